@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file diag.h
+ * @brief A diagnosis: whether a source works on this machine, why not, and what to do.
+ *
+ * Plain values, owned by whoever holds them.
+ */
+#ifndef WATTRIBUTE_DIAG_H
+#define WATTRIBUTE_DIAG_H
+
+#include <wattribute/types.h>
+
+WATT_BEGIN_DECLS
+
+/** The four answers of a probe. */
+enum watt_availability {
+	WATT_AVAILABLE = 0,
+	WATT_ABSENT = 1,    /**< this machine does not have it */
+	WATT_FORBIDDEN = 2, /**< it is there, this user may not */
+	WATT_BROKEN = 3,    /**< it is there and does not work */
+};
+
+/** What a source is for. */
+enum watt_source_role {
+	WATT_ROLE_POWER = 0,
+	WATT_ROLE_USAGE = 1,
+	WATT_ROLE_META = 2,
+};
+
+/** The answer of one source. */
+struct watt_diag {
+	const char *source;  /**< registry name, static */
+	const char *summary; /**< what it is, static */
+	enum watt_source_role role;
+	enum watt_availability state;
+	int32_t error;       /**< negative errno behind the state; 0: none */
+	uint32_t n_channels; /**< channels that it would give */
+	uint32_t is_selected; /**< 1: a session with these options uses it */
+	uint32_t is_test;    /**< 1: never chosen by itself (null, synth) */
+	enum watt_origin origin;
+	uint32_t uncertainty_ppm; /**< what accuracy to expect of a long mean; 0: unknown */
+	uint64_t period_ns;  /**< refresh period of its fastest channel; 0: unknown */
+	uint64_t read_cost_ns; /**< median cost of one read of all its channels; 0: not measured */
+	char path[256];      /**< what was looked at; empty: nothing in particular */
+	char why[256];       /**< one sentence: what was found */
+	char hint[256];      /**< one sentence: what to do about it; empty: nothing */
+};
+
+/** "available", "absent", "forbidden", "broken"; never NULL. Thread-safe. */
+WATT_API const char *watt_availability_name(enum watt_availability state);
+/** "power", "usage", "meta"; never NULL. Thread-safe. */
+WATT_API const char *watt_source_role_name(enum watt_source_role role);
+
+WATT_END_DECLS
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file domain.h
+ * @brief A domain: a node of the tree of everything that takes energy in the machine.
+ *
+ * The tree says what contains what. The machine's energy is the sum over its roots; a domain
+ * that another one contains, and a channel that measures the same thing again, is never added.
+ * Owned by the session, fixed when it is opened; any thread may read.
+ */
+#ifndef WATTRIBUTE_DOMAIN_H
+#define WATTRIBUTE_DOMAIN_H
+
+#include <wattribute/channel.h>
+
+WATT_BEGIN_DECLS
+
+/** By what a domain's dynamic energy is shared. */
+enum watt_share_key {
+	WATT_KEY_NONE = 0,     /**< nothing on this machine tells: all goes to unattributed */
+	WATT_KEY_CPU_TIME = 1, /**< CPU time on the CPUs of the domain */
+};
+
+/** One node of the tree. */
+struct watt_domain {
+	const char *path; /**< "package-0/core" */
+	const char *name; /**< last part of the path: "core" */
+	enum watt_domain_kind kind;
+	enum watt_origin origin;
+	enum watt_share_key key;
+	int32_t parent;   /**< index of the domain that contains it; -1: a root */
+	int32_t channel;  /**< index of the channel that measures it; -1: computed (residual) */
+	uint32_t is_summed; /**< 1: the machine's energy is the sum over these domains */
+	/** 1: who used the machine is the sum over these: they cover the summed domains without
+	 *  overlap, and each can be attributed as finely as this machine allows. */
+	uint32_t is_partition;
+	int32_t package_id; /**< -1: not of one package */
+	int32_t die_id;
+	int32_t core_id;
+	uint32_t uncertainty_ppm; /**< of the channel; 0: unknown */
+};
+
+/** "none", "cpu_time"; never NULL. Thread-safe. */
+WATT_API const char *watt_share_key_name(enum watt_share_key key);
+
+WATT_END_DECLS
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file sample.h
+ * @brief A sample: one reading of one channel, raw, with the interval in which it was read.
+ */
+#ifndef WATTRIBUTE_SAMPLE_H
+#define WATTRIBUTE_SAMPLE_H
+
+#include <wattribute/types.h>
+
+WATT_BEGIN_DECLS
+
+/** One reading. A plain value of 32 bytes, the same in memory and in recordings. */
+struct watt_sample {
+	uint64_t t_before_ns; /**< CLOCK_MONOTONIC just before the read */
+	uint64_t t_after_ns;  /**< CLOCK_MONOTONIC just after the read */
+	int64_t raw;          /**< as read; its unit is 1 / (scale_num / scale_den); 0 if not OK */
+	uint32_t channel;     /**< index of the channel in its session */
+	uint32_t status;      /**< enum watt_status */
+};
+
+WATT_END_DECLS
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file snapshot.h
+ * @brief A snapshot: who had used how much of which domain at one instant. Immutable.
+ *
+ * For each domain, from the start of the session (the totals) and since the snapshot before
+ * (the window):
+ *
+ *     energy = idle + unattributed + sum over processes, kernel threads, exited, irq, softirq
+ *
+ * in integer nJ, exactly. Cgroups, containers, units, users and tracked sets are sums over the
+ * same processes seen in another way: never add them to the processes.
+ *
+ * Reference counted; any thread may read one. What its accessors return lives as long as it.
+ */
+#ifndef WATTRIBUTE_SNAPSHOT_H
+#define WATTRIBUTE_SNAPSHOT_H
+
+#include <wattribute/domain.h>
+#include <wattribute/entity.h>
+
+WATT_BEGIN_DECLS
+
+struct watt_snapshot;
+
+/** One entity and what it used. */
+struct watt_row {
+	struct watt_entity entity;
+	uint64_t cpu_ns;        /**< CPU time since the start of the session */
+	uint64_t window_cpu_ns; /**< in the window */
+	const int64_t *energy_nj; /**< per domain, since the start of the session */
+	const int64_t *window_nj; /**< per domain, in the window */
+	int64_t total_nj;        /**< sum over the partition domains, since the start */
+	int64_t window_total_nj; /**< the same in the window */
+};
+
+/** One domain and what became of its energy. */
+struct watt_domain_state {
+	enum watt_status status;  /**< PENDING until the first two samples are in */
+	uint64_t t_ns;            /**< attributed up to here, CLOCK_MONOTONIC */
+	int64_t energy_nj;        /**< since the start of the session */
+	int64_t window_nj;
+	uint64_t window_ns;       /**< length of the domain's own window */
+	int64_t idle_nj;          /**< of energy_nj */
+	int64_t window_idle_nj;
+	int64_t unattributed_nj;  /**< of energy_nj */
+	int64_t window_unattributed_nj;
+	uint32_t baseline_ready;  /**< 0: idle is not known yet, all energy counts as dynamic */
+	uint32_t is_usable;       /**< residual: 0 when the parts exceed the total */
+	uint64_t baseline_uw;     /**< idle power, when ready */
+	uint64_t samples;         /**< good samples so far */
+	uint64_t errors;          /**< samples without a value */
+	uint64_t wraps;           /**< of the counter */
+	uint64_t resets;          /**< of the counter */
+	uint64_t gaps;            /**< times without data longer than allowed */
+	uint64_t gap_ns;          /**< time in them, for which no energy is known */
+	int64_t late_nj;          /**< came after its slices had to go: in unattributed */
+};
+
+/** The health of the measurement, cumulative since the start of the session. */
+struct watt_quality {
+	uint64_t checks;           /**< conservation checks made */
+	uint64_t check_failures;   /**< and failed: anything but 0 is a bug */
+	uint64_t sweeps;           /**< usage sweeps */
+	uint64_t sweep_cost_ns;    /**< time in them */
+	uint64_t lost_records;     /**< usage records lost */
+	uint64_t unseen_cpu_ns;    /**< CPU time of tasks that died unseen, estimated */
+	uint64_t late_cpu_ns;      /**< CPU time that arrived after its slice had to go */
+	uint64_t missed_reads;     /**< sensor reads skipped because their time had passed */
+	uint64_t lost_samples;     /**< sensor samples lost because nobody fetched them */
+	uint64_t busy_ns;          /**< CPU time accounted to tasks, all CPUs */
+	uint64_t idle_ns;          /**< idle time of all CPUs as the kernel counts it */
+	uint64_t irq_ns;           /**< irq and softirq, where the kernel keeps them apart */
+	uint64_t steal_ns;         /**< taken by the hypervisor */
+	uint64_t wall_ns;          /**< elapsed time times online CPUs */
+	uint32_t usage_flags;      /**< enum watt_usage_batch_flag of the last sweep */
+	uint32_t reserved;
+};
+
+/** One more owner; returns @p snap. Thread-safe. */
+WATT_API struct watt_snapshot *watt_snapshot_ref(struct watt_snapshot *snap);
+/** One owner less; NULL is allowed. Always returns NULL. Thread-safe. */
+WATT_API struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap);
+
+/** CLOCK_MONOTONIC and CLOCK_REALTIME of the snapshot, in ns. */
+WATT_API uint64_t watt_snapshot_get_time_ns(const struct watt_snapshot *snap);
+WATT_API uint64_t watt_snapshot_get_realtime_ns(const struct watt_snapshot *snap);
+/** Start of the session and of the window, CLOCK_MONOTONIC, in ns. */
+WATT_API uint64_t watt_snapshot_get_start_ns(const struct watt_snapshot *snap);
+WATT_API uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *snap);
+/** Number of the snapshot in its session, from 1. */
+WATT_API uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap);
+
+WATT_API size_t watt_snapshot_get_domain_count(const struct watt_snapshot *snap);
+/** NULL if @p index is out of range. */
+WATT_API const struct watt_domain *watt_snapshot_get_domain(const struct watt_snapshot *snap,
+							    size_t index);
+WATT_API const struct watt_domain_state *
+watt_snapshot_get_domain_state(const struct watt_snapshot *snap, size_t index);
+
+/** Rows are ordered by kind, then by id. */
+WATT_API size_t watt_snapshot_get_row_count(const struct watt_snapshot *snap);
+/** NULL if @p index is out of range. */
+WATT_API const struct watt_row *watt_snapshot_get_row(const struct watt_snapshot *snap,
+						      size_t index);
+/** The row of an entity; NULL if it is not in the snapshot. */
+WATT_API const struct watt_row *watt_snapshot_find_row(const struct watt_snapshot *snap,
+						       uint64_t entity_id);
+
+WATT_API const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap);
+
+WATT_END_DECLS
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file wattribute.h
+ * @brief All of Wattribute's public headers.
+ */
+#ifndef WATTRIBUTE_WATTRIBUTE_H
+#define WATTRIBUTE_WATTRIBUTE_H
+
+#include <wattribute/types.h>
+
+#include <wattribute/channel.h>
+#include <wattribute/diag.h>
+#include <wattribute/domain.h>
+#include <wattribute/entity.h>
+#include <wattribute/json.h>
+#include <wattribute/sample.h>
+#include <wattribute/session.h>
+#include <wattribute/snapshot.h>
+#include <wattribute/usage.h>
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of the fourth stage: who used it.
+ *
+ * Takes sweeps of usage and the timeline's curves, cuts time into slices between sweeps, and
+ * attributes each domain's energy of each slice to the tasks that ran in it, in integer nJ and
+ * conserved exactly. A pure function of what is pushed: it reads no clock and no file, so live
+ * and replay give the same bytes. One thread per object.
+ */
+#ifndef WATT_ATTRIB_ATTRIB_H
+#define WATT_ATTRIB_ATTRIB_H
+
+#include <wattribute/channel.h>
+#include <wattribute/entity.h>
+#include <wattribute/snapshot.h>
+#include <wattribute/usage.h>
+
+#include "timeline/timeline.h"
+
+struct watt_attrib;
+
+struct watt_attrib_opts {
+	const struct watt_channel *const *channels; /* must outlive the object */
+	size_t n_channels;
+	const uint16_t *cpu_slot; /* slot of each CPU; copied */
+	uint32_t n_cpus;
+	uint32_t n_slots;
+	/* Package, die and core of each slot (-1: all of it); copied. */
+	const struct watt_slot_place *places;
+	uint64_t grace_ns;   /* how long a slice waits for the last word of tasks that died in it */
+	uint64_t horizon_ns; /* how long it waits for slow domains at most */
+};
+
+/* Where the CPUs of a slot are. */
+struct watt_slot_place {
+	int32_t package_id;
+	int32_t die_id;
+	int32_t core_id;
+};
+
+int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret);
+struct watt_attrib *watt_attrib_free(struct watt_attrib *at);
+
+/* The tree that was built from the channels. */
+size_t watt_attrib_domain_count(const struct watt_attrib *at);
+const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_t index);
+/* Domain that a channel measures or would measure; -1: none. */
+int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel);
+
+/* Ends a slice: accounts the batch. 0, -EINVAL (time goes back), -ENOMEM. */
+int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch *batch);
+/*
+ * Attributes every slice whose data has arrived. now_ns is the time of the newest input.
+ * Returns the number of (slice, domain) pairs done, or -ENOMEM.
+ */
+int watt_attrib_advance(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t now_ns);
+
+/*
+ * A live process that nobody named yet: 0 and its pid, start and cgroup; 1: there is none. It is
+ * told once, until its name changes (exec, new cgroup).
+ */
+int watt_attrib_next_nameless(struct watt_attrib *at, uint32_t *ret_pid, uint64_t *ret_start_ns);
+/* Names it. Strings are copied. -ESRCH: unknown. */
+int watt_attrib_set_identity(struct watt_attrib *at, const struct watt_identity *identity);
+/* A cgroup id that nobody explained yet: 0, or 1: there is none. Told once. */
+int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bool *ret_v1,
+				    uint32_t *ret_pid);
+int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgroup);
+/* A user without a name: as above. */
+int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid);
+int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *name);
+
+int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
+/* Tasks that died and whose last word has not come. */
+size_t watt_attrib_dying_count(const struct watt_attrib *at);
+/* Everything that ended before is attributed up to here, in every domain that is not slow. */
+uint64_t watt_attrib_settled_ns(const struct watt_attrib *at);
+
+/* Builds a snapshot and opens the next window. Counters of other stages are filled in by quality. */
+int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
+			 uint64_t realtime_ns, const struct watt_quality *quality,
+			 struct watt_snapshot **ret);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words that enums are shown with. They are part of the API: never change one. */
+#include <wattribute/domain.h>
+#include <wattribute/diag.h>
+#include <wattribute/entity.h>
+
+#include "base/util.h"
+
+static const char *name_of(const char *const *names, size_t n, unsigned int value)
+{
+	return value < n && names[value] ? names[value] : "unknown";
+}
+
+#define NAMES(fn, type, ...) \
+	const char *fn(type value) \
+	{ \
+		static const char *const names[] = { __VA_ARGS__ }; \
+\
+		return name_of(names, WATT_ARRAY_SIZE(names), (unsigned int)value); \
+	}
+
+/* clang-format off */
+NAMES(watt_status_name, enum watt_status,
+	[WATT_STATUS_OK] = "ok",
+	[WATT_STATUS_NODATA] = "no data",
+	[WATT_STATUS_ABSENT] = "absent",
+	[WATT_STATUS_FORBIDDEN] = "forbidden",
+	[WATT_STATUS_BROKEN] = "broken",
+	[WATT_STATUS_STUCK] = "stuck",
+	[WATT_STATUS_PENDING] = "pending")
+
+NAMES(watt_origin_name, enum watt_origin,
+	[WATT_ORIGIN_MEASURED] = "measured",
+	[WATT_ORIGIN_ESTIMATED] = "estimated",
+	[WATT_ORIGIN_SIMULATED] = "simulated")
+
+NAMES(watt_quantity_name, enum watt_quantity,
+	[WATT_QUANTITY_ENERGY] = "energy",
+	[WATT_QUANTITY_POWER] = "power")
+
+NAMES(watt_semantics_name, enum watt_semantics,
+	[WATT_SEMANTICS_COUNTER] = "counter",
+	[WATT_SEMANTICS_INSTANT] = "instant",
+	[WATT_SEMANTICS_AVERAGE] = "average")
+
+NAMES(watt_domain_kind_name, enum watt_domain_kind,
+	[WATT_DOMAIN_TOTAL] = "total",
+	[WATT_DOMAIN_PACKAGE] = "package",
+	[WATT_DOMAIN_CORES] = "cores",
+	[WATT_DOMAIN_UNCORE] = "uncore",
+	[WATT_DOMAIN_DRAM] = "dram",
+	[WATT_DOMAIN_CORE] = "core",
+	[WATT_DOMAIN_GPU] = "gpu",
+	[WATT_DOMAIN_RAIL] = "rail",
+	[WATT_DOMAIN_SUPPLY] = "supply",
+	[WATT_DOMAIN_CPU_RAIL] = "cpu_rail",
+	[WATT_DOMAIN_RESIDUAL] = "residual")
+
+NAMES(watt_share_key_name, enum watt_share_key,
+	[WATT_KEY_NONE] = "none",
+	[WATT_KEY_CPU_TIME] = "cpu_time")
+
+NAMES(watt_entity_kind_name, enum watt_entity_kind,
+	[WATT_ENTITY_PROCESS] = "process",
+	[WATT_ENTITY_KTHREAD] = "kthread",
+	[WATT_ENTITY_EXITED] = "exited",
+	[WATT_ENTITY_IRQ] = "irq",
+	[WATT_ENTITY_SOFTIRQ] = "softirq",
+	[WATT_ENTITY_IDLE] = "idle",
+	[WATT_ENTITY_UNATTRIBUTED] = "unattributed",
+	[WATT_ENTITY_CGROUP] = "cgroup",
+	[WATT_ENTITY_CONTAINER] = "container",
+	[WATT_ENTITY_UNIT] = "unit",
+	[WATT_ENTITY_USER] = "user",
+	[WATT_ENTITY_TRACKED] = "tracked",
+	[WATT_ENTITY_KERNEL] = "kernel",
+	[WATT_ENTITY_VM] = "vm",
+	[WATT_ENTITY_POD] = "pod")
+
+NAMES(watt_availability_name, enum watt_availability,
+	[WATT_AVAILABLE] = "available",
+	[WATT_ABSENT] = "absent",
+	[WATT_FORBIDDEN] = "forbidden",
+	[WATT_BROKEN] = "broken")
+
+NAMES(watt_source_role_name, enum watt_source_role,
+	[WATT_ROLE_POWER] = "power",
+	[WATT_ROLE_USAGE] = "usage",
+	[WATT_ROLE_META] = "meta")
+/* clang-format on */
+
+const char *watt_version(void)
+{
+	return WATT_VERSION;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text to numbers, strictly: the whole text must be the number (white space around it may be
+ * there), and what does not fit is an error. It must not allocate, nor depend on the locale.
+ */
+#ifndef WATT_BASE_PARSE_H
+#define WATT_BASE_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* 0, -EBADMSG (not a number, or something after it), -ERANGE (does not fit). */
+int watt_parse_u64(const char *text, uint64_t *ret);
+int watt_parse_i64(const char *text, int64_t *ret);
+/* Hexadecimal with or without 0x. */
+int watt_parse_hex(const char *text, uint64_t *ret);
+
+/*
+ * A decimal fraction as a rational: "6.25" is 625 / 100, "2.3283064365386962890625e-10" what it
+ * says, reduced until both fit. -EBADMSG, -ERANGE; zero and negative numbers are -ERANGE.
+ */
+int watt_parse_ratio(const char *text, uint64_t *ret_num, uint64_t *ret_den);
+
+/*
+ * Reads a decimal number at *cursor and moves the cursor behind it. For tables such as
+ * /proc/stat. -EBADMSG if there is no digit, -ERANGE.
+ */
+int watt_scan_u64(const char **cursor, uint64_t *ret);
+
+/*
+ * A CPU list as the kernel prints it: "0-3,8,10-11". Calls fn for each CPU in order. 0, or
+ * -EBADMSG, -ERANGE (a CPU of 65,536 or more), or what fn returned if not 0.
+ */
+int watt_parse_cpulist(const char *text, int (*fn)(unsigned int cpu, void *data), void *data);
+
+/*
+ * Makes a name of ours from a label of theirs: lower case; anything outside [a-z0-9:_-] becomes
+ * '_'; no '_' at either end. Returns its length; 0: nothing is left.
+ */
+size_t watt_clean_name(const char *label, char *buf, size_t size);
+
+#endif

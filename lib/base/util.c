@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small things that C lacks. */
+#include "base/util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int watt_grow(void **array, size_t *cap, size_t n, size_t size)
+{
+	size_t new_cap;
+	void *p;
+
+	if (n < *cap)
+		return 0;
+	new_cap = *cap ? *cap * 2 : 16;
+	while (new_cap <= n)
+		new_cap *= 2;
+	p = reallocarray(*array, new_cap, size);
+	if (!p)
+		return -ENOMEM;
+	memset((char *)p + *cap * size, 0, (new_cap - *cap) * size);
+	*array = p;
+	*cap = new_cap;
+	return 0;
+}
+
+void watt_strlcpy(char *dst, const char *src, size_t size)
+{
+	size_t n = strnlen(src, size - 1);
+
+	memcpy(dst, src, n);
+	dst[n] = '\0';
+}

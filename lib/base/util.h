@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small things that C lacks. */
+#ifndef WATT_BASE_UTIL_H
+#define WATT_BASE_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WATT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define WATT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define WATT_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define watt_container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+/* 128 bits wide where products of two 64-bit quantities need it. */
+__extension__ typedef __int128 watt_i128;
+__extension__ typedef unsigned __int128 watt_u128;
+
+/* Mixes all bits of a key; for hash tables. */
+static inline uint64_t watt_hash_u64(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33;
+	x *= 0xc4ceb9fe1a85ec53ULL;
+	x ^= x >> 33;
+	return x;
+}
+
+/*
+ * Grows *array (n elements of size bytes, room for *cap) so that one more fits. 0 or -ENOMEM;
+ * what is there stays. New room is zeroed.
+ */
+int watt_grow(void **array, size_t *cap, size_t n, size_t size);
+
+/* Copies as much of src as fits and always terminates. */
+void watt_strlcpy(char *dst, const char *src, size_t size);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of the second stage: when and how the channels are read.
+ *
+ * One epoch, one quantum. Every group of channels is read at epoch + k * period by an absolute
+ * deadline; a deadline that has passed is skipped and counted. Sources that can block have a
+ * thread each. Samples reach the consumer through single-producer rings; the reading path
+ * allocates nothing, locks nothing and formats nothing.
+ */
+#ifndef WATT_SAMPLE_SAMPLE_H
+#define WATT_SAMPLE_SAMPLE_H
+
+#include <wattribute/session.h>
+
+#include "source/source.h"
+
+struct watt_engine;
+
+struct watt_engine_opts {
+	uint64_t epoch_ns;   /* CLOCK_MONOTONIC; 0: now */
+	uint64_t quantum_ns; /* 0: 1 ms; periods are rounded up to it */
+	uint64_t period_ns;  /* of groups that have no slower period of their own */
+	uint32_t ring_size;  /* samples per thread, a power of two; 0: 16,384 */
+	struct watt_log log;
+};
+
+/*
+ * Takes the open sources (owned by the engine from here, also on failure). Channels are numbered
+ * in the order of the sources: that number is watt_sample.channel.
+ */
+int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
+		    size_t n_sources, struct watt_engine **ret);
+/* Stops the threads and closes the sources. Accepts NULL; returns NULL. */
+struct watt_engine *watt_engine_free(struct watt_engine *engine);
+/* Starts the threads. Without it, watt_engine_run_due() reads in the caller's thread. */
+int watt_engine_start(struct watt_engine *engine);
+void watt_engine_stop(struct watt_engine *engine);
+
+/*
+ * Without threads: reads every group whose deadline is at or before now_ns. Returns the next
+ * deadline. For tests, simulation and tools that want no threads.
+ */
+uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns);
+/*
+ * Has every group of the fast thread read once, now, and returns when that is done. Blocking
+ * sources are not asked. -ETIMEDOUT after timeout_ns.
+ */
+int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns);
+
+/* Takes up to n samples that have arrived, oldest first per thread. Consumer's thread only. */
+size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, size_t n);
+
+size_t watt_engine_channel_count(const struct watt_engine *engine);
+const struct watt_channel *watt_engine_channel(const struct watt_engine *engine, size_t index);
+/* How the group of a channel does. Any thread. */
+void watt_engine_stats(const struct watt_engine *engine, size_t channel,
+		       struct watt_reader_stats *ret);
+
+#endif

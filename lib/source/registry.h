@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations of every source, for the registry alone. */
+#ifndef WATT_SOURCE_REGISTRY_H
+#define WATT_SOURCE_REGISTRY_H
+
+#include "source/source.h"
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of the third stage: one clock.
+ *
+ * Turns the samples of each channel into one monotone curve of energy E(t) in integer nJ (a
+ * signed one for channels that may be negative), through wraps, resets, gaps and delays.
+ * Attribution only ever takes differences between two instants of it, so windows telescope. This
+ * is the one place where raw values become canonical. One thread per object. It must not read
+ * clocks: time is what the samples say.
+ */
+#ifndef WATT_TIMELINE_TIMELINE_H
+#define WATT_TIMELINE_TIMELINE_H
+
+#include <wattribute/channel.h>
+#include <wattribute/sample.h>
+
+struct watt_timeline;
+
+/* The curve of one channel so far. */
+struct watt_curve_stats {
+	uint64_t samples; /* good ones */
+	uint64_t errors;  /* samples without a value */
+	uint64_t wraps;
+	uint64_t resets;
+	uint64_t gaps;
+	uint64_t gap_ns;   /* time for which no energy is known */
+	uint64_t ambiguous; /* intervals so long that the counter may have wrapped more than once */
+	uint64_t disordered; /* samples older than the one before: dropped */
+	uint64_t first_ns; /* the curve begins here; 0: it has not begun */
+	uint64_t last_ns;  /* and is known up to here */
+	enum watt_status status; /* of the newest sample */
+};
+
+/* channels[i] must outlive the timeline. */
+int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
+		      struct watt_timeline **ret);
+struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
+
+/* Adds a reading. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted. */
+int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample);
+
+/*
+ * Energy of a channel at an instant since its curve began, by linear interpolation between the
+ * two readings around it. 0; -EAGAIN: not known yet; -ENODATA: before the curve begins, or
+ * forgotten.
+ */
+int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
+			    int64_t *ret_nj);
+/* 1 if a part of (t0, t1] lies in a gap, else 0. */
+int watt_timeline_has_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+			  uint64_t t1_ns);
+/* What is older than t_ns will not be asked again. */
+void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns);
+void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
+			     struct watt_curve_stats *ret);
+
+#endif

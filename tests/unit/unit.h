@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every unit test needs: cmocka, fixtures, and trees of files made on the spot. */
+#ifndef WATT_TESTS_UNIT_H
+#define WATT_TESTS_UNIT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Path of a fixture machine's tree: fixture("xeon-2s", "sys"). Static buffer. */
+static inline const char *fixture(const char *machine, const char *tree)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", getenv("WATT_FIXTURES"), machine, tree);
+	return path;
+}
+
+/* A scratch directory; remove it with scratch_remove(). */
+static inline char *scratch_new(void)
+{
+	char *path = strdup("/tmp/watt-test-XXXXXX");
+
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static inline void scratch_remove(char *path)
+{
+	char command[PATH_MAX + 16];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", path);
+	assert_int_equal(system(command), 0);
+	free(path);
+}
+
+/* Writes len bytes to root/path in place, making its folders. */
+static inline void scratch_write_bytes(const char *root, const char *path, const void *data,
+				       size_t len)
+{
+	char full[PATH_MAX];
+	char *slash;
+	int fd;
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), (ssize_t)len);
+	close(fd);
+}
+
+static inline void scratch_write(const char *root, const char *path, const char *text)
+{
+	scratch_write_bytes(root, path, text, strlen(text));
+}
+
+static inline void scratch_unlink(const char *root, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	assert_int_equal(unlink(full), 0);
+}
+
+#endif
