@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short way to everything; Meson does the work. `make help` tells what there is.
+
+BUILD ?= build
+MESON ?= meson
+NINJA ?= ninja
+PREFIX ?= /usr/local
+
+all: build
+
+build: $(BUILD)/build.ninja
+	@$(NINJA) -C $(BUILD)
+
+$(BUILD)/build.ninja: | deps
+	@$(MESON) setup $(BUILD) --prefix=$(PREFIX)
+
+deps:
+	@tools/install-deps build
+
+test-deps:
+	@tools/install-deps build test
+
+# Live watts; with SECONDS=n, for that long.
+run: deps build
+	@$(BUILD)/cli/wattribute top $(if $(SECONDS),--seconds $(SECONDS))
+
+test: test-deps
+	@tools/run-tests
+
+check: test-deps
+	@tools/run-tests checks api cppcheck tidy
+
+fuzz: test-deps
+	@tools/run-tests fuzz
+
+bench: deps build
+	@$(MESON) test -C $(BUILD) --benchmark --verbose
+
+install: build
+	@$(MESON) install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf build build-*
+
+help:
+	@echo 'make                  build the library and the command in $(BUILD)/'
+	@echo 'make run [SECONDS=n]  show live watts (for n seconds)'
+	@echo 'make test             every test that there is; the last line counts them'
+	@echo 'make check            format, layers, sizes, units, sources, man pages, static analysis'
+	@echo 'make fuzz             fuzz every parser for a short time'
+	@echo 'make bench            measure what measuring costs'
+	@echo 'make install          install (PREFIX=$(PREFIX), DESTDIR=)'
+	@echo 'make clean            remove everything that was built'
+	@echo
+	@echo 'As root, these install the Debian packages that are missing, and say which.'
+
+.PHONY: all build deps test-deps run test check fuzz bench install clean help
