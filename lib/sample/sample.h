@@ -6,6 +6,9 @@
  * deadline; a deadline that has passed is skipped and counted. Sources that can block have a
  * thread each. Samples reach the consumer through single-producer rings; the reading path
  * allocates nothing, locks nothing and formats nothing.
+ *
+ * One thread per engine (the consumer's), but for watt_engine_stats(). After fork() the child has
+ * the engine without its threads: it may exec or _exit(), and must not call the engine.
  */
 #ifndef WATT_SAMPLE_SAMPLE_H
 #define WATT_SAMPLE_SAMPLE_H
@@ -19,8 +22,10 @@ struct watt_engine;
 struct watt_engine_opts {
 	uint64_t epoch_ns;   /* CLOCK_MONOTONIC; 0: now */
 	uint64_t quantum_ns; /* 0: 1 ms; periods are rounded up to it */
-	uint64_t period_ns;  /* of groups that have no slower period of their own */
-	uint32_t ring_size;  /* samples per thread, a power of two; 0: 16,384 */
+	uint64_t period_ns;  /* of groups that have no slower period of their own; 0: the quantum */
+	uint64_t stop_timeout_ns; /* how long stop waits for a read that hangs; 0: 2 s */
+	uint32_t ring_size;	  /* samples per thread, a power of two; 0: room for 2 s */
+	bool is_never_realtime;	  /* don't even try SCHED_FIFO */
 	struct watt_log log;
 };
 
@@ -30,20 +35,31 @@ struct watt_engine_opts {
  */
 int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
 		    size_t n_sources, struct watt_engine **ret);
-/* Stops the threads and closes the sources. Accepts NULL; returns NULL. */
+/*
+ * Stops the threads and closes the sources, except for those that hang. Accepts NULL; returns
+ * NULL.
+ */
 struct watt_engine *watt_engine_free(struct watt_engine *engine);
-/* Starts the threads. Without it, watt_engine_run_due() reads in the caller's thread. */
+/*
+ * Starts the threads. Each reads all its groups once, then at their deadlines. Signals are
+ * blocked in them. -EBUSY: a thread of an earlier start still hangs; -EAGAIN, -ENOMEM.
+ */
 int watt_engine_start(struct watt_engine *engine);
-void watt_engine_stop(struct watt_engine *engine);
+/*
+ * Stops the threads; samples that are in the rings can still be fetched. Returns how many
+ * threads hang in a read, normally 0: each has been told to the log and keeps what it uses for
+ * ever. Then the watt_env of the sources must never be freed, nor the library be unloaded.
+ */
+int watt_engine_stop(struct watt_engine *engine);
 
 /*
- * Without threads: reads every group whose deadline is at or before now_ns. Returns the next
+ * While no threads run: reads every group whose deadline is at or before now_ns. Returns the next
  * deadline. For tests, simulation and tools that want no threads.
  */
 uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns);
 /*
- * Has every group of the fast thread read once, now, and returns when that is done. Blocking
- * sources are not asked. -ETIMEDOUT after timeout_ns.
+ * Has every group of the fast thread read once, now, and returns when that is done (without
+ * threads the caller reads). Blocking sources are not asked. -ETIMEDOUT after timeout_ns.
  */
 int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns);
 
