@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/usage/cpustat.h"
+#include "source/cpustat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/usage/cpustat.c */
+/* lib/source/cpustat.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/usage/cpustat.h"
+#include "source/cpustat.h"
 
 #define HZ	100
 #define TICK_NS 10000000ULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the CPU lines of /proc/stat. It reads no file and keeps no state. */
-#include "source/usage/cpustat.h"
+#include "source/cpustat.h"
 
 #include <errno.h>
 #include <stdbool.h>

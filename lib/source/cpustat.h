@@ -5,8 +5,8 @@
  * Its counts are clock ticks (USER_HZ), so they move in steps of 10 ms. Idle and iowait of a CPU
  * can step back by a little from one reading to the next; that is the kernel's, and stays.
  */
-#ifndef WATT_SOURCE_USAGE_CPUSTAT_H
-#define WATT_SOURCE_USAGE_CPUSTAT_H
+#ifndef WATT_SOURCE_CPUSTAT_H
+#define WATT_SOURCE_CPUSTAT_H
 
 #include <stddef.h>
 
