@@ -5,4 +5,6 @@
 
 #include "source/source.h"
 
+extern const struct watt_power_ops watt_power_estimate;
+
 #endif
