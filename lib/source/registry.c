@@ -13,5 +13,8 @@ const struct watt_power_ops *const watt_power_registry[] = {
 };
 
 const struct watt_usage_ops *const watt_usage_registry[] = {
+#ifdef WATT_HAVE_BPF
+	&watt_usage_bpf,
+#endif
 	NULL,
 };

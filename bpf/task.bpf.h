@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads one task_struct into a record, on any kernel since 5.8: what was renamed or moved is found
+ * by CO-RE. It must not decide whether the record is worth telling.
+ */
+#ifndef WATT_BPF_TASK_H
+#define WATT_BPF_TASK_H
+
+#define PF_KTHREAD 0x00200000
+#define TASK_DEAD 0x80
+
+/* Before 5.14. */
+struct task_struct___state {
+	volatile long state;
+} __attribute__((preserve_access_index));
+
+/* Before 5.16, and where thread_info is not part of the task. */
+struct task_struct___cpu {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+const volatile __u32 v1_controller = WATT_BPF_V1_NONE;
+
+static __always_inline __u32 task_cpu(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	return ((struct task_struct___cpu *)task)->cpu;
+}
+
+static __always_inline bool task_is_running(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->on_cpu))
+		return task->on_cpu;
+	return false;
+}
+
+/* Its last switch is over: exit_state alone is set some way before it. */
+static __always_inline bool task_is_zombie(struct task_struct *task)
+{
+	if (!task->exit_state || task_is_running(task))
+		return false;
+	if (bpf_core_field_exists(task->__state))
+		return task->__state & TASK_DEAD;
+	return ((struct task_struct___state *)task)->state & TASK_DEAD;
+}
+
+static __always_inline struct cgroup *v1_cgroup(struct css_set *set)
+{
+	struct cgroup_subsys_state *css = NULL;
+
+	if (v1_controller == WATT_BPF_V1_CPUACCT &&
+	    bpf_core_enum_value_exists(enum cgroup_subsys_id, cpuacct_cgrp_id))
+		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpuacct_cgrp_id)];
+	else if (v1_controller == WATT_BPF_V1_MEMORY &&
+		 bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)];
+	else if (v1_controller == WATT_BPF_V1_PIDS &&
+		 bpf_core_enum_value_exists(enum cgroup_subsys_id, pids_cgrp_id))
+		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, pids_cgrp_id)];
+	return css ? css->cgroup : NULL;
+}
+
+/* In the v2 root of a hybrid machine, the v1 cgroup tells more. */
+static __always_inline void record_cgroup(struct watt_bpf_record *record, struct css_set *set)
+{
+	struct cgroup *cgroup, *v1;
+
+	if (!set)
+		return;
+	cgroup = set->dfl_cgrp;
+	record->cgroup_id = cgroup->kn->id;
+	record->flags &= ~WATT_BPF_NO_CGROUP;
+	if (!v1_controller || cgroup->level)
+		return;
+	v1 = v1_cgroup(set);
+	if (!v1 || !v1->level)
+		return;
+	record->cgroup_id = v1->kn->id;
+	record->flags |= WATT_BPF_CGROUP_V1;
+}
+
+/* The little that a migration needs. */
+static __always_inline void record_init(struct watt_bpf_record *record, struct task_struct *task,
+					__u16 kind, __u64 now_ns)
+{
+	struct task_struct *leader = task->group_leader;
+
+	record->t_ns = now_ns;
+	record->cpu_ns = task->se.sum_exec_runtime;
+	record->start_ns = task->start_boottime;
+	record->leader_start_ns = leader->start_boottime;
+	record->cgroup_id = 0;
+	record->tid = task->pid;
+	record->tgid = task->tgid;
+	record->parent_tgid = 0;
+	record->uid = 0;
+	record->cpu = task_cpu(task);
+	record->kind = kind;
+	record->flags = WATT_BPF_NO_UID | WATT_BPF_NO_CGROUP;
+	if (task->flags & PF_KTHREAD)
+		record->flags |= WATT_BPF_KTHREAD;
+	*(__u64 *)record->comm = 0;
+	*(__u64 *)(record->comm + 8) = 0;
+}
+
+/*
+ * All of it. At the free hook only the task itself is sure to be there: its leader and its parent
+ * may be gone and their memory be somebody else's.
+ */
+static __always_inline void record_fill(struct watt_bpf_record *record, struct task_struct *task,
+					__u16 kind, __u64 now_ns)
+{
+	struct task_struct *leader = task->group_leader;
+	bool is_freed = kind == WATT_BPF_FREE;
+
+	record_init(record, task, kind, now_ns);
+	record->flags &= ~WATT_BPF_NO_UID;
+	record->uid = task->cred->euid.val;
+	record_cgroup(record, is_freed ? task->cgroups : leader->cgroups);
+	if (!is_freed)
+		record->parent_tgid = task->real_parent->tgid;
+	else if (record->tid == record->tgid)
+		record->leader_start_ns = record->start_ns;
+	else if (leader->pid != record->tgid)
+		record->leader_start_ns = 0;
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
+	record->comm[sizeof(record->comm) - 1] = 0;
+}
+
+#endif

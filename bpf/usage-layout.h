@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What the BPF programs and user space both lay hands on. Fixed-size members only; the includer
+ * brings __u16, __u32 and __u64 (vmlinux.h or <linux/types.h>).
+ */
+#ifndef WATT_BPF_LAYOUT_H
+#define WATT_BPF_LAYOUT_H
+
+/* Records that one pass over the tasks can write; the rest comes with the next pass. */
+#define WATT_BPF_RECORDS 8192u
+/* Tasks whose last value is remembered; a power of two. */
+#define WATT_BPF_SEEN 65536u
+
+/* The layout of struct watt_usage. */
+struct watt_bpf_record {
+	__u64 t_ns;
+	__u64 cpu_ns;
+	__u64 start_ns;
+	__u64 leader_start_ns;
+	__u64 cgroup_id;
+	__u32 tid;
+	__u32 tgid;
+	__u32 parent_tgid;
+	__u32 uid;
+	__u32 cpu;
+	__u16 kind;
+	__u16 flags;
+	char comm[16];
+};
+
+_Static_assert(sizeof(struct watt_bpf_record) == 80, "records are 80 bytes");
+
+enum watt_bpf_kind {
+	WATT_BPF_TASK = 0,
+	WATT_BPF_MIGRATE = 1,
+	WATT_BPF_FORK = 2,
+	WATT_BPF_EXEC = 3,
+	WATT_BPF_EXIT = 4,
+	WATT_BPF_FREE = 5,
+	WATT_BPF_CGROUP = 6,
+};
+
+enum watt_bpf_flag {
+	WATT_BPF_KTHREAD = 1u << 0,
+	WATT_BPF_RUNNING = 1u << 1,
+	WATT_BPF_ZOMBIE = 1u << 2,
+	WATT_BPF_CGROUP_V1 = 1u << 3,
+	WATT_BPF_NO_UID = 1u << 5,
+	WATT_BPF_NO_CGROUP = 1u << 6,
+};
+
+/* The v1 controller by which a task in the root of the v2 hierarchy is told apart. */
+enum watt_bpf_v1 {
+	WATT_BPF_V1_NONE = 0,
+	WATT_BPF_V1_CPUACCT = 1,
+	WATT_BPF_V1_MEMORY = 2,
+	WATT_BPF_V1_PIDS = 3,
+};
+
+/* What this kernel is able to tell, found out by CO-RE. */
+enum watt_bpf_ability {
+	WATT_BPF_HAS_ON_CPU = 1u << 0,  /* running tasks can be told and extrapolated */
+	WATT_BPF_HAS_IRQTIME = 1u << 1, /* irq time is kept out of the tasks' time */
+};
+
+/* One sweep: user space sets the first three, the programs the rest. */
+struct watt_bpf_sweep {
+	__u32 number; /* of the sweep, never 0; the passes of one sweep share it */
+	__u32 is_full;
+	__u32 reserved;
+	__u32 n_records; /* written by this pass */
+	__u32 n_tasks;   /* walked over by this pass */
+	__u32 n_left;    /* did not fit in this pass */
+	__u32 abilities;
+	__u32 reserved2;
+};
+
+/* What was last told of the task that has this slot. */
+struct watt_bpf_seen {
+	__u32 tag;     /* of the task */
+	__u32 number;  /* of the sweep that told it */
+	__u64 told;    /* cpu_ns << 1 | 1 if it was running */
+};
+
+/* How far the task clock of a CPU is behind CLOCK_MONOTONIC. */
+struct watt_bpf_clock {
+	__u64 since_ns;    /* start of the window */
+	__u64 least_ns;    /* smallest difference seen in the window */
+	__u64 previous_ns; /* and in the one before */
+};
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tells user space what every task has used of the CPUs: a sweep over all tasks on demand, and
+ * hooks for what a sweep can't see. Reads what the scheduler counts anyway; it must not run at a
+ * context switch.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "usage-layout.h"
+#include "task.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* How long the smallest distance between the clocks is believed. */
+#define WINDOW_NS 1000000000ULL
+#define BPF_TASK_ITER_THREADS 1
+
+/* There where the kernel keeps irq time out of the tasks' time. */
+struct irqtime___any {
+	__u64 total;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WATT_BPF_RECORDS);
+	__type(key, __u32);
+	__type(value, struct watt_bpf_record);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WATT_BPF_SEEN);
+	__type(key, __u32);
+	__type(value, struct watt_bpf_seen);
+} seen SEC(".maps");
+
+/* Per CPU; user space sets how many there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct watt_bpf_clock);
+} clocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpu_slots SEC(".maps");
+
+/* User space sets its size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+struct watt_bpf_sweep sweep;
+__u64 lost;
+
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym __weak;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
+/*
+ * The counter of a running task is as old as the last tick or switch. The time since then is on
+ * the task clock of its CPU, which runs behind CLOCK_MONOTONIC by what irqs and steal took; the
+ * smallest distance seen of late is the best guess at how far.
+ */
+static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
+{
+	__u64 distance_ns = now_ns - task->se.exec_start, least_ns;
+	__u32 cpu = task_cpu(task);
+	struct watt_bpf_clock *clock;
+
+	clock = bpf_map_lookup_elem(&clocks, &cpu);
+	if (!clock)
+		return 0;
+	if (now_ns - clock->since_ns > WINDOW_NS) {
+		clock->previous_ns = clock->least_ns;
+		if (now_ns - clock->since_ns > 2 * WINDOW_NS)
+			clock->previous_ns = distance_ns;
+		clock->least_ns = distance_ns;
+		clock->since_ns = now_ns;
+	}
+	if (distance_ns < clock->least_ns)
+		clock->least_ns = distance_ns;
+	least_ns = clock->least_ns;
+	if (clock->previous_ns < least_ns)
+		least_ns = clock->previous_ns;
+	return distance_ns - least_ns;
+}
+
+static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_seen *last,
+				      __u32 tag, bool is_running)
+{
+	__u32 n = sweep.n_records;
+	struct watt_bpf_record *record;
+	__u64 now_ns, told_ns = 0;
+
+	record = bpf_map_lookup_elem(&records, &n);
+	if (!record) {
+		sweep.n_left++;
+		return;
+	}
+	now_ns = bpf_ktime_get_ns();
+	record_fill(record, task, WATT_BPF_TASK, now_ns);
+	if (is_running) {
+		record->cpu_ns += running_ns(task, now_ns);
+		record->flags |= WATT_BPF_RUNNING;
+	} else if (task_is_zombie(task)) {
+		record->flags |= WATT_BPF_ZOMBIE;
+	}
+	if (last->tag == tag)
+		told_ns = last->told >> 1;
+	/* Too far extrapolated last time: wait until the counter has caught up. */
+	if (record->cpu_ns < told_ns)
+		record->cpu_ns = told_ns;
+	last->tag = tag;
+	last->number = sweep.number;
+	last->told = record->cpu_ns << 1 | is_running;
+	sweep.n_records = n + 1;
+}
+
+static __always_inline void visit_task(struct task_struct *task)
+{
+	__u32 tid = task->pid, key = tid & (WATT_BPF_SEEN - 1), tag;
+	struct watt_bpf_seen *last;
+	bool is_running;
+
+	if (!tid)
+		return;
+	sweep.n_tasks++;
+	last = bpf_map_lookup_elem(&seen, &key);
+	if (!last)
+		return;
+	tag = (__u32)task->start_boottime ^ (tid & ~(WATT_BPF_SEEN - 1));
+	is_running = task_is_running(task);
+	if (last->tag == tag) {
+		if (last->number == sweep.number)
+			return;
+		if (!sweep.is_full && !is_running && last->told == task->se.sum_exec_runtime << 1)
+			return;
+	}
+	tell_task(task, last, tag, is_running);
+}
+
+static __always_inline void find_abilities(void)
+{
+	__u32 abilities = 0;
+
+	if (bpf_core_field_exists(((struct task_struct *)0)->on_cpu))
+		abilities |= WATT_BPF_HAS_ON_CPU;
+	if (bpf_core_type_exists(struct irqtime___any))
+		abilities |= WATT_BPF_HAS_IRQTIME;
+	sweep.abilities = abilities;
+}
+
+SEC("syscall")
+int sweep_call(void *ctx)
+{
+	struct bpf_iter_task it;
+	struct task_struct *task;
+
+	find_abilities();
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, BPF_TASK_ITER_THREADS);
+	while ((task = bpf_iter_task_next(&it)))
+		visit_task(task);
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+SEC("iter/task")
+int sweep_iter(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task) {
+		find_abilities();
+		return 0;
+	}
+	visit_task(task);
+	return 0;
+}
+
+/* Reserves first: the ring's order is the order in which things happened to a task. */
+static __always_inline struct watt_bpf_record *reserve(void)
+{
+	struct watt_bpf_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+
+	if (!record)
+		__sync_fetch_and_add(&lost, 1);
+	return record;
+}
+
+static __always_inline void tell_event(struct task_struct *task, __u16 kind)
+{
+	struct watt_bpf_record *record;
+
+	if (!task->pid)
+		return;
+	record = reserve();
+	if (!record)
+		return;
+	record_fill(record, task, kind, bpf_ktime_get_ns());
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	tell_event(child, WATT_BPF_FORK);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	tell_event(task, WATT_BPF_EXEC);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	tell_event(task, WATT_BPF_EXIT);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	tell_event(task, WATT_BPF_FREE);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_cgroup, struct cgroup *cgroup, const char *path, struct task_struct *task)
+{
+	/* A process is where its leader is. */
+	if (task->pid == task->tgid)
+		tell_event(task, WATT_BPF_CGROUP);
+	return 0;
+}
+
+/* The task's CPU is still the old one; it is not running, so its counter is exact. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *task, int to)
+{
+	__u32 from_cpu = task_cpu(task), to_cpu = to, *from_slot, *to_slot;
+	struct watt_bpf_record *record;
+
+	from_slot = bpf_map_lookup_elem(&cpu_slots, &from_cpu);
+	to_slot = bpf_map_lookup_elem(&cpu_slots, &to_cpu);
+	if (!from_slot || !to_slot || *from_slot == *to_slot)
+		return 0;
+	record = reserve();
+	if (!record)
+		return 0;
+	record_init(record, task, WATT_BPF_MIGRATE, bpf_ktime_get_ns());
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	return 0;
+}

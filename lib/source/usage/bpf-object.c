@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the BPF object with all it has; what this kernel refuses is found by loading each program
+ * alone, and left out with a line in the log. It must not read a record.
+ */
+#include "source/usage/bpf-object.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <usage.skel.h>
+
+#include "base/cleanup.h"
+#include "base/util.h"
+
+_Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
+
+/* Room for the events of each CPU between two sweeps, and the bounds of the whole. */
+#define RING_PER_CPU (512u << 10)
+#define RING_LEAST (2u << 20)
+#define RING_MOST (32u << 20)
+
+/*
+ * libbpf has one print function for the whole process. It is ours only while this thread loads;
+ * what other threads print meanwhile is dropped.
+ */
+static _Thread_local const struct watt_log *print_log;
+
+__attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
+						       const char *fmt, va_list ap)
+{
+	char text[1024];
+	size_t len;
+
+	if (!print_log || level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	len = strlen(text);
+	while (len && text[len - 1] == '\n')
+		text[--len] = '\0';
+	if (len)
+		watt_log(print_log, WATT_LOG_DEBUG, "%s", text);
+	return 0;
+}
+
+static struct bpf_program *hook_program(struct watt_usage_bpf *skel, uint32_t hook)
+{
+	switch (hook) {
+	case WATT_BPF_HOOK_FORK:
+		return skel->progs.on_fork;
+	case WATT_BPF_HOOK_EXEC:
+		return skel->progs.on_exec;
+	case WATT_BPF_HOOK_EXIT:
+		return skel->progs.on_exit;
+	case WATT_BPF_HOOK_FREE:
+		return skel->progs.on_free;
+	case WATT_BPF_HOOK_CGROUP:
+		return skel->progs.on_cgroup;
+	default:
+		return skel->progs.on_migrate;
+	}
+}
+
+static struct bpf_link **hook_link(struct watt_usage_bpf *skel, uint32_t hook)
+{
+	switch (hook) {
+	case WATT_BPF_HOOK_FORK:
+		return &skel->links.on_fork;
+	case WATT_BPF_HOOK_EXEC:
+		return &skel->links.on_exec;
+	case WATT_BPF_HOOK_EXIT:
+		return &skel->links.on_exit;
+	case WATT_BPF_HOOK_FREE:
+		return &skel->links.on_free;
+	case WATT_BPF_HOOK_CGROUP:
+		return &skel->links.on_cgroup;
+	default:
+		return &skel->links.on_migrate;
+	}
+}
+
+/*
+ * The v1 hierarchy that tells most apart: the one of the three with the most cgroups. Containers
+ * are in all of them, services often in one only.
+ */
+static enum watt_bpf_v1 choose_v1(const struct watt_env *env)
+{
+	static const char *const names[] = { [WATT_BPF_V1_CPUACCT] = "cpuacct",
+					     [WATT_BPF_V1_MEMORY] = "memory",
+					     [WATT_BPF_V1_PIDS] = "pids" };
+	enum watt_bpf_v1 best = WATT_BPF_V1_NONE;
+	unsigned int hierarchy, n, best_n = 0;
+	char text[4096], name[32], *line, *rest = text;
+
+	if (watt_root_read(&env->procfs, "cgroups", text, sizeof(text)) < 0)
+		return best;
+	while ((line = strsep(&rest, "\n"))) {
+		if (sscanf(line, "%31s %u %u", name, &hierarchy, &n) != 3 || !hierarchy)
+			continue;
+		for (size_t i = 1; i < WATT_ARRAY_SIZE(names); i++) {
+			if (strcmp(name, names[i]) == 0 && n > best_n) {
+				best = (enum watt_bpf_v1)i;
+				best_n = n;
+			}
+		}
+	}
+	return best;
+}
+
+static size_t ring_size(uint32_t n_cpus)
+{
+	size_t size = RING_LEAST;
+
+	while (size < RING_MOST && size < (size_t)n_cpus * RING_PER_CPU)
+		size *= 2;
+	return size;
+}
+
+/* Loads the walk of `mode` and the hooks, nothing else. */
+static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+		uint32_t hooks, struct watt_usage_bpf **ret)
+{
+	struct watt_usage_bpf *skel;
+	int r;
+
+	errno = 0;
+	skel = watt_usage_bpf__open();
+	if (!skel)
+		return errno ? -errno : -ENOMEM;
+	skel->rodata->v1_controller = choose_v1(env);
+	bpf_program__set_autoload(skel->progs.sweep_call, mode == WATT_BPF_MODE_CALL);
+	bpf_program__set_autoload(skel->progs.sweep_iter, mode == WATT_BPF_MODE_ITER);
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1)
+		bpf_program__set_autoload(hook_program(skel, hook), hooks & hook);
+	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
+	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
+	bpf_map__set_max_entries(skel->maps.events, (uint32_t)ring_size(n_cpus));
+	r = watt_usage_bpf__load(skel);
+	if (r < 0) {
+		watt_usage_bpf__destroy(skel);
+		return r;
+	}
+	*ret = skel;
+	return 0;
+}
+
+/* What of `hooks` loads at all, each alone. */
+static uint32_t find_hooks(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+			   uint32_t hooks)
+{
+	struct watt_usage_bpf *skel;
+	uint32_t good = 0;
+	int r;
+
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
+		if (!(hooks & hook))
+			continue;
+		r = load(env, n_cpus, mode, hook, &skel);
+		if (r < 0)
+			continue;
+		watt_usage_bpf__destroy(skel);
+		good |= hook;
+	}
+	return good;
+}
+
+static int load_what_works(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+			   uint32_t hooks, struct watt_usage_bpf **ret, uint32_t *ret_hooks)
+{
+	struct watt_usage_bpf *skel;
+	int r;
+
+	r = load(env, n_cpus, mode, hooks, ret);
+	if (r >= 0) {
+		*ret_hooks = hooks;
+		return 0;
+	}
+	r = load(env, n_cpus, mode, 0, &skel);
+	if (r < 0)
+		return r;
+	watt_usage_bpf__destroy(skel);
+	*ret_hooks = find_hooks(env, n_cpus, mode, hooks);
+	return load(env, n_cpus, mode, *ret_hooks, ret);
+}
+
+static int load_best_mode(struct watt_bpf_object *object, const struct watt_env *env,
+			  uint32_t n_cpus, uint32_t hooks, enum watt_bpf_mode wanted)
+{
+	static const enum watt_bpf_mode modes[] = { WATT_BPF_MODE_CALL, WATT_BPF_MODE_ITER };
+	int r = -EOPNOTSUPP;
+
+	for (size_t i = 0; i < WATT_ARRAY_SIZE(modes); i++) {
+		if (wanted != WATT_BPF_MODE_AUTO && wanted != modes[i])
+			continue;
+		r = load_what_works(env, n_cpus, modes[i], hooks, &object->skel, &object->hooks);
+		if (r >= 0) {
+			object->mode = modes[i];
+			return 0;
+		}
+	}
+	return r;
+}
+
+static int attach(struct watt_bpf_object *object, const struct watt_env *env, uint32_t wanted)
+{
+	struct watt_usage_bpf *skel = object->skel;
+	uint32_t loaded = object->hooks;
+
+	object->hooks = 0;
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
+		struct bpf_program *program = hook_program(skel, hook);
+		struct bpf_link *link = NULL;
+
+		if (loaded & hook)
+			link = bpf_program__attach(program);
+		if (link) {
+			*hook_link(skel, hook) = link;
+			object->hooks |= hook;
+		} else if (wanted & hook) {
+			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here",
+				 bpf_program__section_name(program));
+		}
+	}
+	if (object->mode == WATT_BPF_MODE_CALL)
+		return 0;
+	skel->links.sweep_iter = bpf_program__attach(skel->progs.sweep_iter);
+	return skel->links.sweep_iter ? 0 : -errno;
+}
+
+static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map *map)
+{
+	int fd = bpf_map__fd(object->skel->maps.cpu_slots), r;
+
+	for (uint32_t cpu = 0; cpu < map->n_cpus; cpu++) {
+		uint32_t slot = map->slot[cpu];
+
+		r = bpf_map_update_elem(fd, &cpu, &slot, BPF_ANY);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
+		    const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+{
+	uint32_t hooks = WATT_BPF_HOOKS_ALL, n_cpus = map->n_cpus;
+	int n_possible, r;
+
+	n_possible = libbpf_num_possible_cpus();
+	if (n_possible > 0)
+		n_cpus = WATT_MAX(n_cpus, (uint32_t)n_possible);
+	if (map->n_slots < 2)
+		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
+	object->ring_size = ring_size(n_cpus);
+	r = load_best_mode(object, env, n_cpus, hooks, mode);
+	if (r < 0)
+		return r;
+	if (map->n_slots > 1) {
+		r = fill_slots(object, map);
+		if (r < 0)
+			return r;
+	}
+	return attach(object, env, hooks);
+}
+
+int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
+			 const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+{
+	libbpf_print_fn_t before;
+	int r;
+
+	memset(object, 0, sizeof(*object));
+	print_log = &env->log;
+	before = libbpf_set_print(print);
+	r = open_all(object, env, map, mode);
+	libbpf_set_print(before);
+	print_log = NULL;
+	if (r < 0)
+		watt_bpf_object_close(object);
+	return r;
+}
+
+void watt_bpf_object_close(struct watt_bpf_object *object)
+{
+	watt_usage_bpf__destroy(object->skel);
+	memset(object, 0, sizeof(*object));
+}
+
+static int walk_iter(struct watt_bpf_object *object)
+{
+	_cleanup_close_ int fd = -1;
+	char nothing[64];
+	ssize_t n;
+
+	fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));
+	if (fd < 0)
+		return -errno;
+	do {
+		n = read(fd, nothing, sizeof(nothing));
+	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+int watt_bpf_object_walk(struct watt_bpf_object *object)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
+
+	sweep->n_records = 0;
+	sweep->n_tasks = 0;
+	sweep->n_left = 0;
+	if (object->mode == WATT_BPF_MODE_ITER)
+		return walk_iter(object);
+	return bpf_prog_test_run_opts(bpf_program__fd(object->skel->progs.sweep_call), &opts);
+}
+
+struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object)
+{
+	return &object->skel->bss->sweep;
+}
+
+uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object)
+{
+	return __atomic_load_n(&object->skel->bss->lost, __ATOMIC_RELAXED);
+}
+
+int watt_bpf_object_records_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.records);
+}
+
+int watt_bpf_object_events_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.events);
+}
