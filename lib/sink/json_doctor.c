@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Diagnoses as JSON, by docs/schema/wattribute-doctor-1.json. */
+#include <errno.h>
+
+#include <wattribute/json.h>
+
+#include "sink/json_value.h"
+
+static void add_diag(struct watt_json *doc, json_t *array, const struct watt_diag *diag)
+{
+	json_t *obj = watt_json_append(doc, array);
+
+	watt_json_text(doc, obj, "source", diag->source);
+	watt_json_text(doc, obj, "role", watt_source_role_name(diag->role));
+	watt_json_text(doc, obj, "summary", diag->summary);
+	watt_json_text(doc, obj, "state", watt_availability_name(diag->state));
+	watt_json_int(doc, obj, "error", diag->error);
+	watt_json_bool(doc, obj, "is_selected", diag->is_selected);
+	watt_json_bool(doc, obj, "is_test", diag->is_test);
+	watt_json_text(doc, obj, "origin",
+		       diag->role == WATT_ROLE_POWER ? watt_origin_name(diag->origin) : NULL);
+	watt_json_int(doc, obj, "channels", diag->n_channels);
+	watt_json_ratio(doc, obj, "uncertainty_ratio", diag->uncertainty_ppm);
+	watt_json_known_time(doc, obj, "period_s", diag->period_ns);
+	watt_json_known_time(doc, obj, "read_cost_s", diag->read_cost_ns);
+	watt_json_text(doc, obj, "path", *diag->path ? diag->path : NULL);
+	watt_json_text(doc, obj, "why", *diag->why ? diag->why : NULL);
+	watt_json_text(doc, obj, "hint", *diag->hint ? diag->hint : NULL);
+}
+
+static bool has_role(const struct watt_diag *diags, size_t n, enum watt_source_role role)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (diags[i].role == role && diags[i].is_selected &&
+		    diags[i].state == WATT_AVAILABLE)
+			return true;
+	return false;
+}
+
+int watt_doctor_to_json(const struct watt_diag *diags, size_t n_diags, uint32_t flags, char **ret)
+{
+	struct watt_json doc;
+	json_t *array;
+	size_t i;
+
+	if ((!diags && n_diags > 0) || !ret)
+		return -EINVAL;
+	watt_json_init(&doc, "wattribute-doctor-1");
+	watt_json_bool(&doc, doc.root, "is_possible",
+		       has_role(diags, n_diags, WATT_ROLE_POWER) &&
+			       has_role(diags, n_diags, WATT_ROLE_USAGE));
+	array = watt_json_array(&doc, doc.root, "sources");
+	for (i = 0; i < n_diags; i++)
+		add_diag(&doc, array, &diags[i]);
+	return watt_json_done(&doc, flags, ret);
+}

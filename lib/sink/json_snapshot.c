@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A snapshot as JSON, by docs/schema/wattribute-snapshot-1.json. Energies are there in integer nJ
+ * too, so that a script can check the conservation exactly.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include <wattribute/json.h>
+#include <wattribute/usage.h>
+
+#include "sink/json_value.h"
+
+static void add_energy(struct watt_json *doc, json_t *obj, const char *key_nj, const char *key_j,
+		       bool is_known, int64_t energy_nj)
+{
+	if (is_known) {
+		watt_json_int(doc, obj, key_nj, energy_nj);
+		watt_json_real(doc, obj, key_j, (double)energy_nj / 1e9);
+	} else {
+		watt_json_null(doc, obj, key_nj);
+		watt_json_null(doc, obj, key_j);
+	}
+}
+
+/* A domain without a reading that works has no energy at all, not an energy of 0. */
+static bool has_energy(const struct watt_domain_state *state)
+{
+	return state->status == WATT_STATUS_OK || state->energy_nj != 0;
+}
+
+static double power_w(int64_t energy_nj, const struct watt_domain_state *state)
+{
+	if (state->status != WATT_STATUS_OK || state->window_ns == 0)
+		return NAN;
+	return (double)energy_nj / (double)state->window_ns;
+}
+
+static void add_counts(struct watt_json *doc, json_t *obj, const struct watt_domain_state *state)
+{
+	watt_json_int(doc, obj, "samples", (int64_t)state->samples);
+	watt_json_int(doc, obj, "errors", (int64_t)state->errors);
+	watt_json_int(doc, obj, "wraps", (int64_t)state->wraps);
+	watt_json_int(doc, obj, "resets", (int64_t)state->resets);
+	watt_json_int(doc, obj, "gaps", (int64_t)state->gaps);
+	watt_json_time(doc, obj, "gap_s", state->gap_ns);
+	watt_json_int(doc, obj, "late_nj", state->late_nj);
+}
+
+static void add_domain(struct watt_json *doc, json_t *array, const struct watt_snapshot *snap,
+		       size_t i)
+{
+	const struct watt_domain *domain = watt_snapshot_get_domain(snap, i);
+	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
+	const struct watt_domain *parent = NULL;
+	json_t *obj = watt_json_append(doc, array);
+	bool is_known = has_energy(state);
+
+	if (domain->parent >= 0)
+		parent = watt_snapshot_get_domain(snap, (size_t)domain->parent);
+	watt_json_text(doc, obj, "path", domain->path);
+	watt_json_text(doc, obj, "kind", watt_domain_kind_name(domain->kind));
+	watt_json_text(doc, obj, "parent", parent ? parent->path : NULL);
+	watt_json_text(doc, obj, "origin", watt_origin_name(domain->origin));
+	watt_json_text(doc, obj, "share_key", watt_share_key_name(domain->key));
+	watt_json_bool(doc, obj, "is_summed", domain->is_summed);
+	watt_json_bool(doc, obj, "is_partition", domain->is_partition);
+	watt_json_ratio(doc, obj, "uncertainty_ratio", domain->uncertainty_ppm);
+	watt_json_text(doc, obj, "status", watt_status_name(state->status));
+	watt_json_bool(doc, obj, "is_usable", state->is_usable);
+	watt_json_known_time(doc, obj, "t_s", state->t_ns);
+	watt_json_time(doc, obj, "window_s", state->window_ns);
+	add_energy(doc, obj, "energy_nj", "energy_j", is_known, state->energy_nj);
+	add_energy(doc, obj, "window_nj", "window_j", is_known, state->window_nj);
+	watt_json_real(doc, obj, "power_w", power_w(state->window_nj, state));
+	add_energy(doc, obj, "idle_nj", "idle_j", is_known, state->idle_nj);
+	add_energy(doc, obj, "window_idle_nj", "window_idle_j", is_known, state->window_idle_nj);
+	add_energy(doc, obj, "unattributed_nj", "unattributed_j", is_known, state->unattributed_nj);
+	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", is_known,
+		   state->window_unattributed_nj);
+	watt_json_bool(doc, obj, "is_baseline_ready", state->baseline_ready);
+	watt_json_real(doc, obj, "baseline_power_w",
+		       state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN);
+	add_counts(doc, obj, state);
+}
+
+static void add_cgroup(struct watt_json *doc, json_t *row, const struct watt_cgroup *cgroup)
+{
+	json_t *obj;
+
+	if (!cgroup) {
+		watt_json_null(doc, row, "cgroup");
+		return;
+	}
+	obj = watt_json_object(doc, row, "cgroup");
+	watt_json_int(doc, obj, "id", (int64_t)cgroup->id);
+	watt_json_int(doc, obj, "hierarchy", cgroup->v1 ? 1 : 2);
+	watt_json_text(doc, obj, "path", cgroup->path);
+	watt_json_text(doc, obj, "runtime", cgroup->runtime);
+	watt_json_text(doc, obj, "container", cgroup->container);
+	watt_json_text(doc, obj, "pod_uid", cgroup->pod_uid);
+	watt_json_text(doc, obj, "unit", cgroup->unit);
+	watt_json_text(doc, obj, "user_unit", cgroup->user_unit);
+}
+
+static void add_identity(struct watt_json *doc, json_t *row, const struct watt_identity *who,
+			 uint32_t missing)
+{
+	json_t *obj;
+
+	if (!who) {
+		watt_json_null(doc, row, "process");
+		return;
+	}
+	obj = watt_json_object(doc, row, "process");
+	watt_json_int(doc, obj, "pid", who->pid);
+	watt_json_id(doc, obj, "parent_pid", who->parent_pid, 0);
+	watt_json_time(doc, obj, "start_s", who->start_ns);
+	watt_json_id(doc, obj, "uid", missing & WATT_IDENTITY_UID ? -1 : (int64_t)who->uid, -1);
+	watt_json_text(doc, obj, "comm", who->comm);
+	watt_json_text(doc, obj, "exe", who->exe);
+	watt_json_text(doc, obj, "cmdline", who->cmdline);
+	watt_json_text(doc, obj, "vm_name", who->vm_name);
+	watt_json_text(doc, obj, "hypervisor", who->hypervisor);
+}
+
+static void add_missing(struct watt_json *doc, json_t *row, uint32_t missing)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} fields[] = {
+		{ WATT_IDENTITY_EXE, "exe" },
+		{ WATT_IDENTITY_CMDLINE, "cmdline" },
+		{ WATT_IDENTITY_CGROUP, "cgroup" },
+		{ WATT_IDENTITY_UID, "uid" },
+	};
+	json_t *array = watt_json_array(doc, row, "missing");
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (missing & fields[i].bit)
+			watt_json_append_text(doc, array, fields[i].name);
+}
+
+/* Whether the row is one of those whose sum is the domains' energy. */
+static bool is_in_sum(enum watt_entity_kind kind)
+{
+	switch (kind) {
+	case WATT_ENTITY_PROCESS:
+	case WATT_ENTITY_VM:
+	case WATT_ENTITY_KTHREAD:
+	case WATT_ENTITY_EXITED:
+	case WATT_ENTITY_IRQ:
+	case WATT_ENTITY_SOFTIRQ:
+	case WATT_ENTITY_IDLE:
+	case WATT_ENTITY_UNATTRIBUTED:
+		return true;
+	case WATT_ENTITY_CGROUP:
+	case WATT_ENTITY_CONTAINER:
+	case WATT_ENTITY_UNIT:
+	case WATT_ENTITY_USER:
+	case WATT_ENTITY_TRACKED:
+	case WATT_ENTITY_KERNEL:
+	case WATT_ENTITY_POD:
+		return false;
+	}
+	return false;
+}
+
+/* Power over all domains of the partition that have any. */
+static double row_power_w(const struct watt_snapshot *snap, const struct watt_row *row)
+{
+	double sum = 0;
+	bool is_known = false;
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++) {
+		double power;
+
+		if (!watt_snapshot_get_domain(snap, i)->is_partition)
+			continue;
+		power = power_w(row->window_nj[i], watt_snapshot_get_domain_state(snap, i));
+		if (isnan(power))
+			continue;
+		sum += power;
+		is_known = true;
+	}
+	return is_known ? sum : NAN;
+}
+
+static void add_row(struct watt_json *doc, json_t *array, const struct watt_snapshot *snap,
+		    const struct watt_row *row)
+{
+	const struct watt_entity *entity = &row->entity;
+	json_t *obj = watt_json_append(doc, array), *list;
+	size_t i, n = watt_snapshot_get_domain_count(snap);
+
+	watt_json_int(doc, obj, "id", (int64_t)entity->id);
+	watt_json_id(doc, obj, "parent_id", (int64_t)entity->parent_id, 0);
+	watt_json_text(doc, obj, "kind", watt_entity_kind_name(entity->kind));
+	watt_json_text(doc, obj, "name", entity->name);
+	watt_json_bool(doc, obj, "is_in_sum", is_in_sum(entity->kind));
+	watt_json_bool(doc, obj, "is_alive", entity->alive);
+	watt_json_int(doc, obj, "count", entity->count);
+	watt_json_time(doc, obj, "cpu_s", row->cpu_ns);
+	watt_json_time(doc, obj, "window_cpu_s", row->window_cpu_ns);
+	watt_json_int(doc, obj, "energy_nj", row->total_nj);
+	watt_json_real(doc, obj, "energy_j", (double)row->total_nj / 1e9);
+	watt_json_int(doc, obj, "window_nj", row->window_total_nj);
+	watt_json_real(doc, obj, "window_j", (double)row->window_total_nj / 1e9);
+	watt_json_real(doc, obj, "power_w", row_power_w(snap, row));
+	list = watt_json_array(doc, obj, "domain_energy_nj");
+	for (i = 0; i < n; i++)
+		watt_json_append_int(doc, list, row->energy_nj[i]);
+	list = watt_json_array(doc, obj, "domain_window_nj");
+	for (i = 0; i < n; i++)
+		watt_json_append_int(doc, list, row->window_nj[i]);
+	add_identity(doc, obj, entity->identity, entity->missing);
+	add_cgroup(doc, obj, entity->cgroup);
+	add_missing(doc, obj, entity->missing);
+}
+
+static void add_usage_flags(struct watt_json *doc, json_t *obj, uint32_t flags)
+{
+	watt_json_bool(doc, obj, "is_irq_separate", flags & WATT_BATCH_IRQ_SEPARATE);
+	watt_json_bool(doc, obj, "has_deaths", flags & WATT_BATCH_DEATHS);
+	watt_json_bool(doc, obj, "is_coarse", flags & WATT_BATCH_COARSE);
+}
+
+static void add_quality(struct watt_json *doc, const struct watt_quality *quality)
+{
+	json_t *obj = watt_json_object(doc, doc->root, "quality");
+
+	watt_json_int(doc, obj, "checks", (int64_t)quality->checks);
+	watt_json_int(doc, obj, "check_failures", (int64_t)quality->check_failures);
+	watt_json_int(doc, obj, "sweeps", (int64_t)quality->sweeps);
+	watt_json_time(doc, obj, "sweep_cost_s", quality->sweep_cost_ns);
+	watt_json_int(doc, obj, "lost_records", (int64_t)quality->lost_records);
+	watt_json_time(doc, obj, "unseen_cpu_s", quality->unseen_cpu_ns);
+	watt_json_time(doc, obj, "late_cpu_s", quality->late_cpu_ns);
+	watt_json_int(doc, obj, "missed_reads", (int64_t)quality->missed_reads);
+	watt_json_int(doc, obj, "lost_samples", (int64_t)quality->lost_samples);
+	watt_json_time(doc, obj, "busy_cpu_s", quality->busy_ns);
+	watt_json_time(doc, obj, "idle_cpu_s", quality->idle_ns);
+	watt_json_time(doc, obj, "irq_cpu_s", quality->irq_ns);
+	watt_json_time(doc, obj, "steal_cpu_s", quality->steal_ns);
+	watt_json_time(doc, obj, "wall_cpu_s", quality->wall_ns);
+	add_usage_flags(doc, obj, quality->usage_flags);
+}
+
+/* What became of the machine's energy: sums over the domains that cover it once. */
+struct machine {
+	int64_t energy_nj, window_nj, idle_nj, window_idle_nj, unattributed_nj,
+		window_unattributed_nj;
+	double power_w, idle_w, unattributed_w;
+	bool is_known, has_power, is_baseline_ready;
+	enum watt_origin origin;
+	uint32_t uncertainty_ppm;
+};
+
+static void sum_domain(struct machine *sum, const struct watt_domain *domain,
+		       const struct watt_domain_state *state)
+{
+	if (!has_energy(state))
+		return;
+	sum->is_known = true;
+	sum->energy_nj += state->energy_nj;
+	sum->window_nj += state->window_nj;
+	sum->idle_nj += state->idle_nj;
+	sum->window_idle_nj += state->window_idle_nj;
+	sum->unattributed_nj += state->unattributed_nj;
+	sum->window_unattributed_nj += state->window_unattributed_nj;
+	sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	if (domain->origin > sum->origin)
+		sum->origin = domain->origin;
+	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
+		sum->uncertainty_ppm = domain->uncertainty_ppm;
+	if (isnan(power_w(state->window_nj, state)))
+		return;
+	sum->has_power = true;
+	sum->power_w += power_w(state->window_nj, state);
+	sum->idle_w += power_w(state->window_idle_nj, state);
+	sum->unattributed_w += power_w(state->window_unattributed_nj, state);
+}
+
+static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
+{
+	struct machine sum = { .is_baseline_ready = true };
+	json_t *obj = watt_json_object(doc, doc->root, "machine");
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		if (watt_snapshot_get_domain(snap, i)->is_partition)
+			sum_domain(&sum, watt_snapshot_get_domain(snap, i),
+				   watt_snapshot_get_domain_state(snap, i));
+	watt_json_text(doc, obj, "status",
+		       watt_status_name(sum.is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
+	watt_json_text(doc, obj, "origin", sum.is_known ? watt_origin_name(sum.origin) : NULL);
+	watt_json_ratio(doc, obj, "uncertainty_ratio", sum.uncertainty_ppm);
+	add_energy(doc, obj, "energy_nj", "energy_j", sum.is_known, sum.energy_nj);
+	add_energy(doc, obj, "window_nj", "window_j", sum.is_known, sum.window_nj);
+	add_energy(doc, obj, "idle_nj", "idle_j", sum.is_known, sum.idle_nj);
+	add_energy(doc, obj, "window_idle_nj", "window_idle_j", sum.is_known, sum.window_idle_nj);
+	add_energy(doc, obj, "unattributed_nj", "unattributed_j", sum.is_known,
+		   sum.unattributed_nj);
+	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
+		   sum.window_unattributed_nj);
+	watt_json_bool(doc, obj, "is_baseline_ready", sum.is_known && sum.is_baseline_ready);
+	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);
+	watt_json_real(doc, obj, "idle_power_w", sum.has_power ? sum.idle_w : NAN);
+	watt_json_real(doc, obj, "unattributed_power_w", sum.has_power ? sum.unattributed_w : NAN);
+	watt_json_real(doc, obj, "attributed_power_w",
+		       sum.has_power ? sum.power_w - sum.idle_w - sum.unattributed_w : NAN);
+}
+
+int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char **ret)
+{
+	struct watt_json doc;
+	json_t *array;
+	size_t i;
+
+	if (!snap || !ret)
+		return -EINVAL;
+	watt_json_init(&doc, "wattribute-snapshot-1");
+	watt_json_int(&doc, doc.root, "sequence", (int64_t)watt_snapshot_get_sequence(snap));
+	watt_json_time(&doc, doc.root, "realtime_s", watt_snapshot_get_realtime_ns(snap));
+	watt_json_time(&doc, doc.root, "t_s", watt_snapshot_get_time_ns(snap));
+	watt_json_time(&doc, doc.root, "start_s", watt_snapshot_get_start_ns(snap));
+	watt_json_time(&doc, doc.root, "window_start_s", watt_snapshot_get_window_start_ns(snap));
+	add_machine(&doc, snap);
+	array = watt_json_array(&doc, doc.root, "domains");
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		add_domain(&doc, array, snap, i);
+	array = watt_json_array(&doc, doc.root, "rows");
+	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
+		add_row(&doc, array, snap, watt_snapshot_get_row(snap, i));
+	add_quality(&doc, watt_snapshot_get_quality(snap));
+	return watt_json_done(&doc, flags, ret);
+}
