@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command: its name, what it does, and the function that does it. */
+#ifndef WATT_CLI_COMMAND_H
+#define WATT_CLI_COMMAND_H
+
+struct command {
+	const char *name;
+	int (*fn)(int argc, char **argv); /* argv[0] is the command's name; returns the status */
+	const char *summary;
+};
+
+int cmd_top(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_sources(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

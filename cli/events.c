@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits for the session, signals, keys and processes. It reads nothing but signals. */
+#include "events.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "xalloc.h"
+
+uint64_t events_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+int events_open(struct events *ev)
+{
+	static const int signals[] = { SIGINT,	 SIGTERM, SIGHUP,  SIGQUIT, SIGCHLD,
+				       SIGWINCH, SIGCONT, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&set, signals[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &ev->old_mask) < 0)
+		return -errno;
+	ev->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return ev->signal_fd < 0 ? -errno : 0;
+}
+
+void events_close(struct events *ev)
+{
+	if (ev->signal_fd < 0)
+		return;
+	close(ev->signal_fd);
+	ev->signal_fd = -1;
+	sigprocmask(SIG_SETMASK, &ev->old_mask, NULL);
+}
+
+static bool take_signal(struct events *ev)
+{
+	struct signalfd_siginfo info;
+
+	if (read(ev->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	ev->signal = (int)info.ssi_signo;
+	ev->is_from_terminal = info.ssi_code == SI_KERNEL;
+	return true;
+}
+
+static int poll_until(struct pollfd *fds, size_t n, uint64_t deadline_ns)
+{
+	uint64_t now_ns = events_now_ns(),
+		 left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(left_ns / 1000000000ULL),
+				    .tv_nsec = (long)(left_ns % 1000000000ULL) };
+
+	return ppoll(fds, n, deadline_ns == EVENTS_NEVER ? NULL : &timeout, NULL);
+}
+
+int events_wait(struct events *ev, struct watt_session *ses, uint64_t deadline_ns)
+{
+	enum { SESSION, SIGNAL, INPUT, PROCESS, N };
+	struct pollfd fds[N] = {
+		[SESSION] = { .fd = watt_session_get_fd(ses), .events = POLLIN },
+		[SIGNAL] = { .fd = ev->signal_fd, .events = POLLIN },
+		[INPUT] = { .fd = ev->input_fd, .events = POLLIN },
+		[PROCESS] = { .fd = ev->process_fd, .events = POLLIN },
+	};
+
+	for (;;) {
+		int happened = 0, r;
+
+		r = poll_until(fds, N, deadline_ns);
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r > 0 && fds[SESSION].revents) {
+			r = watt_session_dispatch(ses);
+			if (r < 0)
+				return r;
+		}
+		if (r >= 0 && fds[SIGNAL].revents && take_signal(ev))
+			happened |= EVENTS_SIGNAL;
+		if (r >= 0 && fds[INPUT].revents)
+			happened |= EVENTS_INPUT;
+		if (r >= 0 && fds[PROCESS].revents)
+			happened |= EVENTS_PROCESS;
+		if (events_now_ns() >= deadline_ns)
+			happened |= EVENTS_DEADLINE;
+		if (happened)
+			return happened;
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `wattribute`: finds the subcommand in a table and runs it. Everything it knows of
+ * energy comes through the public headers of libwattribute; it proves that they are enough.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wattribute/types.h>
+
+#include "command.h"
+#include "message.h"
+#include "status.h"
+#include "text.h"
+#include "xalloc.h"
+
+static const struct command commands[] = {
+	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
+	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
+};
+
+static void print_help(FILE *out)
+{
+	size_t i;
+
+	fputs("Usage: wattribute COMMAND [OPTION...]\n"
+	      "Where did every joule go? Measures the energy of this machine and attributes it\n"
+	      "to the processes, containers, units and users that used it.\n\n"
+	      "Commands:\n",
+	      out);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fputs("  help      this text, or the manual page of a command\n\n"
+	      "Options: --help, --version. Each command has its own --help.\n\n"
+	      "Examples:\n"
+	      "  wattribute doctor              can this machine be measured?\n"
+	      "  wattribute top -g container    watts per container\n"
+	      "  wattribute stat -- make -j4    joules of a build\n"
+	      "  wattribute top --once --json   one snapshot for a script\n",
+	      out);
+}
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* How many letters to insert, drop or change to get from a to b (short words). */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[32], n = strlen(b), i, j;
+
+	if (n >= ARRAY_SIZE(row))
+		return n;
+	for (j = 0; j <= n; j++)
+		row[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (j = 1; j <= n; j++) {
+			size_t change = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			row[j] = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+			if (change < row[j])
+				row[j] = change;
+		}
+	}
+	return row[n];
+}
+
+static int complain_unknown(const char *name)
+{
+	size_t i, best = 0;
+
+	for (i = 1; i < ARRAY_SIZE(commands); i++)
+		if (distance(name, commands[i].name) < distance(name, commands[best].name))
+			best = i;
+	if (*name == '-')
+		return message_usage("unknown option '%s'", name);
+	if (distance(name, commands[best].name) <= 2)
+		return message_usage("no command '%s'; did you mean '%s'?", name,
+				     commands[best].name);
+	return message_usage("no command '%s'", name);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	auto_free char *name = xasprintf("wattribute %s", command->name);
+	int status;
+
+	message_set_name(name);
+	status = command->fn(argc, argv);
+	/* A full disk must not look like success. A reader that has gone is no failure. */
+	if (fflush(stdout) == EOF && status == STATUS_OK) {
+		message_error("cannot write the output: %m");
+		status = STATUS_FAILURE;
+	}
+	message_set_name("wattribute");
+	return status;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *command;
+	char page[64], option[] = "--help";
+	char *own[] = { argv[1], option, NULL };
+
+	if (argc < 2) {
+		print_help(stdout);
+		return STATUS_OK;
+	}
+	command = find(argv[1]);
+	if (!command)
+		return complain_unknown(argv[1]);
+	snprintf(page, sizeof(page), "wattribute-%s", command->name);
+	if (isatty(STDOUT_FILENO) && system("command -v man >/dev/null 2>&1") == 0)
+		execlp("man", "man", page, (char *)NULL);
+	return run(command, 2, own);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	text_init();
+	if (argc < 2) {
+		print_help(stdout);
+		return STATUS_OK;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help(stdout);
+		return STATUS_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("wattribute %s\n", watt_version());
+		return STATUS_OK;
+	}
+	if (strcmp(argv[1], "help") == 0)
+		return help(argc - 1, argv + 1);
+	command = find(argv[1]);
+	if (!command)
+		return complain_unknown(argv[1]);
+	return run(command, argc - 1, argv + 1);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines for standard error. What the library logs may contain names from the machine, so every
+ * line is cleaned before a terminal sees it.
+ */
+#include "message.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "status.h"
+#include "text.h"
+#include "xalloc.h"
+
+#define HELD_MAX 64
+
+static struct {
+	pthread_mutex_t lock;
+	const char *name;
+	int verbosity;
+	unsigned int errors;
+	bool is_held;
+	char *held[HELD_MAX];
+	size_t n_held;
+} log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .name = "wattribute" };
+
+void message_set_name(const char *name)
+{
+	log_state.name = name;
+}
+
+void message_set_verbosity(int verbosity)
+{
+	log_state.verbosity = verbosity;
+}
+
+unsigned int message_get_error_count(void)
+{
+	return __atomic_load_n(&log_state.errors, __ATOMIC_RELAXED);
+}
+
+static void emit(const char *word, const char *text)
+{
+	char clean[1024];
+
+	text_clean(clean, sizeof(clean), text);
+	pthread_mutex_lock(&log_state.lock);
+	if (!log_state.is_held)
+		fprintf(stderr, "%s: %s%s\n", log_state.name, word, clean);
+	else if (log_state.n_held < HELD_MAX)
+		log_state.held[log_state.n_held++] = xasprintf("%s%s", word, clean);
+	pthread_mutex_unlock(&log_state.lock);
+}
+
+static void format_emit(const char *word, const char *format, va_list args)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, args);
+	emit(word, text);
+}
+
+void message_error(const char *format, ...)
+{
+	va_list args;
+
+	__atomic_add_fetch(&log_state.errors, 1, __ATOMIC_RELAXED);
+	va_start(args, format);
+	format_emit("", format, args);
+	va_end(args);
+}
+
+void message_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	format_emit("note: ", format, args);
+	va_end(args);
+}
+
+int message_usage(const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	message_error("%s (try '%s --help')", text, log_state.name);
+	return STATUS_USAGE;
+}
+
+void message_log(void *data, enum watt_log_level level, const char *text)
+{
+	static const char *const words[] = {
+		[WATT_LOG_ERROR] = "",
+		[WATT_LOG_WARNING] = "warning: ",
+		[WATT_LOG_INFO] = "",
+		[WATT_LOG_DEBUG] = "debug: ",
+	};
+
+	if (level == WATT_LOG_ERROR)
+		__atomic_add_fetch(&log_state.errors, 1, __ATOMIC_RELAXED);
+	if ((int)level <= WATT_LOG_WARNING + log_state.verbosity)
+		emit(level < ARRAY_SIZE(words) ? words[level] : "", text);
+}
+
+void message_hold(void)
+{
+	log_state.is_held = true;
+}
+
+void message_get_held(char *buf, size_t size)
+{
+	pthread_mutex_lock(&log_state.lock);
+	snprintf(buf, size, "%s", log_state.n_held ? log_state.held[log_state.n_held - 1] : "");
+	pthread_mutex_unlock(&log_state.lock);
+}
+
+void message_release(void)
+{
+	size_t i;
+
+	pthread_mutex_lock(&log_state.lock);
+	for (i = 0; i < log_state.n_held; i++) {
+		fprintf(stderr, "%s: %s\n", log_state.name, log_state.held[i]);
+		free(log_state.held[i]);
+	}
+	log_state.n_held = 0;
+	log_state.is_held = false;
+	pthread_mutex_unlock(&log_state.lock);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes the common options. Whether a value makes sense on this machine is the library's word. */
+#include "options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "message.h"
+#include "number.h"
+#include "verdict.h"
+
+int options_bad_value(const char *option, const char *value, const char *expected)
+{
+	message_usage("%s: '%s' is not %s", option, value, expected);
+	return -EINVAL;
+}
+
+static int take_time(const char *option, const char *value, uint32_t *ret_us)
+{
+	uint64_t time_ns = 0;
+	int r;
+
+	r = number_duration(value, 1000000, &time_ns);
+	if (r < 0 || time_ns > 3600000000000ULL)
+		return options_bad_value(option, value, "a time such as 50ms (1us to 1h)");
+	*ret_us = (uint32_t)(time_ns / 1000);
+	return 0;
+}
+
+static int take_usage(const char *value, const char **ret)
+{
+	if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "procfs"))
+		return options_bad_value("--usage", value, "bpf, procfs or auto");
+	*ret = value;
+	return 0;
+}
+
+static int complain(char *const *argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (optopt >= 256 || optopt == 0)
+		message_usage(optopt ? "option '%s' needs a value, or takes none"
+				     : "unknown option '%s'",
+			      word);
+	else if (strncmp(word, "--", 2) == 0)
+		message_usage("option '%s' needs a value, or takes none", word);
+	else
+		message_usage("unknown option '-%c', or its value is missing", optopt);
+	return -EINVAL;
+}
+
+int options_take(struct options *opts, int code, char *const *argv)
+{
+	struct watt_session_opts *session = &opts->session;
+
+	switch (code) {
+	case OPTIONS_SYSFS_ROOT:
+		session->sysfs_root = optarg;
+		return 0;
+	case OPTIONS_PROCFS_ROOT:
+		session->procfs_root = optarg;
+		return 0;
+	case OPTIONS_NVML_LIB:
+		session->nvml_lib = optarg;
+		return 0;
+	case OPTIONS_REDFISH_URL:
+		session->redfish_url = optarg;
+		return 0;
+	case OPTIONS_KUBELET_URL:
+		session->kubelet_url = optarg;
+		return 0;
+	case OPTIONS_CONFIG:
+		session->config_path = optarg;
+		return 0;
+	case OPTIONS_SOURCES:
+		session->sources = optarg;
+		return 0;
+	case OPTIONS_USAGE:
+		return take_usage(optarg, &session->usage);
+	case OPTIONS_SLICE:
+		return take_time("--slice", optarg, &session->slice_us);
+	case OPTIONS_PERIOD:
+		return take_time("--period", optarg, &session->period_us);
+	case OPTIONS_JSON:
+		opts->is_json = true;
+		return 0;
+	case 'v':
+		opts->verbosity++;
+		return 0;
+	case 'h':
+		opts->is_help = true;
+		return 0;
+	case '?':
+	case ':':
+		return complain(argv);
+	default:
+		return -ENOENT;
+	}
+}
+
+void options_apply(struct options *opts)
+{
+	opts->session.log = message_log;
+	message_set_verbosity(opts->verbosity);
+}
+
+int options_finish(struct options *opts, int argc, char *const *argv)
+{
+	if (optind < argc && !opts->is_help) {
+		message_usage("unexpected '%s'", argv[optind]);
+		return -EINVAL;
+	}
+	options_apply(opts);
+	return 0;
+}
+
+int options_open_session(const struct options *opts, struct watt_session **ret)
+{
+	unsigned int errors = message_get_error_count();
+	int r;
+
+	r = watt_session_open(&opts->session, ret);
+	if (r == 0) {
+		verdict_note_privilege(&opts->session);
+		return 0;
+	}
+	if (message_get_error_count() > errors)
+		return r;
+	if (r == -ENODEV)
+		message_error("nothing measures power here; 'wattribute doctor' says why");
+	else
+		message_error("cannot measure: %s", strerror(-r));
+	return r;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Draws the conclusion from what doctor found. What a source needs is its own to say (its hint);
+ * here only the words around it.
+ */
+#include "verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "units.h"
+#include "xalloc.h"
+
+#define DIAGS_FIRST 32
+
+int diags_get(const struct watt_session_opts *opts, struct watt_diag **ret, size_t *ret_n)
+{
+	struct watt_diag *diags = NULL;
+	size_t room = DIAGS_FIRST, n;
+	int r;
+
+	for (;;) {
+		diags = xrealloc(diags, room, sizeof(*diags));
+		n = room;
+		r = watt_doctor(opts, diags, &n);
+		if (r < 0) {
+			xfree_pointer(&diags);
+			return r;
+		}
+		if (n <= room)
+			break;
+		room = n;
+	}
+	*ret = diags;
+	*ret_n = n;
+	return 0;
+}
+
+/* The power source that says best what this machine could do; NULL: there is none. */
+static const struct watt_diag *best_power(const struct watt_diag *diags, size_t n,
+					  enum watt_origin origin)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (diags[i].role == WATT_ROLE_POWER && diags[i].is_selected &&
+		    diags[i].state == WATT_AVAILABLE && diags[i].origin == origin)
+			return &diags[i];
+	return NULL;
+}
+
+/* The first measuring source that could be made to work. */
+static const struct watt_diag *best_repair(const struct watt_diag *diags, size_t n,
+					   enum watt_source_role role)
+{
+	static const enum watt_availability order[] = { WATT_FORBIDDEN, WATT_BROKEN };
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_SIZE(order); k++)
+		for (i = 0; i < n; i++)
+			if (diags[i].role == role && diags[i].state == order[k] &&
+			    diags[i].origin == WATT_ORIGIN_MEASURED && !diags[i].is_test)
+				return &diags[i];
+	return NULL;
+}
+
+static const struct watt_diag *selected_usage(const struct watt_diag *diags, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (diags[i].role == WATT_ROLE_USAGE && diags[i].is_selected &&
+		    diags[i].state == WATT_AVAILABLE)
+			return &diags[i];
+	return NULL;
+}
+
+/* "; for measured power: hint", as far as anything is known to help. */
+static void advise(char *buf, size_t size, const struct watt_diag *repair)
+{
+	if (!repair)
+		snprintf(buf, size, "no sensor was found, as in most virtual machines");
+	else
+		snprintf(buf, size, "%s is %s: %s", repair->source,
+			 watt_availability_name(repair->state),
+			 *repair->hint ? repair->hint : repair->why);
+}
+
+void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
+{
+	const struct watt_diag *measured = best_power(diags, n, WATT_ORIGIN_MEASURED);
+	const struct watt_diag *estimated = best_power(diags, n, WATT_ORIGIN_ESTIMATED);
+	const struct watt_diag *simulated = best_power(diags, n, WATT_ORIGIN_SIMULATED);
+	const struct watt_diag *usage = selected_usage(diags, n);
+	char advice[640], number[UNITS_SIZE];
+
+	ret->is_measured = measured != NULL;
+	ret->is_possible = (measured || estimated || simulated) && usage;
+	advise(advice, sizeof(advice), best_repair(diags, n, WATT_ROLE_POWER));
+	if (!usage)
+		snprintf(ret->text, sizeof(ret->text),
+			 "Measuring is not possible: nothing tells who is running.");
+	else if (measured)
+		snprintf(ret->text, sizeof(ret->text),
+			 "Measuring is possible: power is measured by %s%s, shared by %s.",
+			 measured->source, estimated ? " and partly estimated" : "", usage->source);
+	else if (estimated)
+		snprintf(ret->text, sizeof(ret->text),
+			 "Measuring is possible: estimated power only (%s), shared by %s. "
+			 "For measured power: %s",
+			 units_uncertainty(number, estimated->uncertainty_ppm), usage->source,
+			 advice);
+	else if (simulated)
+		snprintf(ret->text, sizeof(ret->text),
+			 "Measuring is possible: simulated power only (%s), shared by %s.",
+			 simulated->source, usage->source);
+	else
+		snprintf(ret->text, sizeof(ret->text),
+			 "Measuring is not possible: there is no source of power; %s", advice);
+	if (ret->text[strlen(ret->text) - 1] != '.' && strlen(ret->text) + 1 < sizeof(ret->text))
+		strcat(ret->text, ".");
+}
+
+void verdict_note_privilege(const struct watt_session_opts *opts)
+{
+	auto_free struct watt_diag *diags = NULL;
+	char list[256] = "";
+	size_t n = 0, i, used = 0;
+
+	if (geteuid() == 0 || diags_get(opts, &diags, &n) < 0)
+		return;
+	for (i = 0; i < n && used < sizeof(list); i++)
+		if (diags[i].state == WATT_FORBIDDEN && !diags[i].is_test)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", diags[i].source);
+	if (used > 0)
+		message_note(
+			"not root: root would add %s (wattribute doctor says which capability is "
+			"enough)",
+			list);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/number.c */
+#include "unit.h"
+
+#include "number.h"
+
+static void test_count(void **state)
+{
+	uint64_t value = 7;
+
+	assert_int_equal(number_count("12", 1, 100, &value), 0);
+	assert_int_equal(value, 12);
+	assert_int_equal(number_count("0", 1, 100, &value), -ERANGE);
+	assert_int_equal(number_count("101", 1, 100, &value), -ERANGE);
+	assert_int_equal(number_count("99999999999999999999", 1, UINT64_MAX, &value), -ERANGE);
+	assert_int_equal(number_count("", 1, 100, &value), -EINVAL);
+	assert_int_equal(number_count("-1", 0, 100, &value), -EINVAL);
+	assert_int_equal(number_count(" 1", 0, 100, &value), -EINVAL);
+	assert_int_equal(number_count("1x", 0, 100, &value), -EINVAL);
+	assert_int_equal(value, 12);
+}
+
+static void test_duration(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t t_ns;
+	} cases[] = {
+		{ "50ms", 0, 50000000 }, { "50", 0, 50000000 },	      { "1.5s", 0, 1500000000 },
+		{ "200us", 0, 200000 },	 { "2min", 0, 120000000000 }, { "0", -ERANGE, 0 },
+		{ "0.1us", -ERANGE, 0 }, { "1000000h", -ERANGE, 0 },  { "", -EINVAL, 0 },
+		{ "ms", -EINVAL, 0 },	 { "-1s", -EINVAL, 0 },	      { "+1s", -EINVAL, 0 },
+		{ "1e3", -EINVAL, 0 },	 { "1.2.3", -EINVAL, 0 },     { "inf", -EINVAL, 0 },
+		{ "nan", -EINVAL, 0 },	 { "0x10", -EINVAL, 0 },      { "5 s", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t t_ns = 0;
+
+		assert_int_equal(number_duration(cases[i].text, 1000000, &t_ns), cases[i].r);
+		assert_int_equal(t_ns, cases[i].t_ns);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_duration),
+	};
+
+	return cmocka_run_group_tests_name("number", tests, NULL, NULL);
+}
