@@ -204,7 +204,8 @@ static bool ratio_power_of_two(uint64_t digits, int64_t exponent, uint64_t *ret_
 
 	for (; exponent < 0; exponent++)
 		value /= 10;
-	for (shift = 0; shift < 63 && power > value; shift++)
+	/* Cut digits put the value just below its power, where long double is exact enough. */
+	for (shift = 0; shift < 63 && power * (1 - 1e-15L) > value; shift++)
 		power /= 2;
 	error = value - power;
 	if (shift == 0 || error > power * 1e-15L || error < -power * 1e-15L)
