@@ -18,7 +18,9 @@ enum watt_usage_kind {
 	WATT_USAGE_TASK = 0,    /**< a sweep saw the task: cpu_ns up to t_ns, on `cpu` */
 	WATT_USAGE_MIGRATE = 1, /**< the task left `cpu` at t_ns with cpu_ns so far */
 	WATT_USAGE_FORK = 2,    /**< the task was born; parent_tgid is its parent */
-	WATT_USAGE_EXEC = 3,    /**< the process became another program; comm is the new one */
+	/** The process became another program; comm is the new one. `tid` is the thread that called
+	 *  exec by its old id: where it is not tgid, it took its leader's place and start. */
+	WATT_USAGE_EXEC = 3,
 	WATT_USAGE_EXIT = 4,    /**< the task began to die at t_ns; cpu_ns is not its last word */
 	WATT_USAGE_FREE = 5,    /**< the task is gone; cpu_ns is final */
 	WATT_USAGE_CGROUP = 6,  /**< the process moved to cgroup_id */

@@ -10,6 +10,8 @@
 #ifndef WATT_ATTRIB_ATTRIB_H
 #define WATT_ATTRIB_ATTRIB_H
 
+#include <stdbool.h>
+
 #include <wattribute/channel.h>
 #include <wattribute/entity.h>
 #include <wattribute/snapshot.h>
@@ -29,6 +31,9 @@ struct watt_attrib_opts {
 	const struct watt_slot_place *places;
 	uint64_t grace_ns;   /* how long a slice waits for the last word of tasks that died in it */
 	uint64_t horizon_ns; /* how long it waits for slow domains at most */
+	/* The measuring process: while it tracks a child of its own, children that come to it by
+	 * adoption are descendants of that child. 0: none. */
+	uint32_t self_pid;
 };
 
 /* Where the CPUs of a slot are. */
@@ -53,7 +58,7 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
  * Attributes every slice whose data has arrived. now_ns is the time of the newest input.
  * Returns the number of (slice, domain) pairs done, or -ENOMEM.
  */
-int watt_attrib_advance(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t now_ns);
+int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64_t now_ns);
 
 /*
  * A live process that nobody named yet: 0 and its pid, start and cgroup; 1: there is none. It is

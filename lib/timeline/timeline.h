@@ -11,6 +11,8 @@
 #ifndef WATT_TIMELINE_TIMELINE_H
 #define WATT_TIMELINE_TIMELINE_H
 
+#include <stdbool.h>
+
 #include <wattribute/channel.h>
 #include <wattribute/sample.h>
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The accounts of a session. Sums only ever add; what ends is folded into what stays. */
+#include "attrib/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
+{
+	*accounts = (struct watt_accounts){ .n_domains = n_domains, .next_id = 1 };
+	return watt_htab_init(&accounts->by_name);
+}
+
+static bool is_found_by_name(enum watt_entity_kind kind)
+{
+	return kind == WATT_ENTITY_EXITED || kind == WATT_ENTITY_CONTAINER ||
+	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT;
+}
+
+static uint64_t name_hash(enum watt_entity_kind kind, const char *text)
+{
+	uint64_t hash = kind;
+
+	for (; *text; text++)
+		hash = hash * 31 + (unsigned char)*text;
+	return watt_hash_u64(hash);
+}
+
+static void account_free(struct watt_account *account)
+{
+	watt_name_unref(account->name);
+	watt_name_unref(account->cgroup);
+	free(account);
+}
+
+void watt_accounts_done(struct watt_accounts *accounts)
+{
+	size_t i;
+
+	for (i = 0; i < accounts->n; i++)
+		account_free(accounts->list[i]);
+	free(accounts->list);
+	watt_htab_done(&accounts->by_name);
+	*accounts = (struct watt_accounts){ 0 };
+}
+
+struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
+				       struct watt_name *name_take)
+{
+	size_t n = accounts->n_domains;
+	struct watt_account *account = NULL;
+
+	if (name_take &&
+	    watt_grow((void **)&accounts->list, &accounts->cap, accounts->n, sizeof(account)) == 0)
+		account = calloc(1, sizeof(*account) + 3 * n * sizeof(account->numbers[0]));
+	if (!account) {
+		watt_name_unref(name_take);
+		return NULL;
+	}
+	account->id = accounts->next_id++;
+	account->kind = kind;
+	account->name = name_take;
+	account->is_alive = true;
+	account->energy_nj = account->numbers;
+	account->base_nj = account->numbers + n;
+	account->carry = account->numbers + 2 * n;
+	accounts->list[accounts->n++] = account;
+	if (is_found_by_name(kind))
+		watt_htab_insert(&accounts->by_name, &account->by_name,
+				 name_hash(kind, account->name->text));
+	return account;
+}
+
+struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
+					enum watt_entity_kind kind, const char *text)
+{
+	struct watt_hnode *node = watt_htab_first(&accounts->by_name, name_hash(kind, text));
+
+	for (; node; node = watt_htab_next(node)) {
+		struct watt_account *a = watt_container_of(node, struct watt_account, by_name);
+
+		if (a->kind == kind && !strcmp(a->name->text, text))
+			return a;
+	}
+	return NULL;
+}
+
+void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
+			const struct watt_account *from)
+{
+	size_t i;
+
+	for (i = 0; i < accounts->n_domains; i++) {
+		to->energy_nj[i] += from->energy_nj[i];
+		to->base_nj[i] += from->base_nj[i];
+	}
+	to->cpu_ns += from->cpu_ns;
+	to->base_cpu_ns += from->base_cpu_ns;
+	to->count += from->count;
+}
+
+void watt_account_link(const struct watt_accounts *accounts, struct watt_account *part,
+		       struct watt_account *sum)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_ACCOUNT_UPS && part->up[i]; i++)
+		if (part->up[i] == sum)
+			return;
+	if (i == WATT_ACCOUNT_UPS)
+		return;
+	part->up[i] = sum;
+	if (!part->parent_id)
+		part->parent_id = sum->id;
+	sum->users++;
+	watt_account_merge(accounts, sum, part);
+}
+
+void watt_accounts_sweep(struct watt_accounts *accounts,
+			 bool (*is_over)(const struct watt_account *account))
+{
+	size_t i, kept = 0, u;
+
+	for (i = 0; i < accounts->n; i++) {
+		struct watt_account *account = accounts->list[i];
+
+		if (!is_over(account)) {
+			accounts->list[kept++] = account;
+			continue;
+		}
+		for (u = 0; u < WATT_ACCOUNT_UPS && account->up[u]; u++)
+			account->up[u]->users--;
+		if (is_found_by_name(account->kind))
+			watt_htab_remove(&accounts->by_name, &account->by_name);
+		account_free(account);
+	}
+	accounts->n = kept;
+}
+
+void watt_accounts_rebase(struct watt_accounts *accounts)
+{
+	size_t i;
+
+	for (i = 0; i < accounts->n; i++) {
+		struct watt_account *account = accounts->list[i];
+
+		memcpy(account->base_nj, account->energy_nj,
+		       accounts->n_domains * sizeof(*account->base_nj));
+		account->base_cpu_ns = account->cpu_ns;
+	}
+}
+
+bool watt_entity_kind_is_leaf(enum watt_entity_kind kind)
+{
+	switch (kind) {
+	case WATT_ENTITY_PROCESS:
+	case WATT_ENTITY_KTHREAD:
+	case WATT_ENTITY_VM:
+	case WATT_ENTITY_EXITED:
+	case WATT_ENTITY_IRQ:
+	case WATT_ENTITY_SOFTIRQ:
+		return true;
+	default:
+		return false;
+	}
+}

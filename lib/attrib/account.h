@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An account: what one entity has used so far, per domain. And the list of all of them.
+ *
+ * Process-like accounts (processes, kernel threads, exited, irq, softirq) divide the dynamic
+ * energy among them; all others are sums over processes seen in another way.
+ */
+#ifndef WATT_ATTRIB_ACCOUNT_H
+#define WATT_ATTRIB_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attrib/name.h"
+#include "base/htab.h"
+
+#define WATT_ACCOUNT_UPS 3
+
+struct watt_account {
+	struct watt_hnode by_name; /* of those that are found by their names */
+	uint64_t id;
+	enum watt_entity_kind kind;
+	uint32_t count; /* processes in it so far */
+	uint32_t users; /* processes and slices that point here: it can't go while above 0 */
+	bool is_alive;
+	bool was_shown; /* a snapshot had it */
+	uint64_t parent_id;
+	struct watt_name *name;   /* owned */
+	struct watt_name *cgroup; /* owned; NULL: not known */
+	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
+	uint64_t cpu_ns;
+	uint64_t base_cpu_ns; /* at the last snapshot */
+	int64_t *energy_nj;   /* per domain */
+	int64_t *base_nj;     /* at the last snapshot */
+	int64_t *carry;       /* of watt_share */
+	int64_t numbers[];    /* the three arrays */
+};
+
+struct watt_accounts {
+	struct watt_account **list; /* by id */
+	size_t n, cap;
+	size_t n_domains;
+	uint64_t next_id;
+	struct watt_htab by_name;
+};
+
+/* 0 or -ENOMEM. */
+int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains);
+void watt_accounts_done(struct watt_accounts *accounts);
+/* Adds one; takes the reference to name. NULL: no memory, and the name is gone. */
+struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
+				       struct watt_name *name_take);
+/* The account of a name, of kind exited, container, pod or unit; NULL: none. */
+struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
+					enum watt_entity_kind kind, const char *text);
+/* Adds all that `from` has, in the window too. */
+void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
+			const struct watt_account *from);
+/* Makes `sum` contain `part` from now on and from its beginning. */
+void watt_account_link(const struct watt_accounts *accounts, struct watt_account *part,
+		       struct watt_account *sum);
+/* Frees the accounts that `is_over` names, in one pass. */
+void watt_accounts_sweep(struct watt_accounts *accounts,
+			 bool (*is_over)(const struct watt_account *account));
+/* Begins a new window. */
+void watt_accounts_rebase(struct watt_accounts *accounts);
+
+/* Whether the kind divides energy, rather than summing it again. */
+bool watt_entity_kind_is_leaf(enum watt_entity_kind kind);
+
+static inline void watt_account_add_energy(struct watt_account *account, size_t domain,
+					   int64_t energy_nj)
+{
+	size_t i;
+
+	account->energy_nj[domain] += energy_nj;
+	for (i = 0; i < WATT_ACCOUNT_UPS && account->up[i]; i++)
+		account->up[i]->energy_nj[domain] += energy_nj;
+}
+
+static inline void watt_account_add_cpu(struct watt_account *account, uint64_t cpu_ns)
+{
+	size_t i;
+
+	account->cpu_ns += cpu_ns;
+	for (i = 0; i < WATT_ACCOUNT_UPS && account->up[i]; i++)
+		account->up[i]->cpu_ns += cpu_ns;
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fourth stage as a whole. A pure function of what is pushed: no clock, no file. */
+#include "attrib/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define DEFAULT_GRACE_NS 300000000ULL
+#define DEFAULT_HORIZON_NS 60000000000ULL
+
+static int copy_cpu_slots(struct watt_attrib *at, const struct watt_attrib_opts *opts)
+{
+	at->n_cpus = opts->n_cpus;
+	at->n_slots = opts->n_slots ? opts->n_slots : 1;
+	at->cpu_slot = calloc(at->n_cpus + 1, sizeof(*at->cpu_slot));
+	if (!at->cpu_slot)
+		return -ENOMEM;
+	if (at->n_cpus && opts->cpu_slot)
+		memcpy(at->cpu_slot, opts->cpu_slot, at->n_cpus * sizeof(*at->cpu_slot));
+	return 0;
+}
+
+static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
+{
+	int r;
+
+	r = copy_cpu_slots(at, opts);
+	if (r == 0)
+		r = watt_tree_build(opts->channels, opts->n_channels, &at->tree);
+	if (r < 0)
+		return r;
+	r = watt_accounts_init(&at->accounts, at->tree.n_domains);
+	if (r == 0)
+		r = watt_tasks_init(&at->tasks);
+	if (r == 0)
+		r = watt_groups_init(at);
+	if (r == 0)
+		r = watt_ledgers_init(at, opts);
+	return r;
+}
+
+int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret)
+{
+	struct watt_attrib *at;
+	int r;
+
+	at = calloc(1, sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	at->n_channels = opts->n_channels;
+	at->grace_ns = opts->grace_ns ? opts->grace_ns : DEFAULT_GRACE_NS;
+	at->horizon_ns = opts->horizon_ns ? opts->horizon_ns : DEFAULT_HORIZON_NS;
+	at->self_pid = opts->self_pid;
+	r = attrib_init(at, opts);
+	if (r < 0) {
+		watt_attrib_free(at);
+		return r;
+	}
+	watt_slices_init(&at->slices, at->n_slots);
+	*ret = at;
+	return 0;
+}
+
+struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
+{
+	if (!at)
+		return NULL;
+	watt_slices_done(&at->slices);
+	watt_ledgers_done(at);
+	watt_groups_done(at);
+	watt_tasks_done(&at->tasks);
+	watt_accounts_done(&at->accounts);
+	watt_tree_done(&at->tree);
+	free(at->cpu_slot);
+	free(at->cpus);
+	free(at);
+	return NULL;
+}
+
+size_t watt_attrib_domain_count(const struct watt_attrib *at)
+{
+	return at->tree.n_domains;
+}
+
+const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_t index)
+{
+	return index < at->tree.n_domains ? &at->tree.domains[index] : NULL;
+}
+
+int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel)
+{
+	return channel < at->tree.n_channels ? at->tree.domain_of[channel] : -1;
+}
+
+/* Slices that every domain is done with. */
+static void drop_slices(struct watt_attrib *at)
+{
+	uint64_t needed = at->slices.next_seq;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++)
+		needed = WATT_MIN(needed, at->ledgers[i].next_seq);
+	while (at->slices.n && watt_slices_get(&at->slices, 0)->seq < needed)
+		watt_slices_drop(&at->slices);
+}
+
+/* Points of the curves that nobody will ask for: a residual asks for those of its parts too. */
+static void forget_points(const struct watt_attrib *at, struct watt_timeline *tl, uint64_t now_ns)
+{
+	size_t c, i;
+
+	for (c = 0; c < at->n_channels; c++) {
+		const struct watt_domain *d = &at->tree.domains[at->tree.domain_of[c]];
+		int32_t domain = at->tree.domain_of[c];
+		uint64_t t_ns = d->channel == (int32_t)c ? at->ledgers[domain].cursor_ns : now_ns;
+
+		for (i = 0; i < at->tree.n_domains && d->channel == (int32_t)c; i++) {
+			const struct watt_domain *r = &at->tree.domains[i];
+
+			if (r->kind == WATT_DOMAIN_RESIDUAL &&
+			    (r->parent == domain || r->parent == d->parent))
+				t_ns = WATT_MIN(t_ns, at->ledgers[i].cursor_ns);
+		}
+		watt_timeline_forget(tl, c, t_ns);
+	}
+}
+
+int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64_t now_ns)
+{
+	int done = 0, r;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++) {
+		r = watt_ledger_advance(at, &at->ledgers[i], tl, now_ns);
+		if (r < 0)
+			return r;
+		done += r;
+	}
+	drop_slices(at);
+	forget_points(at, tl, now_ns);
+	return done;
+}
+
+int watt_attrib_next_nameless(struct watt_attrib *at, uint32_t *ret_pid, uint64_t *ret_start_ns)
+{
+	while (at->asks.n_processes) {
+		const struct watt_process_ask *ask = &at->asks.processes[--at->asks.n_processes];
+
+		if (!watt_tasks_find_process(&at->tasks, ask->pid, ask->start_ns))
+			continue; /* it is gone: nobody could answer */
+		*ret_pid = ask->pid;
+		*ret_start_ns = ask->start_ns;
+		return 0;
+	}
+	return 1;
+}
+
+int watt_attrib_set_identity(struct watt_attrib *at, const struct watt_identity *identity)
+{
+	struct watt_process *process;
+	struct watt_name *name;
+
+	process = watt_tasks_find_process(&at->tasks, identity->pid, identity->start_ns);
+	if (!process || !process->account)
+		return -ESRCH;
+	name = watt_name_new_identity(identity);
+	if (!name)
+		return -ENOMEM;
+	watt_name_unref(process->account->name);
+	process->account->name = name;
+	return 0;
+}
+
+/* Children of those who are tracked are tracked too, until nobody is added. */
+static bool track_children(struct watt_attrib *at, struct watt_account *tracked)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	bool any = false;
+
+	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
+		struct watt_process *process = watt_container_of(node, struct watt_process, node);
+		struct watt_process *parent;
+
+		if (process->tracked || !process->parent_pid)
+			continue;
+		parent = watt_tasks_find_pid(&at->tasks, process->parent_pid);
+		if (!parent || parent->tracked != tracked)
+			continue;
+		process->tracked = tracked;
+		tracked->users++;
+		tracked->count++;
+		any = true;
+	}
+	return any;
+}
+
+int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id)
+{
+	struct watt_process *process = watt_tasks_find_pid(&at->tasks, pid);
+	struct watt_account *tracked;
+
+	if (!process)
+		return -ESRCH;
+	if (process->tracked)
+		return -EBUSY;
+	tracked = watt_accounts_add(&at->accounts, WATT_ENTITY_TRACKED,
+				    watt_name_new(process->comm));
+	if (!tracked)
+		return -ENOMEM;
+	process->tracked = tracked;
+	tracked->users++;
+	tracked->count = 1;
+	if (at->self_pid && process->parent_pid == at->self_pid)
+		at->adopt_into = tracked;
+	while (track_children(at, tracked))
+		;
+	*ret_entity_id = tracked->id;
+	return 0;
+}
+
+size_t watt_attrib_dying_count(const struct watt_attrib *at)
+{
+	return at->tasks.n_dying;
+}
+
+uint64_t watt_attrib_settled_ns(const struct watt_attrib *at)
+{
+	uint64_t t_ns = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++)
+		if (at->ledgers[i].is_started)
+			t_ns = WATT_MIN(t_ns, at->ledgers[i].cursor_ns);
+	return t_ns == UINT64_MAX ? 0 : t_ns;
+}

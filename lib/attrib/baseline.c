@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lower envelope of power against activity. Points of 200 ms fall into bins of activity; each bin
+ * is represented by its first decile, which noise and the odd disturbance do not move. Where the
+ * machine was seen idle, idle power is what was seen; else it is where the line through the bins,
+ * lowered until no bin lies below it, meets zero activity.
+ */
+#include "attrib/baseline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define BLOCK_NS 200000000ULL
+#define MIN_IDLE_POINTS 10  /* in the lowest bin: 2 s of an idle machine */
+#define MIN_BINS 6          /* for a line */
+#define MIN_POINTS 60       /* for a line: 12 s */
+
+void watt_baseline_done(struct watt_baseline *baseline)
+{
+	free(baseline->bins);
+	*baseline = (struct watt_baseline){ 0 };
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void bin_add(struct watt_baseline_bin *bin, uint32_t power_mw)
+{
+	uint32_t sorted[WATT_BASELINE_DEPTH];
+
+	bin->power_mw[bin->next] = power_mw;
+	bin->next = (bin->next + 1) % WATT_BASELINE_DEPTH;
+	bin->n = WATT_MIN(bin->n + 1, (uint32_t)WATT_BASELINE_DEPTH);
+	memcpy(sorted, bin->power_mw, bin->n * sizeof(*sorted));
+	qsort(sorted, bin->n, sizeof(*sorted), compare_u32);
+	bin->low_mw = sorted[bin->n / 10];
+}
+
+/* A straight line of power against activity, in mW and bins. */
+struct line {
+	double intercept_mw;
+	double slope_mw;
+};
+
+static struct line fit_line(const struct watt_baseline_bin *bins)
+{
+	double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+	struct line line;
+	size_t i;
+
+	for (i = 0; i < WATT_BASELINE_BINS; i++) {
+		double x = (double)i + 0.5, y = bins[i].low_mw;
+
+		if (!bins[i].n)
+			continue;
+		n++;
+		sx += x;
+		sy += y;
+		sxx += x * x;
+		sxy += x * y;
+	}
+	line.slope_mw = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+	line.intercept_mw = (sy - line.slope_mw * sx) / n;
+	return line;
+}
+
+/* Lowers the line until no bin lies below it. */
+static double lowered_intercept_mw(const struct watt_baseline_bin *bins, struct line line)
+{
+	double drop = 0;
+	size_t i;
+
+	for (i = 0; i < WATT_BASELINE_BINS; i++) {
+		double above = line.intercept_mw + line.slope_mw * ((double)i + 0.5) -
+			       bins[i].low_mw;
+
+		if (bins[i].n)
+			drop = WATT_MAX(drop, above);
+	}
+	return line.intercept_mw - drop;
+}
+
+static uint32_t lowest_mw(const struct watt_baseline_bin *bins)
+{
+	uint32_t low = UINT32_MAX;
+	size_t i;
+
+	for (i = 0; i < WATT_BASELINE_BINS; i++)
+		if (bins[i].n)
+			low = WATT_MIN(low, bins[i].low_mw);
+	return low;
+}
+
+static size_t used_bins(const struct watt_baseline_bin *bins)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < WATT_BASELINE_BINS; i++)
+		n += bins[i].n > 0;
+	return n;
+}
+
+static void learn(struct watt_baseline *baseline)
+{
+	const struct watt_baseline_bin *bins = baseline->bins;
+	double idle_mw;
+
+	if (bins[0].n >= MIN_IDLE_POINTS) {
+		idle_mw = bins[0].low_mw;
+	} else if (used_bins(bins) >= MIN_BINS && baseline->points >= MIN_POINTS) {
+		idle_mw = lowered_intercept_mw(bins, fit_line(bins));
+		idle_mw = WATT_MIN(idle_mw, (double)lowest_mw(bins));
+	} else {
+		return;
+	}
+	baseline->baseline_uw = idle_mw > 0 ? (uint64_t)(idle_mw * 1000) : 0;
+	baseline->is_ready = true;
+}
+
+static int add_block(struct watt_baseline *baseline, uint32_t n_cpus)
+{
+	uint64_t power_mw = baseline->block_energy_nj * 1000 / baseline->block_ns;
+	uint64_t capacity_ns = baseline->block_ns * n_cpus;
+	size_t bin = WATT_BASELINE_BINS * baseline->block_busy_ns / (capacity_ns ? capacity_ns : 1);
+
+	if (!baseline->bins) {
+		baseline->bins = calloc(WATT_BASELINE_BINS, sizeof(*baseline->bins));
+		if (!baseline->bins)
+			return -ENOMEM;
+	}
+	bin_add(&baseline->bins[WATT_MIN(bin, (size_t)WATT_BASELINE_BINS - 1)],
+		(uint32_t)WATT_MIN(power_mw, (uint64_t)UINT32_MAX));
+	baseline->points++;
+	learn(baseline);
+	return 0;
+}
+
+int watt_baseline_add(struct watt_baseline *baseline, uint64_t dt_ns, int64_t energy_nj,
+		      uint64_t busy_ns, uint32_t n_cpus)
+{
+	int r = 0;
+
+	if (energy_nj < 0)
+		return 0;
+	baseline->block_ns += dt_ns;
+	baseline->block_energy_nj += (uint64_t)energy_nj;
+	baseline->block_busy_ns += busy_ns;
+	if (baseline->block_ns < BLOCK_NS)
+		return 0;
+	r = add_block(baseline, n_cpus);
+	baseline->block_ns = baseline->block_energy_nj = baseline->block_busy_ns = 0;
+	return r;
+}
+
+int64_t watt_baseline_idle_nj(const struct watt_baseline *baseline, uint64_t dt_ns,
+			      int64_t energy_nj)
+{
+	watt_u128 idle_nj;
+
+	if (!baseline->is_ready || energy_nj <= 0)
+		return 0;
+	idle_nj = (watt_u128)baseline->baseline_uw * dt_ns / 1000000;
+	return idle_nj < (watt_u128)energy_nj ? (int64_t)idle_nj : energy_nj;
+}

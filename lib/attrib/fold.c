@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps memory bounded. A process that is gone and was shown gone is folded into the account of
+ * all exited processes of its name; groups that nobody is in are folded when there are too many.
+ * Folding adds, so every sum stays what it was.
+ */
+#include "attrib/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define MAX_EXITED_NAMES 512
+#define MAX_GROUPS 4096
+#define REST "(others)"
+#define GONE "(gone)"
+
+static bool is_process_kind(enum watt_entity_kind kind)
+{
+	return kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD;
+}
+
+static size_t count_kind(const struct watt_attrib *at, enum watt_entity_kind kind)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < at->accounts.n; i++)
+		n += at->accounts.list[i]->kind == kind;
+	return n;
+}
+
+static struct watt_account *find_or_add(struct watt_attrib *at, enum watt_entity_kind kind,
+					const char *text)
+{
+	struct watt_account *account = watt_accounts_find(&at->accounts, kind, text);
+
+	if (account)
+		return account;
+	account = watt_accounts_add(&at->accounts, kind, watt_name_new(text));
+	if (account)
+		account->is_alive = false;
+	return account;
+}
+
+static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_account *process)
+{
+	const char *comm = process->name->has_identity ? process->name->identity.comm :
+							 process->name->text;
+	struct watt_account *exited;
+
+	exited = watt_accounts_find(&at->accounts, WATT_ENTITY_EXITED, comm);
+	if (exited)
+		return exited;
+	if (count_kind(at, WATT_ENTITY_EXITED) >= MAX_EXITED_NAMES)
+		comm = REST;
+	return find_or_add(at, WATT_ENTITY_EXITED, comm);
+}
+
+/* Marked for removal: an account that is empty of meaning, having been folded. */
+static bool is_folded(const struct watt_account *account)
+{
+	return account->count == 0 && account->users == 0 && !account->is_alive &&
+	       account->kind != WATT_ENTITY_EXITED;
+}
+
+static int fold_processes(struct watt_attrib *at, bool shown)
+{
+	size_t i, n = at->accounts.n;
+
+	for (i = 0; i < n; i++) {
+		struct watt_account *process = at->accounts.list[i], *exited;
+
+		if (!is_process_kind(process->kind) || process->is_alive || process->users ||
+		    process->was_shown != shown)
+			continue;
+		exited = exited_of(at, process);
+		if (!exited)
+			return -ENOMEM;
+		watt_account_merge(&at->accounts, exited, process);
+		process->count = 0;
+	}
+	watt_accounts_sweep(&at->accounts, is_folded);
+	return 0;
+}
+
+static bool is_group(enum watt_entity_kind kind)
+{
+	return kind == WATT_ENTITY_CGROUP || kind == WATT_ENTITY_CONTAINER ||
+	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT;
+}
+
+static void drop_cgroup_node(struct watt_attrib *at, const struct watt_account *account)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(&at->cgroups, &it))) {
+		struct watt_number_node *n = watt_container_of(node, struct watt_number_node, node);
+
+		if (n->account != account)
+			continue;
+		watt_htab_remove(&at->cgroups, node);
+		free(n);
+		return;
+	}
+}
+
+static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
+{
+	struct watt_account *gone;
+	size_t i, n = at->accounts.n;
+
+	if (count_kind(at, kind) <= MAX_GROUPS)
+		return 0;
+	gone = kind == WATT_ENTITY_CGROUP ? at->gone_cgroups : NULL;
+	if (!gone)
+		gone = find_or_add(at, kind, GONE);
+	if (!gone)
+		return -ENOMEM;
+	if (kind == WATT_ENTITY_CGROUP)
+		at->gone_cgroups = gone;
+	for (i = 0; i < n; i++) {
+		struct watt_account *group = at->accounts.list[i];
+
+		if (group->kind != kind || group->users || group == gone || !group->count)
+			continue;
+		if (kind == WATT_ENTITY_CGROUP)
+			drop_cgroup_node(at, group);
+		watt_account_merge(&at->accounts, gone, group);
+		group->count = 0;
+		group->is_alive = false;
+	}
+	watt_accounts_sweep(&at->accounts, is_folded);
+	return 0;
+}
+
+/* A group is alive as long as somebody is in it, or in a part of it. */
+static void update_groups(struct watt_attrib *at)
+{
+	size_t i, u;
+
+	for (i = 0; i < at->accounts.n; i++)
+		if (is_group(at->accounts.list[i]->kind) ||
+		    at->accounts.list[i]->kind == WATT_ENTITY_TRACKED)
+			at->accounts.list[i]->is_alive = false;
+	for (i = 0; i < at->accounts.n; i++) {
+		struct watt_account *account = at->accounts.list[i];
+
+		if (account->kind != WATT_ENTITY_CGROUP && account->kind != WATT_ENTITY_TRACKED)
+			continue;
+		account->is_alive = account->users > 0;
+		for (u = 0; account->is_alive && u < WATT_ACCOUNT_UPS && account->up[u]; u++)
+			account->up[u]->is_alive = true;
+	}
+}
+
+int watt_fold_before(struct watt_attrib *at)
+{
+	update_groups(at);
+	return fold_processes(at, false);
+}
+
+int watt_fold_after(struct watt_attrib *at)
+{
+	static const enum watt_entity_kind groups[] = {
+		WATT_ENTITY_CGROUP,
+		WATT_ENTITY_CONTAINER,
+		WATT_ENTITY_POD,
+		WATT_ENTITY_UNIT,
+	};
+	size_t i;
+	int r;
+
+	r = fold_processes(at, true);
+	for (i = 0; i < WATT_ARRAY_SIZE(groups) && r == 0; i++)
+		r = fold_groups(at, groups[i]);
+	return r;
+}

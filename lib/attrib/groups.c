@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sums over processes: cgroups and what they stand for (containers, pods, units), and users.
+ * Their numbers come with usage; their names are asked for and come later.
+ */
+#include "attrib/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+
+int watt_groups_init(struct watt_attrib *at)
+{
+	int r;
+
+	r = watt_htab_init(&at->cgroups);
+	if (r < 0)
+		return r;
+	r = watt_htab_init(&at->users);
+	if (r < 0)
+		return r;
+	at->idle = watt_accounts_add(&at->accounts, WATT_ENTITY_IDLE, watt_name_new("idle"));
+	at->unattributed = watt_accounts_add(&at->accounts, WATT_ENTITY_UNATTRIBUTED,
+					     watt_name_new("unattributed"));
+	at->irq = watt_accounts_add(&at->accounts, WATT_ENTITY_IRQ, watt_name_new("irq"));
+	at->softirq = watt_accounts_add(&at->accounts, WATT_ENTITY_SOFTIRQ,
+					watt_name_new("softirq"));
+	at->kernel = watt_accounts_add(&at->accounts, WATT_ENTITY_KERNEL, watt_name_new("kernel"));
+	if (!at->idle || !at->unattributed || !at->irq || !at->softirq || !at->kernel)
+		return -ENOMEM;
+	watt_account_link(&at->accounts, at->irq, at->kernel);
+	watt_account_link(&at->accounts, at->softirq, at->kernel);
+	return 0;
+}
+
+static void free_nodes(struct watt_htab *table)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(table, &it)))
+		free(watt_container_of(node, struct watt_number_node, node));
+	watt_htab_done(table);
+}
+
+void watt_groups_done(struct watt_attrib *at)
+{
+	free_nodes(&at->cgroups);
+	free_nodes(&at->users);
+	free(at->asks.processes);
+	free(at->asks.cgroups);
+	free(at->asks.users);
+}
+
+static struct watt_number_node *find_number(const struct watt_htab *table, uint64_t number, bool v1)
+{
+	struct watt_hnode *node = watt_htab_first(table, watt_hash_u64(number));
+
+	for (; node; node = watt_htab_next(node)) {
+		struct watt_number_node *n = watt_container_of(node, struct watt_number_node, node);
+
+		if (n->number == number && n->v1 == v1)
+			return n;
+	}
+	return NULL;
+}
+
+static struct watt_account *add_number(struct watt_attrib *at, struct watt_htab *table,
+				       uint64_t number, bool v1, enum watt_entity_kind kind,
+				       struct watt_name *name_take)
+{
+	struct watt_number_node *n = calloc(1, sizeof(*n));
+
+	if (!n) {
+		watt_name_unref(name_take);
+		return NULL;
+	}
+	n->number = number;
+	n->v1 = v1;
+	n->account = watt_accounts_add(&at->accounts, kind, name_take);
+	if (!n->account) {
+		free(n);
+		return NULL;
+	}
+	watt_htab_insert(table, &n->node, watt_hash_u64(number));
+	return n->account;
+}
+
+struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
+					    uint32_t pid)
+{
+	struct watt_number_node *n = find_number(&at->cgroups, id, v1);
+	struct watt_cgroup unknown = { .id = id, .v1 = v1 };
+	struct watt_asks *asks = &at->asks;
+
+	if (n)
+		return n->account;
+	if (watt_grow((void **)&asks->cgroups, &asks->cap_cgroups, asks->n_cgroups,
+		      sizeof(*asks->cgroups)) == 0)
+		asks->cgroups[asks->n_cgroups++] = (struct watt_cgroup_ask){ id, pid, v1 };
+	return add_number(at, &at->cgroups, id, v1, WATT_ENTITY_CGROUP,
+			  watt_name_new_cgroup(&unknown));
+}
+
+struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
+{
+	struct watt_number_node *n = find_number(&at->users, uid, false);
+	struct watt_asks *asks = &at->asks;
+	char text[16];
+
+	if (n)
+		return n->account;
+	snprintf(text, sizeof(text), "%" PRIu32, uid);
+	if (watt_grow((void **)&asks->users, &asks->cap_users, asks->n_users,
+		      sizeof(*asks->users)) == 0)
+		asks->users[asks->n_users++] = uid;
+	return add_number(at, &at->users, uid, false, WATT_ENTITY_USER, watt_name_new(text));
+}
+
+int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bool *ret_v1,
+				    uint32_t *ret_pid)
+{
+	const struct watt_cgroup_ask *ask;
+
+	if (!at->asks.n_cgroups)
+		return 1;
+	ask = &at->asks.cgroups[--at->asks.n_cgroups];
+	*ret_id = ask->id;
+	*ret_v1 = ask->v1;
+	*ret_pid = ask->pid;
+	return 0;
+}
+
+int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid)
+{
+	if (!at->asks.n_users)
+		return 1;
+	*ret_uid = at->asks.users[--at->asks.n_users];
+	return 0;
+}
+
+int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *text)
+{
+	struct watt_number_node *n = find_number(&at->users, uid, false);
+	struct watt_name *name;
+
+	if (!n)
+		return -ESRCH;
+	name = watt_name_new(text);
+	if (!name)
+		return -ENOMEM;
+	watt_name_unref(n->account->name);
+	n->account->name = name;
+	return 0;
+}
+
+/* Makes the cgroup a part of the sum of this kind and name. */
+static int join(struct watt_attrib *at, struct watt_account *part, enum watt_entity_kind kind,
+		const char *text)
+{
+	struct watt_account *sum;
+
+	if (!text)
+		return 0;
+	sum = watt_accounts_find(&at->accounts, kind, text);
+	if (!sum) {
+		sum = watt_accounts_add(&at->accounts, kind, watt_name_new(text));
+		if (!sum)
+			return -ENOMEM;
+		sum->cgroup = watt_name_ref(part->name);
+	}
+	watt_account_link(&at->accounts, part, sum);
+	return 0;
+}
+
+int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgroup)
+{
+	struct watt_number_node *n = find_number(&at->cgroups, cgroup->id, cgroup->v1);
+	struct watt_name *name;
+	int r;
+
+	if (!n)
+		return -ESRCH;
+	name = watt_name_new_cgroup(cgroup);
+	if (!name)
+		return -ENOMEM;
+	watt_name_unref(n->account->name);
+	n->account->name = name;
+	watt_name_unref(n->account->cgroup);
+	n->account->cgroup = watt_name_ref(name);
+	r = join(at, n->account, WATT_ENTITY_CONTAINER, cgroup->container);
+	if (r == 0)
+		r = join(at, n->account, WATT_ENTITY_POD, cgroup->pod_uid);
+	if (r == 0)
+		r = join(at, n->account, WATT_ENTITY_UNIT,
+			 cgroup->user_unit ? cgroup->user_unit : cgroup->unit);
+	return r;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes usage batches in: keeps the task tables and puts CPU time into slices.
+ *
+ * A task's time goes into the slice that ends with the sweep that saw it. A task that died puts
+ * its last word into the slice in which it began to die, however late the word comes, as long as
+ * that slice waits; afterwards it goes into the newest one and is counted as late.
+ */
+#include "attrib/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static uint32_t slot_of(const struct watt_attrib *at, uint32_t cpu)
+{
+	uint32_t slot = cpu < at->n_cpus ? at->cpu_slot[cpu] : 0;
+
+	return slot < at->n_slots ? slot : 0;
+}
+
+static int ask_name(struct watt_attrib *at, struct watt_process *process)
+{
+	struct watt_asks *asks = &at->asks;
+	int r;
+
+	if (process->is_asked)
+		return 0;
+	r = watt_grow((void **)&asks->processes, &asks->cap_processes, asks->n_processes,
+		      sizeof(*asks->processes));
+	if (r < 0)
+		return r;
+	asks->processes[asks->n_processes++] =
+		(struct watt_process_ask){ process->pid, process->start_ns };
+	process->is_asked = true;
+	return 0;
+}
+
+/* The name a process has before anybody looked it up: what usage says. */
+static struct watt_name *plain_name(const struct watt_process *process)
+{
+	struct watt_identity identity = {
+		.pid = process->pid,
+		.parent_pid = process->parent_pid,
+		.start_ns = process->start_ns,
+		.uid = process->uid,
+		.missing = WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE,
+	};
+
+	if (process->flags & WATT_USAGE_NO_UID)
+		identity.missing |= WATT_IDENTITY_UID;
+	memcpy(identity.comm, process->comm, sizeof(identity.comm));
+	return watt_name_new_identity(&identity);
+}
+
+/* The process became another program: what was known of the one before no longer holds. */
+static int rename_account(struct watt_process *process)
+{
+	struct watt_account *account = process->account;
+	struct watt_name *name;
+
+	if (process->is_asked || !memcmp(account->name->identity.comm, process->comm,
+					 sizeof(process->comm)))
+		return 0;
+	name = plain_name(process);
+	if (!name)
+		return -ENOMEM;
+	watt_name_unref(account->name);
+	account->name = name;
+	return 0;
+}
+
+static int open_account(struct watt_attrib *at, struct watt_process *process)
+{
+	bool is_kthread = process->flags & WATT_USAGE_KTHREAD;
+
+	if (process->account)
+		return rename_account(process);
+	process->account =
+		watt_accounts_add(&at->accounts, is_kthread ? WATT_ENTITY_KTHREAD : WATT_ENTITY_PROCESS,
+				  plain_name(process));
+	if (!process->account)
+		return -ENOMEM;
+	process->account->users++;
+	process->account->count = 1;
+	return 0;
+}
+
+static void set_sum(struct watt_account **sum, struct watt_account *to)
+{
+	size_t i;
+
+	if (*sum == to)
+		return;
+	if (*sum)
+		(*sum)->users--;
+	*sum = to;
+	if (!to)
+		return;
+	to->users++;
+	to->count++;
+	for (i = 0; i < WATT_ACCOUNT_UPS && to->up[i]; i++)
+		to->up[i]->count++;
+}
+
+/* The sums that a process counts for now. */
+static void update_sums(struct watt_attrib *at, struct watt_process *process)
+{
+	struct watt_account *owner = process->owner, *cgroup = process->cgroup;
+
+	if (process->flags & WATT_USAGE_KTHREAD)
+		owner = at->kernel;
+	else if (!(process->flags & WATT_USAGE_NO_UID))
+		owner = watt_groups_get_user(at, process->uid);
+	if (!(process->flags & WATT_USAGE_NO_CGROUP))
+		cgroup = watt_groups_get_cgroup(at, process->cgroup_id,
+						process->flags & WATT_USAGE_CGROUP_V1,
+						process->pid);
+	set_sum(&process->owner, owner);
+	set_sum(&process->cgroup, cgroup);
+	if (process->account) {
+		process->account->parent_id = cgroup ? cgroup->id : 0;
+		if (cgroup && process->account->cgroup != cgroup->name) {
+			watt_name_unref(process->account->cgroup);
+			process->account->cgroup = watt_name_ref(cgroup->name);
+		}
+	}
+}
+
+static int add_time(struct watt_attrib *at, struct watt_process *process, struct watt_slice *slice,
+		    uint32_t cpu, uint64_t cpu_ns)
+{
+	struct watt_use use = { .cpu_ns = cpu_ns, .slot = slot_of(at, cpu) };
+	uint32_t index = process->slice_seq == slice->seq ? process->slice_use : 0;
+	int r;
+
+	r = open_account(at, process);
+	if (r == 0)
+		r = ask_name(at, process);
+	if (r < 0)
+		return r;
+	update_sums(at, process);
+	use.process = process->account;
+	use.cgroup = process->cgroup;
+	use.owner = process->owner;
+	use.tracked = process->tracked;
+	r = watt_slice_add_use(slice, &use, &index);
+	if (r < 0)
+		return r;
+	if (slice->seq >= process->slice_seq) {
+		process->slice_seq = slice->seq;
+		process->slice_use = index;
+	}
+	watt_account_add_cpu(use.process, cpu_ns);
+	if (use.cgroup)
+		watt_account_add_cpu(use.cgroup, cpu_ns);
+	if (use.owner)
+		watt_account_add_cpu(use.owner, cpu_ns);
+	if (use.tracked)
+		watt_account_add_cpu(use.tracked, cpu_ns);
+	at->quality.busy_ns += cpu_ns;
+	return 0;
+}
+
+/* Brings the task's curve up to cpu_ns. It never goes down: what was extrapolated stays. */
+static int account_task(struct watt_attrib *at, struct watt_task *task, struct watt_slice *slice,
+			const struct watt_usage *u)
+{
+	uint64_t delta_ns;
+
+	if (u->cpu_ns <= task->cpu_ns)
+		return 0;
+	delta_ns = u->cpu_ns - task->cpu_ns;
+	task->cpu_ns = u->cpu_ns;
+	return add_time(at, task->process, slice, u->cpu, delta_ns);
+}
+
+static void inherit(struct watt_attrib *at, struct watt_process *process, const struct watt_usage *u)
+{
+	struct watt_process *parent;
+
+	if (!u->parent_tgid || u->parent_tgid == u->tgid)
+		return;
+	parent = watt_tasks_find_pid(&at->tasks, u->parent_tgid);
+	if (parent && parent->tracked)
+		set_sum(&process->tracked, parent->tracked);
+	else if (at->adopt_into && u->parent_tgid == at->self_pid)
+		set_sum(&process->tracked, at->adopt_into);
+}
+
+/*
+ * A task that is seen for the first time brings all its time if it was born in this session, and
+ * none if it is older: what it used before is not ours to give.
+ */
+static bool is_older_than_session(const struct watt_attrib *at, const struct watt_usage *u)
+{
+	return u->start_ns <= at->tasks.newest_start_ns;
+}
+
+static void note_first_sweep(struct watt_attrib *at, const struct watt_usage *u)
+{
+	if (!at->had_sweep && u->kind == WATT_USAGE_TASK)
+		at->tasks.newest_start_ns = WATT_MAX(at->tasks.newest_start_ns, u->start_ns);
+}
+
+static void close_process(struct watt_attrib *at, struct watt_process *process)
+{
+	if (process->account) {
+		process->account->is_alive = false;
+		process->account->users--;
+	}
+	set_sum(&process->cgroup, NULL);
+	set_sum(&process->owner, NULL);
+	set_sum(&process->tracked, NULL);
+	watt_tasks_remove_process(&at->tasks, process);
+}
+
+static void settle(struct watt_attrib *at, struct watt_task *task)
+{
+	struct watt_slice *slice = watt_slices_find(&at->slices, task->pending_slice);
+
+	if (slice && slice->pending)
+		slice->pending--;
+	else if (task->pending_slice == at->slices.next_seq && at->slices.next_pending)
+		at->slices.next_pending--;
+	task->pending_slice = 0;
+}
+
+static void remove_task(struct watt_attrib *at, struct watt_task *task)
+{
+	struct watt_process *process = task->process;
+
+	settle(at, task);
+	watt_tasks_remove(&at->tasks, task);
+	if (!process->n_tasks)
+		close_process(at, process);
+}
+
+static void begin_dying(struct watt_attrib *at, struct watt_task *task, uint64_t t_ns)
+{
+	struct watt_slice *slice;
+
+	if (task->exit_ns)
+		return;
+	task->exit_ns = t_ns;
+	at->tasks.n_dying++;
+	slice = watt_slices_find_time(&at->slices, t_ns);
+	if (slice) {
+		slice->pending++;
+		task->pending_slice = slice->seq;
+	} else if (t_ns > at->last_sweep_ns) {
+		at->slices.next_pending++;
+		task->pending_slice = at->slices.next_seq;
+	}
+}
+
+/* The last word of a task goes where it died. */
+static int last_word(struct watt_attrib *at, struct watt_task *task, struct watt_slice *newest,
+		     const struct watt_usage *u)
+{
+	struct watt_slice *slice = watt_slices_find(&at->slices, task->pending_slice);
+
+	if (!slice) {
+		if (task->exit_ns && task->exit_ns <= newest->t0_ns && u->cpu_ns > task->cpu_ns)
+			at->quality.late_cpu_ns += u->cpu_ns - task->cpu_ns;
+		slice = newest;
+	}
+	return account_task(at, task, slice, u);
+}
+
+static int take_known(struct watt_attrib *at, struct watt_task *task, struct watt_slice *slice,
+		      const struct watt_usage *u)
+{
+	int r = 0;
+
+	switch ((enum watt_usage_kind)u->kind) {
+	case WATT_USAGE_TASK:
+		if (!(u->flags & WATT_USAGE_ZOMBIE))
+			return account_task(at, task, slice, u);
+		r = last_word(at, task, slice, u);
+		settle(at, task);
+		return r;
+	case WATT_USAGE_MIGRATE:
+		return account_task(at, task, slice, u);
+	case WATT_USAGE_FREE:
+		r = last_word(at, task, slice, u);
+		remove_task(at, task);
+		return r;
+	case WATT_USAGE_EXIT:
+		begin_dying(at, task, u->t_ns);
+		return 0;
+	case WATT_USAGE_FORK:
+	case WATT_USAGE_EXEC:
+	case WATT_USAGE_CGROUP:
+		return 0;
+	}
+	return 0;
+}
+
+static void take_cgroup(struct watt_process *process, const struct watt_usage *u)
+{
+	if (!(u->flags & WATT_USAGE_NO_CGROUP))
+		process->cgroup_id = u->cgroup_id;
+}
+
+static int take_record(struct watt_attrib *at, struct watt_slice *slice, const struct watt_usage *u)
+{
+	bool task_is_new, process_is_new;
+	struct watt_task *task;
+
+	if (u->kind == WATT_USAGE_EXEC && u->tid != u->tgid) {
+		watt_tasks_exec_swap(&at->tasks, u);
+		return 0;
+	}
+	note_first_sweep(at, u);
+	task = watt_tasks_touch(&at->tasks, u, &task_is_new, &process_is_new);
+	if (!task)
+		return -ENOMEM;
+	if (!at->had_sweep ||
+	    (task_is_new && u->kind != WATT_USAGE_FORK && is_older_than_session(at, u)))
+		task->cpu_ns = WATT_MAX(task->cpu_ns, u->cpu_ns);
+	take_cgroup(task->process, u);
+	if (process_is_new)
+		inherit(at, task->process, u);
+	return take_known(at, task, slice, u);
+}
+
+/* Tasks that a full sweep did not see, and whose death was lost. */
+static void forget_unseen(struct watt_attrib *at)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(&at->tasks.tasks, &it))) {
+		struct watt_task *task = watt_container_of(node, struct watt_task, node);
+
+		/* a dying one has left the list and may still send its last word */
+		if (at->tasks.sweep - task->sweep > (task->exit_ns ? 64u : 0u))
+			remove_task(at, task);
+	}
+}
+
+static void take_irq(struct watt_attrib *at, struct watt_slice *slice,
+		     const struct watt_usage_batch *batch)
+{
+	size_t i, n = WATT_MIN(batch->n_cpus, at->n_batch_cpus);
+
+	for (i = 0; i < n; i++) {
+		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus[i];
+		uint32_t slot = slot_of(at, (uint32_t)i);
+
+		if (!now->online || !was->online || !(batch->flags & WATT_BATCH_IRQ_SEPARATE))
+			continue;
+		if (now->irq_ns > was->irq_ns)
+			slice->irq_ns[slot] += now->irq_ns - was->irq_ns;
+		if (now->softirq_ns > was->softirq_ns)
+			slice->softirq_ns[slot] += now->softirq_ns - was->softirq_ns;
+	}
+}
+
+static void count_up(uint64_t *sum, uint64_t now, uint64_t was)
+{
+	*sum += now > was ? now - was : 0;
+}
+
+static void take_quality(struct watt_attrib *at, const struct watt_usage_batch *batch,
+			 uint64_t dt_ns)
+{
+	size_t i, n = WATT_MIN(batch->n_cpus, at->n_batch_cpus);
+	struct watt_quality *q = &at->quality;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus[i];
+
+		if (!now->online || !was->online)
+			continue;
+		count_up(&q->idle_ns, now->idle_ns, was->idle_ns);
+		count_up(&q->steal_ns, now->steal_ns, was->steal_ns);
+		if (batch->flags & WATT_BATCH_IRQ_SEPARATE)
+			count_up(&q->irq_ns, now->irq_ns + now->softirq_ns,
+				 was->irq_ns + was->softirq_ns);
+		q->wall_ns += dt_ns;
+	}
+	q->lost_records = batch->lost;
+	q->unseen_cpu_ns = batch->unseen_ns;
+	q->usage_flags = batch->flags;
+	q->sweeps++;
+	q->sweep_cost_ns += batch->t_after_ns - batch->t_before_ns;
+}
+
+static int keep_cpus(struct watt_attrib *at, const struct watt_usage_batch *batch)
+{
+	if (batch->n_cpus > at->n_batch_cpus) {
+		struct watt_cpu_time *cpus =
+			reallocarray(at->cpus, batch->n_cpus, sizeof(*cpus));
+
+		if (!cpus)
+			return -ENOMEM;
+		at->cpus = cpus;
+	}
+	if (batch->n_cpus)
+		memcpy(at->cpus, batch->cpus, batch->n_cpus * sizeof(*at->cpus));
+	at->n_batch_cpus = batch->n_cpus;
+	return 0;
+}
+
+int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch *batch)
+{
+	uint64_t t_ns = batch->t_before_ns + (batch->t_after_ns - batch->t_before_ns) / 2;
+	uint64_t t0_ns = at->had_sweep ? at->last_sweep_ns : t_ns;
+	struct watt_slice *slice;
+	size_t i;
+	int r;
+
+	if (batch->t_after_ns < batch->t_before_ns || t_ns < t0_ns)
+		return -EINVAL;
+	slice = watt_slices_add(&at->slices, t0_ns, t_ns);
+	if (!slice)
+		return -ENOMEM;
+	at->tasks.sweep++;
+	at->last_sweep_ns = t_ns;
+	take_irq(at, slice, batch);
+	take_quality(at, batch, t_ns - t0_ns);
+	r = keep_cpus(at, batch);
+	for (i = 0; i < batch->n_records && r == 0; i++)
+		r = take_record(at, slice, &batch->records[i]);
+	if (r < 0)
+		return r;
+	if (batch->flags & WATT_BATCH_FULL)
+		forget_unseen(at);
+	if (!at->had_sweep)
+		at->first_sweep_ns = t_ns;
+	at->had_sweep = true;
+	return 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Divides the energy of each domain, slice by slice: idle by the baseline, the rest by the share
+ * key, what has no owner to unattributed. Every division is checked to add up to the last nJ.
+ */
+#include "attrib/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static bool is_place_of(const struct watt_domain *d, const struct watt_slot_place *place)
+{
+	return (d->package_id < 0 || place->package_id < 0 || d->package_id == place->package_id) &&
+	       (d->die_id < 0 || place->die_id < 0 || d->die_id == place->die_id) &&
+	       (d->core_id < 0 || place->core_id < 0 || d->core_id == place->core_id);
+}
+
+static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
+		       const struct watt_domain *domain, const struct watt_attrib_opts *opts)
+{
+	uint32_t i;
+
+	ledger->domain = domain;
+	ledger->is_usable = true;
+	ledger->next_seq = 1;
+	ledger->has_slot = calloc(at->n_slots, sizeof(*ledger->has_slot));
+	if (!ledger->has_slot)
+		return -ENOMEM;
+	for (i = 0; i < at->n_slots; i++)
+		ledger->has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
+	for (i = 0; i < at->n_cpus; i++)
+		if (at->cpu_slot[i] < at->n_slots && ledger->has_slot[at->cpu_slot[i]])
+			ledger->n_cpus++;
+	return 0;
+}
+
+int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
+{
+	size_t i;
+	int r = 0;
+
+	at->ledgers = calloc(at->tree.n_domains + 1, sizeof(*at->ledgers));
+	if (!at->ledgers)
+		return -ENOMEM;
+	for (i = 0; i < at->tree.n_domains && r == 0; i++)
+		r = ledger_init(at, &at->ledgers[i], &at->tree.domains[i], opts);
+	return r;
+}
+
+void watt_ledgers_done(struct watt_attrib *at)
+{
+	size_t i;
+
+	for (i = 0; at->ledgers && i < at->tree.n_domains; i++) {
+		free(at->ledgers[i].has_slot);
+		watt_baseline_done(&at->ledgers[i].baseline);
+	}
+	free(at->ledgers);
+	free(at->shares);
+	free(at->share_use);
+}
+
+static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
+		       const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj)
+{
+	int32_t parent = ledger->domain->parent;
+	int64_t rest_nj, part_nj;
+	size_t i;
+	int r;
+
+	r = watt_ledger_curve_nj(at, &at->ledgers[parent], tl, t_ns, &rest_nj);
+	for (i = 0; i < at->tree.n_domains && r == 0; i++) {
+		const struct watt_ledger *part = &at->ledgers[i];
+
+		if (part == ledger || part->domain->parent != parent)
+			continue;
+		r = watt_ledger_curve_nj(at, part, tl, t_ns, &part_nj);
+		if (r == 0)
+			rest_nj -= part_nj;
+	}
+	if (r == 0)
+		*ret_nj = rest_nj;
+	return r;
+}
+
+int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj)
+{
+	if (ledger->domain->channel < 0)
+		return residual_nj(at, ledger, tl, t_ns, ret_nj);
+	return watt_timeline_energy_nj(tl, (size_t)ledger->domain->channel, t_ns, ret_nj);
+}
+
+static int add_share(struct watt_attrib *at, size_t n, struct watt_use *use,
+		     struct watt_account *account, size_t domain, uint64_t weight)
+{
+	int r;
+
+	r = watt_grow((void **)&at->shares, &at->cap_shares, n, sizeof(*at->shares));
+	if (r == 0)
+		r = watt_grow((void **)&at->share_use, &at->cap_share_use, n,
+			      sizeof(struct watt_use *));
+	if (r < 0)
+		return r;
+	at->shares[n] = (struct watt_share){ .weight = weight, .carry = &account->carry[domain] };
+	at->share_use[n] = use;
+	return 0;
+}
+
+/* Everybody who ran on the domain's CPUs. Returns how many, and the sum of their weights. */
+static int collect_shares(struct watt_attrib *at, const struct watt_ledger *ledger,
+			  const struct watt_slice *slice, size_t domain, uint64_t *ret_busy_ns)
+{
+	uint64_t irq_ns = 0, softirq_ns = 0, busy_ns = 0;
+	size_t i, n = 0;
+	int r = 0;
+
+	for (i = 0; i < slice->n_uses && r == 0; i++) {
+		struct watt_use *use = &slice->uses[i];
+
+		if (!ledger->has_slot[use->slot] || !use->cpu_ns)
+			continue;
+		busy_ns += use->cpu_ns;
+		r = add_share(at, n++, use, use->process, domain, use->cpu_ns);
+	}
+	for (i = 0; i < at->n_slots; i++) {
+		irq_ns += ledger->has_slot[i] ? slice->irq_ns[i] : 0;
+		softirq_ns += ledger->has_slot[i] ? slice->softirq_ns[i] : 0;
+	}
+	if (irq_ns && r == 0)
+		r = add_share(at, n++, NULL, at->irq, domain, irq_ns);
+	if (softirq_ns && r == 0)
+		r = add_share(at, n++, NULL, at->softirq, domain, softirq_ns);
+	if (r < 0)
+		return r;
+	*ret_busy_ns = busy_ns + irq_ns + softirq_ns;
+	return (int)n;
+}
+
+static struct watt_account *account_of_carry(struct watt_attrib *at, size_t i, size_t domain)
+{
+	return at->shares[i].carry == &at->irq->carry[domain] ? at->irq : at->softirq;
+}
+
+static int64_t give_shares(struct watt_attrib *at, size_t n, size_t domain)
+{
+	int64_t given_nj = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_use *use = at->share_use[i];
+		int64_t amount_nj = at->shares[i].amount;
+
+		given_nj += amount_nj;
+		if (!use) {
+			watt_account_add_energy(account_of_carry(at, i, domain), domain, amount_nj);
+			continue;
+		}
+		watt_account_add_energy(use->process, domain, amount_nj);
+		if (use->cgroup)
+			watt_account_add_energy(use->cgroup, domain, amount_nj);
+		if (use->owner)
+			watt_account_add_energy(use->owner, domain, amount_nj);
+		if (use->tracked)
+			watt_account_add_energy(use->tracked, domain, amount_nj);
+	}
+	return given_nj;
+}
+
+static void check(struct watt_attrib *at, bool is_right)
+{
+	at->quality.checks++;
+	at->quality.check_failures += !is_right;
+}
+
+/* Divides energy_nj of a slice. */
+static int divide(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
+		  int64_t energy_nj)
+{
+	size_t domain = (size_t)(ledger->domain - at->tree.domains);
+	uint64_t dt_ns = slice->t1_ns - slice->t0_ns, busy_ns = 0;
+	int64_t idle_nj = 0, given_nj = 0, dynamic_nj;
+	int n = 0, r;
+
+	if (ledger->domain->key != WATT_KEY_NONE) {
+		n = collect_shares(at, ledger, slice, domain, &busy_ns);
+		if (n < 0)
+			return n;
+		idle_nj = watt_baseline_idle_nj(&ledger->baseline, dt_ns, energy_nj);
+		r = watt_baseline_add(&ledger->baseline, dt_ns, energy_nj, busy_ns, ledger->n_cpus);
+		if (r < 0)
+			return r;
+	}
+	dynamic_nj = energy_nj - idle_nj;
+	if (n > 0 && dynamic_nj > 0) {
+		watt_share_split(at->shares, (size_t)n, dynamic_nj);
+		given_nj = give_shares(at, (size_t)n, domain);
+		check(at, given_nj == dynamic_nj);
+	}
+	ledger->energy_nj += energy_nj;
+	ledger->idle_nj += idle_nj;
+	ledger->unattributed_nj += dynamic_nj - given_nj;
+	at->idle->energy_nj[domain] += idle_nj;
+	at->unattributed->energy_nj[domain] += dynamic_nj - given_nj;
+	return 0;
+}
+
+static void take_late(struct watt_attrib *at, struct watt_ledger *ledger, int64_t late_nj)
+{
+	size_t domain = (size_t)(ledger->domain - at->tree.domains);
+
+	ledger->energy_nj += late_nj;
+	ledger->unattributed_nj += late_nj;
+	ledger->late_nj += late_nj;
+	at->unattributed->energy_nj[domain] += late_nj;
+}
+
+/* Begins the ledger where its curve begins, at a slice's start. 1: not yet. */
+static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
+			const struct watt_timeline *tl, const struct watt_slice *slice)
+{
+	int r;
+
+	r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, &ledger->last_nj);
+	if (r < 0)
+		return r;
+	ledger->is_started = true;
+	ledger->start_ns = ledger->cursor_ns = ledger->base_ns = slice->t0_ns;
+	return 0;
+}
+
+/* One slice. 0: done; -EAGAIN: the energy is not known yet; -ENODATA: it never will be. */
+static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
+		      const struct watt_timeline *tl, const struct watt_slice *slice)
+{
+	int64_t begin_nj, end_nj;
+	int r;
+
+	if (!ledger->is_started) {
+		r = start_ledger(at, ledger, tl, slice);
+		if (r < 0)
+			return r;
+	}
+	r = watt_ledger_curve_nj(at, ledger, tl, slice->t1_ns, &end_nj);
+	if (r < 0)
+		return r;
+	begin_nj = ledger->last_nj;
+	if (ledger->cursor_ns < slice->t0_ns) { /* slices had to go before their energy came */
+		r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, &begin_nj);
+		if (r < 0)
+			return r;
+		take_late(at, ledger, begin_nj - ledger->last_nj);
+	}
+	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL)
+		ledger->is_usable = end_nj >= begin_nj;
+	r = divide(at, ledger, slice, end_nj - begin_nj);
+	if (r < 0)
+		return r;
+	ledger->last_nj = end_nj;
+	ledger->cursor_ns = slice->t1_ns;
+	return 0;
+}
+
+/* Whether everybody who ran in the slice has had a last word, or has had time enough for it. */
+static bool is_ripe(const struct watt_attrib *at, const struct watt_slice *slice, uint64_t now_ns)
+{
+	return !slice->pending || now_ns >= slice->t1_ns + at->grace_ns;
+}
+
+int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
+			const struct watt_timeline *tl, uint64_t now_ns)
+{
+	struct watt_slice *slice;
+	int done = 0, r;
+
+	while ((slice = watt_slices_find(&at->slices, ledger->next_seq))) {
+		bool is_over = now_ns > slice->t1_ns + at->horizon_ns;
+
+		if (!is_ripe(at, slice, now_ns))
+			break;
+		r = take_slice(at, ledger, tl, slice);
+		if (r == -ENOMEM)
+			return r;
+		if (r == -EAGAIN && !is_over)
+			break;
+		done += r == 0;
+		ledger->next_seq++;
+	}
+	return done;
+}

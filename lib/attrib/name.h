@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an entity is called: immutable, shared by the ledger and by snapshots in other threads. */
+#ifndef WATT_ATTRIB_NAME_H
+#define WATT_ATTRIB_NAME_H
+
+#include <stdbool.h>
+
+#include <wattribute/entity.h>
+
+#include "base/refcount.h"
+
+struct watt_name {
+	struct watt_refcount refs;
+	bool has_identity;
+	bool has_cgroup;
+	const char *text; /* never NULL */
+	struct watt_identity identity;
+	struct watt_cgroup cgroup;
+	char storage[];
+};
+
+/* Each copies its strings. NULL: no memory. */
+struct watt_name *watt_name_new(const char *text);
+struct watt_name *watt_name_new_identity(const struct watt_identity *identity);
+struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup);
+struct watt_name *watt_name_ref(struct watt_name *name);
+/* Accepts NULL; returns NULL. */
+struct watt_name *watt_name_unref(struct watt_name *name);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots and their accessors. Built by one thread, read by any. */
+#include "attrib/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrib/state.h"
+
+#define N_KINDS (WATT_ENTITY_POD + 1)
+
+struct watt_snapshot *watt_snapshot_ref(struct watt_snapshot *snap)
+{
+	watt_refcount_get(&snap->refs);
+	return snap;
+}
+
+struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
+{
+	size_t i;
+
+	if (!snap || !watt_refcount_put(&snap->refs))
+		return NULL;
+	for (i = 0; snap->names && i < 2 * snap->n_rows; i++)
+		watt_name_unref(snap->names[i]);
+	free(snap->names);
+	free(snap->rows);
+	free(snap->numbers);
+	free(snap->states);
+	free(snap->domains);
+	free(snap->paths);
+	free(snap);
+	return NULL;
+}
+
+static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, size_t paths_size)
+{
+	struct watt_snapshot *snap = calloc(1, sizeof(*snap));
+
+	if (!snap)
+		return NULL;
+	watt_refcount_init(&snap->refs);
+	snap->rows = calloc(n_rows + 1, sizeof(*snap->rows));
+	snap->names = calloc(2 * n_rows + 1, sizeof(*snap->names));
+	snap->numbers = calloc(2 * n_rows * n_domains + 1, sizeof(*snap->numbers));
+	snap->states = calloc(n_domains + 1, sizeof(*snap->states));
+	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
+	snap->paths = malloc(paths_size + 1);
+	if (!snap->rows || !snap->names || !snap->numbers || !snap->states || !snap->domains ||
+	    !snap->paths)
+		return watt_snapshot_unref(snap);
+	snap->n_domains = n_domains;
+	return snap;
+}
+
+static enum watt_entity_kind shown_kind(const struct watt_account *account)
+{
+	if (account->kind == WATT_ENTITY_PROCESS && account->name->has_identity &&
+	    account->name->identity.vm_name)
+		return WATT_ENTITY_VM;
+	return account->kind;
+}
+
+static void fill_entity(struct watt_entity *entity, const struct watt_account *account,
+			struct watt_name *name, struct watt_name *cgroup)
+{
+	entity->id = account->id;
+	entity->parent_id = account->parent_id;
+	entity->kind = shown_kind(account);
+	entity->count = account->count;
+	entity->alive = account->is_alive;
+	entity->name = name->text;
+	if (name->has_identity) {
+		entity->identity = &name->identity;
+		entity->missing = name->identity.missing;
+	}
+	if (cgroup) {
+		entity->cgroup = &cgroup->cgroup;
+		if (!cgroup->cgroup.path)
+			entity->missing |= WATT_IDENTITY_CGROUP;
+	}
+}
+
+static void add_row(struct watt_snapshot *snap, const struct watt_attrib *at,
+		    struct watt_account *account)
+{
+	size_t n = snap->n_domains, i = snap->n_rows++, d;
+	int64_t *energy_nj = &snap->numbers[2 * i * n], *window_nj = energy_nj + n;
+	struct watt_row *row = &snap->rows[i];
+
+	snap->names[2 * i] = watt_name_ref(account->name);
+	if (account->cgroup)
+		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
+	fill_entity(&row->entity, account, snap->names[2 * i], snap->names[2 * i + 1]);
+	row->cpu_ns = account->cpu_ns;
+	row->window_cpu_ns = account->cpu_ns - account->base_cpu_ns;
+	row->energy_nj = energy_nj;
+	row->window_nj = window_nj;
+	for (d = 0; d < n; d++) {
+		energy_nj[d] = account->energy_nj[d];
+		window_nj[d] = account->energy_nj[d] - account->base_nj[d];
+		if (at->tree.domains[d].is_partition) {
+			row->total_nj += energy_nj[d];
+			row->window_total_nj += window_nj[d];
+		}
+	}
+	account->was_shown = true;
+}
+
+static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at)
+{
+	int kind;
+	size_t i;
+
+	for (kind = 0; kind < N_KINDS; kind++)
+		for (i = 0; i < at->accounts.n; i++)
+			if ((int)shown_kind(at->accounts.list[i]) == kind)
+				add_row(snap, at, at->accounts.list[i]);
+}
+
+static void fill_curve_stats(struct watt_domain_state *state, const struct watt_ledger *ledger,
+			     const struct watt_timeline *tl)
+{
+	struct watt_curve_stats stats = { 0 };
+
+	if (ledger->domain->channel < 0) {
+		state->status = ledger->is_started ? WATT_STATUS_OK : WATT_STATUS_PENDING;
+		return;
+	}
+	watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	state->status = stats.status;
+	if (state->status == WATT_STATUS_OK && !ledger->is_started)
+		state->status = WATT_STATUS_PENDING;
+	state->samples = stats.samples;
+	state->errors = stats.errors;
+	state->wraps = stats.wraps;
+	state->resets = stats.resets;
+	state->gaps = stats.gaps;
+	state->gap_ns = stats.gap_ns;
+}
+
+static void fill_state(struct watt_domain_state *state, struct watt_ledger *ledger,
+		       const struct watt_timeline *tl)
+{
+	fill_curve_stats(state, ledger, tl);
+	state->t_ns = ledger->cursor_ns;
+	state->energy_nj = ledger->energy_nj;
+	state->window_nj = ledger->energy_nj - ledger->base_energy_nj;
+	state->window_ns = ledger->cursor_ns - ledger->base_ns;
+	state->idle_nj = ledger->idle_nj;
+	state->window_idle_nj = ledger->idle_nj - ledger->base_idle_nj;
+	state->unattributed_nj = ledger->unattributed_nj;
+	state->window_unattributed_nj = ledger->unattributed_nj - ledger->base_unattributed_nj;
+	state->baseline_ready = ledger->baseline.is_ready;
+	state->baseline_uw = ledger->baseline.baseline_uw;
+	state->is_usable = ledger->is_usable;
+	state->late_nj = ledger->late_nj;
+}
+
+static void rebase_ledger(struct watt_ledger *ledger)
+{
+	ledger->base_ns = ledger->cursor_ns;
+	ledger->base_energy_nj = ledger->energy_nj;
+	ledger->base_idle_nj = ledger->idle_nj;
+	ledger->base_unattributed_nj = ledger->unattributed_nj;
+}
+
+/*
+ * The whole sum, for each domain: all that entities, idle and unattributed have is all that the
+ * domain used.
+ */
+static void check_conservation(struct watt_attrib *at)
+{
+	size_t d, i;
+
+	for (d = 0; d < at->tree.n_domains; d++) {
+		const struct watt_ledger *ledger = &at->ledgers[d];
+		int64_t sum_nj = ledger->idle_nj + ledger->unattributed_nj;
+
+		for (i = 0; i < at->accounts.n; i++)
+			if (watt_entity_kind_is_leaf(at->accounts.list[i]->kind))
+				sum_nj += at->accounts.list[i]->energy_nj[d];
+		at->quality.checks++;
+		at->quality.check_failures += sum_nj != ledger->energy_nj;
+	}
+}
+
+static void copy_domains(struct watt_snapshot *snap, const struct watt_tree *tree)
+{
+	char *cursor = snap->paths;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		size_t name_at = (size_t)(tree->domains[i].name - tree->domains[i].path);
+
+		snap->domains[i] = tree->domains[i];
+		snap->domains[i].path = cursor;
+		snap->domains[i].name = cursor + name_at;
+		cursor = stpcpy(cursor, tree->domains[i].path) + 1;
+	}
+}
+
+static size_t paths_size(const struct watt_tree *tree)
+{
+	size_t i, size = 0;
+
+	for (i = 0; i < tree->n_domains; i++)
+		size += strlen(tree->domains[i].path) + 1;
+	return size;
+}
+
+static void add_quality(struct watt_quality *quality, const struct watt_quality *own)
+{
+	uint64_t missed = quality->missed_reads, lost = quality->lost_samples;
+
+	*quality = *own;
+	quality->missed_reads = missed;
+	quality->lost_samples = lost;
+}
+
+int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
+			 uint64_t realtime_ns, const struct watt_quality *quality,
+			 struct watt_snapshot **ret)
+{
+	struct watt_snapshot *snap;
+	size_t i;
+	int r;
+
+	r = watt_fold_before(at);
+	if (r < 0)
+		return r;
+	check_conservation(at);
+	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, paths_size(&at->tree));
+	if (!snap)
+		return -ENOMEM;
+	copy_domains(snap, &at->tree);
+	add_rows(snap, at);
+	for (i = 0; i < at->tree.n_domains; i++) {
+		fill_state(&snap->states[i], &at->ledgers[i], tl);
+		rebase_ledger(&at->ledgers[i]);
+	}
+	snap->t_ns = t_ns;
+	snap->realtime_ns = realtime_ns;
+	snap->start_ns = at->first_sweep_ns;
+	snap->window_start_ns = at->window_start_ns ? at->window_start_ns : at->first_sweep_ns;
+	snap->sequence = ++at->snapshot_seq;
+	snap->quality = *quality;
+	add_quality(&snap->quality, &at->quality);
+	at->window_start_ns = t_ns;
+	watt_accounts_rebase(&at->accounts);
+	r = watt_fold_after(at);
+	if (r < 0) {
+		watt_snapshot_unref(snap);
+		return r;
+	}
+	*ret = snap;
+	return 0;
+}
+
+uint64_t watt_snapshot_get_time_ns(const struct watt_snapshot *snap)
+{
+	return snap->t_ns;
+}
+
+uint64_t watt_snapshot_get_realtime_ns(const struct watt_snapshot *snap)
+{
+	return snap->realtime_ns;
+}
+
+uint64_t watt_snapshot_get_start_ns(const struct watt_snapshot *snap)
+{
+	return snap->start_ns;
+}
+
+uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *snap)
+{
+	return snap->window_start_ns;
+}
+
+uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap)
+{
+	return snap->sequence;
+}
+
+size_t watt_snapshot_get_domain_count(const struct watt_snapshot *snap)
+{
+	return snap->n_domains;
+}
+
+const struct watt_domain *watt_snapshot_get_domain(const struct watt_snapshot *snap, size_t index)
+{
+	return index < snap->n_domains ? &snap->domains[index] : NULL;
+}
+
+const struct watt_domain_state *watt_snapshot_get_domain_state(const struct watt_snapshot *snap,
+							       size_t index)
+{
+	return index < snap->n_domains ? &snap->states[index] : NULL;
+}
+
+size_t watt_snapshot_get_row_count(const struct watt_snapshot *snap)
+{
+	return snap->n_rows;
+}
+
+const struct watt_row *watt_snapshot_get_row(const struct watt_snapshot *snap, size_t index)
+{
+	return index < snap->n_rows ? &snap->rows[index] : NULL;
+}
+
+const struct watt_row *watt_snapshot_find_row(const struct watt_snapshot *snap, uint64_t entity_id)
+{
+	size_t i;
+
+	for (i = 0; i < snap->n_rows; i++)
+		if (snap->rows[i].entity.id == entity_id)
+			return &snap->rows[i];
+	return NULL;
+}
+
+const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap)
+{
+	return &snap->quality;
+}

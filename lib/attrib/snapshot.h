@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a snapshot: one allocation of numbers, and references to names. */
+#ifndef WATT_ATTRIB_SNAPSHOT_H
+#define WATT_ATTRIB_SNAPSHOT_H
+
+#include <wattribute/snapshot.h>
+
+#include "attrib/name.h"
+#include "base/refcount.h"
+
+struct watt_snapshot {
+	struct watt_refcount refs;
+	uint64_t t_ns;
+	uint64_t realtime_ns;
+	uint64_t start_ns;
+	uint64_t window_start_ns;
+	uint64_t sequence;
+	struct watt_quality quality;
+	size_t n_domains;
+	struct watt_domain *domains; /* copies; their paths are in paths */
+	struct watt_domain_state *states;
+	char *paths;
+	size_t n_rows;
+	struct watt_row *rows;
+	struct watt_name **names; /* two per row, owned: its own and its cgroup's, or NULL */
+	int64_t *numbers;         /* what the rows point to */
+};
+
+#endif

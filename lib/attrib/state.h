@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of struct watt_attrib, shared by the files of this stage. */
+#ifndef WATT_ATTRIB_STATE_H
+#define WATT_ATTRIB_STATE_H
+
+#include "attrib/attrib.h"
+
+#include "attrib/account.h"
+#include "attrib/baseline.h"
+#include "attrib/share.h"
+#include "attrib/slice.h"
+#include "attrib/task.h"
+#include "attrib/tree.h"
+
+/* What became of one domain's energy. */
+struct watt_ledger {
+	const struct watt_domain *domain;
+	bool *has_slot;   /* per slot: whether its CPUs are of the domain */
+	uint32_t n_cpus;  /* of the domain */
+	bool is_started;
+	bool is_usable;
+	uint64_t start_ns;
+	uint64_t base_ns;   /* cursor at the last snapshot */
+	uint64_t cursor_ns; /* attributed up to here */
+	uint64_t next_seq;  /* slice to attribute next */
+	int64_t last_nj;    /* E(cursor) on the curve */
+	int64_t energy_nj, base_energy_nj;
+	int64_t idle_nj, base_idle_nj;
+	int64_t unattributed_nj, base_unattributed_nj;
+	int64_t late_nj;
+	uint64_t gaps, gap_ns; /* of a residual: of its parts */
+	struct watt_baseline baseline;
+};
+
+struct watt_cgroup_ask {
+	uint64_t id;
+	uint32_t pid;
+	bool v1;
+};
+
+struct watt_process_ask {
+	uint32_t pid;
+	uint64_t start_ns;
+};
+
+/* A growing list of questions, asked once each. */
+struct watt_asks {
+	struct watt_process_ask *processes;
+	size_t n_processes, cap_processes;
+	struct watt_cgroup_ask *cgroups;
+	size_t n_cgroups, cap_cgroups;
+	uint32_t *users;
+	size_t n_users, cap_users;
+};
+
+/* Finds the account of a cgroup or a user by its number. */
+struct watt_number_node {
+	struct watt_hnode node;
+	uint64_t number;
+	bool v1;
+	struct watt_account *account;
+};
+
+struct watt_attrib {
+	struct watt_tree tree;
+	struct watt_ledger *ledgers; /* per domain */
+	size_t n_channels;
+	uint16_t *cpu_slot;
+	uint32_t n_cpus;
+	uint32_t n_slots;
+	uint64_t grace_ns;
+	uint64_t horizon_ns;
+	uint32_t self_pid;
+	struct watt_tasks tasks;
+	struct watt_slices slices;
+	struct watt_accounts accounts;
+	struct watt_htab cgroups; /* of watt_number_node */
+	struct watt_htab users;
+	struct watt_asks asks;
+	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
+	struct watt_account *gone_cgroups; /* NULL: none had to be folded yet */
+	struct watt_share *shares; /* scratch */
+	struct watt_use **share_use;
+	size_t cap_shares, cap_share_use;
+	struct watt_cpu_time *cpus; /* of the last batch */
+	size_t n_batch_cpus;
+	struct watt_account *adopt_into; /* children of self_pid are tracked here; NULL: nowhere */
+	bool had_sweep;
+	uint64_t first_sweep_ns;
+	uint64_t last_sweep_ns;
+	uint64_t snapshot_seq;
+	uint64_t window_start_ns;
+	struct watt_quality quality; /* what this stage knows */
+};
+
+/* accounts of a stage: groups.c */
+int watt_groups_init(struct watt_attrib *at);
+void watt_groups_done(struct watt_attrib *at);
+struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
+					    uint32_t pid);
+struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid);
+/* Folds what is over into what stays, so that memory is bounded: fold.c */
+int watt_fold_before(struct watt_attrib *at);
+int watt_fold_after(struct watt_attrib *at);
+/* ledger.c */
+int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts);
+void watt_ledgers_done(struct watt_attrib *at);
+int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
+			const struct watt_timeline *tl, uint64_t now_ns);
+/* E(t) of a domain on its curve, or of a residual from those of its parts. */
+int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds the domain tree. A path lies inside its prefix; a machine total contains every root that
+ * is not itself a total. What overlaps in an unknown way, shows the machine from outside, or
+ * measures the total once more is never added.
+ */
+#include "attrib/tree.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	const struct watt_channel *const *channels;
+	struct watt_tree tree;
+};
+
+static enum watt_share_key key_of_kind(enum watt_domain_kind kind)
+{
+	switch (kind) {
+	case WATT_DOMAIN_TOTAL:
+	case WATT_DOMAIN_PACKAGE:
+	case WATT_DOMAIN_CORES:
+	case WATT_DOMAIN_DRAM:
+	case WATT_DOMAIN_CORE:
+	case WATT_DOMAIN_CPU_RAIL:
+	case WATT_DOMAIN_SUPPLY:
+		return WATT_KEY_CPU_TIME;
+	case WATT_DOMAIN_UNCORE:
+	case WATT_DOMAIN_GPU:
+	case WATT_DOMAIN_RAIL:
+	case WATT_DOMAIN_RESIDUAL:
+		break;
+	}
+	return WATT_KEY_NONE;
+}
+
+static void name_domain(struct watt_domain *domain, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	domain->path = path;
+	domain->name = slash ? slash + 1 : path;
+}
+
+static const struct watt_channel *channel_of(const struct builder *b, const struct watt_domain *d)
+{
+	return d->channel < 0 ? NULL : b->channels[d->channel];
+}
+
+static bool has_flag(const struct builder *b, const struct watt_domain *d, uint32_t flag)
+{
+	const struct watt_channel *channel = channel_of(b, d);
+
+	return channel && (channel->flags & flag);
+}
+
+static int find_path(const struct watt_tree *tree, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (!strcmp(tree->domains[i].path, path))
+			return (int)i;
+	return -1;
+}
+
+/* One domain per path, in the order of the channels: the first channel of a path measures it. */
+static int add_channel_domains(struct builder *b)
+{
+	struct watt_tree *tree = &b->tree;
+	size_t i;
+
+	for (i = 0; i < tree->n_channels; i++) {
+		const struct watt_channel *channel = b->channels[i];
+		struct watt_domain *d;
+		int found = find_path(tree, channel->domain);
+
+		tree->domain_of[i] = found >= 0 ? found : (int32_t)tree->n_domains;
+		if (found >= 0)
+			continue;
+		d = &tree->domains[tree->n_domains++];
+		*d = (struct watt_domain){
+			.kind = channel->kind,
+			.origin = channel->origin,
+			.key = key_of_kind(channel->kind),
+			.parent = -1,
+			.channel = (int32_t)i,
+			.package_id = channel->package_id,
+			.die_id = channel->die_id,
+			.core_id = channel->core_id,
+			.uncertainty_ppm = channel->uncertainty_ppm,
+		};
+		d->path = strdup(channel->domain);
+		if (!d->path)
+			return -ENOMEM;
+		name_domain(d, d->path);
+	}
+	return 0;
+}
+
+/* The domain whose path is the longest proper prefix; -1: none. */
+static int parent_by_path(const struct watt_tree *tree, const char *path)
+{
+	int best = -1;
+	size_t best_len = 0, i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		size_t len = strlen(tree->domains[i].path);
+
+		if (len <= best_len || strncmp(path, tree->domains[i].path, len) ||
+		    path[len] != '/')
+			continue;
+		best = (int)i;
+		best_len = len;
+	}
+	return best;
+}
+
+static bool has_children(const struct watt_tree *tree, size_t domain)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].parent == (int32_t)domain)
+			return true;
+	return false;
+}
+
+/* A total that names no parts by its path is one of the whole machine: the first one found. */
+static int find_machine_total(const struct builder *b)
+{
+	const struct watt_tree *tree = &b->tree;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].kind == WATT_DOMAIN_TOTAL && tree->domains[i].parent < 0)
+			return has_children(tree, i) ? -1 : (int)i;
+	return -1;
+}
+
+static bool is_outside(const struct builder *b, const struct watt_domain *d)
+{
+	return d->kind == WATT_DOMAIN_TOTAL || d->kind == WATT_DOMAIN_SUPPLY ||
+	       has_flag(b, d, WATT_CHANNEL_OVERLAP_UNKNOWN);
+}
+
+static void link_parents(struct builder *b)
+{
+	struct watt_tree *tree = &b->tree;
+	int total;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		tree->domains[i].parent = parent_by_path(tree, tree->domains[i].path);
+	total = find_machine_total(b);
+	if (total < 0)
+		return;
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].parent < 0 && !is_outside(b, &tree->domains[i]) &&
+		    tree->domains[i].origin == tree->domains[total].origin)
+			tree->domains[i].parent = total;
+}
+
+static bool is_same_source(const struct builder *b, const struct watt_domain *a,
+			   const struct watt_domain *d)
+{
+	return !strcmp(channel_of(b, a)->source, channel_of(b, d)->source);
+}
+
+/* The first root total: it stands for the machine, and others count only beside it. */
+static int first_total(const struct watt_tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].kind == WATT_DOMAIN_TOTAL && tree->domains[i].parent < 0)
+			return (int)i;
+	return -1;
+}
+
+static bool counts_as_root(const struct builder *b, const struct watt_domain *d, int total)
+{
+	const struct watt_tree *tree = &b->tree;
+
+	if (d->parent >= 0 || d->kind == WATT_DOMAIN_SUPPLY ||
+	    has_flag(b, d, WATT_CHANNEL_OVERLAP_UNKNOWN))
+		return false;
+	/* Boards with several inputs: totals of one source with parts of their own add up. */
+	if (d->kind == WATT_DOMAIN_TOTAL && d != &tree->domains[total])
+		return is_same_source(b, &tree->domains[total], d) &&
+		       has_children(tree, (size_t)total);
+	return true;
+}
+
+static void mark_summed(struct builder *b)
+{
+	struct watt_tree *tree = &b->tree;
+	int total = first_total(tree);
+	bool measured = false, any = false;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		tree->domains[i].is_summed = counts_as_root(b, &tree->domains[i], total);
+		any |= tree->domains[i].is_summed;
+		measured |= tree->domains[i].is_summed &&
+			    tree->domains[i].origin == WATT_ORIGIN_MEASURED;
+	}
+	for (i = 0; i < tree->n_domains; i++) {
+		struct watt_domain *d = &tree->domains[i];
+
+		if (measured && d->origin == WATT_ORIGIN_ESTIMATED)
+			d->is_summed = 0; /* never mixed with measured */
+		if (!any && d->kind == WATT_DOMAIN_SUPPLY && d->parent < 0)
+			d->is_summed = 1; /* nothing else tells of the machine */
+	}
+}
+
+static bool has_keyed_child(const struct watt_tree *tree, size_t domain)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].parent == (int32_t)domain &&
+		    (tree->domains[i].key != WATT_KEY_NONE || has_keyed_child(tree, i)))
+			return true;
+	return false;
+}
+
+static int add_residual(struct builder *b, size_t parent)
+{
+	struct watt_tree *tree = &b->tree;
+	const struct watt_domain *p = &tree->domains[parent];
+	struct watt_domain *d = &tree->domains[tree->n_domains];
+	char *path;
+
+	if (asprintf(&path, "%s/residual", p->path) < 0)
+		return -ENOMEM;
+	*d = (struct watt_domain){
+		.kind = WATT_DOMAIN_RESIDUAL,
+		.origin = p->origin,
+		.parent = (int32_t)parent,
+		.channel = -1,
+		.is_partition = 1,
+		.package_id = -1,
+		.die_id = -1,
+		.core_id = -1,
+	};
+	name_domain(d, path);
+	tree->n_domains++;
+	return 0;
+}
+
+/*
+ * Below a summed root: the largest domains that can be shared. A package is taken whole, its
+ * cores are a part of it; a total with parts that can be shared is taken as those and the rest.
+ */
+static int mark_partition(struct builder *b, size_t domain)
+{
+	struct watt_tree *tree = &b->tree;
+	struct watt_domain *d = &tree->domains[domain];
+	size_t n = tree->n_domains, i;
+	int r;
+
+	if (!has_keyed_child(tree, domain) ||
+	    (d->key != WATT_KEY_NONE && d->kind != WATT_DOMAIN_TOTAL)) {
+		d->is_partition = 1;
+		return 0;
+	}
+	for (i = 0; i < n; i++) {
+		if (tree->domains[i].parent != (int32_t)domain)
+			continue;
+		r = mark_partition(b, i);
+		if (r < 0)
+			return r;
+	}
+	return add_residual(b, domain);
+}
+
+static int mark_partitions(struct builder *b)
+{
+	size_t n = b->tree.n_domains, i;
+	int r;
+
+	for (i = 0; i < n; i++) {
+		if (!b->tree.domains[i].is_summed)
+			continue;
+		r = mark_partition(b, i);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Position of each domain when parents come before children and siblings keep their order. */
+static void visit(const struct watt_tree *tree, int32_t parent, int32_t *order, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		if (tree->domains[i].parent != parent)
+			continue;
+		order[(*n)++] = (int32_t)i;
+		visit(tree, (int32_t)i, order, n);
+	}
+}
+
+static int sort_tree(struct watt_tree *tree)
+{
+	struct watt_domain *sorted = calloc(tree->n_domains + 1, sizeof(*sorted));
+	int32_t *order = calloc(tree->n_domains + 1, sizeof(*order));
+	int32_t *place = calloc(tree->n_domains + 1, sizeof(*place));
+	size_t n = 0, i;
+
+	if (!sorted || !order || !place) {
+		free(sorted);
+		free(order);
+		free(place);
+		return -ENOMEM;
+	}
+	visit(tree, -1, order, &n);
+	for (i = 0; i < n; i++)
+		place[order[i]] = (int32_t)i;
+	for (i = 0; i < n; i++) {
+		sorted[i] = tree->domains[order[i]];
+		if (sorted[i].parent >= 0)
+			sorted[i].parent = place[sorted[i].parent];
+	}
+	for (i = 0; i < tree->n_channels; i++)
+		tree->domain_of[i] = place[tree->domain_of[i]];
+	free(tree->domains);
+	tree->domains = sorted;
+	free(order);
+	free(place);
+	return 0;
+}
+
+int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
+		    struct watt_tree *ret)
+{
+	struct builder b = { .channels = channels, .tree.n_channels = n_channels };
+	int r = -ENOMEM;
+
+	/* at most one residual per domain */
+	b.tree.domains = calloc(2 * n_channels + 1, sizeof(*b.tree.domains));
+	b.tree.domain_of = calloc(n_channels + 1, sizeof(*b.tree.domain_of));
+	if (!b.tree.domains || !b.tree.domain_of)
+		goto err_free;
+	r = add_channel_domains(&b);
+	if (r < 0)
+		goto err_free;
+	link_parents(&b);
+	mark_summed(&b);
+	r = mark_partitions(&b);
+	if (r < 0)
+		goto err_free;
+	r = sort_tree(&b.tree);
+	if (r < 0)
+		goto err_free;
+	*ret = b.tree;
+	return 0;
+err_free:
+	watt_tree_done(&b.tree);
+	return r;
+}
+
+void watt_tree_done(struct watt_tree *tree)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		free((char *)tree->domains[i].path);
+	free(tree->domains);
+	free(tree->domain_of);
+	*tree = (struct watt_tree){ 0 };
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw readings of one channel to its energy curve. Counters by their differences, power by the
+ * trapezoid rule. A gap is flat: no energy is made up for time without data.
+ */
+#include "timeline/curve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "timeline/counter.h"
+
+#define MAX_POINTS (1u << 16)
+/* Distance of power readings at which the trapezoid between them is not believed. */
+#define MIN_GAP_NS (500 * WATT_NSEC_PER_MSEC)
+
+void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel)
+{
+	*curve = (struct watt_curve){ .channel = channel };
+	curve->stats.status = WATT_STATUS_PENDING;
+}
+
+void watt_curve_done(struct watt_curve *curve)
+{
+	free(curve->points);
+	curve->points = NULL;
+	curve->n = curve->cap = 0;
+}
+
+static struct watt_point *point_at(const struct watt_curve *curve, size_t i)
+{
+	return &curve->points[(curve->head + i) & (curve->cap - 1)];
+}
+
+static int make_room(struct watt_curve *curve)
+{
+	size_t cap = curve->cap ? curve->cap * 2 : 64, i;
+	struct watt_point *points;
+
+	if (curve->n < curve->cap)
+		return 0;
+	if (curve->cap == MAX_POINTS) { /* nobody asks for the oldest: let it go */
+		curve->head = (curve->head + 1) & (curve->cap - 1);
+		curve->n--;
+		return 0;
+	}
+	points = malloc(cap * sizeof(*points));
+	if (!points)
+		return -ENOMEM;
+	for (i = 0; i < curve->n; i++)
+		points[i] = *point_at(curve, i);
+	free(curve->points);
+	curve->points = points;
+	curve->cap = cap;
+	curve->head = 0;
+	return 0;
+}
+
+static int add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
+{
+	int r;
+
+	r = make_room(curve);
+	if (r < 0)
+		return r;
+	curve->n++;
+	*point_at(curve, curve->n - 1) = (struct watt_point){ t_ns, curve->energy_nj, is_gap, 0 };
+	if (!curve->stats.first_ns)
+		curve->stats.first_ns = t_ns;
+	curve->stats.last_ns = t_ns;
+	if (is_gap)
+		curve->stats.gaps++;
+	return 0;
+}
+
+/* The instant that a reading speaks of. */
+static uint64_t effective_ns(const struct watt_channel *channel, const struct watt_sample *sample)
+{
+	uint64_t t_ns = sample->t_before_ns + (sample->t_after_ns - sample->t_before_ns) / 2;
+	uint64_t age_ns = channel->delay_ns;
+
+	if (channel->semantics == WATT_SEMANTICS_AVERAGE)
+		age_ns += channel->window_ns / 2;
+	return t_ns > age_ns ? t_ns - age_ns : 0;
+}
+
+static uint64_t gap_limit_ns(const struct watt_curve *curve)
+{
+	uint64_t limit_ns = WATT_MAX(MIN_GAP_NS, 4 * curve->typical_ns);
+
+	limit_ns = WATT_MAX(limit_ns, 4 * curve->channel->period_ns);
+	return WATT_MAX(limit_ns, 2 * curve->channel->window_ns);
+}
+
+static int push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+{
+	struct watt_counter_step step;
+	uint64_t dt_ns = t_ns - curve->stats.last_ns;
+
+	step = watt_counter_step(curve->channel, curve->raw, raw, dt_ns);
+	curve->stats.wraps += step.event == WATT_COUNTER_WRAPPED;
+	curve->stats.resets += step.event == WATT_COUNTER_RESET;
+	curve->stats.ambiguous += step.is_ambiguous;
+	curve->energy_nj += step.energy_nj;
+	if (step.event == WATT_COUNTER_RESET)
+		curve->stats.gap_ns += dt_ns;
+	return add_point(curve, t_ns, step.event == WATT_COUNTER_RESET);
+}
+
+static int push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
+{
+	uint64_t dt_ns = t_ns - curve->stats.last_ns;
+	bool is_gap = curve->lost_sight || dt_ns > gap_limit_ns(curve);
+
+	if (is_gap) {
+		curve->stats.gap_ns += dt_ns;
+	} else {
+		curve->power_area += ((watt_i128)curve->power_uw + power_uw) * (watt_i128)dt_ns;
+		curve->energy_nj = (int64_t)(curve->power_area / 2000000);
+	}
+	return add_point(curve, t_ns, is_gap);
+}
+
+static void learn_typical(struct watt_curve *curve, uint64_t dt_ns)
+{
+	if (!curve->typical_ns)
+		curve->typical_ns = dt_ns;
+	else if (dt_ns < 4 * curve->typical_ns)
+		curve->typical_ns += (int64_t)(dt_ns - curve->typical_ns) / 8;
+	else
+		curve->typical_ns += curve->typical_ns / 8;
+}
+
+static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+{
+	const struct watt_channel *channel = curve->channel;
+	bool is_power = channel->quantity == WATT_QUANTITY_POWER;
+	int64_t power_uw = is_power ? watt_counter_nj(channel, raw) : 0;
+	int r;
+
+	if (!curve->has_value) {
+		r = add_point(curve, t_ns, false);
+	} else {
+		learn_typical(curve, t_ns - curve->stats.last_ns);
+		r = is_power ? push_power(curve, power_uw, t_ns) : push_counter(curve, raw, t_ns);
+	}
+	if (r < 0)
+		return r;
+	curve->raw = raw;
+	curve->power_uw = power_uw;
+	curve->has_value = true;
+	curve->lost_sight = false;
+	curve->stats.samples++;
+	return 0;
+}
+
+int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
+{
+	enum watt_status status = (enum watt_status)sample->status;
+	uint64_t t_ns;
+
+	if (status == WATT_STATUS_OK && sample->raw < 0 &&
+	    !(curve->channel->flags & WATT_CHANNEL_SIGNED))
+		status = WATT_STATUS_BROKEN;
+	curve->stats.status = status;
+	if (status != WATT_STATUS_OK) {
+		curve->stats.errors++;
+		curve->lost_sight = true;
+		return 0;
+	}
+	t_ns = effective_ns(curve->channel, sample);
+	if (curve->has_value && t_ns <= curve->stats.last_ns) {
+		curve->stats.disordered++;
+		return 0;
+	}
+	return push_good(curve, sample->raw, t_ns);
+}
+
+/* Index of the first point at or after t_ns; n if there is none. */
+static size_t find_point(const struct watt_curve *curve, uint64_t t_ns)
+{
+	size_t lo = 0, hi = curve->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (point_at(curve, mid)->t_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t *ret_nj)
+{
+	const struct watt_point *a, *b;
+	size_t i = find_point(curve, t_ns);
+	watt_i128 part;
+
+	if (i == curve->n)
+		return -EAGAIN;
+	b = point_at(curve, i);
+	if (b->t_ns == t_ns) {
+		*ret_nj = b->energy_nj;
+		return 0;
+	}
+	if (i == 0)
+		return -ENODATA;
+	a = point_at(curve, i - 1);
+	part = (watt_i128)(b->energy_nj - a->energy_nj) * (watt_i128)(t_ns - a->t_ns);
+	*ret_nj = a->energy_nj + (int64_t)(part / (watt_i128)(b->t_ns - a->t_ns));
+	return 0;
+}
+
+bool watt_curve_has_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns)
+{
+	size_t i;
+
+	for (i = find_point(curve, t0_ns + 1); i < curve->n; i++) {
+		if (point_at(curve, i)->is_gap)
+			return true;
+		if (point_at(curve, i)->t_ns >= t1_ns)
+			break;
+	}
+	return false;
+}
+
+void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns)
+{
+	while (curve->n > 2 && point_at(curve, 1)->t_ns <= t_ns) {
+		curve->head = (curve->head + 1) & (curve->cap - 1);
+		curve->n--;
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The energy curve of one channel: points (t, E) with straight lines between them. Takes raw
+ * readings, gives nJ. It must not know of other channels, nor read a clock.
+ */
+#ifndef WATT_TIMELINE_CURVE_H
+#define WATT_TIMELINE_CURVE_H
+
+#include "timeline/timeline.h"
+
+#include "base/util.h"
+
+struct watt_point {
+	uint64_t t_ns;
+	int64_t energy_nj;
+	uint32_t is_gap; /* the line that ends here covers time without data */
+	uint32_t reserved;
+};
+
+struct watt_curve {
+	const struct watt_channel *channel;
+	struct watt_point *points; /* ring of cap points, oldest at head */
+	size_t cap, head, n;
+	struct watt_curve_stats stats;
+	bool has_value;       /* raw and power_uw hold the newest good reading */
+	bool lost_sight;      /* a reading without a value came since */
+	int64_t raw;
+	int64_t power_uw;
+	int64_t energy_nj;    /* E at the newest point */
+	watt_i128 power_area; /* trapezoids so far, in half uW ns, kept whole */
+	uint64_t typical_ns;  /* usual distance of readings */
+};
+
+void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);
+void watt_curve_done(struct watt_curve *curve);
+int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
+int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t *ret_nj);
+bool watt_curve_has_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns);
+void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The curves of all channels. Time is what the samples say; no clock is read here. */
+#include "timeline/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "timeline/curve.h"
+
+struct watt_timeline {
+	size_t n_curves;
+	struct watt_curve curves[];
+};
+
+int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
+		      struct watt_timeline **ret)
+{
+	struct watt_timeline *tl;
+	size_t i;
+
+	tl = calloc(1, sizeof(*tl) + n_channels * sizeof(tl->curves[0]));
+	if (!tl)
+		return -ENOMEM;
+	tl->n_curves = n_channels;
+	for (i = 0; i < n_channels; i++)
+		watt_curve_init(&tl->curves[i], channels[i]);
+	*ret = tl;
+	return 0;
+}
+
+struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
+{
+	size_t i;
+
+	if (!tl)
+		return NULL;
+	for (i = 0; i < tl->n_curves; i++)
+		watt_curve_done(&tl->curves[i]);
+	free(tl);
+	return NULL;
+}
+
+int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample)
+{
+	if (sample->channel >= tl->n_curves || sample->t_after_ns < sample->t_before_ns)
+		return -EINVAL;
+	return watt_curve_push(&tl->curves[sample->channel], sample);
+}
+
+int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
+			    int64_t *ret_nj)
+{
+	if (channel >= tl->n_curves)
+		return -EINVAL;
+	return watt_curve_energy_nj(&tl->curves[channel], t_ns, ret_nj);
+}
+
+int watt_timeline_has_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+			  uint64_t t1_ns)
+{
+	return channel < tl->n_curves &&
+	       watt_curve_has_gap(&tl->curves[channel], t0_ns, t1_ns);
+}
+
+void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns)
+{
+	if (channel < tl->n_curves)
+		watt_curve_forget(&tl->curves[channel], t_ns);
+}
+
+void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
+			     struct watt_curve_stats *ret)
+{
+	if (channel < tl->n_curves)
+		*ret = tl->curves[channel].stats;
+}
