@@ -38,6 +38,7 @@ bench: deps build
 
 install: build
 	@$(MESON) install -C $(BUILD) --no-rebuild
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 clean:
 	rm -rf build build-*
