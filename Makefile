@@ -34,7 +34,7 @@ fuzz: test-deps
 	@tools/run-tests fuzz
 
 bench: deps build
-	@$(MESON) test -C $(BUILD) --benchmark --verbose
+	@tests/bench/run $(BUILD)
 
 install: build
 	@$(MESON) install -C $(BUILD) --no-rebuild
