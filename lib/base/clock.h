@@ -3,6 +3,7 @@
 #ifndef WATT_BASE_CLOCK_H
 #define WATT_BASE_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -27,6 +28,20 @@ static inline uint64_t watt_clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return watt_timespec_to_ns(&ts);
+}
+
+/* Clock ticks (USER_HZ) to ns: 0, -ERANGE, or -EINVAL if hz is not positive. */
+static inline int watt_ticks_to_ns(uint64_t ticks, long hz, uint64_t *ret_ns)
+{
+	uint64_t rate = (uint64_t)hz, ns;
+
+	if (hz <= 0)
+		return -EINVAL;
+	if (__builtin_mul_overflow(ticks / rate, WATT_NSEC_PER_SEC, &ns) ||
+	    __builtin_add_overflow(ns, ticks % rate * WATT_NSEC_PER_SEC / rate, &ns))
+		return -ERANGE;
+	*ret_ns = ns;
+	return 0;
 }
 
 /* CLOCK_MONOTONIC */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
+#include "base/util.h"
 
 /* Columns of a line, in the kernel's order. Guests are counted in user and nice already. */
 enum column {
@@ -66,21 +67,16 @@ static int scan_columns(const char **cursor, uint64_t column[N_COLUMNS])
 	return n < N_COLUMNS_ALWAYS ? -EBADMSG : 0;
 }
 
-static int ticks_to_ns(uint64_t a, uint64_t b, uint64_t hz, uint64_t *ret)
+static int sum_to_ns(uint64_t a, uint64_t b, long hz, uint64_t *ret)
 {
-	uint64_t ticks, ns, part;
+	uint64_t ticks;
 
-	if (__builtin_add_overflow(a, b, &ticks) ||
-	    __builtin_mul_overflow(ticks / hz, WATT_NSEC_PER_SEC, &ns))
+	if (__builtin_add_overflow(a, b, &ticks))
 		return -ERANGE;
-	part = ticks % hz * WATT_NSEC_PER_SEC / hz;
-	if (__builtin_add_overflow(ns, part, &ns))
-		return -ERANGE;
-	*ret = ns;
-	return 0;
+	return watt_ticks_to_ns(ticks, hz, ret);
 }
 
-static int columns_to_time(const uint64_t column[N_COLUMNS], uint64_t hz, struct watt_cpu_time *ret)
+static int columns_to_time(const uint64_t column[N_COLUMNS], long hz, struct watt_cpu_time *ret)
 {
 	struct watt_cpu_time time = { .online = 1 };
 	const struct {
@@ -97,8 +93,8 @@ static int columns_to_time(const uint64_t column[N_COLUMNS], uint64_t hz, struct
 	size_t i;
 	int r;
 
-	for (i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
-		r = ticks_to_ns(sums[i].a, sums[i].b, hz, sums[i].ns);
+	for (i = 0; i < WATT_ARRAY_SIZE(sums); i++) {
+		r = sum_to_ns(sums[i].a, sums[i].b, hz, sums[i].ns);
 		if (r < 0)
 			return r;
 	}
@@ -107,7 +103,7 @@ static int columns_to_time(const uint64_t column[N_COLUMNS], uint64_t hz, struct
 }
 
 /* One line "cpuN a b c ..."; moves *cursor to its end. */
-static int scan_cpu(const char **cursor, uint64_t hz, uint64_t *ret_cpu, struct watt_cpu_time *ret)
+static int scan_cpu(const char **cursor, long hz, uint64_t *ret_cpu, struct watt_cpu_time *ret)
 {
 	const char *p = *cursor + strlen("cpu");
 	uint64_t column[N_COLUMNS], cpu;
@@ -132,7 +128,7 @@ static int scan_cpu(const char **cursor, uint64_t hz, uint64_t *ret_cpu, struct 
 }
 
 /* Goes over all CPU lines; with cpus NULL it only checks them. */
-static int scan_cpus(const char *text, uint64_t hz, struct watt_cpu_time *cpus, size_t n_cpus,
+static int scan_cpus(const char *text, long hz, struct watt_cpu_time *cpus, size_t n_cpus,
 		     size_t *ret_n)
 {
 	struct watt_cpu_time time;
@@ -173,9 +169,9 @@ int watt_cpustat_parse(const char *text, long hz, struct watt_cpu_time *cpus, si
 
 	if (hz <= 0)
 		return -EINVAL;
-	r = scan_cpus(text, (uint64_t)hz, NULL, 0, &n);
+	r = scan_cpus(text, hz, NULL, 0, &n);
 	if (r < 0)
 		return r;
 	memset(cpus, 0, n_cpus * sizeof(cpus[0]));
-	return scan_cpus(text, (uint64_t)hz, cpus, n_cpus, ret_n);
+	return scan_cpus(text, hz, cpus, n_cpus, ret_n);
 }

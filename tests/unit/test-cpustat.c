@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "source/cpustat.h"
 
-#define HZ	100
+#define HZ 100
 #define TICK_NS 10000000ULL
 
 static void test_full_line(void **state)
