@@ -160,6 +160,11 @@ void watt_identity_done(struct watt_identity *identity);
  */
 int watt_meta_get_cgroup(struct watt_meta *meta, uint64_t id, bool v1, uint32_t pid,
 			 const struct watt_cgroup **ret);
+/*
+ * Frees what watt_meta_get_cgroup gave for this id; nobody may hold a pointer to it any more.
+ * Without it, every cgroup that was ever asked for stays: about 400 bytes each.
+ */
+void watt_meta_forget_cgroup(struct watt_meta *meta, uint64_t id, bool v1);
 /* Name of a user by the machine's passwd file; -ENOENT: it has none. */
 int watt_meta_user_name(struct watt_meta *meta, uint32_t uid, char *buf, size_t size);
 /*

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of users, from the text of a passwd file. */
+#ifndef WATT_SOURCE_META_USER_H
+#define WATT_SOURCE_META_USER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Name of the first line with this uid: 0, -ENOENT, -ENAMETOOLONG (ret untouched). Lines that are
+ * no entry (comments, "+::", cut ones) are left out. Thread-safe.
+ */
+int watt_passwd_find(const char *text, uint32_t uid, char *buf, size_t size);
+
+#endif
