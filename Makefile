@@ -34,11 +34,10 @@ fuzz: test-deps
 	@tools/run-tests fuzz
 
 bench: deps build
-	@tests/bench/run $(BUILD)
+	@$(MESON) test -C $(BUILD) --benchmark --verbose
 
 install: build
 	@$(MESON) install -C $(BUILD) --no-rebuild
-	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 clean:
 	rm -rf build build-*

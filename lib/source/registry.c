@@ -17,5 +17,6 @@ const struct watt_usage_ops *const watt_usage_registry[] = {
 #ifdef WATT_HAVE_BPF
 	&watt_usage_bpf,
 #endif
+	&watt_usage_procfs,
 	NULL,
 };
