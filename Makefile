@@ -34,10 +34,11 @@ fuzz: test-deps
 	@tools/run-tests fuzz
 
 bench: deps build
-	@$(MESON) test -C $(BUILD) --benchmark --verbose
+	@tests/bench/run $(BUILD)
 
 install: build
 	@$(MESON) install -C $(BUILD) --no-rebuild
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 clean:
 	rm -rf build build-*
