@@ -11,6 +11,7 @@ extern const struct watt_power_ops watt_power_estimate;
 extern const struct watt_usage_ops watt_usage_bpf;
 #endif
 extern const struct watt_usage_ops watt_usage_procfs;
+extern const struct watt_power_ops watt_power_perf_rapl;
 extern const struct watt_power_ops watt_power_powercap;
 
 #endif
