@@ -54,6 +54,13 @@ struct watt_usage {
 	char comm[16];        /**< NUL-terminated */
 };
 
+/** Where CPUs are that share an energy counter; -1: in every one of them. */
+struct watt_cpu_place {
+	int32_t package_id;
+	int32_t die_id;  /**< in the package */
+	int32_t core_id; /**< in the die */
+};
+
 /** What one CPU did since boot. */
 struct watt_cpu_time {
 	uint64_t user_ns; /**< user and nice, guests included */

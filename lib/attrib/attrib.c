@@ -13,13 +13,15 @@
 
 static int copy_cpu_slots(struct watt_attrib *at, const struct watt_attrib_opts *opts)
 {
+	uint32_t i;
+
 	at->n_cpus = opts->n_cpus;
 	at->n_slots = opts->n_slots ? opts->n_slots : 1;
 	at->cpu_slot = calloc(at->n_cpus + 1, sizeof(*at->cpu_slot));
 	if (!at->cpu_slot)
 		return -ENOMEM;
-	if (at->n_cpus && opts->cpu_slot)
-		memcpy(at->cpu_slot, opts->cpu_slot, at->n_cpus * sizeof(*at->cpu_slot));
+	for (i = 0; i < at->n_cpus; i++)
+		at->cpu_slot[i] = (uint16_t)WATT_MIN(opts->cpu_slot[i], at->n_slots);
 	return 0;
 }
 
@@ -222,18 +224,25 @@ int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity
 	return 0;
 }
 
-size_t watt_attrib_dying_count(const struct watt_attrib *at)
+size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns)
 {
-	return at->tasks.n_dying;
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	size_t n = 0;
+
+	if (!at->tasks.n_dying)
+		return 0;
+	while ((node = watt_htab_iterate(&at->tasks.tasks, &it))) {
+		const struct watt_task *task = watt_container_of(node, struct watt_task, node);
+
+		n += task->pending_slice && task->exit_ns < t_ns;
+	}
+	return n;
 }
 
-uint64_t watt_attrib_settled_ns(const struct watt_attrib *at)
+uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain)
 {
-	uint64_t t_ns = UINT64_MAX;
-	size_t i;
-
-	for (i = 0; i < at->tree.n_domains; i++)
-		if (at->ledgers[i].is_started)
-			t_ns = WATT_MIN(t_ns, at->ledgers[i].cursor_ns);
-	return t_ns == UINT64_MAX ? 0 : t_ns;
+	if (domain >= at->tree.n_domains || !at->ledgers[domain].is_started)
+		return UINT64_MAX;
+	return at->ledgers[domain].cursor_ns;
 }

@@ -24,23 +24,15 @@ struct watt_attrib;
 struct watt_attrib_opts {
 	const struct watt_channel *const *channels; /* must outlive the object */
 	size_t n_channels;
-	const uint16_t *cpu_slot; /* slot of each CPU; copied */
+	const uint16_t *cpu_slot; /* of each CPU; copied; n_slots or above: in none */
 	uint32_t n_cpus;
 	uint32_t n_slots;
-	/* Package, die and core of each slot (-1: all of it); copied. */
-	const struct watt_slot_place *places;
+	const struct watt_cpu_place *places; /* of each slot; copied; NULL: one slot has all */
 	uint64_t grace_ns;   /* how long a slice waits for the last word of tasks that died in it */
 	uint64_t horizon_ns; /* how long it waits for slow domains at most */
 	/* The measuring process: while it tracks a child of its own, children that come to it by
 	 * adoption are descendants of that child. 0: none. */
 	uint32_t self_pid;
-};
-
-/* Where the CPUs of a slot are. */
-struct watt_slot_place {
-	int32_t package_id;
-	int32_t die_id;
-	int32_t core_id;
 };
 
 int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret);
@@ -76,10 +68,10 @@ int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid);
 int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *name);
 
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
-/* Tasks that died and whose last word has not come. */
-size_t watt_attrib_dying_count(const struct watt_attrib *at);
-/* Everything that ended before is attributed up to here, in every domain that is not slow. */
-uint64_t watt_attrib_settled_ns(const struct watt_attrib *at);
+/* Tasks that began to die before t_ns and whose last word has not come. */
+size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
+/* A domain is attributed up to here; UINT64_MAX: it has not begun. */
+uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain);
 
 /* Builds a snapshot and opens the next window. Counters of other stages are filled in by quality. */
 int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,

@@ -16,9 +16,7 @@
 
 static uint32_t slot_of(const struct watt_attrib *at, uint32_t cpu)
 {
-	uint32_t slot = cpu < at->n_cpus ? at->cpu_slot[cpu] : 0;
-
-	return slot < at->n_slots ? slot : 0;
+	return cpu < at->n_cpus ? at->cpu_slot[cpu] : at->n_slots;
 }
 
 static int ask_name(struct watt_attrib *at, struct watt_process *process)

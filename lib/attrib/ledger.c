@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 
-static bool is_place_of(const struct watt_domain *d, const struct watt_slot_place *place)
+static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place *place)
 {
 	return (d->package_id < 0 || place->package_id < 0 || d->package_id == place->package_id) &&
 	       (d->die_id < 0 || place->die_id < 0 || d->die_id == place->die_id) &&
@@ -26,14 +26,15 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->domain = domain;
 	ledger->is_usable = true;
 	ledger->next_seq = 1;
-	ledger->has_slot = calloc(at->n_slots, sizeof(*ledger->has_slot));
+	/* the last one stands for CPUs that are in no slot */
+	ledger->has_slot = calloc(at->n_slots + 1, sizeof(*ledger->has_slot));
 	if (!ledger->has_slot)
 		return -ENOMEM;
 	for (i = 0; i < at->n_slots; i++)
 		ledger->has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
+	ledger->has_slot[at->n_slots] = domain->package_id < 0;
 	for (i = 0; i < at->n_cpus; i++)
-		if (at->cpu_slot[i] < at->n_slots && ledger->has_slot[at->cpu_slot[i]])
-			ledger->n_cpus++;
+		ledger->n_cpus += ledger->has_slot[at->cpu_slot[i]];
 	return 0;
 }
 
@@ -126,7 +127,7 @@ static int collect_shares(struct watt_attrib *at, const struct watt_ledger *ledg
 		busy_ns += use->cpu_ns;
 		r = add_share(at, n++, use, use->process, domain, use->cpu_ns);
 	}
-	for (i = 0; i < at->n_slots; i++) {
+	for (i = 0; i <= at->n_slots; i++) {
 		irq_ns += ledger->has_slot[i] ? slice->irq_ns[i] : 0;
 		softirq_ns += ledger->has_slot[i] ? slice->softirq_ns[i] : 0;
 	}

@@ -29,8 +29,8 @@ struct watt_slice {
 	uint64_t t1_ns;
 	struct watt_use *uses;
 	size_t n_uses, cap_uses;
-	uint64_t *irq_ns;     /* per slot */
-	uint64_t *softirq_ns; /* per slot */
+	uint64_t *irq_ns;     /* per slot, and one more for CPUs that are in none */
+	uint64_t *softirq_ns; /* the same */
 	uint32_t pending;     /* tasks that died in it and whose last word has not come */
 	uint32_t reserved;
 	uint64_t per_slot[];

@@ -103,13 +103,6 @@ struct watt_cpu_map {
 	uint16_t *slot;   /* per CPU; WATT_SLOT_NONE: in no domain that counts */
 };
 
-/* Where the CPUs of a slot are. With one slot all is -1. */
-struct watt_cpu_place {
-	int32_t package_id; /* -1: in every package */
-	int32_t die_id;     /* -1: in every die of the package */
-	int32_t core_id;    /* -1: in every core of the die */
-};
-
 struct watt_usage_source;
 
 struct watt_usage_ops {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the environment of sources from a session's options, and owns it. */
+#ifndef WATT_ENV_H
+#define WATT_ENV_H
+
+#include <wattribute/session.h>
+
+#include "source/config.h"
+#include "source/source.h"
+
+struct watt_env_owner {
+	struct watt_env env;
+	struct watt_config *config;
+	char *nvml_lib;
+	char *redfish_url;
+	char *kubelet_url;
+};
+
+#define WATT_ENV_OWNER_INIT { .env = { .sysfs = WATT_ROOT_INIT, .procfs = WATT_ROOT_INIT } }
+
+/* Options as the caller knew them, the rest zero. -EINVAL: no size, or options from the future. */
+int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret);
+/* Logs one line for what is wrong. Its address must not change while it is open. */
+int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *ret);
+/* Accepts a half-opened one. */
+void watt_env_close(struct watt_env_owner *owner);
+
+#endif

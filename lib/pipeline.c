@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wires the stages. Values come from the sources, are read by the engine, become curves in the
+ * timeline and are divided in attrib; nothing is computed here.
+ */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attrib/attrib.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "sample/sample.h"
+#include "source/select.h"
+#include "source/topology.h"
+#include "timeline/timeline.h"
+
+/* A full sweep now and then finds tasks whose death was lost. */
+#define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
+/* Names looked up in one tick: some 50 us each. */
+#define NAMES_PER_TICK 32
+#define FETCH_SIZE     512
+#define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
+#define FLUSH_PAUSE_NS	(5 * WATT_NSEC_PER_MSEC)
+
+struct watt_pipeline {
+	const struct watt_env *env;
+	struct watt_engine *engine;
+	const struct watt_channel **channels;
+	size_t n_channels;
+	bool *is_blocking;           /* per channel: its source can take long */
+	struct watt_sample *newest;  /* per channel; t_after_ns 0: none yet */
+	struct watt_cpu_map map;
+	struct watt_cpu_place *places; /* of the map's slots */
+	struct watt_usage_source *usage;
+	struct watt_meta *meta;
+	struct watt_timeline *timeline;
+	struct watt_attrib *attrib;
+	uint64_t full_sweep_ns; /* when the last one was */
+	uint64_t lost;          /* usage records lost at the last sweep */
+};
+
+static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
+{
+	struct watt_engine_opts engine_opts = { .period_ns = opts->period_ns, .log = p->env->log };
+	struct watt_power *sources[WATT_MAX_SOURCES];
+	size_t i, c, n = 0;
+	int n_sources, r;
+
+	n_sources = watt_select_power(p->env, opts->sources, sources);
+	if (n_sources < 0)
+		return n_sources;
+	for (i = 0; i < (size_t)n_sources; i++)
+		n += sources[i]->n_channels;
+	p->is_blocking = calloc(n + 1, sizeof(*p->is_blocking));
+	p->channels = calloc(n + 1, sizeof(struct watt_channel *));
+	p->newest = calloc(n + 1, sizeof(*p->newest));
+	for (i = 0, n = 0; i < (size_t)n_sources && p->is_blocking; i++)
+		for (c = 0; c < sources[i]->n_channels; c++)
+			p->is_blocking[n++] = sources[i]->ops->flags & WATT_POWER_BLOCKING;
+	r = watt_engine_new(&engine_opts, sources, (size_t)n_sources, &p->engine);
+	if (r < 0)
+		return r;
+	if (!p->is_blocking || !p->channels || !p->newest)
+		return -ENOMEM;
+	p->n_channels = watt_engine_channel_count(p->engine);
+	for (i = 0; i < p->n_channels; i++)
+		p->channels[i] = watt_engine_channel(p->engine, i);
+	return 0;
+}
+
+static int open_topology(struct watt_pipeline *p)
+{
+	struct watt_topology topology = WATT_TOPOLOGY_INIT;
+	int r;
+
+	r = watt_topology_open(p->env, &topology);
+	if (r < 0)
+		return r;
+	r = watt_cpu_map_build(&topology, p->channels, p->n_channels, &p->map, &p->places);
+	watt_topology_done(&topology);
+	return r;
+}
+
+static int open_usage_named(struct watt_pipeline *p, const char *name)
+{
+	const struct watt_usage_ops *ops = watt_select_usage_named(name);
+	int r;
+
+	if (!ops) {
+		watt_log(&p->env->log, WATT_LOG_ERROR,
+			 "no way of counting usage is called '%s'; there are: auto, bpf, procfs",
+			 name);
+		return -EINVAL;
+	}
+	r = ops->open(p->env, &p->map, &p->usage);
+	if (r < 0)
+		watt_log(&p->env->log, WATT_LOG_ERROR,
+			 "usage by %s does not work here: %s; wattribute doctor says why", name,
+			 strerror(-r));
+	return r;
+}
+
+static int open_usage(struct watt_pipeline *p, const char *name)
+{
+	size_t i;
+	int r = -ENODEV;
+
+	if (name && strcmp(name, "auto"))
+		return open_usage_named(p, name);
+	for (i = 0; watt_usage_registry[i]; i++) {
+		r = watt_usage_registry[i]->open(p->env, &p->map, &p->usage);
+		if (r == 0)
+			return 0;
+		watt_log(&p->env->log, WATT_LOG_INFO, "usage by %s does not work here: %s",
+			 watt_usage_registry[i]->name, strerror(-r));
+	}
+	return r;
+}
+
+static int open_attrib(struct watt_pipeline *p)
+{
+	struct watt_attrib_opts opts = {
+		.channels = p->channels,
+		.n_channels = p->n_channels,
+		.cpu_slot = p->map.slot,
+		.n_cpus = p->map.n_cpus,
+		.n_slots = p->map.n_slots,
+		.places = p->places,
+		.self_pid = (uint32_t)getpid(),
+	};
+	int r;
+
+	r = watt_timeline_new(p->channels, p->n_channels, &p->timeline);
+	if (r < 0)
+		return r;
+	return watt_attrib_new(&opts, &p->attrib);
+}
+
+int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
+		      struct watt_pipeline **ret)
+{
+	struct watt_pipeline *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->env = env;
+	r = open_power(p, opts);
+	if (r == 0)
+		r = open_topology(p);
+	if (r == 0)
+		r = open_usage(p, opts->usage);
+	if (r == 0)
+		r = watt_meta_open(env, &p->meta);
+	if (r == 0)
+		r = open_attrib(p);
+	if (r < 0) {
+		watt_pipeline_free(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
+{
+	if (!p)
+		return NULL;
+	watt_attrib_free(p->attrib);
+	watt_timeline_free(p->timeline);
+	watt_meta_close(p->meta);
+	if (p->usage)
+		p->usage->ops->close(p->usage);
+	watt_cpu_map_done(&p->map);
+	free(p->places);
+	watt_engine_free(p->engine);
+	free(p->channels);
+	free(p->is_blocking);
+	free(p->newest);
+	free(p);
+	return NULL;
+}
+
+/* ---- the flow ---- */
+
+static int fetch(struct watt_pipeline *p)
+{
+	struct watt_sample samples[FETCH_SIZE];
+	size_t i, n;
+	int r;
+
+	do {
+		n = watt_engine_fetch(p->engine, samples, FETCH_SIZE);
+		for (i = 0; i < n; i++) {
+			r = watt_timeline_push(p->timeline, &samples[i]);
+			if (r < 0)
+				return r;
+			p->newest[samples[i].channel] = samples[i];
+		}
+	} while (n == FETCH_SIZE);
+	return 0;
+}
+
+static int sweep(struct watt_pipeline *p)
+{
+	uint64_t now_ns = watt_now_ns();
+	bool full = now_ns - p->full_sweep_ns >= FULL_SWEEP_PERIOD_NS;
+	struct watt_usage_batch batch;
+	int r;
+
+	r = p->usage->ops->sweep(p->usage, full, &batch);
+	if (r < 0) {
+		watt_log(&p->env->log, WATT_LOG_WARNING, "a sweep over the tasks failed: %s",
+			 strerror(-r));
+		return r;
+	}
+	if (batch.flags & WATT_BATCH_FULL)
+		p->full_sweep_ns = now_ns;
+	if (batch.lost != p->lost)
+		p->full_sweep_ns = 0;
+	p->lost = batch.lost;
+	return watt_attrib_push_usage(p->attrib, &batch);
+}
+
+static void name_processes(struct watt_pipeline *p)
+{
+	struct watt_identity identity;
+	uint64_t start_ns;
+	uint32_t pid;
+	int i;
+
+	for (i = 0; i < NAMES_PER_TICK; i++) {
+		if (watt_attrib_next_nameless(p->attrib, &pid, &start_ns) != 0)
+			return;
+		if (watt_meta_read_process(p->meta, pid, start_ns, &identity) < 0)
+			continue; /* it is gone; what usage said of it stays */
+		identity.start_ns = start_ns;
+		watt_attrib_set_identity(p->attrib, &identity);
+		watt_identity_done(&identity);
+	}
+}
+
+static void name_groups(struct watt_pipeline *p)
+{
+	const struct watt_cgroup *cgroup;
+	char user[64];
+	uint64_t id;
+	uint32_t pid, uid;
+	bool v1;
+	int i;
+
+	for (i = 0; i < NAMES_PER_TICK; i++) {
+		if (watt_attrib_next_unknown_cgroup(p->attrib, &id, &v1, &pid) != 0)
+			break;
+		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &cgroup) == 0)
+			watt_attrib_set_cgroup(p->attrib, cgroup);
+	}
+	for (i = 0; i < NAMES_PER_TICK; i++) {
+		if (watt_attrib_next_unknown_user(p->attrib, &uid) != 0)
+			break;
+		if (watt_meta_user_name(p->meta, uid, user, sizeof(user)) == 0)
+			watt_attrib_set_user(p->attrib, uid, user);
+	}
+}
+
+static int attribute(struct watt_pipeline *p)
+{
+	int r;
+
+	r = fetch(p);
+	if (r < 0)
+		return r;
+	name_groups(p);
+	name_processes(p);
+	return watt_attrib_advance(p->attrib, p->timeline, watt_now_ns());
+}
+
+int watt_pipeline_tick(struct watt_pipeline *p)
+{
+	int r;
+
+	r = sweep(p);
+	if (r < 0)
+		return r;
+	return attribute(p);
+}
+
+int watt_pipeline_start(struct watt_pipeline *p)
+{
+	int r;
+
+	r = watt_engine_start(p->engine);
+	if (r < 0)
+		return r;
+	/* the curves must begin before the first slice does */
+	r = watt_engine_read_now(p->engine, READ_TIMEOUT_NS);
+	if (r < 0 && r != -ETIMEDOUT)
+		return r;
+	return watt_pipeline_tick(p);
+}
+
+/* Whether every domain that a quick source measures is attributed up to t_ns. */
+static bool is_settled(const struct watt_pipeline *p, uint64_t t_ns)
+{
+	size_t i;
+
+	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++) {
+		int32_t channel = watt_attrib_domain(p->attrib, i)->channel;
+
+		if (channel < 0 || p->is_blocking[channel] ||
+		    p->newest[channel].status != WATT_STATUS_OK)
+			continue;
+		if (watt_attrib_settled_ns(p->attrib, i) < t_ns)
+			return false;
+	}
+	return true;
+}
+
+int watt_pipeline_flush(struct watt_pipeline *p, uint64_t timeout_ns)
+{
+	uint64_t t0_ns = watt_now_ns();
+	struct timespec pause = watt_timespec_from_ns(FLUSH_PAUSE_NS);
+	int r;
+
+	for (;;) {
+		r = sweep(p);
+		if (r < 0)
+			return r;
+		r = watt_engine_read_now(p->engine, READ_TIMEOUT_NS);
+		if (r < 0 && r != -ETIMEDOUT)
+			return r;
+		r = attribute(p);
+		if (r < 0)
+			return r;
+		if (!watt_attrib_dying_count(p->attrib, t0_ns) && is_settled(p, t0_ns))
+			return 0;
+		if (watt_now_ns() - t0_ns >= timeout_ns)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void engine_quality(const struct watt_pipeline *p, struct watt_quality *quality)
+{
+	struct watt_reader_stats stats;
+	size_t i;
+
+	for (i = 0; i < p->n_channels; i++) {
+		/* one group, one reader: count it once */
+		if (i && p->channels[i]->group == p->channels[i - 1]->group &&
+		    p->channels[i]->source == p->channels[i - 1]->source)
+			continue;
+		watt_engine_stats(p->engine, i, &stats);
+		quality->missed_reads += stats.missed;
+		quality->lost_samples += stats.lost;
+	}
+}
+
+int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
+{
+	struct watt_quality quality = { 0 };
+
+	engine_quality(p, &quality);
+	return watt_attrib_snapshot(p->attrib, p->timeline, watt_now_ns(),
+				    watt_clock_ns(CLOCK_REALTIME), &quality, ret);
+}
+
+int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
+{
+	int r;
+
+	r = sweep(p); /* whoever was born a moment ago is known after it */
+	if (r < 0)
+		return r;
+	return watt_attrib_track(p->attrib, pid, ret_entity_id);
+}
+
+/* ---- what there is ---- */
+
+size_t watt_pipeline_channel_count(const struct watt_pipeline *p)
+{
+	return p->n_channels;
+}
+
+const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *p, size_t i)
+{
+	return i < p->n_channels ? p->channels[i] : NULL;
+}
+
+int watt_pipeline_channel_domain(const struct watt_pipeline *p, size_t i)
+{
+	return watt_attrib_channel_domain(p->attrib, i);
+}
+
+int watt_pipeline_sample(const struct watt_pipeline *p, size_t i, struct watt_sample *ret)
+{
+	if (i >= p->n_channels)
+		return -EINVAL;
+	if (!p->newest[i].t_after_ns)
+		return -ENODATA;
+	*ret = p->newest[i];
+	return 0;
+}
+
+void watt_pipeline_reader_stats(const struct watt_pipeline *p, size_t i,
+				struct watt_reader_stats *ret)
+{
+	watt_engine_stats(p->engine, i, ret);
+}
+
+size_t watt_pipeline_domain_count(const struct watt_pipeline *p)
+{
+	return watt_attrib_domain_count(p->attrib);
+}
+
+const struct watt_domain *watt_pipeline_domain(const struct watt_pipeline *p, size_t i)
+{
+	return watt_attrib_domain(p->attrib, i);
+}
+
+const char *watt_pipeline_usage_name(const struct watt_pipeline *p)
+{
+	return p->usage->ops->name;
+}

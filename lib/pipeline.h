@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stages, wired: sources -> sample -> timeline -> attrib. The only file that knows them all.
+ * One thread per object; reading sensors happens in the engine's threads.
+ */
+#ifndef WATT_PIPELINE_H
+#define WATT_PIPELINE_H
+
+#include <wattribute/session.h>
+
+#include "source/source.h"
+
+struct watt_pipeline;
+
+struct watt_pipeline_opts {
+	const char *sources; /* as watt_session_opts.sources */
+	const char *usage;   /* as watt_session_opts.usage */
+	uint64_t slice_ns;
+	uint64_t period_ns;
+};
+
+/* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */
+int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
+		      struct watt_pipeline **ret);
+struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *pipeline);
+/* Starts the readers and takes the first sweep. */
+int watt_pipeline_start(struct watt_pipeline *pipeline);
+/* Ends a slice: sweep, fetch, attribute. */
+int watt_pipeline_tick(struct watt_pipeline *pipeline);
+int watt_pipeline_flush(struct watt_pipeline *pipeline, uint64_t timeout_ns);
+int watt_pipeline_snapshot(struct watt_pipeline *pipeline, struct watt_snapshot **ret);
+int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
+
+size_t watt_pipeline_channel_count(const struct watt_pipeline *pipeline);
+const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *pipeline, size_t i);
+int watt_pipeline_channel_domain(const struct watt_pipeline *pipeline, size_t i);
+int watt_pipeline_sample(const struct watt_pipeline *pipeline, size_t i, struct watt_sample *ret);
+void watt_pipeline_reader_stats(const struct watt_pipeline *pipeline, size_t i,
+				struct watt_reader_stats *ret);
+size_t watt_pipeline_domain_count(const struct watt_pipeline *pipeline);
+const struct watt_domain *watt_pipeline_domain(const struct watt_pipeline *pipeline, size_t i);
+const char *watt_pipeline_usage_name(const struct watt_pipeline *pipeline);
+
+#endif

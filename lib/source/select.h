@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which sources a session uses: what the user asked for, else the best that works. */
+#ifndef WATT_SOURCE_SELECT_H
+#define WATT_SOURCE_SELECT_H
+
+#include <stdbool.h>
+
+#include "source/source.h"
+
+#define WATT_MAX_SOURCES 32
+
+/* What a list of sources says of one of them. */
+enum watt_choice {
+	WATT_CHOICE_AUTO = 0, /* not named: the automatic choice holds */
+	WATT_CHOICE_YES = 1,
+	WATT_CHOICE_NO = 2, /* "-name", or others are named */
+};
+
+/* 0, or -EINVAL and a line in the log: a name that no source has, or a list that says nothing. */
+int watt_select_check(const char *list, const struct watt_log *log);
+enum watt_choice watt_select_choice(const char *list, const char *name);
+/* Whether a source is used, where the sources before it do (not) cover the CPUs. */
+bool watt_select_is_wanted(const struct watt_power_ops *ops, const char *list, bool is_covered);
+bool watt_select_covers_cpus(const struct watt_power *power);
+
+/*
+ * Opens the power sources to use, in the order of the registry, into ret (room for
+ * WATT_MAX_SOURCES). Returns how many; -ENODEV: none works; -EINVAL; or the error of a source that
+ * was asked for by name.
+ */
+int watt_select_power(const struct watt_env *env, const char *list, struct watt_power **ret);
+/* The same for the one source of usage. */
+const struct watt_usage_ops *watt_select_usage_named(const char *name);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/timeline/curve.c */
+#include "unit.h"
+
+#include "timeline/curve.h"
+
+#define MS 1000000ULL
+
+static const struct watt_channel counter = {
+	.quantity = WATT_QUANTITY_ENERGY, .scale_num = 1000, .scale_den = 1
+};
+static const struct watt_channel power = {
+	.quantity = WATT_QUANTITY_POWER,
+	.semantics = WATT_SEMANTICS_INSTANT,
+	.scale_num = 1,
+	.scale_den = 1,
+};
+
+static void push(struct watt_curve *curve, uint64_t t_ns, int64_t raw, enum watt_status status)
+{
+	const struct watt_sample sample = {
+		.t_before_ns = t_ns - 10, .t_after_ns = t_ns + 10, .raw = raw, .status = status
+	};
+
+	assert_int_equal(watt_curve_push(curve, &sample), 0);
+}
+
+static int64_t energy_nj(const struct watt_curve *curve, uint64_t t_ns)
+{
+	int64_t value = -1;
+
+	assert_int_equal(watt_curve_energy_nj(curve, t_ns, &value), 0);
+	return value;
+}
+
+static void test_interpolates(void **state)
+{
+	struct watt_curve curve;
+	int64_t value = 42;
+
+	watt_curve_init(&curve, &counter);
+	assert_int_equal(watt_curve_energy_nj(&curve, 0, &value), -EAGAIN);
+	push(&curve, 100 * MS, 500, WATT_STATUS_OK);
+	push(&curve, 200 * MS, 1500, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 100 * MS), 0);
+	assert_int_equal(energy_nj(&curve, 150 * MS), 500000);
+	assert_int_equal(energy_nj(&curve, 200 * MS), 1000000);
+	assert_int_equal(watt_curve_energy_nj(&curve, 200 * MS + 1, &value), -EAGAIN);
+	assert_int_equal(watt_curve_energy_nj(&curve, 100 * MS - 1, &value), -ENODATA);
+	assert_int_equal(value, 42);
+	watt_curve_done(&curve);
+}
+
+/* Windows telescope: however time is cut, the parts add up to the whole. */
+static void test_telescopes(void **state)
+{
+	struct watt_curve curve;
+	int64_t sum_nj = 0;
+	uint64_t t_ns;
+
+	watt_curve_init(&curve, &counter);
+	push(&curve, 1000, 0, WATT_STATUS_OK);
+	push(&curve, 8000, 7, WATT_STATUS_OK);
+	push(&curve, 9001, 8, WATT_STATUS_OK);
+	for (t_ns = 1000; t_ns < 9001; t_ns++)
+		sum_nj += energy_nj(&curve, t_ns + 1) - energy_nj(&curve, t_ns);
+	assert_int_equal(sum_nj, 8000);
+	watt_curve_done(&curve);
+}
+
+static void test_trapezoid(void **state)
+{
+	struct watt_curve curve;
+	uint64_t i;
+
+	watt_curve_init(&curve, &power);
+	/* a ramp of 1 W a second, from 0: 50 J after 10 s, exactly */
+	for (i = 0; i <= 100; i++)
+		push(&curve, (i + 1) * 100 * MS, (int64_t)i * 100000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 10100 * MS), 50000000000LL);
+	watt_curve_done(&curve);
+}
+
+static void test_gap_is_flat(void **state)
+{
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &power);
+	push(&curve, 100 * MS, 1000000, WATT_STATUS_OK);
+	push(&curve, 200 * MS, 1000000, WATT_STATUS_OK);
+	push(&curve, 300 * MS, 0, WATT_STATUS_NODATA);
+	push(&curve, 400 * MS, 1000000, WATT_STATUS_OK);
+	push(&curve, 500 * MS, 1000000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 500 * MS), 200000000);
+	assert_int_equal(curve.stats.gaps, 1);
+	assert_int_equal(curve.stats.gap_ns, 200 * MS);
+	assert_int_equal(curve.stats.errors, 1);
+	assert_true(watt_curve_has_gap(&curve, 250 * MS, 300 * MS));
+	assert_false(watt_curve_has_gap(&curve, 400 * MS, 500 * MS));
+	/* silence is a gap too */
+	push(&curve, 9000 * MS, 1000000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 9000 * MS), 200000000);
+	assert_int_equal(curve.stats.gaps, 2);
+	watt_curve_done(&curve);
+}
+
+/* A counter knows what was used while nobody looked. */
+static void test_counter_bridges(void **state)
+{
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &counter);
+	push(&curve, 100 * MS, 0, WATT_STATUS_OK);
+	push(&curve, 200 * MS, 0, WATT_STATUS_ABSENT);
+	push(&curve, 5000 * MS, 49000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 5000 * MS), 49000000);
+	assert_int_equal(curve.stats.gaps, 0);
+	watt_curve_done(&curve);
+}
+
+static void test_delay_and_window(void **state)
+{
+	struct watt_channel late = power;
+	struct watt_curve curve;
+
+	late.semantics = WATT_SEMANTICS_AVERAGE;
+	late.window_ns = 100 * MS;
+	late.delay_ns = 30 * MS;
+	watt_curve_init(&curve, &late);
+	push(&curve, 1000 * MS, 1, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.first_ns, 920 * MS);
+	watt_curve_done(&curve);
+}
+
+static void test_refuses(void **state)
+{
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &power);
+	push(&curve, 200 * MS, 5, WATT_STATUS_OK);
+	push(&curve, 100 * MS, 5, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.disordered, 1);
+	push(&curve, 300 * MS, -5, WATT_STATUS_OK); /* power that can't be negative */
+	assert_int_equal(curve.stats.errors, 1);
+	assert_int_equal(curve.stats.status, WATT_STATUS_BROKEN);
+	assert_int_equal(curve.stats.samples, 1);
+	watt_curve_done(&curve);
+}
+
+static void test_signed(void **state)
+{
+	struct watt_channel battery = power;
+	struct watt_curve curve;
+
+	battery.flags = WATT_CHANNEL_SIGNED;
+	watt_curve_init(&curve, &battery);
+	push(&curve, 100 * MS, -1000000, WATT_STATUS_OK);
+	push(&curve, 200 * MS, -1000000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 200 * MS), -100000000);
+	watt_curve_done(&curve);
+}
+
+static void test_forgets(void **state)
+{
+	struct watt_curve curve;
+	int64_t before_nj;
+	uint64_t i;
+
+	watt_curve_init(&curve, &counter);
+	for (i = 1; i <= 200000; i++) { /* far beyond its room: the oldest go */
+		push(&curve, i * MS, (int64_t)i, WATT_STATUS_OK);
+		if (i == 1000) {
+			before_nj = energy_nj(&curve, 900 * MS + 500000);
+			watt_curve_forget(&curve, 900 * MS + 500000);
+			assert_int_equal(energy_nj(&curve, 900 * MS + 500000), before_nj);
+			assert_true(curve.n < 120);
+		}
+	}
+	assert_true(curve.n <= 65536);
+	assert_int_equal(energy_nj(&curve, 200000 * MS), 199999000);
+	watt_curve_done(&curve);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interpolates),
+		cmocka_unit_test(test_telescopes),
+		cmocka_unit_test(test_trapezoid),
+		cmocka_unit_test(test_gap_is_flat),
+		cmocka_unit_test(test_counter_bridges),
+		cmocka_unit_test(test_delay_and_window),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_signed),
+		cmocka_unit_test(test_forgets),
+	};
+
+	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);
+}

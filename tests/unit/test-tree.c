@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/tree.c */
+#include "unit.h"
+
+#include "attrib/tree.h"
+#include "base/util.h"
+
+struct given {
+	const char *source, *domain;
+	enum watt_domain_kind kind;
+	uint32_t flags;
+	enum watt_origin origin;
+};
+
+static struct watt_tree build(const struct given *given, size_t n)
+{
+	static struct watt_channel channels[16];
+	static const struct watt_channel *list[16];
+	struct watt_tree tree = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		channels[i] = (struct watt_channel){
+			.source = given[i].source, .domain = given[i].domain,
+			.kind = given[i].kind, .flags = given[i].flags, .origin = given[i].origin,
+			.package_id = -1, .die_id = -1, .core_id = -1,
+		};
+		list[i] = &channels[i];
+	}
+	assert_int_equal(watt_tree_build(list, n, &tree), 0);
+	for (i = 0; i < tree.n_domains; i++)
+		assert_true(tree.domains[i].parent < (int32_t)i);
+	return tree;
+}
+
+/* One line per domain: its path, its parent's, and s (summed) and p (partition). */
+static void assert_tree(const struct given *given, size_t n, const char *expected)
+{
+	struct watt_tree tree = build(given, n);
+	char text[1024] = "";
+	size_t i, len = 0;
+
+	for (i = 0; i < tree.n_domains; i++) {
+		const struct watt_domain *d = &tree.domains[i];
+
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s<%s%s%s\n", d->path,
+					d->parent < 0 ? "" : tree.domains[d->parent].path,
+					d->is_summed ? " s" : "", d->is_partition ? " p" : "");
+	}
+	assert_string_equal(text, expected);
+	watt_tree_done(&tree);
+}
+
+static void test_server(void **state)
+{
+	static const struct given given[] = {
+		{ "powercap", "package-0", WATT_DOMAIN_PACKAGE, 0, 0 },
+		{ "powercap", "package-0/core", WATT_DOMAIN_CORES, 0, 0 },
+		{ "powercap", "dram-0", WATT_DOMAIN_DRAM, 0, 0 },
+		{ "powercap", "package-1", WATT_DOMAIN_PACKAGE, 0, 0 },
+		{ "mmio", "package-0", WATT_DOMAIN_PACKAGE, 0, 0 }, /* once more: not a domain */
+	};
+
+	assert_tree(given, WATT_ARRAY_SIZE(given),
+		    "package-0< s p\npackage-0/core<package-0\ndram-0< s p\npackage-1< s p\n");
+}
+
+static void test_psys(void **state)
+{
+	static const struct given given[] = {
+		{ "powercap", "package-0", WATT_DOMAIN_PACKAGE, 0, 0 },
+		{ "powercap", "psys", WATT_DOMAIN_TOTAL, 0, 0 },
+		{ "hwmon", "meter", WATT_DOMAIN_TOTAL, 0, 0 }, /* the machine once more */
+		{ "hwmon", "gpu", WATT_DOMAIN_GPU, 0, 0 },
+		{ "power_supply", "battery", WATT_DOMAIN_SUPPLY, 0, 0 },
+		{ "hwmon", "odd", WATT_DOMAIN_RAIL, WATT_CHANNEL_OVERLAP_UNKNOWN, 0 },
+	};
+
+	assert_tree(given, WATT_ARRAY_SIZE(given),
+		    "psys< s\npackage-0<psys p\ngpu<psys p\npsys/residual<psys p\nmeter<\n"
+		    "battery<\nodd<\n");
+}
+
+static void test_jetson(void **state)
+{
+	static const struct given given[] = {
+		{ "hwmon", "vdd_in", WATT_DOMAIN_TOTAL, 0, 0 },
+		{ "hwmon", "vdd_in/vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL, 0, 0 },
+		{ "hwmon", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 0, 0 },
+		{ "hwmon", "vdd_mux", WATT_DOMAIN_TOTAL, 0, 0 }, /* the carrier beside the module */
+	};
+
+	assert_tree(given, WATT_ARRAY_SIZE(given),
+		    "vdd_in< s\nvdd_in/vdd_cpu_gpu_cv<vdd_in p\nvdd_in/vdd_soc<vdd_in p\n"
+		    "vdd_in/residual<vdd_in p\nvdd_mux< s p\n");
+}
+
+static void test_orin(void **state)
+{
+	static const struct given given[] = {
+		{ "hwmon", "vdd_gpu_soc", WATT_DOMAIN_GPU, 0, 0 },
+		{ "hwmon", "vdd_cpu_cv", WATT_DOMAIN_CPU_RAIL, 0, 0 },
+		{ "hwmon", "vin_sys_5v0", WATT_DOMAIN_RAIL, 0, 0 },
+		{ "hwmon", "vin_sys_5v0/vddq", WATT_DOMAIN_DRAM, 0, 0 },
+	};
+
+	assert_tree(given, WATT_ARRAY_SIZE(given),
+		    "vdd_gpu_soc< s p\nvdd_cpu_cv< s p\nvin_sys_5v0< s\n"
+		    "vin_sys_5v0/vddq<vin_sys_5v0 p\nvin_sys_5v0/residual<vin_sys_5v0 p\n");
+}
+
+static void test_estimate_is_not_mixed(void **state)
+{
+	static const struct given given[] = {
+		{ "hwmon", "gpu", WATT_DOMAIN_GPU, 0, WATT_ORIGIN_MEASURED },
+		{ "estimate", "package-0", WATT_DOMAIN_PACKAGE, 0, WATT_ORIGIN_ESTIMATED },
+	};
+	static const struct given alone[] = {
+		{ "power_supply", "battery", WATT_DOMAIN_SUPPLY, 0, 0 },
+	};
+
+	assert_tree(given, 2, "gpu< s p\npackage-0<\n");
+	assert_tree(given + 1, 1, "package-0< s p\n");
+	assert_tree(alone, 1, "battery< s p\n");
+	assert_tree(given, 0, "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_server), cmocka_unit_test(test_psys),
+		cmocka_unit_test(test_jetson), cmocka_unit_test(test_orin),
+		cmocka_unit_test(test_estimate_is_not_mixed),
+	};
+
+	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
+}
