@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "base/util.h"
 
 static const char *const v1_preference[] = { "cpuacct", "memory", "pids", "name=systemd" };
@@ -38,7 +39,7 @@ int watt_cgroup_line_next(const char **cursor, struct watt_cgroup_line *ret)
 	return 0;
 }
 
-static bool has_controller(const struct watt_cgroup_line *line, const char *name)
+bool watt_cgroup_line_has(const struct watt_cgroup_line *line, const char *name)
 {
 	const char *p = line->controllers, *end = p + line->controllers_len;
 	size_t len = strlen(name);
@@ -61,7 +62,7 @@ static size_t v1_rank(const struct watt_cgroup_line *line)
 	size_t i;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(v1_preference); i++)
-		if (has_controller(line, v1_preference[i]))
+		if (watt_cgroup_line_has(line, v1_preference[i]))
 			break;
 	/* a root is what is left when no hierarchy has more to say */
 	return line->path_len > 1 ? i : i + WATT_ARRAY_SIZE(v1_preference) + 1;
@@ -105,6 +106,41 @@ int watt_cgroup_line_pick(const char *text, struct watt_cgroup_line *ret)
 		return -EBADMSG;
 	*ret = has_v1 && (!has_v2 || v1.path_len > 1) ? v1 : v2;
 	return 0;
+}
+
+/* One line "name hierarchy cgroups enabled" of /proc/cgroups: 0, or -EBADMSG. */
+static int parse_controller(const char *line, const char *name, uint64_t *ret_n_cgroups)
+{
+	size_t len = strlen(name);
+	uint64_t hierarchy, n;
+
+	if (strncmp(line, name, len) != 0 || (line[len] != '\t' && line[len] != ' '))
+		return -EBADMSG;
+	line += len;
+	if (watt_scan_u64(&line, &hierarchy) < 0 || watt_scan_u64(&line, &n) < 0 || !hierarchy)
+		return -EBADMSG;
+	*ret_n_cgroups = n;
+	return 0;
+}
+
+const char *watt_cgroup_main_controller(const char *text)
+{
+	static const char *const names[] = { "cpuacct", "memory", "pids" };
+	const char *best = NULL;
+	uint64_t n, best_n = 0;
+	size_t i;
+
+	while (*text) {
+		for (i = 0; i < WATT_ARRAY_SIZE(names); i++) {
+			if (parse_controller(text, names[i], &n) == 0 && n > best_n) {
+				best = names[i];
+				best_n = n;
+			}
+		}
+		text = strchrnul(text, '\n');
+		text += *text == '\n';
+	}
+	return best;
 }
 
 /* FNV-1a: the same on every machine, so that a captured one gives the same ids anywhere. */

@@ -36,6 +36,14 @@ int watt_cgroup_line_pick(const char *text, struct watt_cgroup_line *ret);
 /* The best line of v2 (is_v1 false) or of v1 alone: 0, or -ENOENT. */
 int watt_cgroup_line_pick_version(const char *text, bool is_v1, struct watt_cgroup_line *ret);
 
+/* Whether the line's hierarchy has this controller, "memory" or "name=systemd". */
+bool watt_cgroup_line_has(const struct watt_cgroup_line *line, const char *name);
+/*
+ * From the text of /proc/cgroups, the v1 controller of cpuacct, memory and pids with the most
+ * cgroups: a static string; NULL: none is on v1.
+ */
+const char *watt_cgroup_main_controller(const char *text);
+
 /*
  * A number for a cgroup that has no inode to show: a hash of its controllers and path, with
  * WATT_CGROUP_ID_HASHED set.

@@ -77,26 +77,43 @@ static int line_has_id(const struct watt_meta *meta, const struct watt_cgroup_li
 	return inode == id;
 }
 
-/* -ENOENT: the process is in another one by now. */
-static int pick_line(const struct watt_meta *meta, const char *text, uint64_t id, bool v1,
-		     struct watt_cgroup_line *ret)
+/*
+ * Looks for the line with this id; controller NULL: in any hierarchy. Inode numbers of v1
+ * hierarchies clash, and roots are never told by a v1 id.
+ */
+static int search_line(const struct watt_meta *meta, const char *text, uint64_t id, bool v1,
+		       const char *controller, struct watt_cgroup_line *ret)
 {
 	struct watt_cgroup_line line;
-	bool is_known = false;
-	const char *cursor = text;
-	int r;
+	int r, result = -ENODATA;
 
-	while ((r = watt_cgroup_line_next(&cursor, &line)) != 1) {
-		if (r < 0 || line.is_v1 != v1)
+	while ((r = watt_cgroup_line_next(&text, &line)) != 1) {
+		if (r < 0 || line.is_v1 != v1 || (v1 && line.path_len < 2) ||
+		    (controller && !watt_cgroup_line_has(&line, controller)))
 			continue;
 		r = line_has_id(meta, &line, id);
 		if (r > 0) {
 			*ret = line;
 			return 0;
 		}
-		is_known = is_known || r == 0;
+		if (r == 0)
+			result = -ENOENT;
 	}
-	return is_known ? -ENOENT : watt_cgroup_line_pick_version(text, v1, ret);
+	return result;
+}
+
+/* -ENOENT: the process is in another one by now. */
+static int pick_line(const struct watt_meta *meta, const char *text, uint64_t id, bool v1,
+		     struct watt_cgroup_line *ret)
+{
+	int r = -ENODATA;
+
+	if (v1 && meta->v1_main)
+		r = search_line(meta, text, id, v1, meta->v1_main, ret);
+	if (r < 0)
+		r = search_line(meta, text, id, v1, NULL, ret);
+	/* no directory to compare with: its word is all there is */
+	return r == -ENODATA ? watt_cgroup_line_pick_version(text, v1, ret) : r;
 }
 
 /* Path of the cgroup by what a process in it says. */

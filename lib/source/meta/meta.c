@@ -12,6 +12,16 @@
 
 #define PASSWD_MAX (4u << 20)
 
+/* Of a hybrid machine, ids of v1 cgroups are of the hierarchy that tells most apart. */
+static const char *choose_v1_main(const struct watt_root *procfs)
+{
+	char text[4096];
+
+	if (watt_root_read(procfs, "cgroups", text, sizeof(text)) < 0)
+		return NULL;
+	return watt_cgroup_main_controller(text);
+}
+
 int watt_meta_open(const struct watt_env *env, struct watt_meta **ret)
 {
 	struct watt_meta *meta = calloc(1, sizeof(*meta));
@@ -21,6 +31,7 @@ int watt_meta_open(const struct watt_env *env, struct watt_meta **ret)
 	meta->env = env;
 	meta->hz = sysconf(_SC_CLK_TCK);
 	watt_cgroupfs_init(&meta->cgroupfs, &env->sysfs);
+	meta->v1_main = choose_v1_main(&env->procfs);
 	*ret = meta;
 	return 0;
 }

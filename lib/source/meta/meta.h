@@ -12,6 +12,7 @@ struct watt_meta {
 	const struct watt_env *env;
 	long hz;
 	struct watt_cgroupfs cgroupfs;
+	const char *v1_main; /* controller of the v1 hierarchy with the most cgroups; NULL: none */
 	struct watt_cgroup_node **cgroups; /* hash table of n_buckets chains */
 	size_t n_buckets;
 	size_t n_cgroups;

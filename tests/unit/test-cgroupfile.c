@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/source/cgroupfile.c */
+#include "unit.h"
+
+#include "base/util.h"
+#include "source/cgroupfile.h"
+
+#define V1_ROOTS "9:name=systemd:/\n8:pids:/\n4:memory:/\n3:cpu,cpuacct:/\n"
+
+static void assert_bytes(const char *is, size_t len, const char *expected)
+{
+	assert_int_equal(len, strlen(expected));
+	assert_memory_equal(is, expected, len);
+}
+
+static void test_pick(void **state)
+{
+	static const struct {
+		const char *text, *controllers, *path;
+	} cases[] = {
+		{ "0::/system.slice/a.service\n", "", "/system.slice/a.service" },
+		{ "0::/", "", "/" },
+		/* hybrid: v2 wins if it is below the root */
+		{ V1_ROOTS "0::/user.slice\n", "", "/user.slice" },
+		{ "1:name=systemd:/x\n0::/user.slice\n", "", "/user.slice" },
+		{ V1_ROOTS "0::/\n", "", "/" },
+		/* v2 is the root, v1 knows more: by the order of preference, not of the lines */
+		{ "9:name=systemd:/s\n4:memory:/m\n3:cpu,cpuacct:/c\n0::/\n", "cpu,cpuacct", "/c" },
+		{ "9:name=systemd:/s\n8:pids:/p\n4:memory:/m\n3:cpuacct:/\n0::/\n", "memory",
+		  "/m" },
+		{ "9:name=systemd:/s\n8:pids:/p\n4:memory:/\n0::/\n", "pids", "/p" },
+		{ "9:name=systemd:/s\n8:pids:/\n7:blkio:/b\n0::/\n", "name=systemd", "/s" },
+		{ "9:name=systemd:/\n7:blkio:/b\n0::/\n", "blkio", "/b" },
+		/* v1 alone */
+		{ V1_ROOTS, "cpu,cpuacct", "/" },
+		{ "3:cpu,cpuacct:/a\n", "cpu,cpuacct", "/a" },
+		/* not cpuacct, whatever it looks like */
+		{ "3:cpuacctx:/a\n4:memory:/m\n", "memory", "/m" },
+		/* names with colons, and what is malformed beside what is not */
+		{ "0::/a:b:/c\n", "", "/a:b:/c" },
+		{ "garbage\n0::/a\n\n1:\n", "", "/a" },
+		{ "0::/../x\n", "", "/../x" },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		struct watt_cgroup_line line;
+
+		assert_int_equal(watt_cgroup_line_pick(cases[i].text, &line), 0);
+		assert_bytes(line.controllers, line.controllers_len, cases[i].controllers);
+		assert_bytes(line.path, line.path_len, cases[i].path);
+		assert_int_equal(line.is_v1, cases[i].controllers[0] != '\0');
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const char *const cases[] = { "",     "\n",    "x",      ":",     "0:",  "0::",
+					     "0::a", ":x:/a", "a:x:/a", "-1::/", "0:/a" };
+	struct watt_cgroup_line line;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++)
+		assert_int_equal(watt_cgroup_line_pick(cases[i], &line), -EBADMSG);
+	assert_int_equal(watt_cgroup_line_pick_version("0::/a\n", true, &line), -ENOENT);
+	assert_int_equal(watt_cgroup_line_pick_version("1:pids:/a\n", false, &line), -ENOENT);
+}
+
+static void test_too_long(void **state)
+{
+	size_t size = WATT_CGROUP_PATH_MAX + 16;
+	char *text = malloc(size + 1);
+	struct watt_cgroup_line line;
+
+	assert_non_null(text);
+	memset(text, 'a', size);
+	memcpy(text, "0::/", 4);
+	text[size] = '\0';
+	assert_int_equal(watt_cgroup_line_pick(text, &line), -EBADMSG);
+	free(text);
+}
+
+static void test_hash(void **state)
+{
+	struct watt_cgroup_line a, b, c;
+
+	assert_int_equal(watt_cgroup_line_pick("4:memory:/a\n", &a), 0);
+	assert_int_equal(watt_cgroup_line_pick("7:memory:/a\n8:x:/b\n", &b), 0);
+	assert_int_equal(watt_cgroup_line_pick("4:pids:/a\n", &c), 0);
+	/* the hierarchy's number is another after each boot */
+	assert_true(watt_cgroup_line_hash(&a) == watt_cgroup_line_hash(&b));
+	assert_true(watt_cgroup_line_hash(&a) != watt_cgroup_line_hash(&c));
+	assert_true(watt_cgroup_line_hash(&a) & WATT_CGROUP_ID_HASHED);
+	/* part of recordings: it may not change from one release to the next */
+	assert_true(watt_cgroup_line_hash(&a) == 0x8e3323947dbf9f70ULL);
+}
+
+static void test_main_controller(void **state)
+{
+	static const char head[] = "#subsys_name\thierarchy\tnum_cgroups\tenabled\n";
+	static const struct {
+		const char *lines, *name;
+	} cases[] = {
+		{ "cpuset\t3\t9\t1\ncpuacct\t2\t1\t1\nmemory\t4\t5\t1\npids\t8\t2\t1\n", "memory" },
+		{ "cpuacct\t2\t5\t1\nmemory\t4\t5\t1\n", "cpuacct" },
+		{ "cpuacct\t0\t50\t1\npids\t8\t2\t1\n", "pids" },
+		{ "cpuacct\t0\t50\t1\nmemory\t0\t50\t1\n", NULL },
+		{ "memoryx\t4\t5\t1\nmemory\nmemory\tx\nmemory\t1\n\n", NULL },
+		{ "", NULL },
+	};
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		const char *name;
+
+		snprintf(text, sizeof(text), "%s%s", head, cases[i].lines);
+		name = watt_cgroup_main_controller(text);
+		assert_int_equal(!name, !cases[i].name);
+		if (name)
+			assert_string_equal(name, cases[i].name);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pick),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_main_controller),
+	};
+
+	return cmocka_run_group_tests_name("cgroupfile", tests, NULL, NULL);
+}
