@@ -57,6 +57,23 @@ struct watt_domain_state {
 	int64_t late_nj;          /**< came after its slices had to go: in unattributed */
 };
 
+/** What one CPU did since the start of the session, as the kernel counts it. */
+struct watt_cpu_state {
+	uint32_t cpu;
+	uint32_t online;
+	uint64_t wall_ns; /**< time that it was online */
+	uint64_t user_ns;
+	uint64_t system_ns; /**< the kernel's own */
+	uint64_t idle_ns;
+	uint64_t irq_ns;
+	uint64_t softirq_ns;
+	uint64_t steal_ns;
+	/** Sum of the above against wall_ns, in 1e-6: 1,000,000 says that no time is missing and
+	 *  none is counted twice. 0: not known yet. */
+	uint32_t coverage_ppm;
+	uint32_t reserved;
+};
+
 /** The health of the measurement, cumulative since the start of the session. */
 struct watt_quality {
 	uint64_t checks;           /**< conservation checks made */
@@ -74,7 +91,9 @@ struct watt_quality {
 	uint64_t steal_ns;         /**< taken by the hypervisor */
 	uint64_t wall_ns;          /**< elapsed time times online CPUs */
 	uint32_t usage_flags;      /**< enum watt_usage_batch_flag of the last sweep */
-	uint32_t reserved;
+	/** busy + idle + irq + steal against wall, in 1e-6: how much of the CPUs' time is accounted
+	 *  for, the tasks' by their own counts. 0: not known yet. */
+	uint32_t coverage_ppm;
 };
 
 /** One more owner; returns @p snap. Thread-safe. */
@@ -106,6 +125,11 @@ WATT_API const struct watt_row *watt_snapshot_get_row(const struct watt_snapshot
 /** The row of an entity; NULL if it is not in the snapshot. */
 WATT_API const struct watt_row *watt_snapshot_find_row(const struct watt_snapshot *snap,
 						       uint64_t entity_id);
+
+WATT_API size_t watt_snapshot_get_cpu_count(const struct watt_snapshot *snap);
+/** By position, not by CPU number; NULL if @p index is out of range. */
+WATT_API const struct watt_cpu_state *watt_snapshot_get_cpu(const struct watt_snapshot *snap,
+							    size_t index);
 
 WATT_API const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap);
 

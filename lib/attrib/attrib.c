@@ -77,7 +77,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	watt_accounts_done(&at->accounts);
 	watt_tree_done(&at->tree);
 	free(at->cpu_slot);
-	free(at->cpus);
+	watt_cpus_done(&at->cpus);
 	free(at);
 	return NULL;
 }

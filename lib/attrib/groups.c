@@ -68,9 +68,9 @@ static struct watt_number_node *find_number(const struct watt_htab *table, uint6
 	return NULL;
 }
 
-static struct watt_account *add_number(struct watt_attrib *at, struct watt_htab *table,
-				       uint64_t number, bool v1, enum watt_entity_kind kind,
-				       struct watt_name *name_take)
+static struct watt_number_node *add_number(struct watt_attrib *at, struct watt_htab *table,
+					   uint64_t number, bool v1, enum watt_entity_kind kind,
+					   struct watt_name *name_take)
 {
 	struct watt_number_node *n = calloc(1, sizeof(*n));
 
@@ -86,7 +86,20 @@ static struct watt_account *add_number(struct watt_attrib *at, struct watt_htab 
 		return NULL;
 	}
 	watt_htab_insert(table, &n->node, watt_hash_u64(number));
-	return n->account;
+	return n;
+}
+
+/* Sweeps until a cgroup that nobody could name is asked for again, by another process in it. */
+#define ASK_AGAIN_SWEEPS 20
+
+static void ask_cgroup(struct watt_attrib *at, struct watt_number_node *n, uint32_t pid)
+{
+	struct watt_asks *asks = &at->asks;
+
+	n->asked_sweep = at->tasks.sweep;
+	if (watt_grow((void **)&asks->cgroups, &asks->cap_cgroups, asks->n_cgroups,
+		      sizeof(*asks->cgroups)) == 0)
+		asks->cgroups[asks->n_cgroups++] = (struct watt_cgroup_ask){ n->number, pid, n->v1 };
 }
 
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
@@ -94,15 +107,18 @@ struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id,
 {
 	struct watt_number_node *n = find_number(&at->cgroups, id, v1);
 	struct watt_cgroup unknown = { .id = id, .v1 = v1 };
-	struct watt_asks *asks = &at->asks;
 
-	if (n)
-		return n->account;
-	if (watt_grow((void **)&asks->cgroups, &asks->cap_cgroups, asks->n_cgroups,
-		      sizeof(*asks->cgroups)) == 0)
-		asks->cgroups[asks->n_cgroups++] = (struct watt_cgroup_ask){ id, pid, v1 };
-	return add_number(at, &at->cgroups, id, v1, WATT_ENTITY_CGROUP,
-			  watt_name_new_cgroup(&unknown));
+	if (!n) {
+		n = add_number(at, &at->cgroups, id, v1, WATT_ENTITY_CGROUP,
+			       watt_name_new_cgroup(&unknown));
+		if (!n)
+			return NULL;
+		ask_cgroup(at, n, pid);
+	} else if (!n->account->name->cgroup.path &&
+		   at->tasks.sweep - n->asked_sweep >= ASK_AGAIN_SWEEPS) {
+		ask_cgroup(at, n, pid);
+	}
+	return n->account;
 }
 
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
@@ -117,7 +133,8 @@ struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
 	if (watt_grow((void **)&asks->users, &asks->cap_users, asks->n_users,
 		      sizeof(*asks->users)) == 0)
 		asks->users[asks->n_users++] = uid;
-	return add_number(at, &at->users, uid, false, WATT_ENTITY_USER, watt_name_new(text));
+	n = add_number(at, &at->users, uid, false, WATT_ENTITY_USER, watt_name_new(text));
+	return n ? n->account : NULL;
 }
 
 int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bool *ret_v1,

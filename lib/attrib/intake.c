@@ -343,13 +343,15 @@ static void forget_unseen(struct watt_attrib *at)
 static void take_irq(struct watt_attrib *at, struct watt_slice *slice,
 		     const struct watt_usage_batch *batch)
 {
-	size_t i, n = WATT_MIN(batch->n_cpus, at->n_batch_cpus);
+	size_t i, n = WATT_MIN(batch->n_cpus, at->cpus.n);
 
+	if (!(batch->flags & WATT_BATCH_IRQ_SEPARATE))
+		return;
 	for (i = 0; i < n; i++) {
-		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus[i];
+		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus.newest[i];
 		uint32_t slot = slot_of(at, (uint32_t)i);
 
-		if (!now->online || !was->online || !(batch->flags & WATT_BATCH_IRQ_SEPARATE))
+		if (!now->online || !was->online)
 			continue;
 		if (now->irq_ns > was->irq_ns)
 			slice->irq_ns[slot] += now->irq_ns - was->irq_ns;
@@ -358,50 +360,15 @@ static void take_irq(struct watt_attrib *at, struct watt_slice *slice,
 	}
 }
 
-static void count_up(uint64_t *sum, uint64_t now, uint64_t was)
+static void take_quality(struct watt_attrib *at, const struct watt_usage_batch *batch)
 {
-	*sum += now > was ? now - was : 0;
-}
-
-static void take_quality(struct watt_attrib *at, const struct watt_usage_batch *batch,
-			 uint64_t dt_ns)
-{
-	size_t i, n = WATT_MIN(batch->n_cpus, at->n_batch_cpus);
 	struct watt_quality *q = &at->quality;
 
-	for (i = 0; i < n; i++) {
-		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus[i];
-
-		if (!now->online || !was->online)
-			continue;
-		count_up(&q->idle_ns, now->idle_ns, was->idle_ns);
-		count_up(&q->steal_ns, now->steal_ns, was->steal_ns);
-		if (batch->flags & WATT_BATCH_IRQ_SEPARATE)
-			count_up(&q->irq_ns, now->irq_ns + now->softirq_ns,
-				 was->irq_ns + was->softirq_ns);
-		q->wall_ns += dt_ns;
-	}
 	q->lost_records = batch->lost;
 	q->unseen_cpu_ns = batch->unseen_ns;
 	q->usage_flags = batch->flags;
 	q->sweeps++;
 	q->sweep_cost_ns += batch->t_after_ns - batch->t_before_ns;
-}
-
-static int keep_cpus(struct watt_attrib *at, const struct watt_usage_batch *batch)
-{
-	if (batch->n_cpus > at->n_batch_cpus) {
-		struct watt_cpu_time *cpus =
-			reallocarray(at->cpus, batch->n_cpus, sizeof(*cpus));
-
-		if (!cpus)
-			return -ENOMEM;
-		at->cpus = cpus;
-	}
-	if (batch->n_cpus)
-		memcpy(at->cpus, batch->cpus, batch->n_cpus * sizeof(*at->cpus));
-	at->n_batch_cpus = batch->n_cpus;
-	return 0;
 }
 
 int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch *batch)
@@ -420,8 +387,8 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 	at->tasks.sweep++;
 	at->last_sweep_ns = t_ns;
 	take_irq(at, slice, batch);
-	take_quality(at, batch, t_ns - t0_ns);
-	r = keep_cpus(at, batch);
+	take_quality(at, batch);
+	r = watt_cpus_push(&at->cpus, batch, t_ns - t0_ns);
 	for (i = 0; i < batch->n_records && r == 0; i++)
 		r = take_record(at, slice, &batch->records[i]);
 	if (r < 0)

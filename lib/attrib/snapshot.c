@@ -30,11 +30,13 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 	free(snap->states);
 	free(snap->domains);
 	free(snap->paths);
+	free(snap->cpus);
 	free(snap);
 	return NULL;
 }
 
-static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, size_t paths_size)
+static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, size_t n_cpus,
+					    size_t paths_size)
 {
 	struct watt_snapshot *snap = calloc(1, sizeof(*snap));
 
@@ -46,9 +48,10 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 	snap->numbers = calloc(2 * n_rows * n_domains + 1, sizeof(*snap->numbers));
 	snap->states = calloc(n_domains + 1, sizeof(*snap->states));
 	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
+	snap->cpus = calloc(n_cpus + 1, sizeof(*snap->cpus));
 	snap->paths = malloc(paths_size + 1);
 	if (!snap->rows || !snap->names || !snap->numbers || !snap->states || !snap->domains ||
-	    !snap->paths)
+	    !snap->cpus || !snap->paths)
 		return watt_snapshot_unref(snap);
 	snap->n_domains = n_domains;
 	return snap;
@@ -201,6 +204,16 @@ static void copy_domains(struct watt_snapshot *snap, const struct watt_tree *tre
 	}
 }
 
+/* Those that were online at some time. */
+static void copy_cpus(struct watt_snapshot *snap, const struct watt_cpus *cpus)
+{
+	size_t i;
+
+	for (i = 0; i < cpus->n; i++)
+		if (cpus->states[i].wall_ns)
+			snap->cpus[snap->n_cpus++] = cpus->states[i];
+}
+
 static size_t paths_size(const struct watt_tree *tree)
 {
 	size_t i, size = 0;
@@ -210,13 +223,13 @@ static size_t paths_size(const struct watt_tree *tree)
 	return size;
 }
 
-static void add_quality(struct watt_quality *quality, const struct watt_quality *own)
+static void fill_quality(struct watt_quality *quality, const struct watt_attrib *at,
+			 const struct watt_quality *other_stages)
 {
-	uint64_t missed = quality->missed_reads, lost = quality->lost_samples;
-
-	*quality = *own;
-	quality->missed_reads = missed;
-	quality->lost_samples = lost;
+	*quality = at->quality;
+	quality->missed_reads = other_stages->missed_reads;
+	quality->lost_samples = other_stages->lost_samples;
+	watt_cpus_fill_quality(&at->cpus, quality);
 }
 
 int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
@@ -231,10 +244,11 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	if (r < 0)
 		return r;
 	check_conservation(at);
-	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, paths_size(&at->tree));
+	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n, paths_size(&at->tree));
 	if (!snap)
 		return -ENOMEM;
 	copy_domains(snap, &at->tree);
+	copy_cpus(snap, &at->cpus);
 	add_rows(snap, at);
 	for (i = 0; i < at->tree.n_domains; i++) {
 		fill_state(&snap->states[i], &at->ledgers[i], tl);
@@ -245,8 +259,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	snap->start_ns = at->first_sweep_ns;
 	snap->window_start_ns = at->window_start_ns ? at->window_start_ns : at->first_sweep_ns;
 	snap->sequence = ++at->snapshot_seq;
-	snap->quality = *quality;
-	add_quality(&snap->quality, &at->quality);
+	fill_quality(&snap->quality, at, quality);
 	at->window_start_ns = t_ns;
 	watt_accounts_rebase(&at->accounts);
 	r = watt_fold_after(at);
@@ -317,6 +330,16 @@ const struct watt_row *watt_snapshot_find_row(const struct watt_snapshot *snap, 
 		if (snap->rows[i].entity.id == entity_id)
 			return &snap->rows[i];
 	return NULL;
+}
+
+size_t watt_snapshot_get_cpu_count(const struct watt_snapshot *snap)
+{
+	return snap->n_cpus;
+}
+
+const struct watt_cpu_state *watt_snapshot_get_cpu(const struct watt_snapshot *snap, size_t index)
+{
+	return index < snap->n_cpus ? &snap->cpus[index] : NULL;
 }
 
 const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap)

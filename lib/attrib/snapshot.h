@@ -20,6 +20,8 @@ struct watt_snapshot {
 	struct watt_domain *domains; /* copies; their paths are in paths */
 	struct watt_domain_state *states;
 	char *paths;
+	size_t n_cpus;
+	struct watt_cpu_state *cpus;
 	size_t n_rows;
 	struct watt_row *rows;
 	struct watt_name **names; /* two per row, owned: its own and its cgroup's, or NULL */

@@ -7,6 +7,7 @@
 
 #include "attrib/account.h"
 #include "attrib/baseline.h"
+#include "attrib/cpus.h"
 #include "attrib/share.h"
 #include "attrib/slice.h"
 #include "attrib/task.h"
@@ -58,6 +59,7 @@ struct watt_number_node {
 	struct watt_hnode node;
 	uint64_t number;
 	bool v1;
+	uint32_t asked_sweep; /* when somebody was last asked what it is called */
 	struct watt_account *account;
 };
 
@@ -82,8 +84,7 @@ struct watt_attrib {
 	struct watt_share *shares; /* scratch */
 	struct watt_use **share_use;
 	size_t cap_shares, cap_share_use;
-	struct watt_cpu_time *cpus; /* of the last batch */
-	size_t n_batch_cpus;
+	struct watt_cpus cpus;
 	struct watt_account *adopt_into; /* children of self_pid are tracked here; NULL: nowhere */
 	bool had_sweep;
 	uint64_t first_sweep_ns;
