@@ -5,11 +5,13 @@
 
 #include "source/source.h"
 
+extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_estimate;
 #ifdef WATT_HAVE_BPF
 extern const struct watt_usage_ops watt_usage_bpf;
 #endif
 extern const struct watt_usage_ops watt_usage_procfs;
+extern const struct watt_power_ops watt_power_perf_rapl;
 extern const struct watt_power_ops watt_power_powercap;
 
 #endif

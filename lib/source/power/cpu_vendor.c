@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who made the CPUs, from the first vendor_id line of /proc/cpuinfo. Must not ask the CPU. */
+/* Who made the CPUs, from the first block of /proc/cpuinfo. Must not ask the CPU. */
 #include "source/power/cpu_vendor.h"
 
 #include <fcntl.h>
@@ -7,40 +7,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-
-/* The value of the line "vendor_id\t: X", or NULL. */
-static const char *find_vendor(const char *text)
-{
-	static const char key[] = "vendor_id";
-	const char *line = text;
-
-	while (line && strncmp(line, key, sizeof(key) - 1)) {
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	if (!line)
-		return NULL;
-	line += sizeof(key) - 1;
-	return line + strspn(line, " \t:");
-}
-
-static bool line_is(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	return !strncmp(line, word, len) && (line[len] == '\n' || line[len] == '\0');
-}
-
-bool watt_cpuinfo_is_amd(const char *text)
-{
-	const char *vendor = find_vendor(text);
-
-	return vendor && (line_is(vendor, "AuthenticAMD") || line_is(vendor, "HygonGenuine"));
-}
+#include "source/power/cpuinfo.h"
 
 bool watt_cpu_is_amd(const struct watt_env *env)
 {
 	_cleanup_close_ int fd = watt_root_open_fd(&env->procfs, "cpuinfo", O_RDONLY);
+	struct watt_cpuinfo info;
+	const char *cursor;
 	char text[4096];
 	ssize_t n;
 
@@ -51,5 +24,8 @@ bool watt_cpu_is_amd(const struct watt_env *env)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	return watt_cpuinfo_is_amd(text);
+	cursor = text;
+	if (watt_cpuinfo_next(&cursor, &info) != 0)
+		return false;
+	return !strcmp(info.vendor, "AuthenticAMD") || !strcmp(info.vendor, "HygonGenuine");
 }

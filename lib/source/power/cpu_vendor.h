@@ -7,9 +7,7 @@
 
 #include "source/source.h"
 
-/* From text as in /proc/cpuinfo: AMD, or Hygon which has AMD's registers. Thread-safe. */
-bool watt_cpuinfo_is_amd(const char *text);
-/* The same from the machine's cpuinfo; false if it can't be read. */
+/* AMD, or Hygon, which has AMD's registers. False if cpuinfo can't be read. Thread-safe. */
 bool watt_cpu_is_amd(const struct watt_env *env);
 
 #endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/source/power/hwmon.c, on whole machines */
+#include "sensors.h"
+
+#include "base/clock.h"
+
+#define K 1000LL
+
+struct board_case {
+	const char *machine;
+	const struct expected *expected;
+	size_t n;
+	int64_t total_uw;
+};
+
+static const struct expected agx_orin[] = {
+	{ "hwmon/1-0040/vdd_gpu_soc", "vdd_gpu_soc", WATT_DOMAIN_GPU, 19848 * 152, SIGNED, -1 },
+	{ "hwmon/1-0040/vdd_cpu_cv", "vdd_cpu_cv", WATT_DOMAIN_CPU_RAIL, 19848 * 96, SIGNED, -1 },
+	{ "hwmon/1-0040/vin_sys_5v0", "vin_sys_5v0", WATT_DOMAIN_RAIL, 4968 * 912, SIGNED, -1 },
+	{ "hwmon/1-0041/vddq_vdd2_1v8ao", "vin_sys_5v0/vddq_vdd2_1v8ao", WATT_DOMAIN_DRAM,
+	  4968 * 144, SIGNED, -1 },
+};
+
+static const struct expected orin_nx[] = {
+	{ "hwmon/1-0040/vdd_in", "vdd_in", WATT_DOMAIN_TOTAL, 4944 * 976, SIGNED, -1 },
+	{ "hwmon/1-0040/vdd_cpu_gpu_cv", "vdd_in/vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL, 4944 * 168,
+	  SIGNED, -1 },
+	{ "hwmon/1-0040/vdd_soc", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 4944 * 264, SIGNED, -1 },
+};
+
+static const struct expected xavier_nx[] = {
+	{ "hwmon/7-0040/vdd_in", "vdd_in", WATT_DOMAIN_TOTAL, 5032 * 752, SIGNED, -1 },
+	{ "hwmon/7-0040/vdd_cpu_gpu_cv", "vdd_in/vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL, 5032 * 112,
+	  SIGNED, -1 },
+	{ "hwmon/7-0040/vdd_soc", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 5032 * 240, SIGNED, -1 },
+};
+
+static const struct expected agx_xavier[] = {
+	{ "hwmon/1-0040/gpu", "gpu", WATT_DOMAIN_GPU, 19176 * 32, SIGNED, -1 },
+	{ "hwmon/1-0040/cpu", "cpu", WATT_DOMAIN_CPU_RAIL, 19176 * 72, SIGNED, -1 },
+	{ "hwmon/1-0040/soc", "soc", WATT_DOMAIN_RAIL, 19176 * 112, SIGNED, -1 },
+	{ "hwmon/1-0041/cv", "cv", WATT_DOMAIN_RAIL, 0, SIGNED, -1 },
+	{ "hwmon/1-0041/vddrq", "vddrq", WATT_DOMAIN_DRAM, 19176 * 40, SIGNED, -1 },
+	{ "hwmon/1-0041/sys5v", "sys5v", WATT_DOMAIN_RAIL, 19176 * 168, SIGNED, -1 },
+};
+
+#define MW 1000000LL
+static const struct expected grace[] = {
+	{ "hwmon/acpi000d:00/module_power_socket_0", "module-0", WATT_DOMAIN_RAIL, 412 * MW, 0,
+	  -1 },
+	{ "hwmon/acpi000d:01/grace_power_socket_0", "module-0/package-0", WATT_DOMAIN_PACKAGE,
+	  151 * MW, 0, 0 },
+	{ "hwmon/acpi000d:02/cpu_power_socket_0", "module-0/package-0/core", WATT_DOMAIN_CORES,
+	  82 * MW, 0, 0 },
+	{ "hwmon/acpi000d:03/sysio_power_socket_0", "module-0/package-0/sysio", WATT_DOMAIN_RAIL,
+	  31 * MW, 0, 0 },
+	{ "hwmon/acpi000d:04/module_power_socket_1", "module-1", WATT_DOMAIN_RAIL, 413 * MW, 0,
+	  -1 },
+	{ "hwmon/acpi000d:05/grace_power_socket_1", "module-1/package-1", WATT_DOMAIN_PACKAGE,
+	  152 * MW, 0, 1 },
+	{ "hwmon/acpi000d:06/cpu_power_socket_1", "module-1/package-1/core", WATT_DOMAIN_CORES,
+	  83 * MW, 0, 1 },
+	{ "hwmon/acpi000d:07/sysio_power_socket_1", "module-1/package-1/sysio", WATT_DOMAIN_RAIL,
+	  32 * MW, 0, 1 },
+};
+
+static const struct expected acpi_meter[] = {
+	{ "hwmon/acpi000d:00/test", "power_meter", WATT_DOMAIN_TOTAL, 151 * MW, 0, -1 },
+};
+
+static const struct expected mac_smc[] = {
+	{ "hwmon/macsmc-hwmon/total_system_power", "total_system_power", WATT_DOMAIN_TOTAL,
+	  7421 * K, 0, -1 },
+	{ "hwmon/macsmc-hwmon/ac_input_power", "macsmc-hwmon:ac_input_power", WATT_DOMAIN_RAIL,
+	  9110 * K, OVERLAP, -1 },
+	{ "hwmon/macsmc-hwmon/3_8_v_rail_power", "macsmc-hwmon:3_8_v_rail_power", WATT_DOMAIN_RAIL,
+	  4020 * K, OVERLAP, -1 },
+};
+
+#define BOARD(name, table, total_uw) \
+	{ \
+		name, table, WATT_ARRAY_SIZE(table), total_uw \
+	}
+
+static void test_boards(void **state)
+{
+	static const struct board_case cases[] = {
+		BOARD("jetson-agx-orin", agx_orin, 19848 * (152 + 96) + 4968 * 912),
+		BOARD("jetson-orin-nx", orin_nx, 4944 * 976),
+		BOARD("xavier-nx", xavier_nx, 5032 * 752),
+		BOARD("jetson-agx-xavier", agx_xavier, 19176 * (32 + 72 + 112 + 0 + 40 + 168)),
+		BOARD("grace", grace, 825 * MW),
+		BOARD("acpi-meter-server", acpi_meter, 151 * MW),
+		BOARD("mac-smc", mac_smc, 7421 * K),
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		struct machine m;
+
+		machine_init_fixture(&m, cases[i].machine);
+		assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+		assert_string_equal(m.log, "");
+		check_channels(&m, cases[i].expected, cases[i].n);
+		assert_int_equal(sum_of_roots(&m), cases[i].total_uw);
+		machine_done(&m);
+	}
+}
+
+static void test_desktop(void **state)
+{
+	static const struct expected expected[] = {
+		{ "hwmon/0000:03:00_0/card", "gpu-0000:03:00_0", WATT_DOMAIN_GPU, 48211930211, 0,
+		  -1 },
+		{ "hwmon/0000:03:00_0/pkg", "gpu-0000:03:00_0/pkg", WATT_DOMAIN_GPU, 31007128110, 0,
+		  -1 },
+		{ "hwmon/0000:0d:00_0/ppt", "gpu-0000:0d:00_0", WATT_DOMAIN_GPU, 28 * MW, 0, -1 },
+		{ "hwmon/0000:0f:00_0/ppt", "gpu-0000:0f:00_0", WATT_DOMAIN_GPU, 12011 * K, OVERLAP,
+		  -1 },
+		{ "hwmon/1-5:1_0/power_total", "psu", WATT_DOMAIN_TOTAL, 142 * MW, 0, -1 },
+		{ "hwmon/1-5:1_0/power__12v", "1-5:1_0:power__12v", WATT_DOMAIN_RAIL, 118 * MW,
+		  OVERLAP, -1 },
+		{ "hwmon/1-5:1_0/power__5v", "1-5:1_0:power__5v", WATT_DOMAIN_RAIL, 14500 * K,
+		  OVERLAP, -1 },
+		{ "hwmon/1-5:1_0/power__3_3v", "1-5:1_0:power__3_3v", WATT_DOMAIN_RAIL, 6200 * K,
+		  OVERLAP, -1 },
+	};
+	const struct watt_channel *c;
+	struct machine m;
+
+	machine_init_fixture(&m, "desktop-amdgpu");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
+	assert_int_equal(m.n_warnings, 0);
+	c = channel_named(&m, "hwmon/0000:03:00_0/card");
+	assert_int_equal(c->quantity, WATT_QUANTITY_ENERGY);
+	assert_int_equal(c->semantics, WATT_SEMANTICS_COUNTER);
+	assert_int_equal(c->scale_num, 1000);
+	assert_int_equal(c->scale_den, 1);
+	assert_int_equal(c->wrap_nj, 0);
+	assert_string_equal(c->label, "card");
+	c = channel_named(&m, "hwmon/0000:0d:00_0/ppt");
+	assert_int_equal(c->semantics, WATT_SEMANTICS_AVERAGE);
+	assert_int_equal(c->scale_num, 1);
+	c = channel_named(&m, "hwmon/0000:0f:00_0/ppt");
+	assert_int_equal(c->semantics, WATT_SEMANTICS_INSTANT);
+	machine_done(&m);
+}
+
+static void test_sockets_and_cores(void **state)
+{
+	static const struct expected expected[] = {
+		{ "hwmon/amd_energy_0/ecore000", "package-0/core-0", WATT_DOMAIN_CORE, 9000 * MW, 0,
+		  0 },
+		{ "hwmon/amd_energy_0/ecore001", "package-0/core-1", WATT_DOMAIN_CORE, 9001 * MW, 0,
+		  0 },
+		{ "hwmon/amd_energy_0/ecore002", "package-1/core-0", WATT_DOMAIN_CORE, 9002 * MW, 0,
+		  1 },
+		{ "hwmon/amd_energy_0/ecore003", "package-1/core-1", WATT_DOMAIN_CORE, 9003 * MW, 0,
+		  1 },
+		{ "hwmon/amd_energy_0/esocket0", "package-0", WATT_DOMAIN_PACKAGE, 80000 * MW, 0,
+		  0 },
+		{ "hwmon/amd_energy_0/esocket1", "package-1", WATT_DOMAIN_PACKAGE, 80001 * MW, 0,
+		  1 },
+	};
+	struct machine m;
+
+	machine_init_fixture(&m, "epyc-amd-energy");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
+	assert_int_equal(channel_named(&m, "hwmon/amd_energy_0/ecore003")->core_id, 1);
+	assert_int_equal(m.power->n_groups, 1);
+	machine_done(&m);
+}
+
+static void test_arm_server(void **state)
+{
+	static const struct expected expected[] = {
+		{ "hwmon/3-0070/pin", "3-0070:pin", WATT_DOMAIN_RAIL, 49 * MW, OVERLAP, -1 },
+		{ "hwmon/3-0070/pout1", "3-0070:pin/pout1", WATT_DOMAIN_RAIL, 45900 * K, OVERLAP,
+		  -1 },
+		{ "hwmon/3-0071/vout1", "3-0071", WATT_DOMAIN_RAIL, 901 * 51000, OVERLAP | SIGNED,
+		  -1 },
+		{ "hwmon/apmc0d29:00/cpu_power", "package-0/cpu_power", WATT_DOMAIN_CPU_RAIL,
+		  38 * MW, 0, 0 },
+		{ "hwmon/apmc0d29:00/io_power", "package-0/io_power", WATT_DOMAIN_RAIL, 11 * MW, 0,
+		  0 },
+		{ "hwmon/scmi_dev_5/sys_enm_a72", "scmi_dev_5:sys_enm_a72", WATT_DOMAIN_RAIL,
+		  7120034, OVERLAP, -1 },
+		{ "hwmon/scmi_dev_5/sys_pow_sys", "scmi_dev_5:sys_pow_sys", WATT_DOMAIN_RAIL,
+		  2100 * K, OVERLAP, -1 },
+	};
+	struct machine m;
+
+	machine_init_fixture(&m, "arm-server");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
+	/* light, and a bias current: no power, and nobody needs to hear of it */
+	assert_int_equal(m.n_warnings, 0);
+	machine_done(&m);
+}
+
+static void test_mixed(void **state)
+{
+	static const struct expected expected[] = {
+		{ "hwmon/0-0040/vdd_main", "0-0040", WATT_DOMAIN_RAIL, 12000 * 1500,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0041/curr_3v3", "0-0041:curr_3v3", WATT_DOMAIN_RAIL, 3300 * 410,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0041/power2", "0-0041:ch1", WATT_DOMAIN_RAIL, 1800 * 90,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0041/power3", "0-0041:ch2", WATT_DOMAIN_RAIL, 5100 * -250,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0042/a", "0-0042:a", WATT_DOMAIN_RAIL, 3000, OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0042/b", "0-0042:b", WATT_DOMAIN_RAIL, 8000, OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0044/power1", "0-0044", WATT_DOMAIN_RAIL, 11880 * -120, OVERLAP | SIGNED,
+		  -1 },
+		{ "hwmon/0-0045/power1", "0-0045", WATT_DOMAIN_RAIL, 4800 * K, OVERLAP, -1 },
+		{ "hwmon/0-0046/power1", "0-0046:ch0", WATT_DOMAIN_RAIL, 4990 * 210,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0046/power2", "0-0046:ch1", WATT_DOMAIN_RAIL, 3300 * 100,
+		  OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0047/vdd_main", "0-0047", WATT_DOMAIN_RAIL, 12000 * 90, OVERLAP | SIGNED,
+		  -1 },
+		{ "hwmon/0-0048/energy1", "0-0048", WATT_DOMAIN_RAIL, 123456789, OVERLAP, -1 },
+	};
+	const struct watt_channel *c;
+	struct machine m;
+
+	machine_init_fixture(&m, "ina-mixed");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
+	assert_int_equal(m.n_warnings, 1);
+	assert_non_null(strstr(m.log, "0-0043"));
+	c = channel_named(&m, "hwmon/0-0044/power1");
+	assert_int_equal(c->period_ns, 35 * WATT_NSEC_PER_MSEC);
+	assert_int_equal(m.power->groups[c->group].period_ns, 35 * WATT_NSEC_PER_MSEC);
+	assert_null(c->label);
+	assert_non_null(strstr(c->path, "in1_input x curr1_input"));
+	c = channel_named(&m, "hwmon/0-0046/power1");
+	assert_int_equal(c->semantics, WATT_SEMANTICS_AVERAGE);
+	assert_int_equal(c[1].semantics, WATT_SEMANTICS_INSTANT);
+	machine_done(&m);
+}
+
+#define METER "sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI000D:00/"
+
+static void test_meter_details(void **state)
+{
+	char *dir = machine_copy("acpi-meter-server");
+	const struct watt_channel *c;
+	struct machine m;
+
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	c = &m.power->channels[0];
+	assert_int_equal(c->window_ns, WATT_NSEC_PER_SEC);
+	assert_int_equal(c->period_ns, WATT_NSEC_PER_SEC);
+	assert_int_equal(c->semantics, WATT_SEMANTICS_AVERAGE);
+	/* 5 % at most: 5 / sqrt(3) as a standard uncertainty */
+	assert_int_equal(c->uncertainty_ppm, 28867);
+	/* the firmware does not know: 0xffffffff mW */
+	scratch_write(dir, METER "power1_average", "4294967295000\n");
+	assert_int_equal(sample_named(&m, c->name).status, WATT_STATUS_NODATA);
+	assert_int_equal(sample_named(&m, c->name).raw, 0);
+	scratch_write(dir, METER "power1_average", "-1\n");
+	assert_int_equal(sample_named(&m, c->name).status, WATT_STATUS_BROKEN);
+	scratch_unlink(dir, METER "power1_average");
+	assert_int_equal(sample_named(&m, c->name).status, WATT_STATUS_ABSENT);
+	scratch_write(dir, METER "power1_average", "152000000\n");
+	assert_int_equal(sample_named(&m, c->name).status, WATT_STATUS_OK);
+	assert_int_equal(sample_named(&m, c->name).raw, 152000000);
+	machine_close_source(&m);
+	scratch_write(dir, METER "power1_is_battery", "1\n");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->channels[0].kind, WATT_DOMAIN_SUPPLY);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_garbage(void **state)
+{
+	static const struct expected expected[] = {
+		{ "hwmon/0-0040/power6", "0-0040:ch5", WATT_DOMAIN_RAIL, 7 * MW, OVERLAP, -1 },
+		{ "hwmon/0-0040/power7", "0-0040:ch6", WATT_DOMAIN_RAIL, -3, OVERLAP | SIGNED, -1 },
+		{ "hwmon/0-0041/-rail____two", "0-0041", WATT_DOMAIN_RAIL, MW, OVERLAP, -1 },
+		{ "hwmon/0-0044/power1", "0-0044", WATT_DOMAIN_RAIL, 2 * MW, OVERLAP, -1 },
+		{ "hwmon/0-0045/power1", "power_meter", WATT_DOMAIN_TOTAL, 3 * MW, 0, -1 },
+	};
+	const struct watt_channel *c;
+	struct machine m;
+
+	machine_init_fixture(&m, "hwmon-garbage");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
+	/* one for each of power1..5, and one for the product that does not fit */
+	assert_int_equal(m.n_warnings, 6);
+	assert_non_null(strstr(m.log, "power2_input left out: its number is out of range"));
+	assert_non_null(strstr(m.log, "power1_input left out: it does not hold a number"));
+	c = channel_named(&m, "hwmon/0-0045/power1");
+	assert_int_equal(c->uncertainty_ppm, 0);
+	assert_int_equal(c->window_ns, 0);
+	assert_int_equal(channel_named(&m, "hwmon/0-0044/power1")->period_ns, 0);
+	machine_done(&m);
+}
+
+static void test_user_rules(void **state)
+{
+	struct watt_config_pair pair = { .voltage = 0, .current = 1 };
+	uint32_t skipped[] = { 1, 3, 4 };
+	struct watt_config_chip chips[] = {
+		{ .name = (char *)"mystery", .pairs = &pair, .n_pairs = 1 },
+		{ .name = (char *)"ina3221",
+		  .is_same_index = true,
+		  .skip_voltages = skipped,
+		  .n_skip_voltages = 3 },
+	};
+	struct watt_config_rail rails[] = {
+		{ (char *)"Vdd_Main", (char *)"board/main", WATT_DOMAIN_CPU_RAIL },
+		{ (char *)"0-0044", (char *)"board", WATT_DOMAIN_TOTAL },
+		{ (char *)"0-0047/vdd_main", (char *)"other", -1 },
+	};
+	struct machine m;
+
+	machine_init_fixture(&m, "ina-mixed");
+	m.config =
+		(struct watt_config){ .chips = chips, .n_chips = 1, .rails = rails, .n_rails = 3 };
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_power(m.power);
+	assert_string_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->domain, "board/main");
+	assert_int_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->kind, WATT_DOMAIN_CPU_RAIL);
+	assert_int_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->flags, SIGNED);
+	assert_string_equal(channel_named(&m, "hwmon/0-0044/power1")->domain, "board");
+	assert_int_equal(channel_named(&m, "hwmon/0-0044/power1")->kind, WATT_DOMAIN_TOTAL);
+	/* a label of two devices means the first one; the other has to be named in full */
+	assert_string_equal(channel_named(&m, "hwmon/0-0047/vdd_main")->domain, "other");
+	assert_int_equal(m.n_warnings, 1);
+	assert_non_null(strstr(m.log, "write 0-0047/Vdd_Main"));
+	/* in0 belongs to curr1 by the user's word */
+	assert_int_equal(sample_named(&m, "hwmon/0-0043/vcc").raw, 3300 * 30);
+	machine_close_source(&m);
+
+	m.config = (struct watt_config){ .chips = chips + 1, .n_chips = 1 };
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_string_equal(m.power->channels[0].name, "hwmon/0-0041/power2");
+	machine_done(&m);
+}
+
+static void test_second_device_of_a_label(void **state)
+{
+	char *dir = machine_copy("jetson-orin-nx");
+	const char *other = "sys/class/hwmon/hwmon9";
+	static const char *const files[][2] = {
+		{ "name", "ina3221\n" },  { "in1_label", "VDD_IN\n" }, { "in1_input", "9000\n" },
+		{ "curr1_input", "5\n" }, { "in2_label", "VDD_IN\n" }, { "in2_input", "9000\n" },
+		{ "curr2_input", "7\n" },
+	};
+	char path[256];
+	struct machine m;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", other, files[i][0]);
+		scratch_write(dir, path, files[i][1]);
+	}
+	snprintf(path, sizeof(path), "%s/%s/device", dir, other);
+	assert_int_equal(symlink("../../../2-0040", path), 0);
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_power(m.power);
+	assert_int_equal(m.power->n_channels, 5);
+	assert_string_equal(channel_named(&m, "hwmon/1-0040/vdd_in")->domain, "vdd_in");
+	assert_string_equal(channel_named(&m, "hwmon/2-0040/vdd_in")->domain, "2-0040:vdd_in");
+	assert_string_equal(channel_named(&m, "hwmon/2-0040/vdd_in-2")->domain, "2-0040:vdd_in-2");
+	assert_int_equal(sum_of_roots(&m), 4944 * 976);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_names_survive_renumbering(void **state)
+{
+	char *dir = machine_copy("jetson-agx-orin");
+	char from[PATH_MAX], to[PATH_MAX];
+	struct machine m;
+
+	snprintf(from, sizeof(from), "%s/sys/class/hwmon/hwmon3", dir);
+	snprintf(to, sizeof(to), "%s/sys/class/hwmon/hwmon17", dir);
+	assert_int_equal(rename(from, to), 0);
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_channels(&m, agx_orin, WATT_ARRAY_SIZE(agx_orin));
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_probe(void **state)
+{
+	char *dir = scratch_new();
+	struct watt_diag diag = { 0 };
+	struct machine m;
+
+	machine_init_fixture(&m, "jetson-agx-orin");
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), 0);
+	assert_int_equal(diag.state, WATT_AVAILABLE);
+	assert_int_equal(diag.n_channels, 4);
+	assert_int_equal(diag.period_ns, 2 * WATT_NSEC_PER_MSEC);
+	assert_string_equal(diag.why, "4 channels on 3 hwmon chips");
+	machine_done(&m);
+
+	scratch_write(dir, "sys/class/none", "");
+	machine_init(&m, dir);
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(diag.state, WATT_ABSENT);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), -ENODEV);
+	scratch_write(dir, "sys/class/hwmon/hwmon0/temp1_input", "1\n");
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_string_equal(diag.why, "1 hwmon chip, none tells of power");
+	scratch_write(dir, "sys/class/hwmon/hwmon0/power1_input", "x\n");
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -EIO);
+	assert_int_equal(diag.state, WATT_BROKEN);
+	assert_string_equal(m.log, "");
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_boards),
+		cmocka_unit_test(test_desktop),
+		cmocka_unit_test(test_sockets_and_cores),
+		cmocka_unit_test(test_arm_server),
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_meter_details),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_user_rules),
+		cmocka_unit_test(test_second_device_of_a_label),
+		cmocka_unit_test(test_names_survive_renumbering),
+		cmocka_unit_test(test_probe),
+	};
+
+	return cmocka_run_group_tests_name("hwmon", tests, NULL, NULL);
+}
