@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/powercap.c, powercap_scan.c, powercap_channel.c */
+/* lib/source/power/powercap.c, powercap_scan.c, powercap_channel.c, powercap_reader.c */
 #include "power.h"
 
 #include "source/power/powercap_scan.h"
@@ -181,6 +181,38 @@ static void test_removed_and_back(void **state)
 	scratch_remove(dir);
 }
 
+/* After the driver was loaded again the numbers may have changed places. */
+static void test_back_under_another_number(void **state)
+{
+	char *dir = fixture_copy("xeon-2s");
+	char command[PATH_MAX];
+	struct power_world world;
+	struct watt_power *power;
+	struct watt_sample samples[8];
+	const struct watt_channel *ch;
+
+	world_open(&world, dir);
+	assert_int_equal(ops->open(&world.env, &power), 0);
+	ch = channel_named(power, "powercap/package-1");
+	snprintf(command, sizeof(command),
+		 "cd '%s'/sys/class/powercap && mv intel-rapl:2 x && rm x/energy_uj", dir);
+	assert_int_equal(system(command), 0);
+	read_all_groups(power, samples);
+	assert_int_equal(samples[ch - power->channels].status, WATT_STATUS_ABSENT);
+	snprintf(
+		command, sizeof(command),
+		"cd '%s'/sys/class/powercap && mv intel-rapl:1 intel-rapl:2 && mv x intel-rapl:1 && "
+		"echo 42 >intel-rapl:1/energy_uj",
+		dir);
+	assert_int_equal(system(command), 0);
+	read_all_groups(power, samples);
+	assert_int_equal(samples[ch - power->channels].status, WATT_STATUS_OK);
+	assert_int_equal(samples[ch - power->channels].raw, 42);
+	ops->close(power);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 static void test_stuck(void **state)
 {
 	struct watt_power *power = NULL;
@@ -325,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_scmi),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_removed_and_back),
+		cmocka_unit_test(test_back_under_another_number),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_stuck_wakes_up),
 		cmocka_unit_test(test_forbidden),

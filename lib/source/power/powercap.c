@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "source/power/cpu_vendor.h"
 #include "source/power/powercap_channel.h"
-#include "source/power/powercap_scan.h"
+#include "source/power/powercap_reader.h"
 #include "source/registry.h"
 #include "source/status.h"
 
@@ -34,16 +34,10 @@ static const uint64_t pace_period_ns[N_PACES] = {
 	[PACE_SLOW] = WATT_NSEC_PER_SEC,
 };
 
-struct reader {
-	struct watt_file file;
-	const struct watt_powercap_zone *zone;
-	bool is_zero; /* it has never shown anything but 0 */
-};
-
 struct powercap {
 	struct watt_power base;
 	struct watt_powercap_zones zones;
-	struct reader *readers; /* in the order of the channels */
+	struct watt_powercap_reader *readers; /* in the order of the channels */
 	uint32_t n_readers;
 	struct watt_channels channels;
 	struct watt_power_group groups[N_PACES];
@@ -69,29 +63,6 @@ static void note_bad(struct findings *found, const struct watt_powercap_zone *zo
 		watt_powercap_value_path(zone, found->path, sizeof(found->path));
 }
 
-/* Opens the file of a zone and looks whether it gives a number. */
-static int reader_open(const struct watt_env *env, const struct watt_powercap_zone *zone,
-		       struct reader *reader)
-{
-	char path[256];
-	uint64_t value = 1;
-	int r;
-
-	watt_powercap_value_path(zone, path, sizeof(path));
-	reader->zone = zone;
-	r = watt_file_open(&reader->file, &env->sysfs, path);
-	if (r == 0)
-		r = watt_file_read_u64(&reader->file, &value);
-	if (r == -EAGAIN || r == -ENODATA)
-		r = 0;
-	if (r == 0 && value > INT64_MAX)
-		r = -ERANGE;
-	reader->is_zero = zone->is_energy && value == 0;
-	if (r < 0)
-		watt_file_close(&reader->file);
-	return r;
-}
-
 static int open_readers(const struct watt_env *env, struct powercap *p, struct findings *found)
 {
 	size_t i;
@@ -103,7 +74,7 @@ static int open_readers(const struct watt_env *env, struct powercap *p, struct f
 	for (i = 0; i < p->zones.n; i++) {
 		const struct watt_powercap_zone *zone = &p->zones.zone[i];
 
-		r = reader_open(env, zone, &p->readers[p->n_readers]);
+		r = watt_powercap_reader_open(&p->readers[p->n_readers], env, zone);
 		if (r == -ENOMEM)
 			return r;
 		if (r == 0) {
@@ -126,21 +97,21 @@ static void settle_zeros(struct powercap *p, struct findings *found)
 	uint32_t i;
 
 	for (i = 0; i < p->n_readers; i++) {
-		struct reader *reader = &p->readers[i];
+		struct watt_powercap_reader *reader = &p->readers[i];
 
 		if (!reader->is_zero)
 			continue;
 		if (!has_paused)
 			nanosleep(&pause, NULL);
 		has_paused = true;
-		if (watt_file_read_u64(&reader->file, &value) == 0 && value > 0)
+		if (watt_powercap_reader_read(reader, 0, &value) == 0 && value > 0)
 			reader->is_zero = false;
 		else
 			found->n_zero++;
 	}
 }
 
-static enum pace reader_pace(const struct reader *reader)
+static enum pace reader_pace(const struct watt_powercap_reader *reader)
 {
 	if (reader->is_zero || reader->zone->is_duplicate)
 		return PACE_SLOW;
@@ -149,7 +120,7 @@ static enum pace reader_pace(const struct reader *reader)
 
 static int compare_readers(const void *a, const void *b)
 {
-	const struct reader *x = a, *y = b;
+	const struct watt_powercap_reader *x = a, *y = b;
 
 	if (reader_pace(x) != reader_pace(y))
 		return reader_pace(x) < reader_pace(y) ? -1 : 1;
@@ -193,7 +164,7 @@ static void powercap_close(struct watt_power *power)
 	if (!p)
 		return;
 	for (i = 0; i < p->n_readers; i++)
-		watt_file_close(&p->readers[i].file);
+		watt_powercap_reader_close(&p->readers[i]);
 	free(p->readers);
 	watt_channels_done(&p->channels);
 	watt_powercap_zones_done(&p->zones);
@@ -255,7 +226,7 @@ static int powercap_open(const struct watt_env *env, struct watt_power **ret)
 static void powercap_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct powercap *p = (struct powercap *)power;
-	struct reader *reader = &p->readers[p->groups[group].first];
+	struct watt_powercap_reader *reader = &p->readers[p->groups[group].first];
 	uint64_t t_ns = watt_now_ns(), value;
 	uint32_t i;
 	int r;
@@ -263,11 +234,9 @@ static void powercap_read(struct watt_power *power, uint32_t group, struct watt_
 	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
 		value = 0;
 		ret->t_before_ns = t_ns;
-		r = watt_file_read_u64(&reader->file, &value);
+		r = watt_powercap_reader_read(reader, t_ns, &value);
 		t_ns = watt_now_ns();
 		ret->t_after_ns = t_ns;
-		if (r == 0 && value > INT64_MAX)
-			r = -ERANGE;
 		ret->status = watt_status_from_errno(r);
 		if (r == 0 && value == 0 && reader->is_zero)
 			ret->status = WATT_STATUS_STUCK;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the value of a powercap zone, also after the driver was unloaded and loaded again, when
+ * the zone of the same name may have another number. Must not read that of another zone.
+ */
+#include "source/power/powercap_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define RETRY_NS (100 * WATT_NSEC_PER_MSEC)
+
+static void value_path(const char *id, const struct watt_powercap_zone *zone, char *buf,
+		       size_t size)
+{
+	snprintf(buf, size, WATT_POWERCAP_CLASS "/%s/%s", id,
+		 zone->is_energy ? "energy_uj" : "power_uw");
+}
+
+int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct watt_env *env,
+			      const struct watt_powercap_zone *zone)
+{
+	uint64_t value = 1;
+	char path[256];
+	int r;
+
+	*reader = (struct watt_powercap_reader){ .env = env, .zone = zone };
+	value_path(zone->id, zone, path, sizeof(path));
+	r = watt_file_open(&reader->file, &env->sysfs, path);
+	if (r == 0)
+		r = watt_powercap_reader_read(reader, 0, &value);
+	if (r == -EAGAIN || r == -ENODATA)
+		r = 0;
+	reader->is_zero = zone->is_energy && value == 0;
+	if (r < 0)
+		watt_file_close(&reader->file);
+	return r;
+}
+
+void watt_powercap_reader_close(struct watt_powercap_reader *reader)
+{
+	watt_file_close(&reader->file);
+}
+
+/* Finds the zone of that name under whatever number, and opens it. */
+static int revive(struct watt_powercap_reader *reader)
+{
+	char id[sizeof(reader->zone->id)], path[256];
+	int r;
+
+	r = watt_powercap_find(reader->env, reader->zone, id, sizeof(id));
+	if (r < 0)
+		return r;
+	value_path(id, reader->zone, path, sizeof(path));
+	if (!reader->file.path || strcmp(path, reader->file.path)) {
+		watt_file_close(&reader->file);
+		r = watt_file_open(&reader->file, &reader->env->sysfs, path);
+		if (r < 0)
+			return r;
+		watt_log(&reader->env->log, WATT_LOG_INFO, "powercap: %s is back as %s",
+			 reader->zone->name, id);
+	}
+	reader->is_gone = false;
+	return 0;
+}
+
+int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t now_ns, uint64_t *ret)
+{
+	uint64_t value;
+	int r;
+
+	if (reader->is_gone) {
+		if (now_ns < reader->retry_ns)
+			return -ENODEV;
+		reader->retry_ns = now_ns + RETRY_NS;
+		if (revive(reader) < 0)
+			return -ENODEV;
+	}
+	r = watt_file_read_u64(&reader->file, &value);
+	if (r == -ENODEV)
+		reader->is_gone = true;
+	if (r == 0 && value > INT64_MAX)
+		r = -ERANGE;
+	if (r == 0)
+		*ret = value;
+	return r;
+}
