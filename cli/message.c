@@ -55,7 +55,8 @@ static void emit(const char *word, const char *text)
 	pthread_mutex_unlock(&log_state.lock);
 }
 
-static void format_emit(const char *word, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void format_emit(const char *word, const char *format,
+							      va_list args)
 {
 	char text[1024];
 
