@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/intake.c: what usage records do to the accounts. */
+#include "unit.h"
+
+#include "attrib/attrib.h"
+
+#define MS 1000000ULL
+
+static const struct watt_channel package = {
+	.name = "p", .source = "t", .domain = "package-0", .kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY, .scale_num = 1, .scale_den = 1,
+	.package_id = 0, .die_id = -1, .core_id = -1,
+};
+
+struct bench {
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct watt_usage records[64];
+	size_t n;
+	struct watt_snapshot *snap;
+};
+
+static void open_bench(struct bench *b)
+{
+	static const struct watt_channel *const channels[] = { &package };
+	static const uint16_t slots[2] = { 0, 0 };
+	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 1, .cpu_slot = slots,
+					 .n_cpus = 2, .n_slots = 1, .self_pid = 7 };
+
+	memset(b, 0, sizeof(*b));
+	assert_int_equal(watt_timeline_new(channels, 1, &b->tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void close_bench(struct bench *b)
+{
+	watt_snapshot_unref(b->snap);
+	watt_attrib_free(b->at);
+	watt_timeline_free(b->tl);
+}
+
+static struct watt_usage *add(struct bench *b, enum watt_usage_kind kind, uint32_t pid,
+			      uint64_t start_ns, uint64_t t_ms, uint64_t cpu_ms)
+{
+	struct watt_usage *u = &b->records[b->n++];
+
+	*u = (struct watt_usage){ .t_ns = t_ms * MS, .cpu_ns = cpu_ms * MS, .start_ns = start_ns,
+				  .leader_start_ns = start_ns, .cgroup_id = 1, .tid = pid,
+				  .tgid = pid, .parent_tgid = 1, .uid = 5,
+				  .kind = (uint16_t)kind, .comm = "name" };
+	return u;
+}
+
+/* Ends a slice at t_ms; the package takes 1 W all the time. */
+static void end_slice(struct bench *b, uint64_t t_ms, uint32_t flags)
+{
+	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS, .t_after_ns = t_ms * MS,
+					  .records = b->records, .n_records = b->n,
+					  .flags = flags };
+	struct watt_sample sample = { .t_before_ns = t_ms * MS, .t_after_ns = t_ms * MS,
+				      .raw = (int64_t)(t_ms * MS) };
+
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	b->n = 0;
+}
+
+static void snapshot(struct bench *b, uint64_t t_ms)
+{
+	struct watt_quality quality = { 0 };
+
+	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
+	watt_snapshot_unref(b->snap);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, &quality, &b->snap), 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+}
+
+static const struct watt_row *find(struct bench *b, enum watt_entity_kind kind, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity.kind == kind &&
+		    (!pid || (row->entity.identity && row->entity.identity->pid == pid)))
+			return row;
+	}
+	return NULL;
+}
+
+/* What a task used before the session is not given to anybody. */
+static void test_old_time_is_not_ours(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 10, 100, 0, 5000);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 10, 100, 200, 5030);
+	add(&b, WATT_USAGE_TASK, 11, 90, 200, 900); /* older than the first sweep, missed by it */
+	add(&b, WATT_USAGE_TASK, 12, 150, 200, 10); /* younger: all of it is ours */
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->cpu_ns, 30 * MS);
+	assert_null(find(&b, WATT_ENTITY_PROCESS, 11));
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 12)->cpu_ns, 10 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->total_nj, 75 * MS);
+	close_bench(&b);
+}
+
+/* The last word comes two sweeps after the death, and counts where the task died. */
+static void test_last_word_counts_where_it_died(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_FORK, 20, 200, 110, 0);
+	add(&b, WATT_USAGE_EXIT, 20, 200, 150, 0);
+	add(&b, WATT_USAGE_FORK, 21, 210, 120, 0);
+	add(&b, WATT_USAGE_TASK, 21, 210, 200, 10);
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_null(find(&b, WATT_ENTITY_PROCESS, 20));
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 21)->total_nj, 0); /* its slice waits */
+	assert_int_equal(watt_attrib_dying_count(b.at, 200 * MS), 1);
+	add(&b, WATT_USAGE_TASK, 21, 210, 300, 15);
+	end_slice(&b, 300, 0);
+	add(&b, WATT_USAGE_FREE, 20, 200, 310, 30);
+	end_slice(&b, 400, 0);
+	assert_int_equal(watt_attrib_dying_count(b.at, 400 * MS), 0);
+	snapshot(&b, 400);
+	/* 100 mJ of the first slice: 3/4 of it; all of the second is 21's */
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 21)->total_nj, 25 * MS + 100 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->total_nj, 75 * MS);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->late_cpu_ns, 0);
+	close_bench(&b);
+}
+
+/* A word that comes when its slice had to go is counted as late, and is not lost. */
+static void test_late_word(void **state)
+{
+	struct bench b;
+	uint64_t t_ms;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_FORK, 20, 200, 110, 0);
+	add(&b, WATT_USAGE_EXIT, 20, 200, 150, 0);
+	for (t_ms = 200; t_ms <= 900; t_ms += 100) {
+		end_slice(&b, t_ms, 0);
+		assert_true(watt_attrib_advance(b.at, b.tl, t_ms * MS) >= 0);
+	}
+	add(&b, WATT_USAGE_FREE, 20, 200, 950, 30);
+	end_slice(&b, 1000, 0);
+	snapshot(&b, 1000);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->late_cpu_ns, 30 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->cpu_ns, 30 * MS);
+	close_bench(&b);
+}
+
+static void test_never_goes_down(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 10, 100, 100, 0);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 10, 100, 200, 50)->flags = WATT_USAGE_RUNNING;
+	end_slice(&b, 200, 0);
+	add(&b, WATT_USAGE_TASK, 10, 100, 300, 48); /* it had been extrapolated too far */
+	end_slice(&b, 300, 0);
+	add(&b, WATT_USAGE_TASK, 10, 100, 400, 60);
+	end_slice(&b, 400, 0);
+	snapshot(&b, 400);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->cpu_ns, 60 * MS);
+	close_bench(&b);
+}
+
+static void test_pid_comes_again(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_FORK, 20, 200, 110, 0);
+	add(&b, WATT_USAGE_EXIT, 20, 200, 120, 0);
+	add(&b, WATT_USAGE_FREE, 20, 200, 130, 5);
+	add(&b, WATT_USAGE_FORK, 20, 300, 140, 0);
+	add(&b, WATT_USAGE_TASK, 20, 300, 200, 20);
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 20)->cpu_ns, 20 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 20)->entity.identity->start_ns, 300);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->cpu_ns, 5 * MS);
+	close_bench(&b);
+}
+
+/* A thread that calls exec takes its leader's place; neither's time is counted twice. */
+static void test_exec_of_a_thread(void **state)
+{
+	struct watt_usage *u;
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 30, 100, 100, 1000);
+	u = add(&b, WATT_USAGE_TASK, 31, 110, 100, 400);
+	u->tgid = 30;
+	u->leader_start_ns = 100;
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	u = add(&b, WATT_USAGE_EXEC, 31, 100, 110, 400);
+	u->tgid = 30;
+	u = add(&b, WATT_USAGE_FREE, 31, 100, 120, 1001); /* the old leader, by its new name */
+	u->tgid = 30;
+	add(&b, WATT_USAGE_TASK, 30, 100, 200, 450);
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 30)->cpu_ns, 51 * MS);
+	close_bench(&b);
+}
+
+static void test_tracks_descendants(void **state)
+{
+	struct bench b;
+	uint64_t id = 0;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 7, 10, 100, 0);
+	add(&b, WATT_USAGE_TASK, 40, 100, 100, 0)->parent_tgid = 7;
+	add(&b, WATT_USAGE_TASK, 41, 101, 100, 0)->parent_tgid = 40; /* already there */
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_track(b.at, 99, &id), -ESRCH);
+	assert_int_equal(watt_attrib_track(b.at, 40, &id), 0);
+	assert_int_equal(watt_attrib_track(b.at, 40, &id), -EBUSY);
+	add(&b, WATT_USAGE_FORK, 42, 200, 110, 0)->parent_tgid = 41;
+	add(&b, WATT_USAGE_EXIT, 41, 101, 120, 0);
+	add(&b, WATT_USAGE_FREE, 41, 101, 130, 10);
+	add(&b, WATT_USAGE_TASK, 42, 200, 200, 20)->parent_tgid = 1; /* init adopted it */
+	add(&b, WATT_USAGE_TASK, 43, 210, 200, 30)->parent_tgid = 7; /* and this came to us */
+	add(&b, WATT_USAGE_TASK, 44, 220, 200, 40); /* a stranger */
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->entity.id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->cpu_ns, 60 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->total_nj, 60 * MS);
+	close_bench(&b);
+}
+
+/* A process that moves leaves what it used with the cgroup that it was in. */
+static void test_moves_between_cgroups(void **state)
+{
+	int64_t first_nj = 0, second_nj = 0;
+	struct bench b;
+	size_t i;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 10, 100, 100, 0);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 10, 100, 200, 10);
+	end_slice(&b, 200, 0);
+	add(&b, WATT_USAGE_TASK, 10, 100, 300, 20)->cgroup_id = 2;
+	end_slice(&b, 300, 0);
+	snapshot(&b, 300);
+	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b.snap, i);
+
+		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 1"))
+			first_nj = row->total_nj;
+		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 2"))
+			second_nj = row->total_nj;
+	}
+	assert_int_equal(first_nj, 100 * MS);
+	assert_int_equal(second_nj, 100 * MS);
+	close_bench(&b);
+}
+
+/* Deaths that nobody told of are found by the next full sweep. */
+static void test_forgets_the_unseen(void **state)
+{
+	uint64_t id;
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 10, 100, 100, 0);
+	add(&b, WATT_USAGE_TASK, 11, 101, 100, 0);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 11, 101, 200, 5);
+	end_slice(&b, 200, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_track(b.at, 10, &id), -ESRCH);
+	assert_int_equal(watt_attrib_track(b.at, 11, &id), 0);
+	close_bench(&b);
+}
+
+/* Ten thousand short lives leave one row per name, and all their time. */
+static void test_memory_is_bounded(void **state)
+{
+	const struct watt_row *row;
+	struct bench b;
+	uint32_t i;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	for (i = 0; i < 10000; i++) {
+		add(&b, WATT_USAGE_FORK, 1000 + i, 1000 + i, 0, 0);
+		add(&b, WATT_USAGE_FREE, 1000 + i, 1000 + i, 0, 1);
+		if (b.n == 64 || i == 9999)
+			end_slice(&b, 200 + i, 0);
+		if (i % 1000 == 999)
+			snapshot(&b, 200 + i);
+	}
+	end_slice(&b, 20000, 0);
+	snapshot(&b, 20000);
+	row = find(&b, WATT_ENTITY_EXITED, 0);
+	assert_int_equal(row->entity.count, 10000);
+	assert_int_equal(row->cpu_ns, 10000 * MS);
+	assert_true(watt_snapshot_get_row_count(b.snap) < 16);
+	close_bench(&b);
+}
+
+static void test_refuses_time_going_back(void **state)
+{
+	struct watt_usage_batch batch = { .t_before_ns = 50 * MS, .t_after_ns = 50 * MS };
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_push_usage(b.at, &batch), -EINVAL);
+	batch.t_before_ns = 200 * MS;
+	assert_int_equal(watt_attrib_push_usage(b.at, &batch), -EINVAL);
+	close_bench(&b);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_old_time_is_not_ours),
+		cmocka_unit_test(test_last_word_counts_where_it_died),
+		cmocka_unit_test(test_late_word),
+		cmocka_unit_test(test_never_goes_down),
+		cmocka_unit_test(test_pid_comes_again),
+		cmocka_unit_test(test_exec_of_a_thread),
+		cmocka_unit_test(test_tracks_descendants),
+		cmocka_unit_test(test_moves_between_cgroups),
+		cmocka_unit_test(test_forgets_the_unseen),
+		cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_refuses_time_going_back),
+	};
+
+	return cmocka_run_group_tests_name("intake", tests, NULL, NULL);
+}
