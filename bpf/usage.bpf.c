@@ -223,10 +223,24 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/*
+ * A thread that calls exec has its leader's pid and start by now: its old id tells who it was.
+ * What was told of the leader does not hold for it.
+ */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
+int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 {
-	tell_event(task, WATT_BPF_EXEC);
+	__u32 key = task->pid & (WATT_BPF_SEEN - 1);
+	struct watt_bpf_seen *last = bpf_map_lookup_elem(&seen, &key);
+	struct watt_bpf_record *record = reserve();
+
+	if (last && old_pid != task->pid)
+		last->tag = 0;
+	if (!record)
+		return 0;
+	record_fill(record, task, WATT_BPF_EXEC, bpf_ktime_get_ns());
+	record->tid = old_pid;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
