@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fs.h"
+#include "source/source.h"
 
 struct watt_cpu_core {
 	int32_t package_id;
+	int32_t die_id;
 	int32_t core_id;
 };
 
@@ -20,8 +21,8 @@ struct watt_cpu_ids {
 	size_t n_cores;
 };
 
-/* Of the online CPUs. A machine that does not tell has one package 0 and no cores. -ENOMEM. */
-int watt_cpu_ids_read(const struct watt_root *sysfs, struct watt_cpu_ids *ret);
+/* Of the CPUs that are or were online. 0, -ENOMEM. */
+int watt_cpu_ids_read(const struct watt_env *env, struct watt_cpu_ids *ret);
 void watt_cpu_ids_done(struct watt_cpu_ids *ids);
 /* Id of the n-th package; n itself if there are fewer. */
 int32_t watt_cpu_ids_package(const struct watt_cpu_ids *ids, uint32_t n);

@@ -98,7 +98,7 @@ static int add_chips(struct watt_sensor_set *set, const struct watt_env *env,
 	int r;
 	size_t i;
 
-	r = watt_cpu_ids_read(&env->sysfs, &world.cpus);
+	r = watt_cpu_ids_read(env, &world.cpus);
 	if (r == 0)
 		r = watt_rail_map_new(env, &rails);
 	world.rails = rails;
@@ -113,62 +113,27 @@ static int add_chips(struct watt_sensor_set *set, const struct watt_env *env,
 	return r;
 }
 
-static int load(const struct watt_env *env, struct watt_sensor_set **ret, size_t *ret_n_chips)
+static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
 {
-	struct watt_sensor_set *set = NULL;
 	struct chips chips = { 0 };
 	int r;
 
-	r = watt_sensor_set_new(env, &watt_power_hwmon, &set);
+	r = read_chips(set->env, &chips);
 	if (r == 0)
-		r = read_chips(env, &chips);
-	if (r == 0)
-		r = add_chips(set, env, &chips);
-	*ret_n_chips = chips.n;
+		r = add_chips(set, set->env, &chips);
+	*ret_n_devices = chips.n;
 	chips_done(&chips);
-	if (r < 0) {
-		watt_sensor_set_close(set ? &set->power : NULL);
-		return r;
-	}
-	*ret = set;
-	return 0;
+	return r;
 }
 
 static int hwmon_open(const struct watt_env *env, struct watt_power **ret)
 {
-	struct watt_sensor_set *set;
-	size_t n_chips;
-	int r;
-
-	r = load(env, &set, &n_chips);
-	if (r < 0)
-		return r;
-	r = watt_sensor_set_verdict(set);
-	if (r < 0) {
-		watt_sensor_set_close(&set->power);
-		return r;
-	}
-	*ret = &set->power;
-	return 0;
+	return watt_sensor_source_open(env, &watt_power_hwmon, load, ret);
 }
 
 static int hwmon_probe(const struct watt_env *env, struct watt_diag *diag)
 {
-	struct watt_env quiet = *env;
-	struct watt_sensor_set *set;
-	size_t n_chips = 0;
-	int r;
-
-	quiet.log = (struct watt_log){ 0 };
-	watt_strlcpy(diag->path, CLASS, sizeof(diag->path));
-	r = load(&quiet, &set, &n_chips);
-	if (r == 0) {
-		r = watt_sensor_set_verdict(set);
-		watt_sensor_set_describe(set, diag);
-		watt_sensor_set_close(&set->power);
-	}
-	watt_sensor_set_explain(diag, r, "hwmon chip", n_chips);
-	return r;
+	return watt_sensor_source_probe(env, &watt_power_hwmon, load, CLASS, "hwmon chip", diag);
 }
 
 const struct watt_power_ops watt_power_hwmon = {

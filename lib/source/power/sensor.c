@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sensors that are files: one value, or a voltage times a current. Keeps descriptors open and
- * reads by pread; a failed read is a status. It must not convert units: raw and scale are kept.
+ * A set of sensors that are files, with the channels that they make: how they are named, where
+ * they belong, which are read together. It must not know how sensors are found or read.
  */
 #include "source/power/sensor.h"
 
@@ -14,126 +14,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/util.h"
-
-struct factor {
-	struct watt_file file;
-	int64_t mul;
-	int64_t add;
-};
-
-struct watt_sensor {
-	struct factor factor[2];
-	uint32_t n_factors;
-	enum watt_sensor_sign sign;
-	struct watt_file status;
-	int64_t unknown_raw;
-};
-
-enum watt_status watt_sensor_status(int error)
-{
-	switch (error) {
-	case 0:
-		return WATT_STATUS_OK;
-	case -EAGAIN:
-	case -ENODATA:
-	case -EBUSY:
-	case -ETIMEDOUT:
-	case -EPERM: /* the device sleeps or resets; a missing right is EACCES */
-		return WATT_STATUS_NODATA;
-	case -ENODEV:
-	case -ENXIO:
-	case -ENOENT:
-		return WATT_STATUS_ABSENT;
-	case -EACCES:
-		return WATT_STATUS_FORBIDDEN;
-	default:
-		return WATT_STATUS_BROKEN;
-	}
-}
-
-static int read_factor(struct factor *factor, int64_t *ret)
-{
-	int64_t value;
-	int r;
-
-	r = watt_file_read_i64(&factor->file, &value);
-	if (r < 0)
-		return r;
-	if (__builtin_mul_overflow(value, factor->mul, &value) ||
-	    __builtin_add_overflow(value, factor->add, &value))
-		return -ERANGE;
-	*ret = value;
-	return 0;
-}
-
-/*
- * Some drivers count the current of a discharging battery positive, some negative, and some
- * give the amount only; the status tells them apart.
- */
-static int sign_by_status(const char *status, int64_t *value)
-{
-	if (!strcmp(status, "Discharging"))
-		*value = *value < 0 ? -*value : *value;
-	else if (!strcmp(status, "Charging"))
-		*value = *value > 0 ? -*value : *value;
-	else if (!strcmp(status, "Full") || !strcmp(status, "Not charging"))
-		*value = 0;
-	else
-		return -ENODATA;
-	return 0;
-}
-
-static int apply_sign(struct watt_sensor *sensor, int64_t *value)
-{
-	char text[32];
-	int r;
-
-	if (sensor->sign == WATT_SENSOR_AS_READ)
-		return 0;
-	if (*value == INT64_MIN)
-		return -ERANGE;
-	r = watt_file_read(&sensor->status, text, sizeof(text));
-	if (r < 0)
-		return r;
-	switch (sensor->sign) {
-	case WATT_SENSOR_BY_STATUS:
-		return sign_by_status(text, value);
-	case WATT_SENSOR_BY_ONLINE:
-		if (!strcmp(text, "0"))
-			*value = 0;
-		return 0;
-	case WATT_SENSOR_FALLING:
-		*value = -*value;
-		return strcmp(text, "Discharging") ? -ENODATA : 0;
-	case WATT_SENSOR_AS_READ:
-		break;
-	}
-	return 0;
-}
-
-static int read_raw(struct watt_sensor *sensor, int64_t *ret)
-{
-	int64_t value, second;
-	int r;
-
-	r = read_factor(&sensor->factor[0], &value);
-	if (r < 0)
-		return r;
-	if (sensor->unknown_raw && value == sensor->unknown_raw)
-		return -ENODATA;
-	if (sensor->n_factors == 2) {
-		r = read_factor(&sensor->factor[1], &second);
-		if (r < 0)
-			return r;
-		if (__builtin_mul_overflow(value, second, &value))
-			return -ERANGE;
-	}
-	r = apply_sign(sensor, &value);
-	if (r < 0)
-		return r;
-	*ret = value;
-	return 0;
-}
+#include "source/power/sensor_read.h"
 
 void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
@@ -147,7 +28,7 @@ void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_
 		int r;
 
 		ret[i].t_before_ns = watt_now_ns();
-		r = read_raw(&set->sensors[g->first + i], &raw);
+		r = watt_sensor_read(&set->sensors[g->first + i], &raw);
 		ret[i].t_after_ns = watt_now_ns();
 		if (r == 0 && raw < 0 && !(channel->flags & WATT_CHANNEL_SIGNED))
 			r = -ERANGE;
@@ -169,13 +50,6 @@ int watt_sensor_set_new(const struct watt_env *env, const struct watt_power_ops 
 	return 0;
 }
 
-static void sensor_done(struct watt_sensor *sensor)
-{
-	watt_file_close(&sensor->factor[0].file);
-	watt_file_close(&sensor->factor[1].file);
-	watt_file_close(&sensor->status);
-}
-
 static void channel_done(struct watt_channel *channel)
 {
 	free((char *)channel->name);
@@ -193,40 +67,13 @@ void watt_sensor_set_close(struct watt_power *power)
 		return;
 	set = watt_container_of(power, struct watt_sensor_set, power);
 	for (i = 0; i < power->n_channels; i++) {
-		sensor_done(&set->sensors[i]);
+		watt_sensor_done(&set->sensors[i]);
 		channel_done(&set->channels[i]);
 	}
 	free(set->channels);
 	free(set->sensors);
 	free(set->groups);
 	free(set);
-}
-
-static int sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
-		       const struct watt_sensor_spec *spec)
-{
-	int r, error = 0;
-	size_t i;
-
-	*sensor = (struct watt_sensor){ .factor = { { .file = WATT_FILE_INIT },
-						    { .file = WATT_FILE_INIT } },
-					.status = WATT_FILE_INIT,
-					.sign = spec->sign,
-					.unknown_raw = spec->unknown_raw };
-	for (i = 0; i < WATT_ARRAY_SIZE(spec->factor) && spec->factor[i].path; i++) {
-		struct factor *factor = &sensor->factor[i];
-
-		factor->mul = spec->factor[i].mul ? spec->factor[i].mul : 1;
-		factor->add = spec->factor[i].add;
-		r = watt_file_open(&factor->file, root, spec->factor[i].path);
-		error = error ? error : r;
-		sensor->n_factors++;
-	}
-	if (spec->sign != WATT_SENSOR_AS_READ) {
-		r = watt_file_open(&sensor->status, root, spec->status_path);
-		error = error ? error : r;
-	}
-	return error;
 }
 
 /* Keeps readable text: a label goes to every output as it is. */
@@ -356,11 +203,13 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 		r = watt_grow((void **)&set->sensors, &set->sensors_cap, n, sizeof(*set->sensors));
 	if (r < 0)
 		return r;
-	r = sensor_open(&sensor, &set->env->sysfs, spec);
+	r = watt_sensor_open(&sensor, &set->env->sysfs, spec);
 	if (r == 0)
-		r = read_raw(&sensor, &raw);
+		r = watt_sensor_read(&sensor, &raw);
+	if (r == -ENODEV && spec->is_moody)
+		r = -ENODATA;
 	if (r < 0 && watt_sensor_status(r) != WATT_STATUS_NODATA) {
-		sensor_done(&sensor);
+		watt_sensor_done(&sensor);
 		if (r == -ENOMEM)
 			return r;
 		leave_out(set, spec, r);
@@ -368,7 +217,7 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 	}
 	r = channel_fill(&set->channels[n], set, spec);
 	if (r < 0) {
-		sensor_done(&sensor);
+		watt_sensor_done(&sensor);
 		return r;
 	}
 	if (raw < 0)

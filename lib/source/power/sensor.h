@@ -13,11 +13,15 @@
 #include "source/power/place.h"
 #include "source/source.h"
 
-/* One file of a sensor: what it says counts as value * mul + add. */
+/*
+ * One file of a sensor. A number with a point is taken times 10^decimals, further digits are cut
+ * off. What it says counts as value * mul + add.
+ */
 struct watt_sensor_factor {
 	const char *path; /* below sysfs; NULL: unused */
 	int64_t mul;      /* 0 is taken for 1 */
 	int64_t add;
+	uint32_t decimals; /* 0: it holds whole numbers and nothing else */
 };
 
 /* Who says which sign a value has. */
@@ -36,6 +40,7 @@ struct watt_sensor_spec {
 	struct watt_place place;
 	struct watt_sensor_factor factor[2]; /* the second: raw is their product */
 	enum watt_sensor_sign sign;
+	bool is_moody;           /* ENODEV says that it has no value just now, as batteries do */
 	const char *status_path; /* the file that tells the sign; not with AS_READ */
 	int64_t unknown_raw;     /* the sensor's own word for "no value"; 0: it has none */
 	/* quantity, semantics, scale, wrap_nj, max_power_uw, period_ns, window_ns, delay_ns,
@@ -66,16 +71,14 @@ int watt_sensor_set_new(const struct watt_env *env, const struct watt_power_ops 
 int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_spec *spec);
 /* Makes one group of all sensors added since the last one, if there are any. */
 int watt_sensor_set_end_group(struct watt_sensor_set *set, uint64_t period_ns);
-/* 0; -EACCES: all that was found is forbidden; -EIO: all is broken; -ENODEV: there is nothing. */
-int watt_sensor_set_verdict(const struct watt_sensor_set *set);
-/* Fills in what a probe says of a set: n_channels, period_ns, uncertainty_ppm. */
-void watt_sensor_set_describe(const struct watt_sensor_set *set, struct watt_diag *diag);
-/*
- * Fills in state, error, why and hint of a probe: r is what opening gave, n_devices how many of
- * `things` ("hwmon chip") there are.
- */
-void watt_sensor_set_explain(struct watt_diag *diag, int r, const char *things, size_t n_devices);
-
+/* Fills a new set with what it finds; also tells how many devices it looked at. */
+typedef int (*watt_sensor_load_fn)(struct watt_sensor_set *set, size_t *ret_n_devices);
+/* The operations of a source that is such a set: as in watt_power_ops. */
+int watt_sensor_source_open(const struct watt_env *env, const struct watt_power_ops *ops,
+			    watt_sensor_load_fn load, struct watt_power **ret);
+int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power_ops *ops,
+			     watt_sensor_load_fn load, const char *path, const char *things,
+			     struct watt_diag *diag);
 /* The read and close operations of the sources. */
 void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_sample *ret);
 void watt_sensor_set_close(struct watt_power *power);

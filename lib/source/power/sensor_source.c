@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a set of sensors says of itself to a probe: whether it works, why not, what to do. It must
- * not read sensors.
+ * Opens and probes a source that is a set of sensors: whether it works, why not, what to do. It
+ * must not know where its sensors come from.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ const char *watt_sensor_reason(int error)
 	}
 }
 
-int watt_sensor_set_verdict(const struct watt_sensor_set *set)
+/* 0; -EACCES: all that was found is forbidden; -EIO: all is broken; -ENODEV: there is nothing. */
+static int verdict(const struct watt_sensor_set *set)
 {
 	if (set->power.n_channels)
 		return 0;
@@ -34,7 +35,7 @@ int watt_sensor_set_verdict(const struct watt_sensor_set *set)
 	return set->n_broken ? -EIO : -ENODEV;
 }
 
-void watt_sensor_set_describe(const struct watt_sensor_set *set, struct watt_diag *diag)
+static void describe(const struct watt_sensor_set *set, struct watt_diag *diag)
 {
 	uint32_t i;
 
@@ -77,7 +78,7 @@ static void explain_failure(struct watt_diag *diag, int r, const char *things, s
 	}
 }
 
-void watt_sensor_set_explain(struct watt_diag *diag, int r, const char *things, size_t n_devices)
+static void explain(struct watt_diag *diag, int r, const char *things, size_t n_devices)
 {
 	diag->error = r;
 	diag->hint[0] = '\0';
@@ -88,4 +89,65 @@ void watt_sensor_set_explain(struct watt_diag *diag, int r, const char *things, 
 	diag->state = WATT_AVAILABLE;
 	snprintf(diag->why, sizeof(diag->why), "%u channel%s on %zu %s%s", diag->n_channels,
 		 diag->n_channels == 1 ? "" : "s", n_devices, things, n_devices == 1 ? "" : "s");
+}
+
+static int load_set(const struct watt_env *env, const struct watt_power_ops *ops,
+		    watt_sensor_load_fn load, struct watt_sensor_set **ret, size_t *ret_n_devices)
+{
+	struct watt_sensor_set *set;
+	int r;
+
+	*ret_n_devices = 0;
+	r = watt_sensor_set_new(env, ops, &set);
+	if (r < 0)
+		return r;
+	r = load(set, ret_n_devices);
+	if (r < 0) {
+		watt_sensor_set_close(&set->power);
+		return r;
+	}
+	*ret = set;
+	return 0;
+}
+
+int watt_sensor_source_open(const struct watt_env *env, const struct watt_power_ops *ops,
+			    watt_sensor_load_fn load, struct watt_power **ret)
+{
+	struct watt_sensor_set *set;
+	size_t n_devices;
+	int r;
+
+	r = load_set(env, ops, load, &set, &n_devices);
+	if (r < 0)
+		return r;
+	r = verdict(set);
+	if (r < 0) {
+		watt_sensor_set_close(&set->power);
+		return r;
+	}
+	*ret = &set->power;
+	return 0;
+}
+
+int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power_ops *ops,
+			     watt_sensor_load_fn load, const char *path, const char *things,
+			     struct watt_diag *diag)
+{
+	struct watt_env quiet = *env;
+	struct watt_sensor_set *set;
+	size_t n_devices;
+	int r;
+
+	/* opening says it all again */
+	quiet.log = (struct watt_log){ 0 };
+	watt_strlcpy(diag->path, path, sizeof(diag->path));
+	diag->n_channels = 0;
+	r = load_set(&quiet, ops, load, &set, &n_devices);
+	if (r == 0) {
+		r = verdict(set);
+		describe(set, diag);
+		watt_sensor_set_close(&set->power);
+	}
+	explain(diag, r, things, n_devices);
+	return r;
 }
