@@ -6,6 +6,7 @@
 #include "source/source.h"
 
 extern const struct watt_power_ops watt_power_hwmon;
+extern const struct watt_power_ops watt_power_iio;
 extern const struct watt_power_ops watt_power_estimate;
 #ifdef WATT_HAVE_BPF
 extern const struct watt_usage_ops watt_usage_bpf;
