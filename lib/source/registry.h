@@ -7,6 +7,7 @@
 
 extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_iio;
+extern const struct watt_power_ops watt_power_power_supply;
 extern const struct watt_power_ops watt_power_estimate;
 #ifdef WATT_HAVE_BPF
 extern const struct watt_usage_ops watt_usage_bpf;
