@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the whole pipeline costs through the public interface: 1,000 sleeping processes and two
+ * busy ones beside it, counters of two packages and a memory that are rewritten 100 times a
+ * second, and a snapshot for every slice. Each rate in a process of its own.
+ * usage: bench-attrib [SECONDS]
+ */
+#include "bench.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <wattribute/wattribute.h>
+
+#include "machine.h"
+
+#define N_SLEEPERS 1000
+#define N_BUSY 2
+#define N_STARTS 11
+
+static pid_t children[N_SLEEPERS + N_BUSY + 1];
+static size_t n_children;
+
+/* ---- what is measured ---- */
+
+static pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		bench_exit(1, "fork: %s", strerror(errno));
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+_Noreturn static void be_busy(void)
+{
+	for (;;) {
+		uint64_t until_ns = watt_now_ns() + 4 * WATT_NSEC_PER_MSEC;
+
+		while (watt_now_ns() < until_ns)
+			;
+		bench_sleep_ns(16 * WATT_NSEC_PER_MSEC);
+	}
+}
+
+_Noreturn static void rewrite(struct machine *machine)
+{
+	for (;;) {
+		machine_write(machine, watt_now_ns());
+		bench_sleep_ns(10 * WATT_NSEC_PER_MSEC);
+	}
+}
+
+static void start_world(struct machine *machine)
+{
+	int i;
+
+	for (i = 0; i < N_SLEEPERS + N_BUSY + 1; i++) {
+		children[i] = fork_child();
+		if (children[i] == 0) {
+			if (i == 0)
+				rewrite(machine);
+			if (i <= N_BUSY)
+				be_busy();
+			for (;;)
+				pause();
+		}
+		n_children++;
+	}
+}
+
+static void end_world(void)
+{
+	size_t i;
+
+	for (i = 0; i < n_children; i++)
+		kill(children[i], SIGKILL);
+	for (i = 0; i < n_children; i++)
+		waitpid(children[i], NULL, 0);
+}
+
+/* ---- measuring ---- */
+
+static void log_line(void *data, enum watt_log_level level, const char *text)
+{
+	if (level <= WATT_LOG_WARNING)
+		fprintf(stderr, "%s\n", text);
+}
+
+static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz)
+{
+	struct watt_session_opts opts = {
+		.sz = sizeof(opts),
+		.sysfs_root = sysfs,
+		.sources = "powercap",
+		.slice_us = 1000000 / rate_hz,
+		.log = log_line,
+	};
+	struct watt_session *ses;
+	int r;
+
+	r = watt_session_open(&opts, &ses);
+	if (r < 0)
+		bench_exit(1, "session: %s", strerror(-r));
+	r = watt_session_start(ses);
+	if (r < 0)
+		bench_exit(1, "start: %s", strerror(-r));
+	return ses;
+}
+
+struct costs {
+	struct bench_series refresh_ns; /* CPU time of sweep, attribution and snapshot */
+	uint64_t cpu_ns;                /* all threads, all told */
+	uint64_t wall_ns;
+	size_t rows;
+};
+
+/* One slice and its snapshot, if it is time. */
+static void refresh(struct watt_session *ses, struct costs *costs)
+{
+	struct pollfd pfd = { .fd = watt_session_get_fd(ses), .events = POLLIN };
+	struct watt_snapshot *snap;
+	uint64_t cpu_ns;
+
+	poll(&pfd, 1, 1000);
+	cpu_ns = bench_thread_cpu_ns();
+	if (watt_session_dispatch(ses) <= 0)
+		return;
+	if (watt_session_snapshot(ses, &snap) < 0)
+		return;
+	costs->rows = watt_snapshot_get_row_count(snap);
+	watt_snapshot_unref(snap);
+	bench_add(&costs->refresh_ns, bench_thread_cpu_ns() - cpu_ns);
+}
+
+static void refresh_for(struct watt_session *ses, unsigned long seconds, struct costs *costs)
+{
+	uint64_t begin_ns = watt_now_ns(), cpu_ns = bench_cpu_ns();
+
+	while (watt_now_ns() < begin_ns + seconds * WATT_NSEC_PER_SEC)
+		refresh(ses, costs);
+	costs->cpu_ns = bench_cpu_ns() - cpu_ns;
+	costs->wall_ns = watt_now_ns() - begin_ns;
+}
+
+static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long seconds)
+{
+	enum bench_bar bar = rate_hz == 20 ? BENCH_AT_MOST : BENCH_NO_BAR;
+	struct watt_session *ses = open_session(sysfs, rate_hz);
+	struct costs warm_up = { 0 }, costs = { 0 };
+	double n, mean_ms;
+	char name[64];
+
+	refresh_for(ses, 2, &warm_up);
+	refresh_for(ses, seconds, &costs);
+	n = (double)costs.refresh_ns.n;
+	mean_ms = (double)costs.cpu_ns / 1e6 / n;
+	snprintf(name, sizeof(name), "%u Hz, %zu rows, %s: ", rate_hz, costs.rows,
+		 watt_session_get_usage_name(ses));
+	bench_report("agent: CPU of one core", 100.0 * (double)costs.cpu_ns / (double)costs.wall_ns,
+		     "%", bar, 1, "%sreader threads included", name);
+	bench_report("agent: refresh, median CPU",
+		     (double)bench_percentile(&costs.refresh_ns, 500) / 1e6, "ms", bar, 0.5,
+		     "%ssweep to snapshot; p99 %.3f ms, with the readers %.3f ms", name,
+		     (double)bench_percentile(&costs.refresh_ns, 990) / 1e6, mean_ms);
+	bench_report("agent: resident memory", (double)bench_memory_bytes("Rss") / 1048576, "MiB",
+		     bar, 12, "%s%.1f MiB of it its own", name,
+		     (double)bench_memory_bytes("Anonymous") / 1048576);
+	watt_session_close(ses);
+}
+
+static uint64_t first_sample_ns(const char *sysfs)
+{
+	uint64_t begin_ns = watt_now_ns(), took_ns;
+	struct watt_session *ses = open_session(sysfs, 20);
+	struct watt_sample sample;
+
+	while (watt_session_get_sample(ses, 0, &sample) < 0) {
+		if (watt_now_ns() > begin_ns + 5 * WATT_NSEC_PER_SEC)
+			bench_exit(1, "no sample in 5 s");
+		watt_session_wait(ses, 1);
+	}
+	took_ns = sample.t_after_ns - begin_ns;
+	watt_session_close(ses);
+	return took_ns;
+}
+
+static void measure_start(const char *sysfs)
+{
+	struct bench_series series = { 0 };
+	int i;
+
+	for (i = 0; i < N_STARTS; i++)
+		bench_add(&series, first_sample_ns(sysfs));
+	bench_report("start to first sample", (double)bench_percentile(&series, 500) / 1e6, "ms",
+		     BENCH_AT_MOST, 50, "median of %d; max %.1f ms; %d processes there", N_STARTS,
+		     (double)bench_percentile(&series, 1000) / 1e6, N_SLEEPERS);
+	bench_series_done(&series);
+}
+
+/* In a process of its own, so that no memory is left over from what was measured before. */
+static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long seconds)
+{
+	int status;
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		if (rate_hz)
+			measure_rate(sysfs, rate_hz, seconds);
+		else
+			measure_start(sysfs);
+		exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (status != 0)
+		fprintf(stderr, "the measurement at %u Hz failed\n", rate_hz);
+}
+
+int main(int argc, char **argv)
+{
+	static const unsigned int rates_hz[] = { 0, 1, 20, 100 };
+	unsigned long seconds = bench_arg(argc, argv, 10);
+	char *tree = bench_tree_new();
+	struct machine *machine;
+	size_t i;
+
+	if (machine_new(tree, watt_now_ns(), &machine) < 0)
+		bench_exit(1, "%s: no machine", tree);
+	start_world(machine);
+	for (i = 0; i < sizeof(rates_hz) / sizeof(rates_hz[0]); i++)
+		run_apart(tree, rates_hz[i], seconds);
+	end_world();
+	machine_free(machine);
+	bench_tree_remove(tree);
+	return 0;
+}
