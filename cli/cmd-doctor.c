@@ -21,7 +21,7 @@
 #include "verdict.h"
 #include "xalloc.h"
 
-#define INDENT	   4
+#define INDENT 4
 #define WIDTH_MOST 100
 
 static const char help_text[] =

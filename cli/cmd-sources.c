@@ -23,7 +23,7 @@
 #include "verdict.h"
 #include "xalloc.h"
 
-#define SETTLE_MS  150
+#define SETTLE_MS 150
 #define BETWEEN_MS 300
 
 static const char help_text[] =
@@ -39,7 +39,7 @@ struct listing {
 	struct watt_session *ses;
 	struct table *table;
 	struct watt_sample *first; /* per channel: the first of the two readings */
-	int *first_r;		   /* what reading it returned */
+	int *first_r;              /* what reading it returned */
 };
 
 /* Power between two readings of a counter. */
@@ -87,8 +87,8 @@ static void format_timing(const struct watt_channel *channel, char *buf, size_t 
 	int n;
 
 	n = snprintf(buf, size, "%s",
-		     channel->period_ns ? units_time(number, (double)channel->period_ns / 1e9, 3)
-					: "unknown");
+		     channel->period_ns ? units_time(number, (double)channel->period_ns / 1e9, 3) :
+					  "unknown");
 	if (channel->window_ns)
 		n += snprintf(buf + n, size - (size_t)n, ", mean of %s",
 			      units_time(number, (double)channel->window_ns / 1e9, 3));

@@ -35,13 +35,13 @@ static void draw_children(struct drawing *drawing, int parent, const char *below
 		drawing->n_nodes++;
 		node->index = i;
 		snprintf(node->stem, sizeof(node->stem), "%s%s", below,
-			 depth == 0 ? ""
-			 : is_last  ? last
-				    : branch);
+			 depth == 0 ? "" :
+			 is_last    ? last :
+				      branch);
 		snprintf(node->below, sizeof(node->below), "%s%s", below,
-			 depth == 0 ? ""
-			 : is_last  ? "   "
-				    : line);
+			 depth == 0 ? "" :
+			 is_last    ? "   " :
+				      line);
 		if (depth < DEPTH_MAX)
 			draw_children(drawing, (int)i, node->below, depth + 1);
 	}

@@ -8,8 +8,8 @@
 #include <wattribute/domain.h>
 
 struct domain_tree_node {
-	size_t index;	 /* of the domain */
-	char stem[128];	 /* the branch in front of its name */
+	size_t index;    /* of the domain */
+	char stem[128];  /* the branch in front of its name */
 	char below[128]; /* the branch in front of what hangs below it */
 };
 

@@ -20,7 +20,7 @@ uint64_t events_now_ns(void)
 
 int events_open(struct events *ev)
 {
-	static const int signals[] = { SIGINT,	 SIGTERM, SIGHUP,  SIGQUIT, SIGCHLD,
+	static const int signals[] = { SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGCHLD,
 				       SIGWINCH, SIGCONT, SIGUSR1, SIGUSR2 };
 	sigset_t set;
 	size_t i;
@@ -66,7 +66,13 @@ static int poll_until(struct pollfd *fds, size_t n, uint64_t deadline_ns)
 
 int events_wait(struct events *ev, struct watt_session *ses, uint64_t deadline_ns)
 {
-	enum { SESSION, SIGNAL, INPUT, PROCESS, N };
+	enum {
+		SESSION,
+		SIGNAL,
+		INPUT,
+		PROCESS,
+		N
+	};
 	struct pollfd fds[N] = {
 		[SESSION] = { .fd = watt_session_get_fd(ses), .events = POLLIN },
 		[SIGNAL] = { .fd = ev->signal_fd, .events = POLLIN },

@@ -16,15 +16,15 @@
 
 struct events {
 	int signal_fd;
-	int input_fd;	       /* keys; -1: none */
-	int process_fd;	       /* pidfd of the process that is waited for; -1: none */
+	int input_fd;          /* keys; -1: none */
+	int process_fd;        /* pidfd of the process that is waited for; -1: none */
 	sigset_t old_mask;     /* what a child has to start with */
-	int signal;	       /* the newest signal */
+	int signal;            /* the newest signal */
 	bool is_from_terminal; /* it was sent by the terminal, so the whole group got it */
 };
 
-#define EVENTS_INIT                                               \
-	{                                                         \
+#define EVENTS_INIT \
+	{ \
 		.signal_fd = -1, .input_fd = -1, .process_fd = -1 \
 	}
 

@@ -17,6 +17,8 @@
 #include "xalloc.h"
 
 static const struct command commands[] = {
+	{ "top", cmd_top, "where the watts go, live" },
+	{ "stat", cmd_stat, "the energy of a command and all its descendants" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
 };

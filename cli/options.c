@@ -40,8 +40,8 @@ static int complain(char *const *argv)
 	const char *word = argv[optind - 1];
 
 	if (optopt >= 256 || optopt == 0)
-		message_usage(optopt ? "option '%s' needs a value, or takes none"
-				     : "unknown option '%s'",
+		message_usage(optopt ? "option '%s' needs a value, or takes none" :
+				       "unknown option '%s'",
 			      word);
 	else if (strncmp(word, "--", 2) == 0)
 		message_usage("option '%s' needs a value, or takes none", word);

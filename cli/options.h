@@ -18,8 +18,8 @@ struct options {
 	int verbosity;
 };
 
-#define OPTIONS_INIT                                                 \
-	{                                                            \
+#define OPTIONS_INIT \
+	{ \
 		.session = {.sz = sizeof(struct watt_session_opts) } \
 	}
 

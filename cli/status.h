@@ -8,8 +8,8 @@ enum status {
 	STATUS_FAILURE = 1,
 	STATUS_USAGE = 2,
 	STATUS_NOT_EXECUTABLE = 126, /* stat: the command is there and can't be run */
-	STATUS_NOT_FOUND = 127,	     /* stat: there is no such command */
-	STATUS_SIGNAL = 128,	     /* stat: plus the signal that ended the command */
+	STATUS_NOT_FOUND = 127,      /* stat: there is no such command */
+	STATUS_SIGNAL = 128,         /* stat: plus the signal that ended the command */
 };
 
 #endif

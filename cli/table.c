@@ -11,8 +11,8 @@
 #include "xalloc.h"
 
 #define COLUMNS_MAX 32
-#define CELL_MAX    1024
-#define GAP	    2
+#define CELL_MAX 1024
+#define GAP 2
 
 struct column {
 	char *title;

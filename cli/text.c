@@ -37,12 +37,12 @@ static size_t decode(const char *text, uint32_t *ret)
 	size_t len, i;
 	uint32_t c;
 
-	len = s[0] < 0x80   ? 1
-	      : s[0] < 0xc2 ? 0
-	      : s[0] < 0xe0 ? 2
-	      : s[0] < 0xf0 ? 3
-	      : s[0] < 0xf5 ? 4
-			    : 0;
+	len = s[0] < 0x80 ? 1 :
+	      s[0] < 0xc2 ? 0 :
+	      s[0] < 0xe0 ? 2 :
+	      s[0] < 0xf0 ? 3 :
+	      s[0] < 0xf5 ? 4 :
+			    0;
 	if (len == 0)
 		return 0;
 	c = len == 1 ? s[0] : s[0] & (0x7fu >> len);

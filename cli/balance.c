@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums over the partition: the domains that cover the machine's energy exactly once. */
+#include "balance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add_key(struct balance *sum, enum watt_share_key key)
+{
+	const char *name = watt_share_key_name(key);
+	size_t used = strlen(sum->keys);
+
+	if (!strstr(sum->keys, name))
+		snprintf(sum->keys + used, sizeof(sum->keys) - used, "%s%s", used ? ", " : "",
+			 name);
+}
+
+static void add_power(struct balance *sum, const struct watt_domain_state *state)
+{
+	if (isnan(view_power_w(state, 0)))
+		return;
+	sum->has_power = true;
+	sum->power_w += view_power_w(state, state->window_nj);
+	sum->idle_w += view_power_w(state, state->window_idle_nj);
+	sum->unattributed_w += view_power_w(state, state->window_unattributed_nj);
+}
+
+static void add_domain(struct balance *sum, const struct watt_domain *domain,
+		       const struct watt_domain_state *state)
+{
+	if (!view_has_energy(state))
+		return;
+	sum->is_known = true;
+	sum->energy_nj += state->energy_nj;
+	sum->idle_nj += state->idle_nj;
+	sum->unattributed_nj += state->unattributed_nj;
+	sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	sum->baseline_w += (double)state->baseline_uw / 1e6;
+	if (domain->origin > sum->origin)
+		sum->origin = domain->origin;
+	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
+		sum->uncertainty_ppm = domain->uncertainty_ppm;
+	add_key(sum, domain->key);
+	add_power(sum, state);
+}
+
+static void add_row(struct balance *sum, const struct view *view, const struct watt_row *row)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		double power_w = view_power_w(view->states[i], row->window_nj[i]);
+
+		if (!view->domains[i]->is_partition)
+			continue;
+		sum->attributed_nj += row->energy_nj[i];
+		if (!isnan(power_w))
+			sum->attributed_w += power_w;
+	}
+}
+
+void balance_draw(const struct view *view, struct balance *ret)
+{
+	struct balance sum = { .is_baseline_ready = true };
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (view->domains[i]->is_partition)
+			add_domain(&sum, view->domains[i], view->states[i]);
+	for (i = 0; i < view->n_rows; i++)
+		if (view_is_user(view->rows[i]->entity.kind))
+			add_row(&sum, view, view->rows[i]);
+	sum.is_baseline_ready = sum.is_baseline_ready && sum.is_known;
+	sum.is_exact = sum.energy_nj == sum.attributed_nj + sum.idle_nj + sum.unattributed_nj;
+	*ret = sum;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lines above the table of `top`: the machine's power and its history, the conservation line
+ * in watts and in joules, and how far all of it can be trusted. All return buf.
+ */
+#ifndef WATT_CLI_TOP_HEADER_H
+#define WATT_CLI_TOP_HEADER_H
+
+#include <stddef.h>
+
+#include "balance.h"
+
+/* "12.3 W estimated +-40 %" */
+char *top_header_power(const struct balance *balance, char *buf, size_t size);
+/* "estimated 12.3 W = attributed 3.2 + idle 8.9 + unattributed 0.2 W" */
+char *top_header_watts(const struct balance *balance, char *buf, size_t size);
+/* The same in joules since the start. */
+char *top_header_joules(const struct balance *balance, char *buf, size_t size);
+/* "shared by cpu_time, idle known (8.9 W), usage bpf, nothing lost" */
+char *top_header_trust(const struct balance *balance, const struct watt_quality *quality,
+		       const char *usage, char *buf, size_t size);
+
+#endif
