@@ -207,10 +207,16 @@ int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity
 
 	if (!process)
 		return -ESRCH;
+	/* A child of ours was adopted as if it were an orphan of the set before: it begins its own. */
+	if (process->tracked && process->is_adopted) {
+		process->tracked->users--;
+		process->tracked = NULL;
+	}
+	process->is_adopted = false;
 	if (process->tracked)
 		return -EBUSY;
-	tracked = watt_accounts_add(&at->accounts, WATT_ENTITY_TRACKED,
-				    watt_name_new(process->comm));
+	tracked =
+		watt_accounts_add(&at->accounts, WATT_ENTITY_TRACKED, watt_name_new(process->comm));
 	if (!tracked)
 		return -ENOMEM;
 	process->tracked = tracked;

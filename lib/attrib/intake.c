@@ -59,8 +59,8 @@ static int rename_account(struct watt_process *process)
 	struct watt_account *account = process->account;
 	struct watt_name *name;
 
-	if (process->is_asked || !memcmp(account->name->identity.comm, process->comm,
-					 sizeof(process->comm)))
+	if (process->is_asked ||
+	    !memcmp(account->name->identity.comm, process->comm, sizeof(process->comm)))
 		return 0;
 	name = plain_name(process);
 	if (!name)
@@ -76,9 +76,9 @@ static int open_account(struct watt_attrib *at, struct watt_process *process)
 
 	if (process->account)
 		return rename_account(process);
-	process->account =
-		watt_accounts_add(&at->accounts, is_kthread ? WATT_ENTITY_KTHREAD : WATT_ENTITY_PROCESS,
-				  plain_name(process));
+	process->account = watt_accounts_add(&at->accounts,
+					     is_kthread ? WATT_ENTITY_KTHREAD : WATT_ENTITY_PROCESS,
+					     plain_name(process));
 	if (!process->account)
 		return -ENOMEM;
 	process->account->users++;
@@ -175,17 +175,20 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 	return add_time(at, task->process, slice, u->cpu, delta_ns);
 }
 
-static void inherit(struct watt_attrib *at, struct watt_process *process, const struct watt_usage *u)
+static void inherit(struct watt_attrib *at, struct watt_process *process,
+		    const struct watt_usage *u)
 {
 	struct watt_process *parent;
 
 	if (!u->parent_tgid || u->parent_tgid == u->tgid)
 		return;
 	parent = watt_tasks_find_pid(&at->tasks, u->parent_tgid);
-	if (parent && parent->tracked)
+	if (parent && parent->tracked) {
 		set_sum(&process->tracked, parent->tracked);
-	else if (at->adopt_into && u->parent_tgid == at->self_pid)
+	} else if (at->adopt_into && u->parent_tgid == at->self_pid) {
 		set_sum(&process->tracked, at->adopt_into);
+		process->is_adopted = true;
+	}
 }
 
 /*

@@ -22,15 +22,16 @@ struct watt_process {
 	uint64_t start_ns;
 	uint64_t cgroup_id;
 	uint32_t uid;
-	uint16_t flags; /* enum watt_usage_flag of its newest record */
-	bool is_asked;  /* its name was asked for and has not changed since */
+	uint16_t flags;  /* enum watt_usage_flag of its newest record */
+	bool is_adopted; /* tracked because its parent died and it came to us */
+	bool is_asked;   /* its name was asked for and has not changed since */
 	uint32_t n_tasks;
 	char comm[16];
 	struct watt_account *account; /* made when it first uses CPU time; NULL: it never did */
 	struct watt_account *cgroup;
 	struct watt_account *owner;
 	struct watt_account *tracked;
-	uint64_t slice_seq;   /* slice that slice_use speaks of */
+	uint64_t slice_seq; /* slice that slice_use speaks of */
 	uint32_t slice_use;
 };
 

@@ -7,9 +7,16 @@
 #define MS 1000000ULL
 
 static const struct watt_channel package = {
-	.name = "p", .source = "t", .domain = "package-0", .kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY, .scale_num = 1, .scale_den = 1,
-	.package_id = 0, .die_id = -1, .core_id = -1,
+	.name = "p",
+	.source = "t",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = 0,
+	.die_id = -1,
+	.core_id = -1,
 };
 
 struct bench {
@@ -24,8 +31,12 @@ static void open_bench(struct bench *b)
 {
 	static const struct watt_channel *const channels[] = { &package };
 	static const uint16_t slots[2] = { 0, 0 };
-	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 1, .cpu_slot = slots,
-					 .n_cpus = 2, .n_slots = 1, .self_pid = 7 };
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = 1,
+					 .cpu_slot = slots,
+					 .n_cpus = 2,
+					 .n_slots = 1,
+					 .self_pid = 7 };
 
 	memset(b, 0, sizeof(*b));
 	assert_int_equal(watt_timeline_new(channels, 1, &b->tl), 0);
@@ -44,20 +55,30 @@ static struct watt_usage *add(struct bench *b, enum watt_usage_kind kind, uint32
 {
 	struct watt_usage *u = &b->records[b->n++];
 
-	*u = (struct watt_usage){ .t_ns = t_ms * MS, .cpu_ns = cpu_ms * MS, .start_ns = start_ns,
-				  .leader_start_ns = start_ns, .cgroup_id = 1, .tid = pid,
-				  .tgid = pid, .parent_tgid = 1, .uid = 5,
-				  .kind = (uint16_t)kind, .comm = "name" };
+	*u = (struct watt_usage){ .t_ns = t_ms * MS,
+				  .cpu_ns = cpu_ms * MS,
+				  .start_ns = start_ns,
+				  .leader_start_ns = start_ns,
+				  .cgroup_id = 1,
+				  .tid = pid,
+				  .tgid = pid,
+				  .parent_tgid = 1,
+				  .uid = 5,
+				  .kind = (uint16_t)kind,
+				  .comm = "name" };
 	return u;
 }
 
 /* Ends a slice at t_ms; the package takes 1 W all the time. */
 static void end_slice(struct bench *b, uint64_t t_ms, uint32_t flags)
 {
-	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS, .t_after_ns = t_ms * MS,
-					  .records = b->records, .n_records = b->n,
+	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+					  .t_after_ns = t_ms * MS,
+					  .records = b->records,
+					  .n_records = b->n,
 					  .flags = flags };
-	struct watt_sample sample = { .t_before_ns = t_ms * MS, .t_after_ns = t_ms * MS,
+	struct watt_sample sample = { .t_before_ns = t_ms * MS,
+				      .t_after_ns = t_ms * MS,
 				      .raw = (int64_t)(t_ms * MS) };
 
 	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
@@ -238,12 +259,36 @@ static void test_tracks_descendants(void **state)
 	add(&b, WATT_USAGE_FREE, 41, 101, 130, 10);
 	add(&b, WATT_USAGE_TASK, 42, 200, 200, 20)->parent_tgid = 1; /* init adopted it */
 	add(&b, WATT_USAGE_TASK, 43, 210, 200, 30)->parent_tgid = 7; /* and this came to us */
-	add(&b, WATT_USAGE_TASK, 44, 220, 200, 40); /* a stranger */
+	add(&b, WATT_USAGE_TASK, 44, 220, 200, 40);                  /* a stranger */
 	end_slice(&b, 200, 0);
 	snapshot(&b, 200);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->entity.id, id);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->cpu_ns, 60 * MS);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->total_nj, 60 * MS);
+	close_bench(&b);
+}
+
+/* The next command of ours is not an orphan of the one before, though it looks like it. */
+static void test_tracks_one_after_another(void **state)
+{
+	uint64_t first = 0, second = 0;
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 7, 10, 100, 0);
+	add(&b, WATT_USAGE_TASK, 40, 100, 100, 0)->parent_tgid = 7;
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_track(b.at, 40, &first), 0);
+	add(&b, WATT_USAGE_FREE, 40, 100, 130, 10);
+	add(&b, WATT_USAGE_TASK, 50, 210, 200, 0)->parent_tgid = 7;
+	end_slice(&b, 200, 0);
+	assert_int_equal(watt_attrib_track(b.at, 50, &second), 0);
+	assert_int_equal(watt_attrib_track(b.at, 50, &second), -EBUSY);
+	assert_int_not_equal(first, second);
+	add(&b, WATT_USAGE_TASK, 50, 210, 300, 25)->parent_tgid = 7;
+	end_slice(&b, 300, 0);
+	snapshot(&b, 300);
+	assert_int_equal(watt_snapshot_find_row(b.snap, second)->cpu_ns, 25 * MS);
 	close_bench(&b);
 }
 
@@ -341,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_pid_comes_again),
 		cmocka_unit_test(test_exec_of_a_thread),
 		cmocka_unit_test(test_tracks_descendants),
+		cmocka_unit_test(test_tracks_one_after_another),
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_forgets_the_unseen),
 		cmocka_unit_test(test_memory_is_bounded),
