@@ -50,6 +50,13 @@ static json_t *command_value(char *const *argv)
 	return array;
 }
 
+static void set_energy(json_t *obj, const char *key_nj, const char *key_j, bool is_known,
+		       int64_t energy_nj)
+{
+	set(obj, key_nj, energy_or_null(is_known, energy_nj));
+	set(obj, key_j, real_or_null(is_known ? (double)energy_nj / 1e9 : NAN));
+}
+
 static json_t *domains_value(const struct stat_report *report, const struct stat_run *run)
 {
 	json_t *array = json_array();
@@ -62,11 +69,12 @@ static json_t *domains_value(const struct stat_report *report, const struct stat
 		set(obj, "path", text_value(domain->path));
 		set(obj, "is_partition", json_boolean(domain->is_partition));
 		set(obj, "origin", json_string(watt_origin_name(domain->origin)));
-		set(obj, "energy_nj", energy_or_null(run->is_known, run->domain_nj[i]));
-		set(obj, "energy_j",
-		    real_or_null(run->is_known ? (double)run->domain_nj[i] / 1e9 : NAN));
-		set(obj, "machine_energy_nj", json_integer(run->domain_machine_nj[i]));
-		set(obj, "machine_energy_j", json_real((double)run->domain_machine_nj[i] / 1e9));
+		set(obj, "status",
+		    json_string(watt_status_name(run->domain_known[i] ? WATT_STATUS_OK :
+									WATT_STATUS_NODATA)));
+		set_energy(obj, "energy_nj", "energy_j", run->domain_known[i], run->domain_nj[i]);
+		set_energy(obj, "machine_energy_nj", "machine_energy_j", run->domain_known[i],
+			   run->domain_machine_nj[i]);
 		json_array_append_new(array, obj);
 	}
 	return array;
@@ -93,13 +101,6 @@ static json_t *intervals_value(const struct stat_run *run)
 		json_array_append_new(array, obj);
 	}
 	return array;
-}
-
-static void set_energy(json_t *obj, const char *key_nj, const char *key_j, bool is_known,
-		       int64_t energy_nj)
-{
-	set(obj, key_nj, energy_or_null(is_known, energy_nj));
-	set(obj, key_j, real_or_null(is_known ? (double)energy_nj / 1e9 : NAN));
 }
 
 static json_t *run_value(const struct stat_report *report, const struct stat_run *run)

@@ -13,7 +13,7 @@
 #include "xalloc.h"
 
 #define WHOLE 9
-#define DECIMALS 3
+#define DECIMALS 6
 
 enum measure {
 	ENERGY_J,
@@ -108,8 +108,8 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	for (k = 0; k < report->n_runs; k++) {
 		const struct stat_run *run = &report->runs[k];
 
-		own[k] = run->is_known ? (double)run->domain_nj[i] / 1e9 : NAN;
-		machine[k] = (double)run->domain_machine_nj[i] / 1e9;
+		own[k] = run->domain_known[i] ? (double)run->domain_nj[i] / 1e9 : NAN;
+		machine[k] = run->domain_known[i] ? (double)run->domain_machine_nj[i] / 1e9 : NAN;
 	}
 	s_own = statistics_of(own, report->n_runs);
 	s_machine = statistics_of(machine, report->n_runs);
@@ -159,9 +159,7 @@ static void print_title(const struct stat_report *report, FILE *out)
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", units_uncertainty(number, balance->uncertainty_ppm));
 	fprintf(out, ", shared by %s%s\n\n", *balance->keys ? balance->keys : "nothing",
-		balance->is_baseline_ready ?
-			"" :
-			"; idle power is not known yet, so all of it is shared");
+		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
 }
 
 /* What could make the numbers wrong, if anything did. */
@@ -201,7 +199,8 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	if (report->has_domains)
 		print_domains(report, out);
 	print_measure(report, out, MACHINE_J, "J", digits, 0, "the machine in that time");
-	print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
+	if (balance->is_baseline_ready)
+		print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
 	print_measure(report, out, UNATTRIBUTED_J, "J", digits, 2, "unattributed");
 	fputc('\n', out);
 	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");

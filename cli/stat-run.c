@@ -185,12 +185,14 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 	size_t i, n = after->view.n_domains;
 
 	run->n_domains = n;
+	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
 	run->domain_nj = xcalloc(n, sizeof(*run->domain_nj));
 	run->domain_machine_nj = xcalloc(n, sizeof(*run->domain_machine_nj));
 	for (i = 0; i < n; i++) {
 		const struct watt_domain_state *b = before->view.states[i];
 		const struct watt_domain_state *a = after->view.states[i];
 
+		run->domain_known[i] = after->row && view_has_energy(a);
 		run->domain_nj[i] = after->row ? after->row->energy_nj[i] : 0;
 		run->domain_machine_nj[i] = a->energy_nj - b->energy_nj;
 		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
@@ -316,6 +318,7 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 
 void stat_run_done(struct stat_run *run)
 {
+	free(run->domain_known);
 	free(run->domain_nj);
 	free(run->domain_machine_nj);
 	free(run->intervals);

@@ -35,6 +35,7 @@ struct stat_run {
 	uint64_t elapsed_ns;
 	int exit_status; /* as the shell has it: 128 + n for signal n */
 	size_t n_domains;
+	bool *domain_known; /* whether the domain has any energy */
 	int64_t *domain_nj; /* of the command */
 	int64_t *domain_machine_nj;
 	struct stat_interval *intervals;

@@ -106,7 +106,7 @@ char *top_header_trust(const struct balance *balance, const struct watt_quality 
 			 units_power(number, balance->baseline_w,
 				     units_digits(balance->uncertainty_ppm)));
 	else
-		snprintf(idle, sizeof(idle), "idle not known yet");
+		snprintf(idle, sizeof(idle), "idle power not known yet");
 	snprintf(buf, size, "shared by %s, %s, usage %s, %s",
 		 *balance->keys ? balance->keys : "nothing", idle, usage, losses);
 	return buf;

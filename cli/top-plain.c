@@ -11,6 +11,9 @@
 #include "top-header.h"
 #include "units.h"
 
+/* Command lines can be endless; who wants all of one asks for JSON. */
+#define WIDTH_PIPE 160
+
 static void print_rows(const struct top_frame *frame, const struct top_columns *columns, FILE *out)
 {
 	struct table *table = table_new();
@@ -24,7 +27,7 @@ static void print_rows(const struct top_frame *frame, const struct top_columns *
 		for (i = 0; i < columns->n; i++)
 			table_add(table, "%s",
 				  top_columns_cell(columns, i, &frame->model->rows[k], cell));
-	table_print(table, out, isatty(fileno(out)) ? page_get_width(out, 1000) : 0);
+	table_print(table, out, isatty(fileno(out)) ? page_get_width(out, 1000) : WIDTH_PIPE);
 	table_free(table);
 }
 

@@ -27,12 +27,12 @@ static void test_duration(void **state)
 		int r;
 		uint64_t t_ns;
 	} cases[] = {
-		{ "50ms", 0, 50000000 }, { "50", 0, 50000000 },	      { "1.5s", 0, 1500000000 },
-		{ "200us", 0, 200000 },	 { "2min", 0, 120000000000 }, { "0", -ERANGE, 0 },
+		{ "50ms", 0, 50000000 }, { "50", 0, 50000000 },       { "1.5s", 0, 1500000000 },
+		{ "200us", 0, 200000 },  { "2min", 0, 120000000000 }, { "0", -ERANGE, 0 },
 		{ "0.1us", -ERANGE, 0 }, { "1000000h", -ERANGE, 0 },  { "", -EINVAL, 0 },
-		{ "ms", -EINVAL, 0 },	 { "-1s", -EINVAL, 0 },	      { "+1s", -EINVAL, 0 },
-		{ "1e3", -EINVAL, 0 },	 { "1.2.3", -EINVAL, 0 },     { "inf", -EINVAL, 0 },
-		{ "nan", -EINVAL, 0 },	 { "0x10", -EINVAL, 0 },      { "5 s", -EINVAL, 0 },
+		{ "ms", -EINVAL, 0 },    { "-1s", -EINVAL, 0 },       { "+1s", -EINVAL, 0 },
+		{ "1e3", -EINVAL, 0 },   { "1.2.3", -EINVAL, 0 },     { "inf", -EINVAL, 0 },
+		{ "nan", -EINVAL, 0 },   { "0x10", -EINVAL, 0 },      { "5 s", -EINVAL, 0 },
 	};
 	size_t i;
 

@@ -24,9 +24,9 @@ static void test_number(void **state)
 		const char *text;
 	} cases[] = {
 		{ 12.345, 3, 3, "12.3" }, { 0.0421, 2, 3, "0.042" }, { 0.0004, 2, 3, "0.000" },
-		{ 0, 3, 3, "0" },	  { 9.996, 3, 3, "10.0" },   { 99.96, 3, 3, "100" },
+		{ 0, 3, 3, "0" },         { 9.996, 3, 3, "10.0" },   { 99.96, 3, 3, "100" },
 		{ 1234.5, 3, 3, "1234" }, { -1.25, 3, 3, "-1.25" },  { 1, 2, 3, "1.0" },
-		{ NAN, 3, 3, "-" },	  { INFINITY, 3, 3, "-" },   { -0.2, 1, 0, "0" },
+		{ NAN, 3, 3, "-" },       { INFINITY, 3, 3, "-" },   { -0.2, 1, 0, "0" },
 	};
 	char buf[UNITS_SIZE];
 	size_t i;
@@ -95,8 +95,8 @@ static void test_elapsed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_digits),	    cmocka_unit_test(test_number),
-		cmocka_unit_test(test_column),	    cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_digits),      cmocka_unit_test(test_number),
+		cmocka_unit_test(test_column),      cmocka_unit_test(test_prefixes),
 		cmocka_unit_test(test_uncertainty), cmocka_unit_test(test_elapsed),
 	};
 
