@@ -199,11 +199,11 @@ static void bury(struct procfs *src, struct watt_proc *proc, uint64_t t_ns)
 static bool is_still(struct procfs *src, struct watt_proc *proc,
 		     const struct watt_proclist_entry *entry)
 {
-	if (src->reader.has_clock && proc->inode != entry->inode &&
-	    watt_proc_verify(&src->reader, proc) < 0)
-		return false;
+	/* elsewhere than in procfs, inode numbers say nothing of processes */
+	bool is_same = src->env->procfs.is_kernel && proc->inode == entry->inode;
+
 	proc->inode = entry->inode;
-	return true;
+	return is_same || watt_proc_verify(&src->reader, proc) == 0;
 }
 
 /* Brings the processes known and those listed together; both are in the order of their pids. */

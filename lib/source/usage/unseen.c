@@ -89,9 +89,13 @@ int watt_unseen_update(struct watt_unseen *unseen, const struct watt_cpu_time *c
 		if (!cpus[i].online)
 			continue;
 		unseen->n_online++;
-		if (busy_ns > unseen->last_ns[i])
+		/* a CPU that was not seen before begins here; a count may step back a little */
+		if (unseen->last_ns[i] == UINT64_MAX)
+			unseen->last_ns[i] = busy_ns;
+		if (busy_ns > unseen->last_ns[i]) {
 			unseen->busy_ns += busy_ns - unseen->last_ns[i];
-		unseen->last_ns[i] = busy_ns;
+			unseen->last_ns[i] = busy_ns;
+		}
 	}
 	known_ns = unseen->seen_ns + noise(unseen, tick_ns);
 	if (unseen->busy_ns > known_ns && unseen->busy_ns - known_ns > unseen->unseen_ns)

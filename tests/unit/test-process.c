@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/source/meta/process.c */
+#include "env.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "source/pidstat.h"
+
+#define TICK_NS 10000000ULL
+
+static struct test_env *test;
+static struct watt_meta *meta;
+
+static void open_machine(const char *procfs)
+{
+	test = malloc(sizeof(*test));
+	assert_non_null(test);
+	test_env_open(test, procfs, NULL);
+	assert_int_equal(watt_meta_open(&test->env, &meta), 0);
+}
+
+static void close_machine(void)
+{
+	meta = watt_meta_close(meta);
+	assert_null(meta);
+	test_env_close(test);
+	free(test);
+}
+
+static void test_fixture(void **state)
+{
+	struct watt_identity id;
+
+	open_machine(fixture("kube-node", "proc"));
+	assert_int_equal(watt_meta_read_process(meta, 1202, 4010 * TICK_NS, &id), 0);
+	assert_int_equal(id.pid, 1202);
+	assert_int_equal(id.parent_pid, 1201);
+	assert_int_equal(id.start_ns, 4010 * TICK_NS);
+	assert_int_equal(id.uid, 65534);
+	assert_string_equal(id.comm, "nginx");
+	/* the NULs behind a title that was rewritten are not part of it */
+	assert_string_equal(id.cmdline, "nginx: worker process");
+	assert_null(id.exe);
+	assert_int_equal(id.missing, WATT_IDENTITY_EXE);
+	assert_null(id.vm_name);
+	watt_identity_done(&id);
+	assert_int_equal(watt_meta_read_process(meta, 700, 950 * TICK_NS, &id), 0);
+	assert_string_equal(id.cmdline, "/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml");
+	watt_identity_done(&id);
+	close_machine();
+}
+
+static void test_vm(void **state)
+{
+	struct watt_identity id;
+
+	open_machine(fixture("kube-node", "proc"));
+	assert_int_equal(watt_meta_read_process(meta, 1400, 5000 * TICK_NS, &id), 0);
+	assert_string_equal(id.vm_name, "web");
+	assert_string_equal(id.hypervisor, "qemu");
+	watt_identity_done(&id);
+	close_machine();
+}
+
+static void test_kernel_thread(void **state)
+{
+	struct watt_identity id;
+
+	open_machine(fixture("kube-node", "proc"));
+	assert_int_equal(watt_meta_read_process(meta, 2, 5 * TICK_NS, &id), 0);
+	/* it has no program, which is not the same as one that can't be read */
+	assert_int_equal(id.missing, 0);
+	assert_null(id.exe);
+	assert_string_equal(id.cmdline, "");
+	watt_identity_done(&id);
+	close_machine();
+}
+
+static void test_used_again(void **state)
+{
+	struct watt_identity id = { .pid = 77 };
+
+	open_machine(fixture("kube-node", "proc"));
+	/* ticks cut off: what BPF knows to the ns is the same within one */
+	assert_int_equal(watt_meta_read_process(meta, 700, 951 * TICK_NS - 1, &id), 0);
+	watt_identity_done(&id);
+	id.pid = 77;
+	assert_int_equal(watt_meta_read_process(meta, 700, 952 * TICK_NS, &id), -ESRCH);
+	assert_int_equal(watt_meta_read_process(meta, 700, 940 * TICK_NS, &id), -ESRCH);
+	assert_int_equal(watt_meta_read_process(meta, 701, 950 * TICK_NS, &id), -ESRCH);
+	assert_int_equal(id.pid, 77);
+	close_machine();
+}
+
+static void test_odd(void **state)
+{
+	static const uint32_t malformed[] = { 14, 15, 16, 17 };
+	struct watt_identity id;
+	size_t i;
+
+	open_machine(fixture("hybrid-odd", "proc"));
+	assert_int_equal(watt_meta_read_process(meta, 10, 100 * TICK_NS, &id), 0);
+	assert_string_equal(id.comm, "a) R 1 (b");
+	assert_string_equal(id.cmdline, "a  b");
+	watt_identity_done(&id);
+	assert_int_equal(watt_meta_read_process(meta, 11, 100 * TICK_NS, &id), 0);
+	assert_string_equal(id.comm, "two\nlines");
+	watt_identity_done(&id);
+	/* status and cmdline are not there */
+	assert_int_equal(watt_meta_read_process(meta, 13, 100 * TICK_NS, &id), 0);
+	assert_string_equal(id.comm, "bare");
+	assert_int_equal(id.missing, WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE | WATT_IDENTITY_UID);
+	assert_null(id.cmdline);
+	watt_identity_done(&id);
+	/* a stat that says nothing proves nothing */
+	for (i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		assert_int_equal(watt_meta_read_process(meta, malformed[i], 1, &id), 0);
+		assert_string_equal(id.comm, "");
+		watt_identity_done(&id);
+	}
+	close_machine();
+}
+
+static void test_exe_and_long_cmdline(void **state)
+{
+	static const char stat[] = "5 (x) S 1 5 5 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100";
+	char *dir = scratch_new(), *words = malloc(9000), path[PATH_MAX];
+	struct watt_identity id;
+
+	memset(words, 'w', 9000);
+	scratch_write(dir, "proc/5/stat", stat);
+	scratch_write(dir, "proc/5/status", "Name:\tx\nUid:\t1\t2\t3\t4\n");
+	scratch_write_bytes(dir, "proc/5/cmdline", words, 9000);
+	snprintf(path, sizeof(path), "%s/proc/5/exe", dir);
+	assert_int_equal(symlink("/usr/bin/old (deleted)", path), 0);
+	snprintf(path, sizeof(path), "%s/proc", dir);
+	open_machine(path);
+	assert_int_equal(watt_meta_read_process(meta, 5, 100 * TICK_NS, &id), 0);
+	assert_string_equal(id.exe, "/usr/bin/old (deleted)");
+	assert_int_equal(strlen(id.cmdline), 4095);
+	assert_int_equal(id.uid, 2);
+	assert_int_equal(id.missing, 0);
+	watt_identity_done(&id);
+	close_machine();
+	free(words);
+	scratch_remove(dir);
+}
+
+/* ---- this machine ---- */
+
+static uint64_t start_of(pid_t pid)
+{
+	struct watt_pidstat stat;
+	char path[64], text[1024];
+	uint64_t start_ns = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_int_equal(watt_pidstat_parse(text, &stat), 0);
+	assert_int_equal(watt_ticks_to_ns(stat.start_ticks, sysconf(_SC_CLK_TCK), &start_ns), 0);
+	return start_ns;
+}
+
+/* A child that renamed itself and waits to be killed. */
+static pid_t start_child(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_NAME, "x) R 1 (\n");
+		prctl(PR_SET_DUMPABLE, 0);
+		if (write(ready[1], "", 1) == 1)
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void test_live_child(void **state)
+{
+	struct watt_identity id;
+	uint64_t start_ns;
+	siginfo_t info;
+	pid_t pid;
+
+	open_machine("/proc");
+	pid = start_child();
+	start_ns = start_of(pid);
+	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), 0);
+	assert_string_equal(id.comm, "x) R 1 (\n");
+	assert_int_equal(id.parent_pid, getpid());
+	/* its files belong to root, its directory to whom it runs as */
+	assert_int_equal(id.uid, geteuid());
+	watt_identity_done(&id);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	/* a zombie has no program left, and no arguments */
+	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), 0);
+	assert_true(id.missing & WATT_IDENTITY_EXE);
+	assert_string_equal(id.cmdline, "");
+	watt_identity_done(&id);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), -ESRCH);
+	close_machine();
+}
+
+static void test_live_self(void **state)
+{
+	char self[PATH_MAX];
+	struct watt_identity id;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	assert_true(n > 0);
+	self[n] = '\0';
+	open_machine("/proc");
+	assert_int_equal(watt_meta_read_process(meta, (uint32_t)getpid(), start_of(getpid()), &id),
+			 0);
+	assert_int_equal(id.missing, 0);
+	assert_string_equal(id.exe, self);
+	assert_int_equal(id.uid, geteuid());
+	assert_int_equal(id.parent_pid, getppid());
+	watt_identity_done(&id);
+	close_machine();
+}
+
+static void test_done(void **state)
+{
+	struct watt_identity id = { .exe = strdup("a"),
+				    .cmdline = strdup("b"),
+				    .vm_name = strdup("c"),
+				    .hypervisor = strdup("d") };
+
+	watt_identity_done(&id);
+	assert_null(id.exe);
+	watt_identity_done(&id);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixture),       cmocka_unit_test(test_vm),
+		cmocka_unit_test(test_kernel_thread), cmocka_unit_test(test_used_again),
+		cmocka_unit_test(test_odd),           cmocka_unit_test(test_exe_and_long_cmdline),
+		cmocka_unit_test(test_live_child),    cmocka_unit_test(test_live_self),
+		cmocka_unit_test(test_done),
+	};
+
+	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+}
