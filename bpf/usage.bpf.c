@@ -69,6 +69,18 @@ extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym _
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+
+/*
+ * The verifier looks through all of the kernel's types at each pointer that is followed from one
+ * that it trusts: some ms each at load. Reading needs no trust. Not in kernels before 6.2.
+ */
+static __always_inline struct task_struct *cheap_to_verify(struct task_struct *task)
+{
+	if (!bpf_rdonly_cast)
+		return task;
+	return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
+}
 
 /*
  * The counter of a running task is as old as the last tick or switch. The time since then is on
@@ -174,7 +186,7 @@ int sweep_call(void *ctx)
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, BPF_TASK_ITER_THREADS);
 	while ((task = bpf_iter_task_next(&it)))
-		visit_task(task);
+		visit_task(cheap_to_verify(task));
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
 	return 0;
@@ -207,6 +219,7 @@ static __always_inline void tell_event(struct task_struct *task, __u16 kind)
 {
 	struct watt_bpf_record *record;
 
+	task = cheap_to_verify(task);
 	if (!task->pid)
 		return;
 	record = reserve();
@@ -238,7 +251,7 @@ int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 		last->tag = 0;
 	if (!record)
 		return 0;
-	record_fill(record, task, WATT_BPF_EXEC, bpf_ktime_get_ns());
+	record_fill(record, cheap_to_verify(task), WATT_BPF_EXEC, bpf_ktime_get_ns());
 	record->tid = old_pid;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
@@ -281,7 +294,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	record = reserve();
 	if (!record)
 		return 0;
-	record_init(record, task, WATT_BPF_MIGRATE, bpf_ktime_get_ns());
+	record_init(record, cheap_to_verify(task), WATT_BPF_MIGRATE, bpf_ktime_get_ns());
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	return 0;
 }
