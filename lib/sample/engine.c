@@ -10,9 +10,9 @@
 #include "base/util.h"
 #include "sample/reader.h"
 
-#define DEFAULT_QUANTUM_NS	WATT_NSEC_PER_MSEC
+#define DEFAULT_QUANTUM_NS WATT_NSEC_PER_MSEC
 #define DEFAULT_STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
-#define NO_READER		SIZE_MAX
+#define NO_READER SIZE_MAX
 
 struct engine_source {
 	struct watt_power *power;

@@ -17,9 +17,9 @@
 
 /* Above ordinary work, below the kernel's interrupt threads (50) that may have to feed us. */
 #define READER_FIFO_PRIORITY 10
-#define RING_MIN	     1024u
-#define RING_MAX	     65536u
-#define RING_SPAN_NS	     (2 * WATT_NSEC_PER_SEC)
+#define RING_MIN 1024u
+#define RING_MAX 65536u
+#define RING_SPAN_NS (2 * WATT_NSEC_PER_SEC)
 
 struct channel_counts {
 	struct watt_counter errors;

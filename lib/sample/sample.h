@@ -24,8 +24,8 @@ struct watt_engine_opts {
 	uint64_t quantum_ns; /* 0: 1 ms; periods are rounded up to it */
 	uint64_t period_ns;  /* of groups that have no slower period of their own; 0: the quantum */
 	uint64_t stop_timeout_ns; /* how long stop waits for a read that hangs; 0: 2 s */
-	uint32_t ring_size;	  /* samples per thread, a power of two; 0: room for 2 s */
-	bool is_never_realtime;	  /* don't even try SCHED_FIFO */
+	uint32_t ring_size;       /* samples per thread, a power of two; 0: room for 2 s */
+	bool is_never_realtime;   /* don't even try SCHED_FIFO */
 	struct watt_log log;
 };
 

@@ -10,7 +10,7 @@
 #include "sample/sample.h"
 
 #define MAX_CHANNELS 8
-#define MS	     WATT_NSEC_PER_MSEC
+#define MS WATT_NSEC_PER_MSEC
 
 /* ---- a source that counts how often each of its groups was read ---- */
 
@@ -19,10 +19,10 @@ struct fake {
 	struct watt_channel channels[MAX_CHANNELS];
 	struct watt_power_group groups[MAX_CHANNELS];
 	int64_t reads[MAX_CHANNELS];
-	uint32_t bad_channel;		 /* this one never has a value */
-	struct watt_signal *hang;	 /* NULL, or what a read waits for, for ever */
+	uint32_t bad_channel;            /* this one never has a value */
+	struct watt_signal *hang;        /* NULL, or what a read waits for, for ever */
 	struct watt_counter *is_hanging; /* with hang: says when it does */
-	uint64_t took_signals;		 /* of the reading thread: SIGTERM is not blocked */
+	uint64_t took_signals;           /* of the reading thread: SIGTERM is not blocked */
 	int *closed;
 };
 
