@@ -193,13 +193,31 @@ static void test_garbage(void **state)
 	scratch_remove(dir);
 }
 
+/* Whatever machine runs this: every CPU that is online is somewhere. */
+static void test_this_machine(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_topology topology;
+	uint32_t i, n_online = 0;
+
+	assert_int_equal(watt_root_open(&env.sysfs, "/sys"), 0);
+	assert_int_equal(watt_topology_open(&env, &topology), 0);
+	for (i = 0; i < topology.n_cpus; i++) {
+		n_online += topology.cpus[i].is_online;
+		assert_true(topology.cpus[i].is_known || !topology.cpus[i].is_online);
+	}
+	assert_true(n_online > 0);
+	watt_topology_done(&topology);
+	watt_root_close(&env.sysfs);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packages), cmocka_unit_test(test_not_needed),
 		cmocka_unit_test(test_dies),     cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_missing),  cmocka_unit_test(test_offline),
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_garbage),  cmocka_unit_test(test_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
