@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lower envelope of power against activity. Points of 200 ms fall into bins of activity; each bin
- * is represented by its first decile, which noise and the odd disturbance do not move. Where the
+ * Lower envelope of power against activity. Points of some slices fall into bins of activity; each
+ * bin is represented by its first decile, which noise and the odd disturbance do not move. Where the
  * machine was seen idle, idle power is what was seen; else it is where the line through the bins,
  * lowered until no bin lies below it, meets zero activity.
  */
@@ -13,10 +13,11 @@
 
 #include "base/util.h"
 
-#define BLOCK_NS 200000000ULL
-#define MIN_IDLE_POINTS 10  /* in the lowest bin: 2 s of an idle machine */
-#define MIN_BINS 6          /* for a line */
-#define MIN_POINTS 60       /* for a line: 12 s */
+#define BLOCK_NS	45000000ULL /* one slice of the usual length */
+#define MIN_IDLE_POINTS 20	    /* in the lowest bin: 1 s of an idle machine */
+#define MIN_BIN_POINTS	4	    /* for a bin to count */
+#define MIN_BINS	6	    /* for a line */
+#define MIN_POINTS	60	    /* for a line: 3 s */
 
 void watt_baseline_done(struct watt_baseline *baseline)
 {
@@ -43,6 +44,11 @@ static void bin_add(struct watt_baseline_bin *bin, uint32_t power_mw)
 	bin->low_mw = sorted[bin->n / 10];
 }
 
+static bool counts(const struct watt_baseline_bin *bin)
+{
+	return bin->n >= MIN_BIN_POINTS;
+}
+
 /* A straight line of power against activity, in mW and bins. */
 struct line {
 	double intercept_mw;
@@ -58,7 +64,7 @@ static struct line fit_line(const struct watt_baseline_bin *bins)
 	for (i = 0; i < WATT_BASELINE_BINS; i++) {
 		double x = (double)i + 0.5, y = bins[i].low_mw;
 
-		if (!bins[i].n)
+		if (!counts(&bins[i]))
 			continue;
 		n++;
 		sx += x;
@@ -81,7 +87,7 @@ static double lowered_intercept_mw(const struct watt_baseline_bin *bins, struct 
 		double above = line.intercept_mw + line.slope_mw * ((double)i + 0.5) -
 			       bins[i].low_mw;
 
-		if (bins[i].n)
+		if (counts(&bins[i]))
 			drop = WATT_MAX(drop, above);
 	}
 	return line.intercept_mw - drop;
@@ -93,7 +99,7 @@ static uint32_t lowest_mw(const struct watt_baseline_bin *bins)
 	size_t i;
 
 	for (i = 0; i < WATT_BASELINE_BINS; i++)
-		if (bins[i].n)
+		if (counts(&bins[i]))
 			low = WATT_MIN(low, bins[i].low_mw);
 	return low;
 }
@@ -103,7 +109,7 @@ static size_t used_bins(const struct watt_baseline_bin *bins)
 	size_t i, n = 0;
 
 	for (i = 0; i < WATT_BASELINE_BINS; i++)
-		n += bins[i].n > 0;
+		n += counts(&bins[i]);
 	return n;
 }
 
@@ -152,7 +158,7 @@ int watt_baseline_add(struct watt_baseline *baseline, uint64_t dt_ns, int64_t en
 	baseline->block_ns += dt_ns;
 	baseline->block_energy_nj += (uint64_t)energy_nj;
 	baseline->block_busy_ns += busy_ns;
-	if (baseline->block_ns < BLOCK_NS)
+	if (baseline->block_ns < WATT_MAX(BLOCK_NS, baseline->min_block_ns))
 		return 0;
 	r = add_block(baseline, n_cpus);
 	baseline->block_ns = baseline->block_energy_nj = baseline->block_busy_ns = 0;

@@ -26,6 +26,9 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->domain = domain;
 	ledger->is_usable = true;
 	ledger->next_seq = 1;
+	/* energy is spread evenly between two readings: only longer blocks show power */
+	if (domain->channel >= 0)
+		ledger->baseline.min_block_ns = 4 * opts->channels[domain->channel]->period_ns;
 	/* the last one stands for CPUs that are in no slot */
 	ledger->has_slot = calloc(at->n_slots + 1, sizeof(*ledger->has_slot));
 	if (!ledger->has_slot)
