@@ -2,10 +2,15 @@
 /*
  * How punctual the engine is at 1 kHz with 16 channels, and what that costs: on files in memory
  * and on real sysfs attributes, with SCHED_FIFO and without. The samples are fetched as a
- * recorder would, ten times a second.
+ * recorder would, ten times a second. Beside it, in the same run, what no recorder can do
+ * without: a thread that sleeps and preads, and nothing else.
  * usage: bench-lateness [SECONDS]
  */
 #include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
 
 #include "base/fs.h"
 #include "base/util.h"
@@ -114,6 +119,70 @@ static void report(const char *what, const struct watt_reader_stats *stats, doub
 		     (unsigned long long)stats->errors);
 }
 
+/* ---- the least that it can cost ---- */
+
+struct bare_loop {
+	const struct file_source *source;
+	unsigned long seconds;
+	bool is_realtime;
+	struct bench_series late_ns;
+	uint64_t cpu_ns;
+};
+
+static void *run_bare_loop(void *data)
+{
+	struct sched_param param = { .sched_priority = 10 };
+	struct bare_loop *loop = data;
+	uint64_t t_ns = watt_now_ns(), cpu_ns = bench_thread_cpu_ns();
+	unsigned long i, n = loop->seconds * WATT_NSEC_PER_SEC / PERIOD_NS;
+	char buf[64];
+	int k;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	if (loop->is_realtime)
+		sched_setscheduler(0, SCHED_FIFO, &param);
+	for (i = 0; i < n; i++) {
+		struct timespec ts = watt_timespec_from_ns(t_ns += PERIOD_NS);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		bench_add(&loop->late_ns, watt_now_ns() - t_ns);
+		for (k = 0; k < N_CHANNELS; k++)
+			if (pread(loop->source->files[k].fd, buf, sizeof(buf), 0) <= 0)
+				bench_exit(1, "pread: %s", strerror(errno));
+	}
+	loop->cpu_ns = bench_thread_cpu_ns() - cpu_ns;
+	return NULL;
+}
+
+static void measure_bare_loop(const char *what, const char *root, const char *dir, bool is_realtime,
+			      unsigned long seconds)
+{
+	struct watt_power *source = source_open(root, dir);
+	struct bare_loop loop = {
+		.source = watt_container_of(source, struct file_source, power),
+		.seconds = seconds,
+		.is_realtime = is_realtime,
+	};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run_bare_loop, &loop) != 0)
+		bench_exit(1, "no thread");
+	pthread_join(thread, NULL);
+	bench_report(
+		"recorder: bare loop of sleep and pread",
+		100.0 * (double)loop.cpu_ns / (double)(seconds * WATT_NSEC_PER_SEC), "%",
+		BENCH_NO_BAR, 0,
+		"1 kHz, 16 channels on %s, %s: no recorder can cost less; lateness p50 %.1f us, "
+		"p99 %.1f us",
+		what, is_realtime ? "SCHED_FIFO" : "SCHED_OTHER",
+		(double)bench_percentile(&loop.late_ns, 500) / 1e3,
+		(double)bench_percentile(&loop.late_ns, 990) / 1e3);
+	bench_series_done(&loop.late_ns);
+	source_close(source);
+}
+
+/* ---- the engine ---- */
+
 static void measure(const char *what, const char *root, const char *dir, bool is_realtime,
 		    unsigned long seconds)
 {
@@ -158,7 +227,9 @@ int main(int argc, char **argv)
 	}
 	for (i = 1; i >= 0; i--) {
 		measure("tmpfs", tree, "zones", i, seconds);
+		measure_bare_loop("tmpfs", tree, "zones", i, seconds);
 		measure("sysfs", "/sys", "class/net/lo/statistics", i, seconds);
+		measure_bare_loop("sysfs", "/sys", "class/net/lo/statistics", i, seconds);
 	}
 	bench_tree_remove(tree);
 	return 0;
