@@ -166,6 +166,11 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	return 0;
 }
 
+int watt_pipeline_stop(struct watt_pipeline *p)
+{
+	return p && p->engine ? watt_engine_stop(p->engine) : 0;
+}
+
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 {
 	if (!p)
@@ -344,27 +349,11 @@ int watt_pipeline_flush(struct watt_pipeline *p, uint64_t timeout_ns)
 	}
 }
 
-static void engine_quality(const struct watt_pipeline *p, struct watt_quality *quality)
-{
-	struct watt_reader_stats stats;
-	size_t i;
-
-	for (i = 0; i < p->n_channels; i++) {
-		/* one group, one reader: count it once */
-		if (i && p->channels[i]->group == p->channels[i - 1]->group &&
-		    p->channels[i]->source == p->channels[i - 1]->source)
-			continue;
-		watt_engine_stats(p->engine, i, &stats);
-		quality->missed_reads += stats.missed;
-		quality->lost_samples += stats.lost;
-	}
-}
-
 int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
 {
 	struct watt_quality quality = { 0 };
 
-	engine_quality(p, &quality);
+	watt_engine_losses(p->engine, &quality.missed_reads, &quality.lost_samples);
 	return watt_attrib_snapshot(p->attrib, p->timeline, watt_now_ns(),
 				    watt_clock_ns(CLOCK_REALTIME), &quality, ret);
 }

@@ -22,6 +22,11 @@ struct watt_pipeline_opts {
 /* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */
 int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
 		      struct watt_pipeline **ret);
+/*
+ * Ends the reading. Returns how many sources hang in a read, normally 0: then env must stay for
+ * ever. Accepts NULL.
+ */
+int watt_pipeline_stop(struct watt_pipeline *pipeline);
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *pipeline);
 /* Starts the readers and takes the first sweep. */
 int watt_pipeline_start(struct watt_pipeline *pipeline);

@@ -92,11 +92,19 @@ int watt_session_open(const struct watt_session_opts *opts, struct watt_session 
 
 struct watt_session *watt_session_close(struct watt_session *ses)
 {
+	bool is_hung;
+
 	if (!ses)
 		return NULL;
+	is_hung = watt_pipeline_stop(ses->pipeline) > 0;
 	watt_pipeline_free(ses->pipeline);
 	if (ses->timer_fd >= 0)
 		close(ses->timer_fd);
+	if (is_hung) {
+		/* a read that comes back one day finds its world, but nobody to talk to */
+		ses->env.env.log = (struct watt_log){ 0 };
+		return NULL;
+	}
 	watt_env_close(&ses->env);
 	free(ses);
 	return NULL;

@@ -297,6 +297,16 @@ const struct watt_channel *watt_engine_channel(const struct watt_engine *engine,
 	return source ? &source->power->channels[index - source->first_channel] : NULL;
 }
 
+void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, uint64_t *ret_lost)
+{
+	size_t i;
+
+	*ret_missed = 0;
+	*ret_lost = 0;
+	for (i = 0; i < engine->n_readers; i++)
+		watt_reader_add_losses(engine->readers[i].reader, ret_missed, ret_lost);
+}
+
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret)
 {

@@ -423,6 +423,20 @@ static uint64_t overdue(const struct watt_reader *reader, const struct reader_gr
 	return (now_ns - due_ns) / group->schedule.period_ns;
 }
 
+void watt_reader_add_losses(const struct watt_reader *reader, uint64_t *missed, uint64_t *lost)
+{
+	uint32_t j;
+	size_t i;
+
+	for (i = 0; i < reader->n_groups; i++) {
+		const struct reader_group *group = &reader->groups[i];
+
+		*missed += watt_counter_get(&group->missed) + overdue(reader, group);
+		for (j = 0; j < group->n; j++)
+			*lost += watt_counter_get(&group->counts[j].lost);
+	}
+}
+
 void watt_reader_get_stats(const struct watt_reader *reader, uint32_t channel,
 			   struct watt_reader_stats *ret)
 {

@@ -52,5 +52,7 @@ size_t watt_reader_fetch(struct watt_reader *reader, struct watt_sample *ret, si
 /* Any thread. channel is one of this reader's. */
 void watt_reader_get_stats(const struct watt_reader *reader, uint32_t channel,
 			   struct watt_reader_stats *ret);
+/* Adds to what is in them. Any thread. */
+void watt_reader_add_losses(const struct watt_reader *reader, uint64_t *missed, uint64_t *lost);
 
 #endif

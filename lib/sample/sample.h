@@ -71,5 +71,10 @@ const struct watt_channel *watt_engine_channel(const struct watt_engine *engine,
 /* How the group of a channel does. Any thread. */
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret);
+/*
+ * Of all readers since they were made: deadlines missed, each group counted once, and samples
+ * lost. Cheaper than the statistics. Any thread.
+ */
+void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, uint64_t *ret_lost);
 
 #endif

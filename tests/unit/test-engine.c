@@ -254,6 +254,7 @@ static void test_loss_is_counted(void **state)
 	struct watt_engine_opts opts = { .epoch_ns = 1000, .quantum_ns = 100, .ring_size = 4 };
 	struct fake *fake = fake_new(&quick_ops);
 	struct watt_sample samples[8] = { 0 };
+	uint64_t missed = 9, lost = 9;
 	struct watt_engine *engine;
 
 	fake_add(fake, 3, 0);
@@ -265,6 +266,9 @@ static void test_loss_is_counted(void **state)
 	assert_int_equal(stats_of(engine, 0).lost, 1);
 	assert_int_equal(stats_of(engine, 1).lost, 2);
 	assert_int_equal(stats_of(engine, 2).lost, 2);
+	watt_engine_losses(engine, &missed, &lost);
+	assert_int_equal(missed, 0);
+	assert_int_equal(lost, 5);
 	assert_int_equal(watt_engine_fetch(engine, samples, 8), 4);
 	assert_int_equal(samples[0].raw, 100);
 	assert_int_equal(samples[3].raw, 200);
