@@ -104,7 +104,7 @@ static void settle_zeros(struct powercap *p, struct findings *found)
 		if (!has_paused)
 			nanosleep(&pause, NULL);
 		has_paused = true;
-		if (watt_powercap_reader_read(reader, 0, &value) == 0 && value > 0)
+		if (watt_powercap_reader_read(reader, &value) == 0 && value > 0)
 			reader->is_zero = false;
 		else
 			found->n_zero++;
@@ -232,9 +232,13 @@ static void powercap_read(struct watt_power *power, uint32_t group, struct watt_
 	int r;
 
 	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
+		if (reader->is_gone) {
+			watt_powercap_reader_find_again(reader, t_ns);
+			t_ns = watt_now_ns();
+		}
 		value = 0;
 		ret->t_before_ns = t_ns;
-		r = watt_powercap_reader_read(reader, t_ns, &value);
+		r = watt_powercap_reader_read(reader, &value);
 		t_ns = watt_now_ns();
 		ret->t_after_ns = t_ns;
 		ret->status = watt_status_from_errno(r);

@@ -31,7 +31,7 @@ int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct 
 	value_path(zone->id, zone, path, sizeof(path));
 	r = watt_file_open(&reader->file, &env->sysfs, path);
 	if (r == 0)
-		r = watt_powercap_reader_read(reader, 0, &value);
+		r = watt_powercap_reader_read(reader, &value);
 	if (r == -EAGAIN || r == -ENODATA)
 		r = 0;
 	reader->is_zero = zone->is_energy && value == 0;
@@ -45,40 +45,13 @@ void watt_powercap_reader_close(struct watt_powercap_reader *reader)
 	watt_file_close(&reader->file);
 }
 
-/* Finds the zone of that name under whatever number, and opens it. */
-static int revive(struct watt_powercap_reader *reader)
-{
-	char id[sizeof(reader->zone->id)], path[256];
-	int r;
-
-	r = watt_powercap_find(reader->env, reader->zone, id, sizeof(id));
-	if (r < 0)
-		return r;
-	value_path(id, reader->zone, path, sizeof(path));
-	if (!reader->file.path || strcmp(path, reader->file.path)) {
-		watt_file_close(&reader->file);
-		r = watt_file_open(&reader->file, &reader->env->sysfs, path);
-		if (r < 0)
-			return r;
-		watt_log(&reader->env->log, WATT_LOG_INFO, "powercap: %s is back as %s",
-			 reader->zone->name, id);
-	}
-	reader->is_gone = false;
-	return 0;
-}
-
-int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t now_ns, uint64_t *ret)
+int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret)
 {
 	uint64_t value;
 	int r;
 
-	if (reader->is_gone) {
-		if (now_ns < reader->retry_ns)
-			return -ENODEV;
-		reader->retry_ns = now_ns + RETRY_NS;
-		if (revive(reader) < 0)
-			return -ENODEV;
-	}
+	if (reader->is_gone)
+		return -ENODEV;
 	r = watt_file_read_u64(&reader->file, &value);
 	if (r == -ENODEV)
 		reader->is_gone = true;
@@ -87,4 +60,24 @@ int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t now_
 	if (r == 0)
 		*ret = value;
 	return r;
+}
+
+void watt_powercap_reader_find_again(struct watt_powercap_reader *reader, uint64_t now_ns)
+{
+	char id[sizeof(reader->zone->id)], path[256];
+
+	if (now_ns < reader->retry_ns)
+		return;
+	reader->retry_ns = now_ns + RETRY_NS;
+	if (watt_powercap_find(reader->env, reader->zone, id, sizeof(id)) < 0)
+		return;
+	value_path(id, reader->zone, path, sizeof(path));
+	if (!reader->file.path || strcmp(path, reader->file.path)) {
+		watt_file_close(&reader->file);
+		if (watt_file_open(&reader->file, &reader->env->sysfs, path) < 0)
+			return;
+		watt_log(&reader->env->log, WATT_LOG_INFO, "powercap: %s is back as %s",
+			 reader->zone->name, id);
+	}
+	reader->is_gone = false;
 }

@@ -19,9 +19,14 @@ int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct 
 			      const struct watt_powercap_zone *zone);
 void watt_powercap_reader_close(struct watt_powercap_reader *reader);
 /*
- * Reads the value at now_ns. As watt_file_read_u64; -ERANGE beyond 63 bits; -ENODEV while the zone
- * is not there. Looking for a zone that was removed allocates; nothing else here does.
+ * As watt_file_read_u64; -ERANGE beyond 63 bits; -ENODEV: the zone was removed, and stays so until
+ * it is found again.
  */
-int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t now_ns, uint64_t *ret);
+int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret);
+/*
+ * Looks for a zone that is_gone, by its name, at most ten times a second. It allocates and takes
+ * long, which reading must not: it is called between two readings.
+ */
+void watt_powercap_reader_find_again(struct watt_powercap_reader *reader, uint64_t now_ns);
 
 #endif
