@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/util.h"
+
 void watt_unseen_done(struct watt_unseen *unseen)
 {
-	free(unseen->last_ns);
+	free(unseen->cpus);
 	*unseen = (struct watt_unseen){ 0 };
 }
 
@@ -29,19 +31,39 @@ static uint64_t cpu_busy(const struct watt_unseen *unseen, const struct watt_cpu
 
 static int grow(struct watt_unseen *unseen, size_t n_cpus)
 {
-	uint64_t *last_ns;
+	struct watt_unseen_cpu *cpus;
 	size_t i;
 
 	if (n_cpus <= unseen->n_cpus)
 		return 0;
-	last_ns = reallocarray(unseen->last_ns, n_cpus, sizeof(*last_ns));
-	if (!last_ns)
+	cpus = reallocarray(unseen->cpus, n_cpus, sizeof(*cpus));
+	if (!cpus)
 		return -ENOMEM;
 	for (i = unseen->n_cpus; i < n_cpus; i++)
-		last_ns[i] = UINT64_MAX;
-	unseen->last_ns = last_ns;
+		cpus[i] = (struct watt_unseen_cpu){ 0 };
+	unseen->cpus = cpus;
 	unseen->n_cpus = n_cpus;
 	return 0;
+}
+
+/* How far a count came. One that steps back a little must not count that way twice. */
+static uint64_t advance(uint64_t *last_ns, uint64_t now_ns)
+{
+	uint64_t delta_ns = now_ns > *last_ns ? now_ns - *last_ns : 0;
+
+	*last_ns += delta_ns;
+	return delta_ns;
+}
+
+static void update_cpu(struct watt_unseen *unseen, struct watt_unseen_cpu *cpu,
+		       const struct watt_cpu_time *now)
+{
+	uint64_t busy_ns = cpu_busy(unseen, now);
+
+	if (!cpu->is_known)
+		*cpu = (struct watt_unseen_cpu){ busy_ns, now->idle_ns, true };
+	unseen->busy_ns += advance(&cpu->busy_ns, busy_ns);
+	unseen->idle_ns += advance(&cpu->idle_ns, now->idle_ns);
 }
 
 static uint64_t square_root(uint64_t x)
@@ -62,14 +84,19 @@ static uint64_t square_root(uint64_t x)
 }
 
 /*
- * How far the ticks may be off. Each is charged whole to whoever runs when it fires: the error
- * of n of them grows with the square root of n; and the tasks' own counts lag by a tick per CPU.
+ * How far the ticks may be off. Each is charged whole to what runs when it fires: n ticks of a
+ * CPU that is busy for the part p of the time are off by the root of n * (1 - p). (Kernels tick
+ * faster than they count, so that this is one to three standard deviations.) And the tasks' own
+ * counts lag by a tick per CPU.
  */
 static uint64_t noise(const struct watt_unseen *unseen, uint64_t tick_ns)
 {
-	uint64_t n_ticks = unseen->busy_ns / tick_ns;
+	uint64_t busy = unseen->busy_ns / tick_ns, idle = unseen->idle_ns / tick_ns;
+	uint64_t variance = 0;
 
-	return (2 * unseen->n_online + square_root(n_ticks)) * tick_ns;
+	if (busy + idle > 0)
+		variance = (uint64_t)((watt_u128)busy * idle / (busy + idle));
+	return (2 * unseen->n_online + square_root(variance)) * tick_ns;
 }
 
 int watt_unseen_update(struct watt_unseen *unseen, const struct watt_cpu_time *cpus, size_t n_cpus,
@@ -84,18 +111,10 @@ int watt_unseen_update(struct watt_unseen *unseen, const struct watt_cpu_time *c
 		return r;
 	unseen->n_online = 0;
 	for (i = 0; i < n_cpus; i++) {
-		uint64_t busy_ns = cpu_busy(unseen, &cpus[i]);
-
 		if (!cpus[i].online)
 			continue;
 		unseen->n_online++;
-		/* a CPU that was not seen before begins here; a count may step back a little */
-		if (unseen->last_ns[i] == UINT64_MAX)
-			unseen->last_ns[i] = busy_ns;
-		if (busy_ns > unseen->last_ns[i]) {
-			unseen->busy_ns += busy_ns - unseen->last_ns[i];
-			unseen->last_ns[i] = busy_ns;
-		}
+		update_cpu(unseen, &unseen->cpus[i], &cpus[i]);
 	}
 	known_ns = unseen->seen_ns + noise(unseen, tick_ns);
 	if (unseen->busy_ns > known_ns && unseen->busy_ns - known_ns > unseen->unseen_ns)

@@ -13,12 +13,20 @@
 
 #include <wattribute/usage.h>
 
+/* What one CPU counted when it was seen last. */
+struct watt_unseen_cpu {
+	uint64_t busy_ns;
+	uint64_t idle_ns;
+	bool is_known;
+};
+
 /* One thread per object. All zero is a valid start. */
 struct watt_unseen {
-	uint64_t *last_ns; /* per CPU: what it was busy when it was seen last */
+	struct watt_unseen_cpu *cpus;
 	size_t n_cpus;
 	size_t n_online;
 	uint64_t busy_ns; /* since the first update */
+	uint64_t idle_ns;
 	uint64_t seen_ns;
 	uint64_t unseen_ns; /* the answer: never falls */
 	bool is_irq_separate;
