@@ -108,7 +108,7 @@ static const struct watt_board boards[] = {
 	{ "Jetson TX2 NX", MODULES("p3636"), tx2_nx },
 	{ "Jetson TX2", MODULES("p3310", "p3489", "p2771"), tx2 },
 	{ "Jetson Nano", MODULES("p3448", "p3450", "jetson-nano"), nano },
-	{ "Jetson TX1", MODULES("p2180", "jetson-tx1"), tx1 },
+	{ "Jetson TX1", MODULES("p2180", "p2371-2180", "jetson-tx1"), tx1 },
 	{ "Jetson Thor", MODULES("p3834"), thor },
 	{ NULL },
 };

@@ -23,22 +23,22 @@ enum watt_status watt_sensor_status(int error)
 	}
 }
 
-/* "-12.5" with three decimals is -12500. Without a point a number is whole. */
-static int parse_decimal(char *text, uint32_t decimals, int64_t *ret)
+int watt_sensor_parse_decimal(const char *text, uint32_t decimals, int64_t *ret)
 {
-	char *point = strchr(text, '.');
+	const char *point = strchr(text, '.'), *p = point ? point + 1 : "";
+	size_t whole = point ? (size_t)(point - text) : strlen(text);
 	bool is_negative = text[0] == '-';
 	int64_t value, digit;
-	const char *p = "";
+	char buf[32];
 	int r;
 
-	if (point) {
-		*point = '\0';
-		p = point + 1;
-		if (strspn(p, "0123456789") != strlen(p))
-			return -EBADMSG;
-	}
-	r = watt_parse_i64(text, &value);
+	if (strspn(p, "0123456789") != strlen(p))
+		return -EBADMSG;
+	if (whole >= sizeof(buf))
+		return -ERANGE;
+	memcpy(buf, text, whole);
+	buf[whole] = '\0';
+	r = watt_parse_i64(buf, &value);
 	if (r < 0)
 		return r;
 	for (; decimals > 0; decimals--) {
@@ -59,7 +59,7 @@ static int read_decimal(struct watt_sensor_input *factor, int64_t *ret)
 	r = watt_file_read(&factor->file, text, sizeof(text));
 	if (r < 0)
 		return r == -EMSGSIZE ? -EBADMSG : r;
-	return parse_decimal(text, factor->decimals, ret);
+	return watt_sensor_parse_decimal(text, factor->decimals, ret);
 }
 
 static int read_factor(struct watt_sensor_input *factor, int64_t *ret)

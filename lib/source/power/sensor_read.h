@@ -28,6 +28,11 @@ struct watt_sensor {
 int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 		     const struct watt_sensor_spec *spec);
 void watt_sensor_done(struct watt_sensor *sensor);
+/*
+ * "-12.5" with three decimals is -12500; further digits are cut off. Without a point a number is
+ * whole. -EBADMSG, -ERANGE.
+ */
+int watt_sensor_parse_decimal(const char *text, uint32_t decimals, int64_t *ret);
 /* 0, or why there is no value (watt_sensor_status). */
 int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret);
 

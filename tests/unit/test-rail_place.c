@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/source/power/rail_place.c */
+#include "sensors.h"
+
+#include "source/power/rail_place.h"
+
+static void test_kinds(void **state)
+{
+	static const struct {
+		const char *label;
+		enum watt_domain_kind kind;
+	} cases[] = {
+		{ "vdd_cpu", WATT_DOMAIN_CPU_RAIL },
+		{ "cpu", WATT_DOMAIN_CPU_RAIL },
+		{ "vdd_cpu0", WATT_DOMAIN_CPU_RAIL },
+		{ "vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL },
+		{ "pom_5v_cpu", WATT_DOMAIN_CPU_RAIL },
+		{ "gpu", WATT_DOMAIN_GPU },
+		{ "vdd_gpu_soc", WATT_DOMAIN_GPU },
+		{ "vddrq", WATT_DOMAIN_DRAM },
+		{ "vddq_vdd2_1v8ao", WATT_DOMAIN_DRAM },
+		{ "vdd_sys_ddr", WATT_DOMAIN_DRAM },
+		{ "cpufan", WATT_DOMAIN_RAIL },
+		{ "vcpu", WATT_DOMAIN_RAIL },
+		{ "cpufan_cpu", WATT_DOMAIN_CPU_RAIL },
+		{ "vdd_soc", WATT_DOMAIN_RAIL },
+		{ "", WATT_DOMAIN_RAIL },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++)
+		assert_int_equal(watt_rail_kind_of_label(cases[i].label), cases[i].kind);
+}
+
+static void check_place(const struct watt_rail_map *map, const struct watt_rail *rail,
+			const char *path, enum watt_domain_kind kind, uint32_t flags)
+{
+	struct watt_place place;
+
+	watt_rail_map_place(map, rail, &place);
+	assert_string_equal(place.path, path);
+	assert_int_equal(place.kind, kind);
+	assert_int_equal(place.flags, flags);
+	assert_int_equal(place.package_id, -1);
+}
+
+static void test_unknown_board(void **state)
+{
+	struct watt_rail_map *map;
+	struct machine m;
+
+	machine_init_fixture(&m, "ina-mixed");
+	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	assert_null(watt_rail_map_board(map));
+	check_place(map, &(struct watt_rail){ "3-0040", "VDD_IN", "ch0", false }, "3-0040:vdd_in",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	check_place(map, &(struct watt_rail){ "3-0040", "VDD_CPU", "ch1", false }, "3-0040:vdd_cpu",
+		    WATT_DOMAIN_CPU_RAIL, OVERLAP);
+	check_place(map, &(struct watt_rail){ "3-0040", NULL, "ch2", false }, "3-0040:ch2",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	check_place(map, &(struct watt_rail){ "3-0040", "!!!", "ch2", false }, "3-0040:ch2",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	/* alone on its device: the label does not matter */
+	check_place(map, &(struct watt_rail){ "3-0041", "VDD_X", "ch0", true }, "3-0041",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	check_place(map, &(struct watt_rail){ "!", NULL, "ch0", true }, "unnamed", WATT_DOMAIN_RAIL,
+		    OVERLAP);
+	watt_rail_map_free(map);
+	machine_done(&m);
+}
+
+static void test_known_board(void **state)
+{
+	struct watt_rail_map *map;
+	struct machine m;
+
+	machine_init_fixture(&m, "jetson-agx-orin");
+	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
+	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "vdd_cpu_cv",
+		    WATT_DOMAIN_CPU_RAIL, 0);
+	/* the same label and address on a later bus is another chip */
+	check_place(map, &(struct watt_rail){ "9-0040", "VDD_CPU_CV", "ch1", false },
+		    "9-0040:vdd_cpu_cv", WATT_DOMAIN_CPU_RAIL, OVERLAP);
+	/* a rail that the board does not have */
+	check_place(map, &(struct watt_rail){ "1-0040", "VDD_5V", "ch1", false }, "1-0040:vdd_5v",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	watt_rail_map_free(map);
+	machine_done(&m);
+}
+
+static void test_rules(void **state)
+{
+	struct watt_config_rail rails[] = {
+		{ (char *)"VDD_CPU_CV", (char *)"mine/cpu", -1 },
+		{ (char *)"1-0040/VDD 5V", (char *)"mine", WATT_DOMAIN_TOTAL },
+		{ (char *)"2-0041", (char *)"alone", -1 },
+		{ (char *)"2-0042/ch1", (char *)"second", WATT_DOMAIN_GPU },
+		{ (char *)"", (char *)"never", -1 },
+	};
+	struct watt_rail_map *map;
+	struct machine m;
+
+	machine_init_fixture(&m, "jetson-agx-orin");
+	m.config = (struct watt_config){ .rails = rails, .n_rails = WATT_ARRAY_SIZE(rails) };
+	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	/* a rule goes before the table; what it does not say comes from there */
+	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "mine/cpu",
+		    WATT_DOMAIN_CPU_RAIL, 0);
+	check_place(map, &(struct watt_rail){ "1-0040", "vdd_5v", "ch2", false }, "mine",
+		    WATT_DOMAIN_TOTAL, 0);
+	check_place(map, &(struct watt_rail){ "2-0041", NULL, "ch0", true }, "alone",
+		    WATT_DOMAIN_RAIL, 0);
+	check_place(map, &(struct watt_rail){ "2-0041", NULL, "ch0", false }, "2-0041:ch0",
+		    WATT_DOMAIN_RAIL, OVERLAP);
+	check_place(map, &(struct watt_rail){ "2-0042", NULL, "ch1", false }, "second",
+		    WATT_DOMAIN_GPU, 0);
+	check_place(map, &(struct watt_rail){ "1-0041", "VDDQ_VDD2_1V8AO", "ch1", true },
+		    "vin_sys_5v0/vddq_vdd2_1v8ao", WATT_DOMAIN_DRAM, 0);
+	assert_int_equal(m.n_warnings, 0);
+	watt_rail_map_free(map);
+	machine_done(&m);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_unknown_board),
+		cmocka_unit_test(test_known_board),
+		cmocka_unit_test(test_rules),
+	};
+
+	return cmocka_run_group_tests_name("rail_place", tests, NULL, NULL);
+}
