@@ -13,6 +13,7 @@
 #include "attrib/attrib.h"
 #include "base/clock.h"
 #include "base/util.h"
+#include "duplicates.h"
 #include "sample/sample.h"
 #include "source/select.h"
 #include "source/topology.h"
@@ -39,6 +40,7 @@ struct watt_pipeline {
 	struct watt_meta *meta;
 	struct watt_timeline *timeline;
 	struct watt_attrib *attrib;
+	struct watt_duplicates duplicates;
 	uint64_t full_sweep_ns; /* when the last one was */
 	uint64_t lost;          /* usage records lost at the last sweep */
 };
@@ -140,6 +142,23 @@ static int open_attrib(struct watt_pipeline *p)
 	return watt_attrib_new(&opts, &p->attrib);
 }
 
+/* Channels that would measure what another one does: whether they agree is worth knowing. */
+static int open_duplicates(struct watt_pipeline *p)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < p->n_channels && r == 0; i++) {
+		int domain = watt_attrib_channel_domain(p->attrib, i);
+		int32_t used = watt_attrib_domain(p->attrib, (size_t)domain)->channel;
+
+		if (used != (int32_t)i)
+			r = watt_duplicates_add(&p->duplicates, p->channels[used], (uint32_t)used,
+						p->channels[i], (uint32_t)i);
+	}
+	return r;
+}
+
 int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
 		      struct watt_pipeline **ret)
 {
@@ -158,6 +177,8 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 		r = watt_meta_open(env, &p->meta);
 	if (r == 0)
 		r = open_attrib(p);
+	if (r == 0)
+		r = open_duplicates(p);
 	if (r < 0) {
 		watt_pipeline_free(p);
 		return r;
@@ -175,6 +196,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 {
 	if (!p)
 		return NULL;
+	watt_duplicates_done(&p->duplicates);
 	watt_attrib_free(p->attrib);
 	watt_timeline_free(p->timeline);
 	watt_meta_close(p->meta);
@@ -205,6 +227,7 @@ static int fetch(struct watt_pipeline *p)
 			if (r < 0)
 				return r;
 			p->newest[samples[i].channel] = samples[i];
+			watt_duplicates_push(&p->duplicates, &samples[i]);
 		}
 	} while (n == FETCH_SIZE);
 	return 0;
@@ -279,6 +302,7 @@ static int attribute(struct watt_pipeline *p)
 	r = fetch(p);
 	if (r < 0)
 		return r;
+	watt_duplicates_compare(&p->duplicates, watt_now_ns(), &p->env->log);
 	name_groups(p);
 	name_processes(p);
 	return watt_attrib_advance(p->attrib, p->timeline, watt_now_ns());
@@ -383,6 +407,18 @@ const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *p, 
 int watt_pipeline_channel_domain(const struct watt_pipeline *p, size_t i)
 {
 	return watt_attrib_channel_domain(p->attrib, i);
+}
+
+int watt_pipeline_crosscheck(const struct watt_pipeline *p, size_t i, int64_t *ret_difference_ppm)
+{
+	const struct watt_duplicate *dup = watt_duplicates_find(&p->duplicates, i);
+
+	if (!dup)
+		return -EINVAL;
+	if (dup->error < 0)
+		return dup->error;
+	*ret_difference_ppm = dup->result.difference_ppm;
+	return !dup->result.is_agreeing;
 }
 
 int watt_pipeline_sample(const struct watt_pipeline *p, size_t i, struct watt_sample *ret)

@@ -39,6 +39,8 @@ int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *
 size_t watt_pipeline_channel_count(const struct watt_pipeline *pipeline);
 const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *pipeline, size_t i);
 int watt_pipeline_channel_domain(const struct watt_pipeline *pipeline, size_t i);
+int watt_pipeline_crosscheck(const struct watt_pipeline *pipeline, size_t i,
+			     int64_t *ret_difference_ppm);
 int watt_pipeline_sample(const struct watt_pipeline *pipeline, size_t i, struct watt_sample *ret);
 void watt_pipeline_reader_stats(const struct watt_pipeline *pipeline, size_t i,
 				struct watt_reader_stats *ret);

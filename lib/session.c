@@ -206,6 +206,12 @@ int watt_session_channel_is_duplicate(const struct watt_session *ses, size_t ind
 	return d->channel != (int32_t)index;
 }
 
+int watt_session_get_crosscheck(const struct watt_session *ses, size_t index,
+				int64_t *ret_difference_ppm)
+{
+	return watt_pipeline_crosscheck(ses->pipeline, index, ret_difference_ppm);
+}
+
 int watt_session_get_sample(const struct watt_session *ses, size_t index, struct watt_sample *ret)
 {
 	return watt_pipeline_sample(ses->pipeline, index, ret);

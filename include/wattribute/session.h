@@ -117,6 +117,16 @@ WATT_API const struct watt_channel *watt_session_get_channel(const struct watt_s
 WATT_API int watt_session_get_channel_domain(const struct watt_session *ses, size_t index);
 /** 1 if another channel measures the same domain and this one is not used; else 0. */
 WATT_API int watt_session_channel_is_duplicate(const struct watt_session *ses, size_t index);
+/**
+ * Whether a duplicate agrees with the channel that is used, by their mean powers in the first
+ * seconds: (used - duplicate) / mean.
+ *
+ * @return 0: they agree within what timing and resolution leave open; 1: they do not; -EAGAIN: too
+ * early; -ENODATA: a reading is missing or nothing moved; -EINVAL: the channel is no duplicate,
+ * or one of the two does not count energy.
+ */
+WATT_API int watt_session_get_crosscheck(const struct watt_session *ses, size_t index,
+					 int64_t *ret_difference_ppm);
 /** The newest sample of a channel; -ENODATA: none yet. */
 WATT_API int watt_session_get_sample(const struct watt_session *ses, size_t index,
 				     struct watt_sample *ret);

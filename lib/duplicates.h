@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Channels that measure a domain which another channel measures already: are they of one opinion?
+ * Looked at once, when enough time has passed since the start for an answer. One thread.
+ */
+#ifndef WATT_DUPLICATES_H
+#define WATT_DUPLICATES_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "source/power/crosscheck.h"
+
+struct watt_duplicate {
+	uint32_t used;      /* index of the channel that measures the domain */
+	uint32_t duplicate; /* and of the one that would */
+	struct watt_crosscheck_reading used_reading;
+	struct watt_crosscheck_reading duplicate_reading;
+	struct watt_crosscheck result;
+	int error; /* -EAGAIN: not compared yet; 0: result holds; else why it can't be */
+};
+
+struct watt_duplicates {
+	struct watt_duplicate *list;
+	size_t n, cap;
+	uint64_t due_ns; /* when to compare; 0: before the first reading, or done */
+	bool is_done;
+};
+
+/* 0 or -ENOMEM. */
+int watt_duplicates_add(struct watt_duplicates *dups, const struct watt_channel *used,
+			uint32_t used_index, const struct watt_channel *duplicate,
+			uint32_t duplicate_index);
+void watt_duplicates_done(struct watt_duplicates *dups);
+/* A reading of any channel. */
+void watt_duplicates_push(struct watt_duplicates *dups, const struct watt_sample *sample);
+/* Compares when it is time, and logs a line for each pair that does not agree. */
+void watt_duplicates_compare(struct watt_duplicates *dups, uint64_t now_ns,
+			     const struct watt_log *log);
+/* By the index of the duplicate channel; NULL: it is none. */
+const struct watt_duplicate *watt_duplicates_find(const struct watt_duplicates *dups, size_t index);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/duplicates.c */
+#include "unit.h"
+
+#include "duplicates.h"
+
+#define SEC 1000000000ULL
+
+static const struct watt_channel channels[2] = {
+	{ .name = "perf_rapl/package-0", .domain = "package-0",
+	  .quantity = WATT_QUANTITY_ENERGY, .scale_num = 1, .scale_den = 1 },
+	{ .name = "powercap/package-0", .domain = "package-0",
+	  .quantity = WATT_QUANTITY_ENERGY, .scale_num = 1000, .scale_den = 1 },
+};
+
+static int n_lines;
+
+static void count_line(void *data, enum watt_log_level level, const char *text)
+{
+	assert_int_equal(level, WATT_LOG_WARNING);
+	assert_non_null(strstr(text, "perf_rapl/package-0"));
+	assert_non_null(strstr(text, "powercap/package-0"));
+	n_lines++;
+}
+
+/* Two seconds of 10 W on the first counter and of the given power on the second. */
+static const struct watt_duplicate *compare(struct watt_duplicates *dups, int64_t second_w)
+{
+	const struct watt_log log = { .fn = count_line };
+	int64_t i;
+
+	n_lines = 0;
+	assert_int_equal(watt_duplicates_add(dups, &channels[0], 0, &channels[1], 1), 0);
+	for (i = 0; i <= 40; i++) {
+		uint64_t t_ns = SEC + (uint64_t)i * SEC / 20;
+		struct watt_sample a = { t_ns, t_ns + 500, i * 10 * (int64_t)SEC / 20, 0, 0 };
+		struct watt_sample b = { t_ns + 500, t_ns + 1000, i * second_w * 1000000 / 20, 1, 0 };
+
+		watt_duplicates_push(dups, &a);
+		watt_duplicates_push(dups, &b);
+		watt_duplicates_compare(dups, t_ns + 1000, &log);
+		if (i < 39)
+			assert_int_equal(watt_duplicates_find(dups, 1)->error, -EAGAIN);
+	}
+	assert_null(watt_duplicates_find(dups, 0));
+	return watt_duplicates_find(dups, 1);
+}
+
+static void test_agree(void **state)
+{
+	struct watt_duplicates dups = { 0 };
+	const struct watt_duplicate *dup = compare(&dups, 10);
+
+	assert_int_equal(dup->error, 0);
+	assert_true(dup->result.is_agreeing);
+	assert_int_equal(n_lines, 0);
+	watt_duplicates_done(&dups);
+}
+
+static void test_disagree(void **state)
+{
+	struct watt_duplicates dups = { 0 };
+	const struct watt_duplicate *dup = compare(&dups, 12);
+
+	assert_int_equal(dup->error, 0);
+	assert_false(dup->result.is_agreeing);
+	assert_int_equal(n_lines, 1);
+	watt_duplicates_done(&dups);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_agree),
+		cmocka_unit_test(test_disagree),
+	};
+
+	return cmocka_run_group_tests_name("duplicates", tests, NULL, NULL);
+}
