@@ -264,6 +264,12 @@ static bool is_of_group(enum top_group group, enum watt_entity_kind kind)
 	return false;
 }
 
+/* Kernel threads are in cgroups too, and are not taken out of them here. */
+static bool is_apart(enum top_group group, enum watt_entity_kind kind)
+{
+	return group != TOP_BY_CGROUP && view_is_kernel(kind);
+}
+
 static void build_groups(struct top_model *model, const struct view *view)
 {
 	struct sums kernel = sums_new(view->n_domains), rest = sums_new(view->n_domains);
@@ -273,7 +279,7 @@ static void build_groups(struct top_model *model, const struct view *view)
 	for (i = 0; i < view->n_rows; i++) {
 		const struct watt_row *row = view->rows[i];
 
-		if (view_is_kernel(row->entity.kind)) {
+		if (is_apart(model->group, row->entity.kind)) {
 			sums_add(&kernel, view, row, 1);
 		} else if (view_is_user(row->entity.kind)) {
 			sums_add(&rest, view, row, 1);
@@ -282,7 +288,8 @@ static void build_groups(struct top_model *model, const struct view *view)
 			sums_add(&rest, view, row, -1);
 		}
 	}
-	append_sums(model, view, "kernel", WATT_ENTITY_KERNEL, &kernel);
+	if (!sums_are_zero(&kernel, view))
+		append_sums(model, view, "kernel", WATT_ENTITY_KERNEL, &kernel);
 	if (!sums_are_zero(&rest, view)) {
 		snprintf(name, sizeof(name), "in no %s", top_group_name(model->group));
 		append_sums(model, view, name, WATT_ENTITY_EXITED, &rest);
