@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command have in common: run it, read it, judge it, count."""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get('WATT_BUILD', os.path.join(TOP, 'build'))
+PROGRAM = os.path.join(BUILD, 'cli', 'wattribute')
+LOAD = os.path.join(BUILD, 'tests', 'integration', 'load')
+
+
+class Skip(Exception):
+    """This machine can't show it."""
+
+
+class Result:
+    def __init__(self, done):
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def run(*args, timeout=120, env=None, stdin=subprocess.DEVNULL, **more):
+    """Runs `wattribute ARGS`."""
+    done = subprocess.run([PROGRAM, *map(str, args)], stdin=stdin, capture_output=True, text=True,
+                          errors='surrogateescape', timeout=timeout, check=False,
+                          env={**os.environ, 'LC_ALL': 'C.UTF-8', **(env or {})}, **more)
+    return Result(done)
+
+
+def equal(found, expected, what=''):
+    if found != expected:
+        raise AssertionError(f'{what}: {found!r} is not {expected!r}')
+
+
+def true(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def one_line(result, status, *words):
+    """The command failed with exactly one line, which has all the words."""
+    equal(result.status, status, f'status (it said {result.err!r})')
+    equal(result.err.count('\n'), 1, f'lines in {result.err!r}')
+    for word in words:
+        true(word in result.err, f'no {word!r} in {result.err!r}')
+
+
+def near(found, truth, tolerance, what):
+    """found is within tolerance (a ratio) of truth."""
+    error = found / truth - 1
+    print(f'    {what}: {found:.6f}, truth {truth:.6f}, {error * 100:+.3f} %')
+    if not abs(error) <= tolerance:
+        raise AssertionError(f'{what}: {found} is {error * 100:+.2f} % from {truth}, more than '
+                             f'{tolerance * 100} %')
+
+
+def validate(document, schema):
+    """Against docs/schema; skipped silently where there is no validator."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(TOP, 'docs', 'schema', schema + '.json'), encoding='utf-8') as file:
+        jsonschema.validate(document, json.load(file))
+
+
+def main(tests):
+    """Runs functions; prints a line for each; exit status 0, 1, or 77 if all were skipped."""
+    wanted = sys.argv[1:]
+    failed = skipped = 0
+    tests = [test for test in tests if not wanted or test.__name__ in wanted]
+    for test in tests:
+        try:
+            test()
+            print(f'ok      {test.__name__}', flush=True)
+        except Skip as reason:
+            skipped += 1
+            print(f'skipped {test.__name__}: {reason}', flush=True)
+        except (AssertionError, subprocess.TimeoutExpired, KeyError, ValueError) as error:
+            failed += 1
+            print(f'FAILED  {test.__name__}: {type(error).__name__}: {error}', flush=True)
+    print(f'{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped')
+    sys.exit(1 if failed else 77 if skipped == len(tests) else 0)

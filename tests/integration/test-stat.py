@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`wattribute stat` against getrusage: whatever the processes do, their time is accounted."""
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import LOAD, Skip, equal, main, near, run, true, validate  # noqa: E402
+
+
+def measure(*command, options=()):
+    """The JSON report of a command, and what the command printed."""
+    with tempfile.NamedTemporaryFile('r', suffix='.json') as report:
+        result = run('stat', '--json', '-o', report.name, *options, '--', *command)
+        if result.status == 77:
+            raise Skip('the kernel lets nobody choose a pid here')
+        equal(result.status, 0, f'status of stat (it said {result.err!r})')
+        import json
+        document = json.load(report)
+    validate(document, 'wattribute-stat-1')
+    return document, result.out
+
+
+def needs_deaths(document):
+    if document['usage'] != 'bpf':
+        raise Skip('without BPF processes that end between two sweeps are not seen')
+
+
+def check_sums(document):
+    """What holds in every report, whatever was measured."""
+    equal(document['quality']['check_failures'], 0, 'failed conservation checks')
+    for one in document['runs']:
+        parts = [domain for domain in one['domains']
+                 if domain['is_partition'] and domain['energy_nj'] is not None]
+        equal(sum(domain['energy_nj'] for domain in parts), one['energy_nj'], 'sum over domains')
+        equal(sum(domain['machine_energy_nj'] for domain in parts), one['machine_energy_nj'],
+              'sum of the machine over domains')
+        true(one['energy_nj'] + one['idle_nj'] + one['unattributed_nj'] <= one['machine_energy_nj'],
+             'the command used more than the machine')
+        if one['intervals']:
+            for key in ('energy_nj', 'machine_energy_nj'):
+                equal(sum(part[key] for part in one['intervals']), one[key], f'intervals: {key}')
+
+
+def measure_load(kind, n, cpu_s=0, options=()):
+    document, output = measure(LOAD, kind, str(n), str(cpu_s), options=options)
+    check_sums(document)
+    return document, document['runs'][0], float(output)
+
+
+def test_tree_agrees_with_getrusage():
+    document, one, truth_s = measure_load('tree', 4, 0.3)
+    near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'tree')
+    near(one['rusage_cpu_s'], truth_s, 0.005, 'getrusage of the child')
+    true(one['energy_nj'] > 0, 'no energy for a second of work')
+
+
+def test_hog_pinned_for_ten_seconds():
+    cpu = max(os.sched_getaffinity(0))
+    document, one, truth_s = measure_load('hog', cpu, 10, options=('-I', '1000'))
+    near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.02, 'hog')
+    # It is accounted while it runs, not when it ends.
+    true(len(one['intervals']) >= 9, f"only {len(one['intervals'])} intervals")
+    for part in one['intervals'][:-1]:
+        true(0.05 < part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
+
+
+def test_twenty_busy_threads():
+    document, one, truth_s = measure_load('threads', 20, 0.1)
+    near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'threads')
+
+
+def test_five_thousand_short_lived_processes():
+    document, _ = measure('sh', '-c', 'i=0; while [ $i -lt 5000 ]; do /bin/true; i=$((i+1)); done')
+    needs_deaths(document)
+    check_sums(document)
+    one = document['runs'][0]
+    print(f"    short-lived: {one['cpu_s']:.6f}, getrusage {one['rusage_cpu_s']:.6f}")
+    true(one['cpu_s'] >= one['rusage_cpu_s'] * 0.99, 'more than 1 % is lost')
+    # What a process does after it was counted for its parent is ours alone: its last steps.
+    true(one['cpu_s'] <= one['rusage_cpu_s'] * 1.1, 'more than 10 % too much')
+    equal(document['quality']['lost_records'], 0, 'records lost')
+
+
+def test_fork_storm():
+    document, one, truth_s = measure_load('storm', 4000)
+    needs_deaths(document)
+    # Grandchildren that nobody waits for are in no rusage: there can be more than the truth.
+    true(one['cpu_s'] >= truth_s * 0.99, f"{one['cpu_s']} s of {truth_s} s")
+    true(one['cpu_s'] <= truth_s * 1.5, f"{one['cpu_s']} s instead of {truth_s} s")
+    print(f"    storm: {one['cpu_s']:.6f}, at least {truth_s:.6f}")
+
+
+def test_daemons_are_followed():
+    document, one, truth_s = measure_load('daemon', 0, 1)
+    near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'daemon')
+    true(one['rusage_cpu_s'] < 0.5, 'the daemon was waited for: the test shows nothing')
+
+
+def test_daemons_are_followed_without_bpf():
+    document, one, truth_s = measure_load('daemon', 0, 1, options=('--usage=procfs',))
+    equal(document['usage'], 'procfs', 'usage')
+    near(one['cpu_s'], truth_s, 0.05, 'daemon by procfs')
+
+
+def test_hog_without_bpf():
+    _, one, truth_s = measure_load('hog', 0, 2, options=('--usage=procfs',))
+    near(one['cpu_s'], truth_s, 0.03, 'hog by procfs')
+
+
+def test_a_pid_used_again():
+    document, one, truth_s = measure_load('reuse', 100, 0.005)
+    needs_deaths(document)
+    near(one['cpu_s'], truth_s, 0.01, 'one pid, a hundred processes')
+
+
+def test_neighbours_are_not_accounted():
+    """A command that sleeps beside a hog has next to nothing."""
+    import subprocess
+    hog = subprocess.Popen([LOAD, 'hog', '0', '3'], stdout=subprocess.DEVNULL)
+    try:
+        document, _ = measure('sleep', '1')
+    finally:
+        hog.kill()
+        hog.wait()
+    one = document['runs'][0]
+    true(one['cpu_s'] < 0.05, f"a sleeping command with {one['cpu_s']} s")
+    true(one['energy_nj'] < one['machine_energy_nj'] * 0.1, 'a sleeping command used a tenth')
+
+
+def test_repeated_runs():
+    document, output = measure(LOAD, 'hog', '0', '0.05', options=('-r', '5'))
+    check_sums(document)
+    equal(len(document['runs']), 5, 'runs')
+    truth_s = sum(map(float, output.split())) / 5
+    near(document['summary']['cpu_mean_s'], truth_s, 0.02 if document['usage'] == 'bpf' else 0.5,
+         'mean of five')
+    energies = [one['energy_j'] for one in document['runs']]
+    mean = sum(energies) / 5
+    stddev = (sum((value - mean) ** 2 for value in energies) / 4) ** 0.5
+    near(document['summary']['energy_mean_j'], mean, 1e-9, 'mean energy')
+    near(document['summary']['energy_stddev_j'], stddev, 1e-6, 'deviation')
+    near(document['summary']['energy_ci95_j'], 2.776 * stddev / 5 ** 0.5, 1e-3, 'interval')
+
+
+main([
+    test_tree_agrees_with_getrusage,
+    test_hog_pinned_for_ten_seconds,
+    test_twenty_busy_threads,
+    test_five_thousand_short_lived_processes,
+    test_fork_storm,
+    test_daemons_are_followed,
+    test_daemons_are_followed_without_bpf,
+    test_hog_without_bpf,
+    test_a_pid_used_again,
+    test_neighbours_are_not_accounted,
+    test_repeated_runs,
+])
