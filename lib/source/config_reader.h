@@ -34,7 +34,7 @@ struct watt_config_field {
 };
 
 /* Names the line of the node; where it has none (NULL), that of the last key. Returns -EINVAL. */
-__attribute__((format(printf, 3, 4))) int
+__attribute__((format(printf, 3, 4), nonnull(3))) int
 watt_config_complain(struct watt_config_reader *rd, struct fy_node *node, const char *fmt, ...);
 
 /* The text of a scalar, to be freed; NULL if it is none or too long. Complains of nothing. */
