@@ -14,25 +14,23 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/parse.h"
 #include "base/util.h"
 #include "source/config.h"
+#include "source/cpustat.h"
 #include "source/power/cpu_activity.h"
 #include "source/power/cpu_model.h"
 #include "source/power/cpuinfo.h"
 #include "source/registry.h"
-#include "source/cpustat.h"
+#include "source/status.h"
+#include "source/topology.h"
 
 /*
  * /proc/stat counts in 10 ms. At this pace its rounding is at most a tenth of a CPU's dynamic
  * power in one reading, it never adds up, and interpolation between readings spreads it.
  */
 #define PERIOD_NS (100 * WATT_NSEC_PER_MSEC)
-/* USER_HZ is 100 on every architecture that Linux still has, whatever the kernel's own tick. */
-#define TICK_NS (10 * WATT_NSEC_PER_MSEC)
 #define FJ_PER_UJ 1000000000
 #define NJ_PER_UJ 1000
-#define MAX_CPUS 65536
 #define CPUINFO_MAX (64u << 20)
 #define STAT_MAX (16u << 20)
 
@@ -40,8 +38,7 @@ struct package {
 	char domain[24];
 	char name[40];
 	int32_t id;
-	uint64_t full_uw;         /* of all its CPUs */
-	uint32_t uncertainty_ppm; /* of the least known of them */
+	uint32_t uncertainty_ppm; /* of the least known of its CPUs */
 };
 
 /* What is kept of one CPU. */
@@ -92,25 +89,6 @@ static void cleanup_estimate(struct estimate **est)
 
 /* ---- reading ---- */
 
-static enum watt_status status_of(int r)
-{
-	switch (r) {
-	case 0:
-		return WATT_STATUS_OK;
-	case -ENODEV:
-	case -ENOENT:
-		return WATT_STATUS_ABSENT;
-	case -EACCES:
-	case -EPERM:
-		return WATT_STATUS_FORBIDDEN;
-	case -EAGAIN:
-	case -ENODATA:
-		return WATT_STATUS_NODATA;
-	default:
-		return WATT_STATUS_BROKEN;
-	}
-}
-
 static void sum_energy(struct estimate *est, uint64_t now_ns)
 {
 	size_t i;
@@ -140,42 +118,12 @@ static void estimate_read(struct watt_power *power, uint32_t group, struct watt_
 	for (i = 0; i < est->n_packages; i++) {
 		ret[i].t_before_ns = before_ns;
 		ret[i].t_after_ns = after_ns;
-		ret[i].status = status_of(r);
+		ret[i].status = watt_status_from_errno(r);
 		ret[i].raw = r == 0 ? (int64_t)(est->energy_fj[i] / FJ_PER_UJ) : 0;
 	}
 }
 
 /* ---- opening ---- */
-
-static size_t cpu_after(const char *name)
-{
-	uint64_t cpu;
-
-	if (watt_parse_u64(name + strlen("cpu"), &cpu) < 0 || cpu >= MAX_CPUS)
-		return 0;
-	return (size_t)cpu + 1;
-}
-
-/* One more than the highest number of a CPU, online or not. */
-static int count_cpus(const struct watt_env *env, const char *stat, long hz, size_t *ret)
-{
-	struct watt_names names = WATT_NAMES_INIT;
-	struct watt_cpu_time none;
-	size_t i, n;
-	int r;
-
-	r = watt_cpustat_parse(stat, hz, &none, 0, &n);
-	if (r < 0)
-		return r;
-	n = WATT_MIN(n, MAX_CPUS);
-	/* Without sysfs the CPUs that are online now are all that is known. */
-	if (watt_root_list(&env->sysfs, "devices/system/cpu", "cpu", &names) == 0)
-		for (i = 0; i < names.n; i++)
-			n = WATT_MAX(n, cpu_after(names.name[i]));
-	watt_names_free(&names);
-	*ret = n;
-	return 0;
-}
 
 /* Index of the package with this number; it is made if need be. */
 static int find_package(struct estimate *est, int32_t id, size_t *ret)
@@ -201,36 +149,29 @@ static int find_package(struct estimate *est, int32_t id, size_t *ret)
 	return 0;
 }
 
-/* Package of a CPU; 0 where the machine does not tell (an offline CPU, some Arm machines). */
-static int32_t read_package_id(const struct watt_env *env, size_t cpu)
+static int place_cpu(struct estimate *est, struct cpu *cpu, int32_t package_id)
 {
-	char path[96];
-	int64_t id;
+	struct package *package;
 	int r;
 
-	snprintf(path, sizeof(path), "devices/system/cpu/cpu%zu/topology/physical_package_id", cpu);
-	r = watt_root_read_i64(&env->sysfs, path, &id);
-	return r < 0 || id < 0 || id > INT32_MAX ? 0 : (int32_t)id;
+	r = find_package(est, package_id, &cpu->package);
+	if (r < 0)
+		return r;
+	package = &est->packages[cpu->package];
+	package->uncertainty_ppm = WATT_MAX(package->uncertainty_ppm, cpu->model.uncertainty_ppm);
+	return 0;
 }
 
-static int place_cpus(struct estimate *est, const struct watt_env *env)
+/* CPUs that the machine tells no package of are in the first. */
+static int place_cpus(struct estimate *est, const struct watt_topology *topology)
 {
 	size_t i;
-	int r;
+	int r = 0;
 
-	for (i = 0; i < est->n_cpus; i++) {
-		struct watt_cpu_model *model = &est->cpus[i].model;
-		struct package *package;
-
-		r = find_package(est, read_package_id(env, i), &est->cpus[i].package);
-		if (r < 0)
-			return r;
-		package = &est->packages[est->cpus[i].package];
-		package->full_uw += model->full_uw;
-		package->uncertainty_ppm =
-			WATT_MAX(package->uncertainty_ppm, model->uncertainty_ppm);
-	}
-	return 0;
+	for (i = 0; r == 0 && i < est->n_cpus; i++)
+		r = place_cpu(est, &est->cpus[i],
+			      i < topology->n_cpus ? topology->cpus[i].package_id : 0);
+	return r;
 }
 
 /* CPUs that cpuinfo does not list (offline ones, or no cpuinfo) are taken for the first it does. */
@@ -249,7 +190,7 @@ static int find_models(struct estimate *est, const struct watt_env *env)
 	if (r < 0)
 		watt_log(&env->log, WATT_LOG_WARNING,
 			 "estimate: %s/cpuinfo can't be read (%s); using figures of a generic CPU",
-			 env->procfs.path, strerror(-r));
+			 env->procfs.path, strerrordesc_np(-r));
 	cursor = r == 0 ? text : "";
 	if (watt_cpuinfo_next(&cursor, &info) != 0)
 		cursor = "";
@@ -296,9 +237,10 @@ static int make_channels(struct estimate *est)
 }
 
 /* Reads it once at full length; twice that and some is room for interrupts that come later. */
-static int open_stat(struct estimate *est, const struct watt_env *env)
+static int open_stat(struct estimate *est, const struct watt_env *env, size_t *ret_n_cpus)
 {
 	_cleanup_free_ char *text = NULL;
+	struct watt_cpu_time none;
 	size_t len;
 	int r;
 
@@ -308,37 +250,54 @@ static int open_stat(struct estimate *est, const struct watt_env *env)
 	if (memchr(text, '\0', len))
 		return -EBADMSG;
 	est->hz = sysconf(_SC_CLK_TCK);
-	r = count_cpus(env, text, est->hz, &est->n_cpus);
+	r = watt_cpustat_parse(text, est->hz, &none, 0, ret_n_cpus);
 	if (r < 0)
 		return r;
 	est->buf_size = 2 * len + 16384;
 	est->buf = malloc(est->buf_size);
-	est->cpus = calloc(est->n_cpus, sizeof(*est->cpus));
-	est->activity = calloc(est->n_cpus, sizeof(*est->activity));
-	est->times = calloc(est->n_cpus, sizeof(*est->times));
-	if (!est->buf || !est->cpus || !est->activity || !est->times)
+	if (!est->buf)
 		return -ENOMEM;
 	return watt_file_open(&est->stat, &env->procfs, "stat");
 }
 
+static int open_cpus(struct estimate *est, const struct watt_env *env,
+		     const struct watt_topology *topology)
+{
+	int r;
+
+	est->cpus = calloc(est->n_cpus, sizeof(*est->cpus));
+	est->activity = calloc(est->n_cpus, sizeof(*est->activity));
+	est->times = calloc(est->n_cpus, sizeof(*est->times));
+	if (!est->cpus || !est->activity || !est->times)
+		return -ENOMEM;
+	r = find_models(est, env);
+	if (r < 0)
+		return r;
+	r = place_cpus(est, topology);
+	if (r < 0)
+		return r;
+	return make_channels(est);
+}
+
 static int open_inside(const struct watt_env *env, struct estimate **ret)
 {
+	_cleanup_(watt_topology_done) struct watt_topology topology = WATT_TOPOLOGY_INIT;
 	_cleanup_(cleanup_estimate) struct estimate *est = calloc(1, sizeof(*est));
+	size_t n_cpus;
 	int r;
 
 	if (!est)
 		return -ENOMEM;
 	est->stat = (struct watt_file)WATT_FILE_INIT;
-	r = open_stat(est, env);
+	r = open_stat(est, env, &n_cpus);
 	if (r < 0)
 		return r;
-	r = find_models(est, env);
+	r = watt_topology_open(env, &topology);
 	if (r < 0)
 		return r;
-	r = place_cpus(est, env);
-	if (r < 0)
-		return r;
-	r = make_channels(est);
+	/* CPUs that come online later have a number too. */
+	est->n_cpus = WATT_MAX(n_cpus, topology.n_cpus);
+	r = open_cpus(est, env, &topology);
 	if (r < 0)
 		return r;
 	est->group =
@@ -372,16 +331,20 @@ static void describe(const struct estimate *est, struct watt_diag *diag)
 	const struct watt_cpu_model *model = &est->cpus[0].model;
 	uint32_t ppm = 0;
 	size_t i;
+	int n;
 
 	for (i = 0; i < est->n_packages; i++)
 		ppm = WATT_MAX(ppm, est->packages[i].uncertainty_ppm);
 	diag->n_channels = (uint32_t)est->n_packages;
 	diag->uncertainty_ppm = ppm;
 	diag->period_ns = PERIOD_NS;
-	snprintf(
-		diag->why, sizeof(diag->why),
-		"no counter needed: %s, %.2f W idle to %.2f W busy per logical CPU, within +-%u %%",
-		model->name, model->idle_uw / 1e6, model->full_uw / 1e6, ppm / 10000);
+	n = snprintf(diag->why, sizeof(diag->why),
+		     "no counter needed: %.80s, %.2f W idle to %.2f W busy per logical CPU",
+		     model->name, model->idle_uw / 1e6, model->full_uw / 1e6);
+	/* 0: the user's own figures, and not said how good they are. */
+	if (ppm)
+		snprintf(diag->why + n, sizeof(diag->why) - (size_t)n, ", within +-%g %%",
+			 ppm / 1e4);
 	snprintf(diag->hint, sizeof(diag->hint),
 		 "watts that you measured yourself make it better: estimate.models in the "
 		 "configuration file");
@@ -389,13 +352,9 @@ static void describe(const struct estimate *est, struct watt_diag *diag)
 
 static void describe_failure(int r, struct watt_diag *diag)
 {
-	diag->state = WATT_BROKEN;
-	if (r == -EACCES)
-		diag->state = WATT_FORBIDDEN;
-	else if (r == -ENOENT || r == -EBADF)
-		diag->state = WATT_ABSENT;
+	diag->state = watt_availability_from_errno(r);
 	snprintf(diag->why, sizeof(diag->why), "%.200s: %s", diag->path,
-		 r == -EBADMSG ? "not what /proc/stat looks like" : strerror(-r));
+		 r == -EBADMSG ? "not what /proc/stat looks like" : strerrordesc_np(-r));
 	if (diag->state != WATT_BROKEN)
 		snprintf(diag->hint, sizeof(diag->hint), "mount procfs where this process sees it");
 }
