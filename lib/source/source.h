@@ -32,6 +32,8 @@ struct watt_env {
 	const char *nvml_lib;
 	const char *redfish_url;
 	const char *kubelet_url;
+	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
+	uint64_t epoch_ns;
 	struct watt_log log;
 };
 

@@ -49,6 +49,7 @@ struct watt_synth_machine_opts {
 	uint32_t lose_ppm;    /* 0; that a record of an event gets lost, and is counted */
 	bool has_cores;       /* each CPU is a core with a domain of its own */
 	bool is_forgetful;    /* tasks that are gone are summed up, not kept */
+	bool is_mute;         /* nobody will sweep it: events are not kept */
 };
 
 /* Packages first, then dram, then cores. */

@@ -51,6 +51,8 @@ int watt_synth_event(struct watt_synth_machine *m, const struct watt_synth_actor
 		m->lost++;
 		return 0;
 	}
+	if (m->opts.is_mute)
+		return 0;
 	describe(m, task, &record);
 	record.kind = (uint16_t)kind;
 	return add_record(m, &record);
