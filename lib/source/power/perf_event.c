@@ -40,8 +40,9 @@ int watt_perf_group_read(int leader_fd, uint32_t n, uint64_t *ret_counts, uint64
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
+	/* when its CPU goes offline, the kernel takes the events out and breaks up the group */
 	if ((size_t)got != size || group.n != n)
-		return -EIO;
+		return -ENODEV;
 	memcpy(ret_counts, group.counts, n * sizeof(group.counts[0]));
 	*ret_enabled_ns = group.enabled_ns;
 	return 0;

@@ -15,7 +15,8 @@
 int watt_perf_event_open(uint32_t type, uint64_t config, uint32_t cpu, int group_fd);
 /*
  * Reads a group of n events, in the order in which they were opened. *ret_enabled_ns: how long
- * the leader has counted; it stands still while its CPU is offline. -EIO: not what was opened.
+ * the leader has counted. -ENODEV: the group is no more, for its CPU went offline; it stays so
+ * when the CPU is back.
  */
 int watt_perf_group_read(int leader_fd, uint32_t n, uint64_t *ret_counts, uint64_t *ret_enabled_ns);
 

@@ -24,13 +24,15 @@
 #define SETTLE_NS (4 * WATT_NSEC_PER_MSEC)
 /* A count of 0 is early before, and stuck after. */
 #define EARLY_NS WATT_NSEC_PER_SEC
+#define RETRY_NS WATT_NSEC_PER_SEC
 
 /* Events of one CPU that are read by one call. */
 struct bundle {
 	uint32_t first;
 	uint32_t n;
 	int leader_fd;
-	uint64_t enabled_ns; /* at the read before */
+	bool is_gone;      /* with its CPU: to be opened again */
+	uint64_t retry_ns; /* not before */
 };
 
 struct perf_rapl {
@@ -253,15 +255,27 @@ static int make_channels(const struct watt_env *env, struct perf_rapl *p)
 	return 0;
 }
 
+static void close_bundle(struct perf_rapl *p, const struct bundle *bundle)
+{
+	uint32_t i;
+
+	/* members before the leader */
+	for (i = bundle->first + bundle->n; i > bundle->first; i--) {
+		if (p->fds[i - 1] >= 0)
+			close(p->fds[i - 1]);
+		p->fds[i - 1] = -1;
+	}
+}
+
 static void perf_rapl_close(struct watt_power *power)
 {
 	struct perf_rapl *p = (struct perf_rapl *)power;
+	uint32_t i;
 
 	if (!p)
 		return;
-	/* members before leaders */
-	while (p->n_fds > 0)
-		close(p->fds[--p->n_fds]);
+	for (i = 0; i < p->n_bundles; i++)
+		close_bundle(p, &p->bundles[i]);
 	free(p->fds);
 	free(p->bundles);
 	watt_channels_done(&p->channels);
@@ -324,25 +338,48 @@ static enum watt_status count_status(uint64_t count, uint64_t enabled_ns)
 	return count > INT64_MAX ? WATT_STATUS_BROKEN : WATT_STATUS_OK;
 }
 
-static void read_bundle(struct bundle *bundle, struct watt_sample *ret)
+/* Counts from 0 again, which the timeline sees as a reset. */
+static void reopen_bundle(struct perf_rapl *p, struct bundle *bundle, uint64_t now_ns)
+{
+	uint32_t i;
+
+	if (now_ns < bundle->retry_ns)
+		return;
+	bundle->retry_ns = now_ns + RETRY_NS;
+	close_bundle(p, bundle);
+	for (i = bundle->first; i < bundle->first + bundle->n; i++) {
+		const struct watt_perf_item *item = &p->plan.items[i];
+
+		p->fds[i] = watt_perf_event_open(item->type, item->config, item->cpu,
+						 i > bundle->first ? p->fds[bundle->first] : -1);
+		if (p->fds[i] < 0) {
+			p->fds[i] = -1;
+			close_bundle(p, bundle);
+			return;
+		}
+	}
+	bundle->leader_fd = p->fds[bundle->first];
+	bundle->is_gone = false;
+}
+
+static void read_bundle(struct perf_rapl *p, struct bundle *bundle, struct watt_sample *ret)
 {
 	uint64_t counts[WATT_PERF_GROUP_MAX], enabled_ns = 0, t_before_ns, t_after_ns;
-	enum watt_status status;
 	uint32_t i;
-	int r;
+	int r = -ENODEV;
 
+	if (bundle->is_gone)
+		reopen_bundle(p, bundle, watt_now_ns());
 	t_before_ns = watt_now_ns();
-	r = watt_perf_group_read(bundle->leader_fd, bundle->n, counts, &enabled_ns);
+	if (!bundle->is_gone)
+		r = watt_perf_group_read(bundle->leader_fd, bundle->n, counts, &enabled_ns);
 	t_after_ns = watt_now_ns();
-	status = watt_status_from_errno(r);
-	if (r == 0 && enabled_ns == bundle->enabled_ns)
-		status = WATT_STATUS_ABSENT; /* its time stands still: the CPU is offline */
-	bundle->enabled_ns = enabled_ns;
+	bundle->is_gone = r == -ENODEV;
 	for (i = 0; i < bundle->n; i++) {
 		ret[i].t_before_ns = t_before_ns;
 		ret[i].t_after_ns = t_after_ns;
-		ret[i].status = status == WATT_STATUS_OK ? count_status(counts[i], enabled_ns) :
-							   status;
+		ret[i].status = r < 0 ? watt_status_from_errno(r) :
+					count_status(counts[i], enabled_ns);
 		ret[i].raw = ret[i].status == WATT_STATUS_OK ? (int64_t)counts[i] : 0;
 	}
 }
@@ -353,7 +390,8 @@ static void perf_rapl_read(struct watt_power *power, uint32_t group, struct watt
 	uint32_t i;
 
 	for (i = p->first_bundle[group]; i < p->first_bundle[group + 1]; i++)
-		read_bundle(&p->bundles[i], ret + (p->bundles[i].first - p->groups[group].first));
+		read_bundle(p, &p->bundles[i],
+			    ret + (p->bundles[i].first - p->groups[group].first));
 }
 
 #define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
