@@ -249,7 +249,7 @@ struct mark {
 	struct watt_reader_stats reader[MACHINE_N_SENSORS];
 };
 
-/* Waits until everything is attributed at least up to after_ns. */
+/* Waits until everything is attributed beyond after_ns. */
 static struct mark take_mark(uint64_t after_ns)
 {
 	uint64_t give_up_ns = watt_now_ns() + 10 * WATT_NSEC_PER_SEC;
@@ -263,7 +263,7 @@ static struct mark take_mark(uint64_t after_ns)
 		for (s = 0, behind = 0; s < MACHINE_N_SENSORS; s++) {
 			mark.state[s] =
 				watt_snapshot_get_domain_state(mark.snap, (size_t)bench.domain[s]);
-			behind += mark.state[s]->t_ns < after_ns;
+			behind += mark.state[s]->t_ns <= after_ns;
 			watt_session_get_reader_stats(bench.session, bench.channel[s],
 						      &mark.reader[s]);
 		}
