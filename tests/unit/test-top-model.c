@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/top-model.c, top-tree.c, balance.c and view.c, on a machine that is made up here */
+#include "unit.h"
+
+#include <math.h>
+
+#include "balance.h"
+#include "text.h"
+#include "top-model.h"
+
+#define SECOND_NS 1000000000ULL
+
+/* Two domains of the partition, and one that lies inside the first. */
+enum {
+	PACKAGE,
+	CORE,
+	DRAM,
+	N_DOMAINS
+};
+
+struct machine {
+	struct watt_domain domain[N_DOMAINS];
+	struct watt_domain_state state[N_DOMAINS];
+	struct watt_row row[16];
+	struct watt_identity who[16];
+	int64_t energy_nj[16][N_DOMAINS];
+	int64_t window_nj[16][N_DOMAINS];
+	const struct watt_domain *domains[N_DOMAINS];
+	const struct watt_domain_state *states[N_DOMAINS];
+	const struct watt_row *rows[16];
+	struct watt_quality quality;
+	struct view view;
+	size_t n;
+};
+
+static struct watt_row *add(struct machine *m, enum watt_entity_kind kind, const char *name,
+			    uint32_t pid, uint32_t parent_pid, int64_t energy_nj)
+{
+	size_t i = m->n++, d;
+	struct watt_row *row = &m->row[i];
+
+	m->who[i] = (struct watt_identity){ .pid = pid, .parent_pid = parent_pid, .uid = 1000 };
+	row->entity = (struct watt_entity){ .id = 100 + i,
+					    .kind = kind,
+					    .count = 1,
+					    .alive = 1,
+					    .name = name,
+					    .identity = pid ? &m->who[i] : NULL };
+	for (d = 0; d < N_DOMAINS; d++) {
+		m->energy_nj[i][d] = d == DRAM ? energy_nj / 10 : energy_nj;
+		m->window_nj[i][d] = m->energy_nj[i][d] / 2;
+		if (kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD ||
+		    kind == WATT_ENTITY_EXITED || kind == WATT_ENTITY_IRQ) {
+			m->state[d].energy_nj += m->energy_nj[i][d];
+			m->state[d].window_nj += m->window_nj[i][d];
+		}
+	}
+	row->energy_nj = m->energy_nj[i];
+	row->window_nj = m->window_nj[i];
+	row->cpu_ns = (uint64_t)energy_nj;
+	row->window_cpu_ns = (uint64_t)energy_nj / 2;
+	m->rows[i] = row;
+	m->view.n_rows = m->n;
+	return row;
+}
+
+static void init(struct machine *m)
+{
+	static const char *const paths[] = { "package-0", "package-0/core", "dram-0" };
+	size_t d;
+
+	*m = (struct machine){ 0 };
+	for (d = 0; d < N_DOMAINS; d++) {
+		m->domain[d] = (struct watt_domain){ .path = paths[d],
+						     .name = paths[d],
+						     .key = WATT_KEY_CPU_TIME,
+						     .parent = -1,
+						     .is_partition = d != CORE };
+		m->state[d] = (struct watt_domain_state){ .window_ns = SECOND_NS, .is_usable = 1 };
+		m->state[d].idle_nj = 3000;
+		m->state[d].window_idle_nj = 1000;
+		m->state[d].unattributed_nj = 70;
+		m->state[d].window_unattributed_nj = 30;
+		m->state[d].energy_nj = 3070;
+		m->state[d].window_nj = 1030;
+		m->domains[d] = &m->domain[d];
+		m->states[d] = &m->state[d];
+	}
+	m->view = (struct view){ .domains = m->domains,
+				 .states = m->states,
+				 .rows = m->rows,
+				 .n_domains = N_DOMAINS,
+				 .quality = &m->quality,
+				 .window_ns = SECOND_NS };
+	add(m, WATT_ENTITY_PROCESS, "init", 1, 0, 1000);
+	add(m, WATT_ENTITY_PROCESS, "shell", 10, 1, 2000);
+	add(m, WATT_ENTITY_PROCESS, "make", 11, 10, 4000);
+	add(m, WATT_ENTITY_PROCESS, "web", 20, 1, 5000);
+	add(m, WATT_ENTITY_KTHREAD, "kworker", 30, 2, 300);
+	add(m, WATT_ENTITY_IRQ, "irq", 0, 0, 10);
+	add(m, WATT_ENTITY_EXITED, "cc", 0, 0, 700)->entity.count = 12;
+	add(m, WATT_ENTITY_CONTAINER, "web-1", 0, 0, 5000);
+	add(m, WATT_ENTITY_USER, "anna", 0, 0, 11700);
+	add(m, WATT_ENTITY_USER, "root", 0, 0, 1000);
+	add(m, WATT_ENTITY_CGROUP, "/", 0, 0, 13000);
+}
+
+static const struct top_row *find(const struct top_model *model, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < model->n_rows; i++)
+		if (strcmp(model->rows[i].name, name) == 0)
+			return &model->rows[i];
+	return NULL;
+}
+
+static void test_every_grouping_is_complete(void **state)
+{
+	struct top_model model = { 0 };
+	struct machine m;
+	int group;
+
+	init(&m);
+	for (group = 0; group < TOP_N_GROUPS; group++) {
+		size_t i;
+
+		model.group = (enum top_group)group;
+		top_model_build(&model, &m.view);
+		assert_int_equal(model.shown_nj,
+				 m.state[PACKAGE].energy_nj + m.state[DRAM].energy_nj);
+		/* nJ per ns are watts. */
+		assert_true(fabs(model.shown_w -
+				 (double)(m.state[PACKAGE].window_nj + m.state[DRAM].window_nj) /
+					 1e9) < 1e-12);
+		for (i = 0; i < model.n_rows; i++)
+			assert_true(model.rows[i].energy_nj >= 0);
+	}
+	top_model_done(&model);
+}
+
+static void test_groups(void **state)
+{
+	struct top_model model = { .group = TOP_BY_CONTAINER };
+	struct machine m;
+
+	init(&m);
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 5);
+	assert_int_equal(find(&model, "web-1")->energy_nj, 5500);
+	assert_int_equal(find(&model, "kernel")->energy_nj, 341);
+	assert_int_equal(find(&model, "in no container")->energy_nj, 7700 + 770);
+	assert_true(find(&model, "in no container")->is_rest);
+	assert_int_equal(find(&model, "idle")->energy_nj, 6000);
+	assert_int_equal(find(&model, "unattributed")->energy_nj, 140);
+	/* All processes have a user: there is no rest. */
+	model.group = TOP_BY_USER;
+	top_model_build(&model, &m.view);
+	assert_null(find(&model, "in no user"));
+	assert_non_null(find(&model, "anna"));
+	/* Kernel threads are in cgroups; interrupts are not. */
+	model.group = TOP_BY_CGROUP;
+	top_model_build(&model, &m.view);
+	assert_null(find(&model, "kernel"));
+	assert_int_equal(find(&model, "in no cgroup")->energy_nj, 11);
+	top_model_done(&model);
+}
+
+static void assert_order(const struct top_model *model, const char *const *names)
+{
+	size_t i;
+
+	for (i = 0; names[i]; i++) {
+		assert_true(i < model->n_rows);
+		assert_string_equal(model->rows[i].name, names[i]);
+	}
+}
+
+static void test_sort(void **state)
+{
+	struct top_model model = { .filter = "e" };
+	struct machine m;
+
+	init(&m);
+	top_model_build(&model, &m.view);
+	assert_order(&model, (const char *const[]){ "web", "make", "idle", "shell", "cc (12 ended)",
+						    "[kworker]", NULL });
+	model.is_reversed = true;
+	top_model_build(&model, &m.view);
+	assert_string_equal(model.rows[model.n_rows - 1].name, "web");
+	model.is_reversed = false;
+	model.sort = TOP_SORT_NAME;
+	top_model_build(&model, &m.view);
+	assert_order(&model, (const char *const[]){ "[kworker]", "cc (12 ended)", "idle", NULL });
+	model.sort = TOP_SORT_PID;
+	strcpy(model.filter, "");
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.rows[model.n_rows - 1].pid, 30);
+	top_model_done(&model);
+}
+
+static void test_filter(void **state)
+{
+	struct top_model model = { .filter = "SHELL" };
+	struct machine m;
+
+	init(&m);
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 1);
+	assert_int_equal(model.n_hidden, 8);
+	assert_int_equal(model.shown_nj, 2200);
+	strcpy(model.filter, "20");
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 1);
+	assert_string_equal(model.rows[0].name, "web");
+	strcpy(model.filter, "nothing like it");
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 0);
+	assert_int_equal(model.shown_nj, 0);
+	top_model_done(&model);
+}
+
+static void test_tree(void **state)
+{
+	struct top_model model = { .group = TOP_BY_TREE };
+	struct machine m;
+
+	text_set_utf8(false);
+	init(&m);
+	top_model_build(&model, &m.view);
+	assert_order(&model, (const char *const[]){ "init", "shell", "make", "web", "idle", NULL });
+	assert_string_equal(model.rows[0].stem, "");
+	assert_string_equal(model.rows[1].stem, "|-");
+	assert_string_equal(model.rows[2].stem, "| `-");
+	assert_string_equal(model.rows[3].stem, "`-");
+	assert_int_equal(model.rows[0].energy_nj, 1100);
+	assert_int_equal(model.rows[0].tree_nj, 13200);
+	assert_int_equal(model.rows[1].tree_nj, 6600);
+	top_model_done(&model);
+}
+
+/* Pids are used again: a parent that is its own descendant must not hang anybody. */
+static void test_tree_with_a_circle(void **state)
+{
+	struct top_model model = { .group = TOP_BY_TREE };
+	struct machine m;
+
+	init(&m);
+	m.who[0].parent_pid = 11;
+	m.who[3].parent_pid = 20;
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 9);
+	assert_int_equal(model.shown_nj, m.state[PACKAGE].energy_nj + m.state[DRAM].energy_nj);
+	top_model_done(&model);
+}
+
+static void test_names_are_harmless(void **state)
+{
+	struct top_model model = { 0 };
+	struct machine m;
+
+	text_set_utf8(false);
+	init(&m);
+	m.who[0].cmdline = "/usr/bin/evil \033[31m\n--x";
+	m.row[1].entity.name = "a\nb";
+	top_model_build(&model, &m.view);
+	assert_non_null(find(&model, "evil ?[31m?--x"));
+	assert_non_null(find(&model, "a?b"));
+	top_model_done(&model);
+}
+
+static void test_missing_power(void **state)
+{
+	struct top_model model = { 0 };
+	struct machine m;
+
+	init(&m);
+	/* One domain has nothing new in this window: the other still counts. */
+	m.state[DRAM].window_ns = 0;
+	top_model_build(&model, &m.view);
+	assert_true(isnan(find(&model, "web")->domain_w[DRAM]));
+	assert_true(find(&model, "web")->power_w == 2500 / 1e9);
+	m.state[PACKAGE].status = WATT_STATUS_NODATA;
+	top_model_build(&model, &m.view);
+	assert_true(isnan(find(&model, "web")->power_w));
+	assert_int_equal(find(&model, "web")->energy_nj, 5500);
+	top_model_done(&model);
+}
+
+static void test_balance(void **state)
+{
+	struct balance balance;
+	struct machine m;
+
+	init(&m);
+	m.domain[DRAM].origin = WATT_ORIGIN_ESTIMATED;
+	m.domain[DRAM].uncertainty_ppm = 400000;
+	m.state[PACKAGE].baseline_ready = 1;
+	balance_draw(&m.view, &balance);
+	assert_true(balance.is_known && balance.has_power && balance.is_exact);
+	assert_int_equal(balance.energy_nj,
+			 balance.attributed_nj + balance.idle_nj + balance.unattributed_nj);
+	assert_int_equal(balance.idle_nj, 6000);
+	assert_int_equal(balance.origin, WATT_ORIGIN_ESTIMATED);
+	assert_int_equal(balance.uncertainty_ppm, 400000);
+	assert_string_equal(balance.keys, "cpu_time");
+	assert_false(balance.is_baseline_ready);
+	/* The attributed part is summed on its own: a lost row is seen. */
+	m.view.rows[3] = m.view.rows[7];
+	balance_draw(&m.view, &balance);
+	assert_false(balance.is_exact);
+}
+
+static void test_balance_of_nothing(void **state)
+{
+	struct view view = { 0 };
+	struct balance balance;
+
+	balance_draw(&view, &balance);
+	assert_false(balance.is_known);
+	assert_false(balance.has_power);
+	assert_false(balance.is_baseline_ready);
+}
+
+static void test_names_of_settings(void **state)
+{
+	assert_int_equal(top_group_of("unit"), TOP_BY_UNIT);
+	assert_int_equal(top_group_of("units"), -1);
+	assert_string_equal(top_group_name(TOP_BY_TREE), "tree");
+	assert_null(top_group_name(TOP_N_GROUPS));
+	assert_int_equal(top_sort_of("cpu"), TOP_SORT_CPU);
+	assert_int_equal(top_sort_of(""), -1);
+	assert_null(top_sort_name(TOP_N_SORTS));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_grouping_is_complete),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_tree_with_a_circle),
+		cmocka_unit_test(test_names_are_harmless),
+		cmocka_unit_test(test_missing_power),
+		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_balance_of_nothing),
+		cmocka_unit_test(test_names_of_settings),
+	};
+
+	return cmocka_run_group_tests_name("top-model", tests, NULL, NULL);
+}
