@@ -22,8 +22,7 @@ static int parse_offset(const char *text, int64_t *ret_num, uint64_t *ret_den)
 		*ret_den = 1;
 		return 0;
 	}
-	while (*text == ' ')
-		text++;
+	text += strspn(text, " \t\n\v\f\r");
 	if (strspn(text, "-0.") == strlen(text) && strchr(text, '0')) {
 		*ret_num = 0;
 		*ret_den = 1;

@@ -27,7 +27,7 @@ int watt_sensor_parse_decimal(const char *text, uint32_t decimals, int64_t *ret)
 {
 	const char *point = strchr(text, '.'), *p = point ? point + 1 : "";
 	size_t whole = point ? (size_t)(point - text) : strlen(text);
-	bool is_negative = text[0] == '-';
+	bool is_negative = text[strspn(text, " \t\n\v\f\r")] == '-';
 	int64_t value, digit;
 	char buf[32];
 	int r;
