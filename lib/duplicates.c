@@ -37,11 +37,37 @@ void watt_duplicates_done(struct watt_duplicates *dups)
 	*dups = (struct watt_duplicates){ 0 };
 }
 
-static void take(struct watt_crosscheck_reading *reading, const struct watt_sample *sample)
+static uint64_t distance_ns(const struct watt_sample *a, const struct watt_sample *b)
 {
-	if (!reading->first.t_after_ns)
-		reading->first = *sample;
-	reading->last = *sample;
+	return a->t_before_ns > b->t_before_ns ? a->t_before_ns - b->t_before_ns :
+						 b->t_before_ns - a->t_before_ns;
+}
+
+static void take_pair(struct watt_duplicate *dup, const struct watt_sample *used,
+		      const struct watt_sample *duplicate)
+{
+	if (dup->n_pairs == 0) {
+		dup->used_reading.first = *used;
+		dup->duplicate_reading.first = *duplicate;
+	}
+	dup->used_reading.last = *used;
+	dup->duplicate_reading.last = *duplicate;
+	dup->n_pairs++;
+}
+
+/* A duplicate may be read much less often: each of its readings goes with the nearest of the other. */
+static void take_used(struct watt_duplicate *dup, const struct watt_sample *sample)
+{
+	const struct watt_sample *nearest = sample;
+
+	if (dup->waiting.t_after_ns) {
+		if (dup->newest_used.t_after_ns && distance_ns(&dup->newest_used, &dup->waiting) <
+							   distance_ns(sample, &dup->waiting))
+			nearest = &dup->newest_used;
+		take_pair(dup, nearest, &dup->waiting);
+		dup->waiting.t_after_ns = 0;
+	}
+	dup->newest_used = *sample;
 }
 
 void watt_duplicates_push(struct watt_duplicates *dups, const struct watt_sample *sample)
@@ -52,9 +78,9 @@ void watt_duplicates_push(struct watt_duplicates *dups, const struct watt_sample
 		return;
 	for (i = 0; i < dups->n; i++) {
 		if (dups->list[i].used == sample->channel)
-			take(&dups->list[i].used_reading, sample);
+			take_used(&dups->list[i], sample);
 		if (dups->list[i].duplicate == sample->channel)
-			take(&dups->list[i].duplicate_reading, sample);
+			dups->list[i].waiting = *sample;
 	}
 	if (dups->n && !dups->due_ns && !dups->is_done)
 		dups->due_ns = sample->t_after_ns + COMPARE_AFTER_NS;
@@ -64,6 +90,8 @@ static void compare(struct watt_duplicate *dup, const struct watt_log *log)
 {
 	const struct watt_crosscheck *result = &dup->result;
 
+	if (dup->n_pairs < 2)
+		return;
 	dup->error = watt_crosscheck(&dup->used_reading, &dup->duplicate_reading, &dup->result);
 	if (dup->error < 0 || result->is_agreeing)
 		return;

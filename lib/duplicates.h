@@ -16,6 +16,9 @@ struct watt_duplicate {
 	uint32_t duplicate; /* and of the one that would */
 	struct watt_crosscheck_reading used_reading;
 	struct watt_crosscheck_reading duplicate_reading;
+	struct watt_sample newest_used; /* t_after_ns 0: none yet */
+	struct watt_sample waiting;     /* of the duplicate, for its neighbour; 0 as above */
+	uint32_t n_pairs;               /* readings of about one instant so far */
 	struct watt_crosscheck result;
 	int error; /* -EAGAIN: not compared yet; 0: result holds; else why it can't be */
 };

@@ -7,6 +7,8 @@
 
 #include "source/registry.h"
 
+/* one source per line */
+/* clang-format off */
 const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_perf_rapl,
 	&watt_power_powercap,
@@ -26,3 +28,4 @@ const struct watt_usage_ops *const watt_usage_registry[] = {
 	&watt_usage_procfs,
 	NULL,
 };
+/* clang-format on */

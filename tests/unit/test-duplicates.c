@@ -7,10 +7,18 @@
 #define SEC 1000000000ULL
 
 static const struct watt_channel channels[2] = {
-	{ .name = "perf_rapl/package-0", .domain = "package-0",
-	  .quantity = WATT_QUANTITY_ENERGY, .scale_num = 1, .scale_den = 1 },
-	{ .name = "powercap/package-0", .domain = "package-0",
-	  .quantity = WATT_QUANTITY_ENERGY, .scale_num = 1000, .scale_den = 1 },
+	{ .name = "perf_rapl/package-0",
+	  .domain = "package-0",
+	  .kind = WATT_DOMAIN_PACKAGE,
+	  .quantity = WATT_QUANTITY_ENERGY,
+	  .scale_num = 1,
+	  .scale_den = 1 },
+	{ .name = "powercap/package-0",
+	  .domain = "package-0",
+	  .kind = WATT_DOMAIN_PACKAGE,
+	  .quantity = WATT_QUANTITY_ENERGY,
+	  .scale_num = 1000,
+	  .scale_den = 1 },
 };
 
 static int n_lines;
@@ -34,7 +42,8 @@ static const struct watt_duplicate *compare(struct watt_duplicates *dups, int64_
 	for (i = 0; i <= 40; i++) {
 		uint64_t t_ns = SEC + (uint64_t)i * SEC / 20;
 		struct watt_sample a = { t_ns, t_ns + 500, i * 10 * (int64_t)SEC / 20, 0, 0 };
-		struct watt_sample b = { t_ns + 500, t_ns + 1000, i * second_w * 1000000 / 20, 1, 0 };
+		struct watt_sample b = { t_ns + 500, t_ns + 1000, i * second_w * 1000000 / 20, 1,
+					 0 };
 
 		watt_duplicates_push(dups, &a);
 		watt_duplicates_push(dups, &b);
@@ -68,11 +77,39 @@ static void test_disagree(void **state)
 	watt_duplicates_done(&dups);
 }
 
+/* The duplicate is read once a second, and the power is another from second to second. */
+static void test_slow_duplicate(void **state)
+{
+	const struct watt_log log = { .fn = count_line };
+	struct watt_duplicates dups = { 0 };
+	int64_t i, energy_nj = 0;
+
+	n_lines = 0;
+	assert_int_equal(watt_duplicates_add(&dups, &channels[0], 0, &channels[1], 1), 0);
+	for (i = 0; i <= 90; i++) {
+		uint64_t t_ns = SEC + (uint64_t)i * SEC / 20;
+		struct watt_sample a = { t_ns, t_ns + 500, energy_nj, 0, 0 };
+		struct watt_sample b = { t_ns - 1000, t_ns, energy_nj / 1000, 1, 0 };
+
+		if (i % 20 == 0)
+			watt_duplicates_push(&dups, &b);
+		watt_duplicates_push(&dups, &a);
+		watt_duplicates_compare(&dups, t_ns + 1000, &log);
+		energy_nj += (i / 20 % 2 ? 200 : 10) * (int64_t)SEC / 20;
+	}
+	assert_int_equal(dups.list[0].error, 0);
+	assert_true(dups.list[0].result.is_agreeing);
+	assert_in_range(dups.list[0].result.tolerance_ppm, 0, 1000);
+	assert_int_equal(n_lines, 0);
+	watt_duplicates_done(&dups);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_agree),
 		cmocka_unit_test(test_disagree),
+		cmocka_unit_test(test_slow_duplicate),
 	};
 
 	return cmocka_run_group_tests_name("duplicates", tests, NULL, NULL);

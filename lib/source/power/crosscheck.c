@@ -43,6 +43,18 @@ static int64_t timing_tolerance_ppm(const struct watt_crosscheck_reading *readin
 	return (int64_t)WATT_MIN(open_ns * PPM / time_ns, (watt_i128)PPM);
 }
 
+/* In the time that only one of the two saw, the power may have been another. */
+static int64_t overlap_tolerance_ppm(const struct watt_crosscheck_reading *a,
+				     const struct watt_crosscheck_reading *b, int64_t time_ns)
+{
+	watt_i128 first_ns = (watt_i128)middle_ns(&a->first) - middle_ns(&b->first);
+	watt_i128 last_ns = (watt_i128)middle_ns(&a->last) - middle_ns(&b->last);
+	watt_i128 apart_ns =
+		(first_ns < 0 ? -first_ns : first_ns) + (last_ns < 0 ? -last_ns : last_ns);
+
+	return (int64_t)WATT_MIN(2 * apart_ns * PPM / time_ns, (watt_i128)PPM);
+}
+
 /* One step of what the channel shows, relative to what it counted. */
 static int64_t step_tolerance_ppm(const struct watt_channel *channel, watt_i128 energy_nj)
 {
@@ -109,7 +121,8 @@ int watt_crosscheck(const struct watt_crosscheck_reading *a,
 		return -ENODATA;
 	check.difference_ppm =
 		(int64_t)((watt_i128)(check.power_a_uw - check.power_b_uw) * 2 * PPM / sum_uw);
-	check.tolerance_ppm = BASE_TOLERANCE_PPM + span_a.tolerance_ppm + span_b.tolerance_ppm;
+	check.tolerance_ppm = BASE_TOLERANCE_PPM + span_a.tolerance_ppm + span_b.tolerance_ppm +
+			      overlap_tolerance_ppm(a, b, span_a.time_ns);
 	if (a->channel->kind == WATT_DOMAIN_DRAM)
 		check.tolerance_ppm += DRAM_TOLERANCE_PPM;
 	if (check.tolerance_ppm > PPM / 2)

@@ -26,7 +26,8 @@ struct watt_crosscheck {
 };
 
 /*
- * Compares mean powers, so the readings need not be of the same instants. 0; -EINVAL: not two
+ * Compares mean powers. The readings should be of about the same instants: the time that only one
+ * of the two saw counts twice in the tolerance. 0; -EINVAL: not two
  * energy counters, or time does not advance; -ENODATA: a reading has no value, or a counter was
  * reset, or neither has moved; -EAGAIN: the interval is so short that nothing could be told
  * (tolerance of more than one half).
