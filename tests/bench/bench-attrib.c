@@ -2,8 +2,9 @@
 /*
  * What the whole pipeline costs through the public interface: 1,000 sleeping processes and two
  * busy ones beside it, counters of two packages and a memory that are rewritten 100 times a
- * second, and a snapshot for every slice. Each rate in a process of its own.
- * usage: bench-attrib [SECONDS]
+ * second, and a snapshot for every slice. Each rate in a process of its own; at last the command
+ * itself, with all that it is linked to.
+ * usage: bench-attrib [SECONDS [COMMAND]]
  */
 #include "bench.h"
 
@@ -168,9 +169,10 @@ static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long 
 		     (double)bench_percentile(&costs.refresh_ns, 500) / 1e6, "ms", bar, 0.5,
 		     "%ssweep to snapshot; p99 %.3f ms, with the readers %.3f ms", name,
 		     (double)bench_percentile(&costs.refresh_ns, 990) / 1e6, mean_ms);
-	bench_report("agent: resident memory", (double)bench_memory_bytes("Rss") / 1048576, "MiB",
-		     bar, 12, "%s%.1f MiB of it its own", name,
-		     (double)bench_memory_bytes("Anonymous") / 1048576);
+	bench_report("agent: resident memory",
+		     (double)bench_memory_bytes(getpid(), "Rss") / 1048576, "MiB", bar, 12,
+		     "%s%.1f MiB of it its own", name,
+		     (double)bench_memory_bytes(getpid(), "Anonymous") / 1048576);
 	watt_session_close(ses);
 }
 
@@ -201,6 +203,48 @@ static void measure_start(const char *sysfs)
 		     BENCH_AT_MOST, 50, "median of %d; max %.1f ms; %d processes there", N_STARTS,
 		     (double)bench_percentile(&series, 1000) / 1e6, N_SLEEPERS);
 	bench_series_done(&series);
+}
+
+/* 20 slices a second, and every second a table of all processes as JSON. */
+static pid_t start_command(const char *command, const char *sysfs)
+{
+	pid_t pid = fork_child();
+	int fd;
+
+	if (pid > 0)
+		return pid;
+	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	dup2(fd, STDOUT_FILENO);
+	execl(command, command, "top", "--json", "--delay=1", "--slice=50", "--sources=powercap",
+	      "--sysfs-root", sysfs, (char *)NULL);
+	_exit(127);
+}
+
+static void measure_command(const char *command, const char *sysfs, unsigned long seconds)
+{
+	pid_t pid = start_command(command, sysfs);
+	uint64_t wall_ns, cpu_ns;
+	clockid_t clock;
+	int status;
+
+	bench_sleep_ns(2 * WATT_NSEC_PER_SEC);
+	if (waitpid(pid, &status, WNOHANG) != 0 || clock_getcpuclockid(pid, &clock) != 0) {
+		fprintf(stderr, "%s top: it did not run\n", command);
+		return;
+	}
+	wall_ns = watt_now_ns();
+	cpu_ns = watt_clock_ns(clock);
+	bench_sleep_ns(seconds * WATT_NSEC_PER_SEC);
+	cpu_ns = watt_clock_ns(clock) - cpu_ns;
+	wall_ns = watt_now_ns() - wall_ns;
+	bench_report("command: CPU of one core", 100.0 * (double)cpu_ns / (double)wall_ns, "%",
+		     BENCH_AT_MOST, 1, "wattribute top --json: 20 Hz, a document a second");
+	bench_report("command: resident memory", (double)bench_memory_bytes(pid, "Rss") / 1048576,
+		     "MiB", BENCH_AT_MOST, 12,
+		     "wattribute top --json: 20 Hz, a document a second; %.1f MiB of it its own",
+		     (double)bench_memory_bytes(pid, "Anonymous") / 1048576);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
 }
 
 /* In a process of its own, so that no memory is left over from what was measured before. */
@@ -234,6 +278,7 @@ int main(int argc, char **argv)
 	start_world(machine);
 	for (i = 0; i < sizeof(rates_hz) / sizeof(rates_hz[0]); i++)
 		run_apart(tree, rates_hz[i], seconds);
+	measure_command(argc > 2 ? argv[2] : "build/cli/wattribute", tree, seconds);
 	end_world();
 	machine_free(machine);
 	bench_tree_remove(tree);

@@ -127,14 +127,18 @@ static inline uint64_t bench_thread_cpu_ns(void)
 	return watt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* A field of /proc/self/smaps_rollup, such as "Rss" or "Pss_Anon", in bytes; 0 if not there. */
-static inline uint64_t bench_memory_bytes(const char *field)
+/*
+ * A field of a process' smaps_rollup, such as "Rss" or "Anonymous", in bytes; 0 if not there.
+ */
+static inline uint64_t bench_memory_bytes(pid_t pid, const char *field)
 {
-	FILE *file = fopen("/proc/self/smaps_rollup", "re");
 	size_t len = strlen(field);
 	unsigned long long kib = 0;
-	char line[256];
+	char path[64], line[256];
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+	file = fopen(path, "re");
 	if (!file)
 		return 0;
 	while (fgets(line, sizeof(line), file))
