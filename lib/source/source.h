@@ -141,8 +141,8 @@ int watt_meta_open(const struct watt_env *env, struct watt_meta **ret);
 struct watt_meta *watt_meta_close(struct watt_meta *meta);
 /*
  * Reads who a process is. What can't be read is marked in ret->missing; that is no error.
- * The strings belong to ret: free them with watt_identity_done. comm, uid and parent_pid are
- * filled too. -ESRCH: it is gone, or its pid belongs to another process by now (start_ns differs
+ * The strings belong to ret, each allocated: free them with watt_identity_done. comm, uid and
+ * parent_pid are filled too; comm is empty where it can't be read (hidepid). -ESRCH: it is gone, or its pid belongs to another process by now (start_ns differs
  * by more than a clock tick).
  */
 int watt_meta_read_process(struct watt_meta *meta, uint32_t pid, uint64_t start_ns,

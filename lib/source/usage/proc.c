@@ -171,6 +171,7 @@ static int meet_hidden(const struct watt_proc_reader *reader, struct watt_proc *
 		return -EACCES;
 	proc->is_hidden = true;
 	proc->usage.start_ns = watt_clock_ns(CLOCK_BOOTTIME);
+	watt_strlcpy(proc->usage.comm, "(hidden)", sizeof(proc->usage.comm));
 	return 0;
 }
 
@@ -186,8 +187,10 @@ static int meet_process(const struct watt_proc_reader *reader, const struct watt
 	int r;
 
 	r = read_stat(process, &stat);
-	if (is_forbidden(r))
+	if (is_forbidden(r)) {
+		read_uid(process, &proc->usage);
 		return meet_hidden(reader, proc);
+	}
 	if (r < 0)
 		return r;
 	r = watt_ticks_to_ns(stat.start_ticks, reader->hz, &proc->usage.start_ns);
