@@ -393,6 +393,84 @@ static void test_names_survive_renumbering(void **state)
 	scratch_remove(dir);
 }
 
+/* No value at the start is no reason to leave a sensor out. */
+static void test_no_value_yet(void **state)
+{
+	char *dir = machine_copy("acpi-meter-server");
+	struct machine m;
+
+	scratch_write(dir, METER "power1_average", "4294967295000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.n_warnings, 0);
+	assert_int_equal(m.power->n_channels, 1);
+	scratch_write(dir, METER "power1_average", "5\n");
+	assert_int_equal(sample_named(&m, m.power->channels[0].name).raw, 5);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_forbidden(void **state)
+{
+	char *dir = machine_copy("acpi-meter-server");
+	uid_t uid = geteuid();
+	struct watt_diag diag = { 0 };
+	char path[PATH_MAX];
+	struct machine m;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, METER "power1_average");
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(chmod(dir, 0755), 0);
+	machine_init(&m, dir);
+	if (uid == 0)
+		assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), -EACCES);
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -EACCES);
+	if (uid == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(diag.state, WATT_FORBIDDEN);
+	assert_true(diag.hint[0]);
+	assert_int_equal(m.n_warnings, 1);
+	assert_non_null(strstr(m.log, "power1_average left out: Permission denied"));
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* Batteries show themselves as hwmon, too: the source power_supply has them. */
+static void test_battery(void **state)
+{
+	struct watt_diag diag = { 0 };
+	struct machine m;
+
+	machine_init_fixture(&m, "laptop-battery");
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), -ENODEV);
+	assert_string_equal(m.log, "");
+	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(diag.state, WATT_ABSENT);
+	machine_done(&m);
+}
+
+static void test_two_rules_for_one_place(void **state)
+{
+	struct watt_config_rail rails[] = {
+		{ (char *)"0-0044", (char *)"board", WATT_DOMAIN_TOTAL },
+		{ (char *)"0-0045", (char *)"board", WATT_DOMAIN_TOTAL },
+	};
+	const struct watt_channel *second;
+	struct machine m;
+
+	machine_init_fixture(&m, "ina-mixed");
+	m.config = (struct watt_config){ .rails = rails, .n_rails = 2 };
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_power(m.power);
+	assert_string_equal(channel_named(&m, "hwmon/0-0044/power1")->domain, "board");
+	second = channel_named(&m, "hwmon/0-0045/power1");
+	assert_string_equal(second->domain, "board-2");
+	assert_true(second->flags & OVERLAP);
+	assert_non_null(strstr(m.log, "two sensors claim domain board"));
+	machine_done(&m);
+}
+
 static void test_probe(void **state)
 {
 	char *dir = scratch_new();
@@ -436,6 +514,10 @@ int main(void)
 		cmocka_unit_test(test_user_rules),
 		cmocka_unit_test(test_second_device_of_a_label),
 		cmocka_unit_test(test_names_survive_renumbering),
+		cmocka_unit_test(test_no_value_yet),
+		cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_battery),
+		cmocka_unit_test(test_two_rules_for_one_place),
 		cmocka_unit_test(test_probe),
 	};
 

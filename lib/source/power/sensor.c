@@ -108,10 +108,14 @@ static char *make_domain(const struct watt_sensor_set *set, const struct watt_pl
 	unsigned int n = 1;
 
 	snprintf(domain, sizeof(domain), "%s", place->path);
-	while (domain_is_taken(set, domain)) {
+	while (domain_is_taken(set, domain))
 		snprintf(domain, sizeof(domain), "%s-%u", place->path, ++n);
+	if (n > 1 && !(*flags & WATT_CHANNEL_OVERLAP_UNKNOWN))
+		watt_log(&set->env->log, WATT_LOG_WARNING,
+			 "%s: two sensors claim domain %s: the second is %s, and is not added",
+			 set->power.ops->name, place->path, domain);
+	if (n > 1)
 		*flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
-	}
 	return strdup(domain);
 }
 
