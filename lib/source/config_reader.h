@@ -37,6 +37,12 @@ struct watt_config_field {
 __attribute__((format(printf, 3, 4), nonnull(3))) int
 watt_config_complain(struct watt_config_reader *rd, struct fy_node *node, const char *fmt, ...);
 
+/*
+ * Refuses what no configuration needs and libfyaml 0.7.12 does not end on, or may not: bytes that
+ * are not UTF-8, NUL among them, and directives ('%' at the begin of a line).
+ */
+int watt_config_check_text(struct watt_config_reader *rd, const char *text, size_t len);
+
 /* The text of a scalar, to be freed; NULL if it is none or too long. Complains of nothing. */
 char *watt_config_dup_scalar(struct fy_node *node);
 /* A text that is not empty; replaces *ret, which is freed. */

@@ -409,10 +409,10 @@ int watt_config_parse(const char *text, size_t len, const char *name, const stru
 
 	if (!config)
 		return -ENOMEM;
-	if (memchr(text, '\0', len))
-		return watt_config_complain(&rd, NULL, "a NUL byte; a configuration file is text");
+	r = watt_config_check_text(&rd, text, len);
 	/* libfyaml takes the length 0 for "up to the NUL". */
-	r = len ? read_text(&rd, text, len, config) : 0;
+	if (r == 0 && len)
+		r = read_text(&rd, text, len, config);
 	if (r < 0)
 		return r;
 	*ret = config;

@@ -174,12 +174,35 @@ static void test_errors(void **state)
 	}
 }
 
-static void test_nul_byte(void **state)
+static void test_text_that_is_none(void **state)
 {
+	static const struct {
+		const char *text;
+		size_t len;
+		const char *said;
+	} cases[] = {
+		{ "rails: []\n\0", 11, "f:2: byte 0x00 is not UTF-8 text" },
+		{ "\n\n\xff", 3, "f:3: byte 0xff is not UTF-8 text" },
+		{ "a: \xc0\x80", 5, "f:1: byte 0xc0 is not UTF-8 text" },
+		{ "a: \xed\xa0\x80", 6, "f:1: byte 0xed is not UTF-8 text" },
+		{ "a: \xf4\x90\x80\x80", 7, "f:1: byte 0xf4 is not UTF-8 text" },
+		{ "a: \xe2\x82", 5, "f:1: byte 0xe2 is not UTF-8 text" },
+		{ "\n%YAML 1.2\n---\n", 15,
+		  "f:2: a line that begins with '%'; YAML directives have no use here" },
+	};
 	struct watt_config *config = NULL;
+	size_t i;
 
-	assert_int_equal(watt_config_parse("rails: []\n\0", 11, "f", &log_said, &config), -EINVAL);
-	assert_string_equal(said, "f:1: a NUL byte; a configuration file is text");
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(watt_config_parse(cases[i].text, cases[i].len, "f", &log_said,
+						   &config),
+				 -EINVAL);
+		assert_string_equal(said, cases[i].said);
+		assert_null(config);
+	}
+	/* All lengths of characters. */
+	assert_int_equal(parse("# a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\n", &config), 0);
+	watt_config_free(config);
 }
 
 static void test_too_many_entries(void **state)
@@ -230,7 +253,7 @@ int main(void)
 		cmocka_unit_test(test_rails),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_nul_byte),
+		cmocka_unit_test(test_text_that_is_none),
 		cmocka_unit_test(test_too_many_entries),
 		cmocka_unit_test(test_without_log),
 		cmocka_unit_test(test_the_example_is_valid),
