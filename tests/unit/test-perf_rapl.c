@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lib/source/power/perf_rapl.c, perf_event.c. The fixture perf-software has a power PMU with the
- * number of the kernel's software events: event 0 is the CPU clock, which counts ns on its CPU, so
- * that everything from opening to reading is real.
+ * lib/source/power/perf_rapl.c, perf_bundle.c, perf_event.c. The fixture perf-software has a power
+ * PMU with the number of the kernel's software events: event 0 is the CPU clock, which counts ns on
+ * its CPU, so that everything from opening to reading is real.
  */
 #include "power.h"
 

@@ -8,39 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/channels.h"
 #include "source/power/cpu_vendor.h"
-#include "source/power/perf_event.h"
-#include "source/power/perf_plan.h"
+#include "source/power/perf_bundle.h"
 #include "source/registry.h"
 #include "source/status.h"
 
 #define PMUS_MAX 2
 /* Time for three updates of the hardware. */
 #define SETTLE_NS (4 * WATT_NSEC_PER_MSEC)
-/* A count of 0 is early before, and stuck after. */
-#define EARLY_NS WATT_NSEC_PER_SEC
-#define RETRY_NS WATT_NSEC_PER_SEC
-
-/* Events of one CPU that are read by one call. */
-struct bundle {
-	uint32_t first;
-	uint32_t n;
-	int leader_fd;
-	bool is_gone;      /* with its CPU: to be opened again */
-	uint64_t retry_ns; /* not before */
-};
 
 struct perf_rapl {
 	struct watt_power base;
 	struct watt_perf_plan plan; /* one item per channel, in order */
-	int *fds;
-	uint32_t n_fds;
-	struct bundle *bundles;
+	struct watt_perf_bundle *bundles;
 	uint32_t n_bundles;
 	struct watt_channels channels;
 	struct watt_power_group groups[PMUS_MAX];
@@ -104,77 +88,55 @@ static int make_plan(const struct watt_env *env, struct watt_perf_plan *plan,
 	return r;
 }
 
-static bool fits_bundle(const struct perf_rapl *p, const struct bundle *bundle,
-			const struct watt_perf_item *item)
-{
-	const struct watt_perf_item *first;
-
-	if (!bundle || bundle->n == WATT_PERF_GROUP_MAX)
-		return false;
-	first = &p->plan.items[bundle->first];
-	return first->pmu == item->pmu && first->cpu == item->cpu;
-}
-
 /* Opens an event as a member of the bundle before, or else, if that is refused, alone. */
 static int open_item(struct perf_rapl *p, const struct watt_perf_item *item)
 {
-	struct bundle *bundle = p->n_bundles ? &p->bundles[p->n_bundles - 1] : NULL;
-	int fd = -EINVAL;
+	int r = -EINVAL;
 
-	if (fits_bundle(p, bundle, item))
-		fd = watt_perf_event_open(item->type, item->config, item->cpu, bundle->leader_fd);
-	if (fd < 0) {
-		fd = watt_perf_event_open(item->type, item->config, item->cpu, -1);
-		if (fd < 0)
-			return fd;
-		bundle = &p->bundles[p->n_bundles++];
-		*bundle = (struct bundle){ .first = p->n_fds, .leader_fd = fd };
+	if (p->n_bundles > 0)
+		r = watt_perf_bundle_join(&p->bundles[p->n_bundles - 1], item);
+	if (r < 0) {
+		r = watt_perf_bundle_open(&p->bundles[p->n_bundles], item);
+		p->n_bundles += r == 0;
 	}
-	bundle->n++;
-	p->fds[p->n_fds++] = fd;
-	return 0;
+	return r;
 }
 
 /* Opens what is planned; what can't be opened leaves the plan. */
 static int open_items(const struct watt_env *env, struct perf_rapl *p, struct findings *found)
 {
 	struct watt_perf_plan *plan = &p->plan;
-	uint32_t i;
+	uint32_t i, n_open = 0;
 	int r;
 
-	p->fds = calloc(plan->n_items + 1, sizeof(*p->fds));
 	p->bundles = calloc(plan->n_items + 1, sizeof(*p->bundles));
-	if (!p->fds || !p->bundles)
+	if (!p->bundles)
 		return -ENOMEM;
 	for (i = 0; i < plan->n_items; i++) {
-		struct watt_perf_item item = plan->items[i];
+		struct watt_perf_item *item = &plan->items[n_open];
 
-		plan->items[p->n_fds] = item;
-		r = open_item(p, &item);
-		if (r == 0)
+		*item = plan->items[i];
+		r = open_item(p, item);
+		if (r == 0) {
+			n_open++;
 			continue;
+		}
 		found->n_failed++;
 		found->error = found->error ? found->error : r;
 		watt_log(&env->log, WATT_LOG_WARNING, "perf_rapl: %s of CPU %u left out: %s",
-			 item.label, item.cpu, strerrordesc_np(-r));
+			 item->label, item->cpu, strerrordesc_np(-r));
 	}
-	plan->n_items = p->n_fds;
+	plan->n_items = n_open;
 	return 0;
 }
 
 static bool is_any_moving(const struct perf_rapl *p)
 {
-	uint64_t counts[WATT_PERF_GROUP_MAX], enabled_ns;
-	uint32_t i, k;
+	uint32_t i;
 
-	for (i = 0; i < p->n_bundles; i++) {
-		if (watt_perf_group_read(p->bundles[i].leader_fd, p->bundles[i].n, counts,
-					 &enabled_ns) < 0)
-			continue;
-		for (k = 0; k < p->bundles[i].n; k++)
-			if (counts[k])
-				return true;
-	}
+	for (i = 0; i < p->n_bundles; i++)
+		if (watt_perf_bundle_is_moving(&p->bundles[i]))
+			return true;
 	return false;
 }
 
@@ -245,7 +207,7 @@ static int make_channels(const struct watt_env *env, struct perf_rapl *p)
 	for (k = 0; k < p->base.n_groups; k++) {
 		p->first_bundle[k] = bundle;
 		while (bundle < p->n_bundles &&
-		       p->bundles[bundle].first < p->groups[k].first + p->groups[k].n)
+		       p->bundles[bundle].items[0].pmu == p->plan.items[p->groups[k].first].pmu)
 			bundle++;
 	}
 	p->first_bundle[k] = bundle;
@@ -253,18 +215,6 @@ static int make_channels(const struct watt_env *env, struct perf_rapl *p)
 	p->base.n_channels = p->plan.n_items;
 	p->base.groups = p->groups;
 	return 0;
-}
-
-static void close_bundle(struct perf_rapl *p, const struct bundle *bundle)
-{
-	uint32_t i;
-
-	/* members before the leader */
-	for (i = bundle->first + bundle->n; i > bundle->first; i--) {
-		if (p->fds[i - 1] >= 0)
-			close(p->fds[i - 1]);
-		p->fds[i - 1] = -1;
-	}
 }
 
 static void perf_rapl_close(struct watt_power *power)
@@ -275,8 +225,7 @@ static void perf_rapl_close(struct watt_power *power)
 	if (!p)
 		return;
 	for (i = 0; i < p->n_bundles; i++)
-		close_bundle(p, &p->bundles[i]);
-	free(p->fds);
+		watt_perf_bundle_close(&p->bundles[i]);
 	free(p->bundles);
 	watt_channels_done(&p->channels);
 	watt_perf_plan_done(&p->plan);
@@ -285,9 +234,9 @@ static void perf_rapl_close(struct watt_power *power)
 
 static int judge(const struct perf_rapl *p, struct findings *found)
 {
-	if (p->n_fds == 0 && found->n_failed)
+	if (p->plan.n_items == 0 && found->n_failed)
 		return found->error == -EPERM ? -EACCES : found->error;
-	if (p->n_fds == 0)
+	if (p->plan.n_items == 0)
 		return found->error ? found->error : -ENODEV;
 	found->is_stuck = is_stuck(p);
 	return found->is_stuck ? -ENODEV : 0;
@@ -330,68 +279,15 @@ static int perf_rapl_open(const struct watt_env *env, struct watt_power **ret)
 	return 0;
 }
 
-/* What one count is worth. */
-static enum watt_status count_status(uint64_t count, uint64_t enabled_ns)
-{
-	if (count == 0)
-		return enabled_ns < EARLY_NS ? WATT_STATUS_PENDING : WATT_STATUS_STUCK;
-	return count > INT64_MAX ? WATT_STATUS_BROKEN : WATT_STATUS_OK;
-}
-
-/* Counts from 0 again, which the timeline sees as a reset. */
-static void reopen_bundle(struct perf_rapl *p, struct bundle *bundle, uint64_t now_ns)
-{
-	uint32_t i;
-
-	if (now_ns < bundle->retry_ns)
-		return;
-	bundle->retry_ns = now_ns + RETRY_NS;
-	close_bundle(p, bundle);
-	for (i = bundle->first; i < bundle->first + bundle->n; i++) {
-		const struct watt_perf_item *item = &p->plan.items[i];
-
-		p->fds[i] = watt_perf_event_open(item->type, item->config, item->cpu,
-						 i > bundle->first ? p->fds[bundle->first] : -1);
-		if (p->fds[i] < 0) {
-			p->fds[i] = -1;
-			close_bundle(p, bundle);
-			return;
-		}
-	}
-	bundle->leader_fd = p->fds[bundle->first];
-	bundle->is_gone = false;
-}
-
-static void read_bundle(struct perf_rapl *p, struct bundle *bundle, struct watt_sample *ret)
-{
-	uint64_t counts[WATT_PERF_GROUP_MAX], enabled_ns = 0, t_before_ns, t_after_ns;
-	uint32_t i;
-	int r = -ENODEV;
-
-	if (bundle->is_gone)
-		reopen_bundle(p, bundle, watt_now_ns());
-	t_before_ns = watt_now_ns();
-	if (!bundle->is_gone)
-		r = watt_perf_group_read(bundle->leader_fd, bundle->n, counts, &enabled_ns);
-	t_after_ns = watt_now_ns();
-	bundle->is_gone = r == -ENODEV;
-	for (i = 0; i < bundle->n; i++) {
-		ret[i].t_before_ns = t_before_ns;
-		ret[i].t_after_ns = t_after_ns;
-		ret[i].status = r < 0 ? watt_status_from_errno(r) :
-					count_status(counts[i], enabled_ns);
-		ret[i].raw = ret[i].status == WATT_STATUS_OK ? (int64_t)counts[i] : 0;
-	}
-}
-
 static void perf_rapl_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct perf_rapl *p = (struct perf_rapl *)power;
 	uint32_t i;
 
-	for (i = p->first_bundle[group]; i < p->first_bundle[group + 1]; i++)
-		read_bundle(p, &p->bundles[i],
-			    ret + (p->bundles[i].first - p->groups[group].first));
+	for (i = p->first_bundle[group]; i < p->first_bundle[group + 1]; i++) {
+		watt_perf_bundle_read(&p->bundles[i], ret);
+		ret += p->bundles[i].n;
+	}
 }
 
 #define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
