@@ -85,10 +85,10 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 	}
 }
 
-static void add_row(struct watt_snapshot *snap, const struct watt_attrib *at,
-		    struct watt_account *account)
+static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_attrib *at,
+		     struct watt_account *account)
 {
-	size_t n = snap->n_domains, i = snap->n_rows++, d;
+	size_t n = snap->n_domains, d;
 	int64_t *energy_nj = &snap->numbers[2 * i * n], *window_nj = energy_nj + n;
 	struct watt_row *row = &snap->rows[i];
 
@@ -111,15 +111,22 @@ static void add_row(struct watt_snapshot *snap, const struct watt_attrib *at,
 	account->was_shown = true;
 }
 
+/* By kind, and in the order of their ids within: where each kind begins is counted first. */
 static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at)
 {
-	int kind;
+	size_t next[N_KINDS + 1] = { 0 };
 	size_t i;
+	int kind;
 
+	for (i = 0; i < at->accounts.n; i++)
+		next[shown_kind(at->accounts.list[i]) + 1]++;
 	for (kind = 0; kind < N_KINDS; kind++)
-		for (i = 0; i < at->accounts.n; i++)
-			if ((int)shown_kind(at->accounts.list[i]) == kind)
-				add_row(snap, at, at->accounts.list[i]);
+		next[kind + 1] += next[kind];
+	for (i = 0; i < at->accounts.n; i++) {
+		kind = shown_kind(at->accounts.list[i]);
+		fill_row(snap, next[kind]++, at, at->accounts.list[i]);
+	}
+	snap->n_rows = at->accounts.n;
 }
 
 static void fill_curve_stats(struct watt_domain_state *state, const struct watt_ledger *ledger,
@@ -177,15 +184,18 @@ static void check_conservation(struct watt_attrib *at)
 {
 	size_t d, i;
 
-	for (d = 0; d < at->tree.n_domains; d++) {
-		const struct watt_ledger *ledger = &at->ledgers[d];
-		int64_t sum_nj = ledger->idle_nj + ledger->unattributed_nj;
+	for (d = 0; d < at->tree.n_domains; d++)
+		at->ledgers[d].check_nj = at->ledgers[d].idle_nj + at->ledgers[d].unattributed_nj;
+	for (i = 0; i < at->accounts.n; i++) {
+		const struct watt_account *account = at->accounts.list[i];
 
-		for (i = 0; i < at->accounts.n; i++)
-			if (watt_entity_kind_is_leaf(at->accounts.list[i]->kind))
-				sum_nj += at->accounts.list[i]->energy_nj[d];
+		if (watt_entity_kind_is_leaf(account->kind))
+			for (d = 0; d < at->tree.n_domains; d++)
+				at->ledgers[d].check_nj += account->energy_nj[d];
+	}
+	for (d = 0; d < at->tree.n_domains; d++) {
 		at->quality.checks++;
-		at->quality.check_failures += sum_nj != ledger->energy_nj;
+		at->quality.check_failures += at->ledgers[d].check_nj != at->ledgers[d].energy_nj;
 	}
 }
 
@@ -244,7 +254,8 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	if (r < 0)
 		return r;
 	check_conservation(at);
-	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n, paths_size(&at->tree));
+	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n,
+			      paths_size(&at->tree));
 	if (!snap)
 		return -ENOMEM;
 	copy_domains(snap, &at->tree);

@@ -29,6 +29,7 @@ struct watt_ledger {
 	int64_t idle_nj, base_idle_nj;
 	int64_t unattributed_nj, base_unattributed_nj;
 	int64_t late_nj;
+	int64_t check_nj; /* scratch of the conservation check */
 	uint64_t gaps, gap_ns; /* of a residual: of its parts */
 	struct watt_baseline baseline;
 };
