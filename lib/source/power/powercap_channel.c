@@ -6,12 +6,10 @@
 #include "source/power/powercap_channel.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/parse.h"
 #include "base/util.h"
 #include "source/power/rapl_range.h"
 
@@ -23,20 +21,27 @@ void watt_powercap_value_path(const struct watt_powercap_zone *zone, char *buf, 
 		 zone->is_energy ? "energy_uj" : "power_uw");
 }
 
-__attribute__((format(printf, 4, 5))) static int
-read_attribute(const struct watt_env *env, const struct watt_powercap_zone *zone, uint64_t *ret,
-	       const char *fmt, ...)
+static int read_attribute(const struct watt_env *env, const struct watt_powercap_zone *zone,
+			  const char *file, uint64_t *ret)
 {
-	char file[64], buf[64];
-	va_list ap;
-	int r;
+	char path[256];
 
-	va_start(ap, fmt);
-	vsnprintf(file, sizeof(file), fmt, ap);
-	va_end(ap);
-	r = watt_root_readf(&env->sysfs, buf, sizeof(buf), WATT_POWERCAP_CLASS "/%s/%s", zone->id,
-			    file);
-	return r < 0 ? r : watt_parse_u64(buf, ret);
+	snprintf(path, sizeof(path), WATT_POWERCAP_CLASS "/%s/%s", zone->id, file);
+	return watt_root_read_u64(&env->sysfs, path, ret);
+}
+
+/* A power of a constraint, if it is there and plausible; else 0. */
+static uint64_t read_constraint_uw(const struct watt_env *env,
+				   const struct watt_powercap_zone *zone, int constraint,
+				   const char *what, uint64_t bound_uw)
+{
+	uint64_t value_uw;
+	char file[64];
+
+	snprintf(file, sizeof(file), "constraint_%d_%s", constraint, what);
+	if (read_attribute(env, zone, file, &value_uw) < 0 || value_uw > bound_uw)
+		return 0;
+	return value_uw;
 }
 
 /*
@@ -50,12 +55,10 @@ static uint64_t read_limit_uw(const struct watt_env *env, const struct watt_powe
 	int i;
 
 	for (i = 0; i < N_CONSTRAINTS; i++) {
-		if (read_attribute(env, zone, &value_uw, "constraint_%d_max_power_uw", i) == 0 &&
-		    value_uw <= bound_uw)
-			fixed_uw = WATT_MAX(fixed_uw, value_uw);
-		if (read_attribute(env, zone, &value_uw, "constraint_%d_power_limit_uw", i) == 0 &&
-		    value_uw <= bound_uw)
-			limit_uw = WATT_MAX(limit_uw, value_uw);
+		value_uw = read_constraint_uw(env, zone, i, "max_power_uw", bound_uw);
+		fixed_uw = WATT_MAX(fixed_uw, value_uw);
+		value_uw = read_constraint_uw(env, zone, i, "power_limit_uw", bound_uw);
+		limit_uw = WATT_MAX(limit_uw, value_uw);
 	}
 	return fixed_uw ? WATT_MAX(fixed_uw, limit_uw) : 0;
 }
@@ -65,7 +68,7 @@ static uint64_t read_modulus_nj(const struct watt_env *env, const struct watt_po
 	uint64_t range_uj, modulus_nj = 0;
 	int r;
 
-	r = read_attribute(env, zone, &range_uj, "max_energy_range_uj");
+	r = read_attribute(env, zone, "max_energy_range_uj", &range_uj);
 	if (r == 0)
 		r = watt_rapl_modulus_nj(range_uj, &modulus_nj);
 	if (r < 0)
@@ -100,7 +103,7 @@ static void describe_power(const struct watt_env *env, const struct watt_powerca
 	channel->quantity = WATT_QUANTITY_POWER;
 	channel->scale_num = 1;
 	channel->scale_den = 1;
-	read_attribute(env, zone, &window_us, "constraint_0_time_window_us");
+	read_attribute(env, zone, "constraint_0_time_window_us", &window_us);
 	if (window_us > 0 && window_us <= 60 * 1000000ULL) {
 		channel->semantics = WATT_SEMANTICS_AVERAGE;
 		channel->window_ns = window_us * WATT_NSEC_PER_USEC;
