@@ -8,6 +8,7 @@
 
 #define PF_KTHREAD 0x00200000
 #define TASK_DEAD 0x80
+#define TASK_NEW 0x800
 
 /* Before 5.14. */
 struct task_struct___state {
@@ -35,14 +36,29 @@ static __always_inline bool task_is_running(struct task_struct *task)
 	return false;
 }
 
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (__u32)((struct task_struct___state *)task)->state;
+}
+
+/* In the list of tasks, and not yet told of by the fork hook: it has never run. */
+static __always_inline bool task_is_new(struct task_struct *task)
+{
+	return task_state(task) & TASK_NEW;
+}
+
 /* Its last switch is over: exit_state alone is set some way before it. */
 static __always_inline bool task_is_zombie(struct task_struct *task)
 {
-	if (!task->exit_state || task_is_running(task))
-		return false;
-	if (bpf_core_field_exists(task->__state))
-		return task->__state & TASK_DEAD;
-	return ((struct task_struct___state *)task)->state & TASK_DEAD;
+	return task->exit_state && !task_is_running(task) && task_state(task) & TASK_DEAD;
+}
+
+/* Dead, and if it is a leader, so is all of its group. */
+static __always_inline bool task_is_gone(struct task_struct *task)
+{
+	return task_is_zombie(task) && (task->pid != task->tgid || task->signal->nr_threads <= 1);
 }
 
 static __always_inline struct cgroup *v1_cgroup(struct css_set *set)

@@ -11,6 +11,9 @@
 /* Tasks whose last value is remembered; a power of two. */
 #define WATT_BPF_SEEN 65536u
 
+/* Dying tasks that are kept until they are counted; a power of two. */
+#define WATT_BPF_DYING 1024u
+
 /* The layout of struct watt_usage. */
 struct watt_bpf_record {
 	__u64 t_ns;
@@ -77,9 +80,9 @@ struct watt_bpf_sweep {
 
 /* What was last told of the task that has this slot. */
 struct watt_bpf_seen {
-	__u32 tag;     /* of the task */
-	__u32 number;  /* of the sweep that told it */
-	__u64 told;    /* cpu_ns << 1 | 1 if it was running */
+	__u32 tag;    /* of the task */
+	__u32 number; /* of the sweep that told it */
+	__u64 told;   /* cpu_ns << 1 | 1 if it was running */
 };
 
 /* How far the task clock of a CPU is behind CLOCK_MONOTONIC. */

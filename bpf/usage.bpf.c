@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tells user space what every task has used of the CPUs: a sweep over all tasks on demand, and
  * hooks for what a sweep can't see. Reads what the scheduler counts anyway; it must not run at a
@@ -60,13 +60,37 @@ struct {
 	__uint(max_entries, 4096);
 } events SEC(".maps");
 
+/* By a name of its own: clang 14 forgets the tag of a pointer to a struct. */
+typedef struct task_struct task_t;
+
+struct dying_slot {
+	task_t __kptr *task;
+};
+
+/*
+ * Tasks that began to die, held until they have run for the last time. Which kernels take one is
+ * decided by loading.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WATT_BPF_DYING);
+	__type(key, __u32);
+	__type(value, struct dying_slot);
+} dying SEC(".maps");
+
 struct watt_bpf_sweep sweep;
 __u64 lost;
+/* Slots [dying_tail, dying_head) modulo their number may be in use; dying_last: head of a sweep. */
+__u32 dying_head, dying_tail, dying_last;
+/* The dying are kept: nothing else tells of the dead. */
+const volatile bool keeps_dying;
 
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
 			     unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
+extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
@@ -82,10 +106,14 @@ static __always_inline struct task_struct *cheap_to_verify(struct task_struct *t
 	return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 }
 
+/* How old the counter of a running task can be. */
+const volatile __u64 tick_ns = 10000000;
+
 /*
  * The counter of a running task is as old as the last tick or switch. The time since then is on
  * the task clock of its CPU, which runs behind CLOCK_MONOTONIC by what irqs and steal took; the
- * smallest distance seen of late is the best guess at how far.
+ * smallest distance seen of late is the best guess at how far. Where that makes more than a tick,
+ * the clock has fallen behind since.
  */
 static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 {
@@ -108,6 +136,11 @@ static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 	least_ns = clock->least_ns;
 	if (clock->previous_ns < least_ns)
 		least_ns = clock->previous_ns;
+	if (distance_ns - least_ns > tick_ns) {
+		least_ns = distance_ns - tick_ns;
+		clock->least_ns = least_ns;
+		clock->previous_ns = least_ns;
+	}
 	return distance_ns - least_ns;
 }
 
@@ -118,6 +151,9 @@ static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_
 	struct watt_bpf_record *record;
 	__u64 now_ns, told_ns = 0;
 
+	/* It has been told of, or will be, by what ends its curve. */
+	if (keeps_dying && task_is_gone(task))
+		return;
 	record = bpf_map_lookup_elem(&records, &n);
 	if (!record) {
 		sweep.n_left++;
@@ -161,6 +197,8 @@ static __always_inline void visit_task(struct task_struct *task)
 			return;
 		if (!sweep.is_full && !is_running && last->told == task->se.sum_exec_runtime << 1)
 			return;
+	} else if (task_is_new(task)) {
+		return;
 	}
 	tell_task(task, last, tag, is_running);
 }
@@ -174,35 +212,6 @@ static __always_inline void find_abilities(void)
 	if (bpf_core_type_exists(struct irqtime___any))
 		abilities |= WATT_BPF_HAS_IRQTIME;
 	sweep.abilities = abilities;
-}
-
-SEC("syscall")
-int sweep_call(void *ctx)
-{
-	struct bpf_iter_task it;
-	struct task_struct *task;
-
-	find_abilities();
-	bpf_rcu_read_lock();
-	bpf_iter_task_new(&it, NULL, BPF_TASK_ITER_THREADS);
-	while ((task = bpf_iter_task_next(&it)))
-		visit_task(cheap_to_verify(task));
-	bpf_iter_task_destroy(&it);
-	bpf_rcu_read_unlock();
-	return 0;
-}
-
-SEC("iter/task")
-int sweep_iter(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-
-	if (!task) {
-		find_abilities();
-		return 0;
-	}
-	visit_task(task);
-	return 0;
 }
 
 /* Reserves first: the ring's order is the order in which things happened to a task. */
@@ -227,6 +236,96 @@ static __always_inline void tell_event(struct task_struct *task, __u16 kind)
 		return;
 	record_fill(record, task, kind, bpf_ktime_get_ns());
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+/* Room is made by counting the one that has been here longest, all around. */
+static __always_inline void keep_dying(struct task_struct *task)
+{
+	__u32 key = __sync_fetch_and_add(&dying_head, 1) & (WATT_BPF_DYING - 1);
+	struct dying_slot *slot = bpf_map_lookup_elem(&dying, &key);
+
+	if (slot)
+		task = bpf_kptr_xchg(&slot->task, task);
+	if (task) {
+		tell_event(task, WATT_BPF_FREE);
+		bpf_task_release(task);
+	}
+}
+
+static long bury_one(__u32 i, void *data)
+{
+	__u32 key = (*(__u32 *)data + i) & (WATT_BPF_DYING - 1);
+	struct dying_slot *slot = bpf_map_lookup_elem(&dying, &key);
+	struct task_struct *task;
+
+	if (!slot)
+		return 1;
+	task = bpf_kptr_xchg(&slot->task, NULL);
+	if (!task)
+		return 0;
+	if (!task_is_gone(cheap_to_verify(task))) {
+		keep_dying(task);
+		return 0;
+	}
+	tell_event(task, WATT_BPF_FREE);
+	bpf_task_release(task);
+	return 0;
+}
+
+/*
+ * Counts those of the dying that are dead. A slot that is still empty may be about to be filled,
+ * so the next sweep looks at it once more.
+ */
+static __always_inline void bury_dead(void)
+{
+	__u32 head = dying_head, tail = dying_tail, n = head - tail;
+
+	if (n > WATT_BPF_DYING) {
+		n = WATT_BPF_DYING;
+		tail = head - n;
+	}
+	if (n)
+		bpf_loop(n, bury_one, &tail, 0);
+	dying_tail = dying_last;
+	dying_last = head;
+}
+
+SEC("syscall")
+int sweep_call(void *ctx)
+{
+	struct bpf_iter_task it;
+	struct task_struct *task;
+
+	find_abilities();
+	bury_dead();
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, BPF_TASK_ITER_THREADS);
+	while ((task = bpf_iter_task_next(&it)))
+		visit_task(cheap_to_verify(task));
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	return 0;
+}
+
+/* For the iterator, which has no moment of its own to do it. */
+SEC("syscall")
+int bury_call(void *ctx)
+{
+	bury_dead();
+	return 0;
+}
+
+SEC("iter/task")
+int sweep_iter(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task) {
+		find_abilities();
+		return 0;
+	}
+	visit_task(task);
+	return 0;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -261,6 +360,18 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	tell_event(task, WATT_BPF_EXIT);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit_keep, struct task_struct *task)
+{
+	struct task_struct *kept;
+
+	tell_event(task, WATT_BPF_EXIT);
+	kept = bpf_task_acquire(task);
+	if (kept)
+		keep_dying(kept);
 	return 0;
 }
 

@@ -126,6 +126,10 @@ struct sched_entity {
 	u64 sum_exec_runtime;
 };
 
+struct signal_struct {
+	int nr_threads;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -140,6 +144,7 @@ struct task_struct {
 	u64 start_boottime;
 	const struct cred *cred;
 	char comm[16];
+	struct signal_struct *signal;
 	struct css_set *cgroups;
 };
 

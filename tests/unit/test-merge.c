@@ -7,7 +7,12 @@
 static struct watt_usage record(uint16_t kind, uint32_t tid, uint64_t t_ns, uint64_t cpu_ns)
 {
 	return (struct watt_usage){
-		.kind = kind, .tid = tid, .tgid = tid, .start_ns = 7, .t_ns = t_ns, .cpu_ns = cpu_ns,
+		.kind = kind,
+		.tid = tid,
+		.tgid = tid,
+		.start_ns = 7,
+		.t_ns = t_ns,
+		.cpu_ns = cpu_ns,
 	};
 }
 
@@ -124,7 +129,7 @@ static void test_birth_and_death(void **state)
 	struct rig *rig = *state;
 	const struct watt_usage tasks[] = { record(WATT_USAGE_TASK, 5, 110, 3) };
 
-	add_event(rig, WATT_USAGE_FORK, 5, 105, 0);
+	add_event(rig, WATT_USAGE_FORK, 5, 115, 0);
 	add_event(rig, WATT_USAGE_EXIT, 6, 106, 4);
 	add_event(rig, WATT_USAGE_FREE, 6, 130, 5);
 	add_event(rig, WATT_USAGE_EXIT, 5, 120, 4);
@@ -171,7 +176,10 @@ static void test_told_twice(void **state)
  */
 static void test_random_histories(void **state)
 {
-	enum { N_TASKS = 300, N_BATCHES = 50 };
+	enum {
+		N_TASKS = 300,
+		N_BATCHES = 50
+	};
 	struct rig *rig = *state;
 	static struct watt_usage tasks[N_TASKS];
 	static uint64_t used_ns[N_TASKS], last_ns[N_TASKS];

@@ -16,6 +16,7 @@
 #include <usage.skel.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/util.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
@@ -48,7 +49,13 @@ __attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level l
 	return 0;
 }
 
-static struct bpf_program *hook_program(struct watt_usage_bpf *skel, uint32_t hook)
+static bool keeps_dying(enum watt_bpf_mode mode)
+{
+	return mode == WATT_BPF_MODE_CALL || mode == WATT_BPF_MODE_ITER;
+}
+
+static struct bpf_program *hook_program(struct watt_usage_bpf *skel, enum watt_bpf_mode mode,
+					uint32_t hook)
 {
 	switch (hook) {
 	case WATT_BPF_HOOK_FORK:
@@ -56,7 +63,7 @@ static struct bpf_program *hook_program(struct watt_usage_bpf *skel, uint32_t ho
 	case WATT_BPF_HOOK_EXEC:
 		return skel->progs.on_exec;
 	case WATT_BPF_HOOK_EXIT:
-		return skel->progs.on_exit;
+		return keeps_dying(mode) ? skel->progs.on_exit_keep : skel->progs.on_exit;
 	case WATT_BPF_HOOK_FREE:
 		return skel->progs.on_free;
 	case WATT_BPF_HOOK_CGROUP:
@@ -66,7 +73,8 @@ static struct bpf_program *hook_program(struct watt_usage_bpf *skel, uint32_t ho
 	}
 }
 
-static struct bpf_link **hook_link(struct watt_usage_bpf *skel, uint32_t hook)
+static struct bpf_link **hook_link(struct watt_usage_bpf *skel, enum watt_bpf_mode mode,
+				   uint32_t hook)
 {
 	switch (hook) {
 	case WATT_BPF_HOOK_FORK:
@@ -74,7 +82,8 @@ static struct bpf_link **hook_link(struct watt_usage_bpf *skel, uint32_t hook)
 	case WATT_BPF_HOOK_EXEC:
 		return &skel->links.on_exec;
 	case WATT_BPF_HOOK_EXIT:
-		return &skel->links.on_exit;
+		return mode == WATT_BPF_MODE_CALL ? &skel->links.on_exit_keep :
+						    &skel->links.on_exit;
 	case WATT_BPF_HOOK_FREE:
 		return &skel->links.on_free;
 	case WATT_BPF_HOOK_CGROUP:
@@ -112,6 +121,21 @@ static enum watt_bpf_v1 choose_v1(const struct watt_env *env)
 	return best;
 }
 
+/* How old the counter of a running task can be: a tick, or where CPUs run without, a second. */
+static uint64_t counter_age_ns(const struct watt_env *env)
+{
+	char text[256];
+	struct timespec tick;
+	int len;
+
+	len = watt_root_read(&env->sysfs, "devices/system/cpu/nohz_full", text, sizeof(text));
+	if (len > 0 && strcmp(text, "(null)") != 0)
+		return 2 * WATT_NSEC_PER_SEC;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0)
+		return 10 * WATT_NSEC_PER_MSEC;
+	return watt_timespec_to_ns(&tick);
+}
+
 static size_t ring_size(uint32_t n_cpus)
 {
 	size_t size = RING_LEAST;
@@ -134,9 +158,15 @@ static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode 
 		return errno ? -errno : -ENOMEM;
 	skel->rodata->v1_controller = choose_v1(env);
 	bpf_program__set_autoload(skel->progs.sweep_call, mode == WATT_BPF_MODE_CALL);
-	bpf_program__set_autoload(skel->progs.sweep_iter, mode == WATT_BPF_MODE_ITER);
+	bpf_program__set_autoload(skel->progs.sweep_iter, mode != WATT_BPF_MODE_CALL);
+	bpf_program__set_autoload(skel->progs.bury_call, mode == WATT_BPF_MODE_ITER);
+	bpf_program__set_autoload(skel->progs.on_exit, false);
+	bpf_program__set_autoload(skel->progs.on_exit_keep, false);
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1)
-		bpf_program__set_autoload(hook_program(skel, hook), hooks & hook);
+		bpf_program__set_autoload(hook_program(skel, mode, hook), hooks & hook);
+	skel->rodata->tick_ns = counter_age_ns(env);
+	skel->rodata->keeps_dying = keeps_dying(mode);
+	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
 	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
 	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
 	bpf_map__set_max_entries(skel->maps.events, (uint32_t)ring_size(n_cpus));
@@ -185,23 +215,32 @@ static int load_what_works(const struct watt_env *env, uint32_t n_cpus, enum wat
 		return r;
 	watt_usage_bpf__destroy(skel);
 	*ret_hooks = find_hooks(env, n_cpus, mode, hooks);
+	if (keeps_dying(mode) && !(*ret_hooks & WATT_BPF_HOOK_EXIT))
+		return -EOPNOTSUPP;
 	return load(env, n_cpus, mode, *ret_hooks, ret);
+}
+
+/* Where the dying are kept, the free hook has nothing to add. */
+static uint32_t unused_hooks(enum watt_bpf_mode mode)
+{
+	return keeps_dying(mode) ? WATT_BPF_HOOK_FREE : 0;
 }
 
 static int load_best_mode(struct watt_bpf_object *object, const struct watt_env *env,
 			  uint32_t n_cpus, uint32_t hooks, enum watt_bpf_mode wanted)
 {
-	static const enum watt_bpf_mode modes[] = { WATT_BPF_MODE_CALL, WATT_BPF_MODE_ITER };
+	static const enum watt_bpf_mode modes[] = { WATT_BPF_MODE_CALL, WATT_BPF_MODE_ITER,
+						    WATT_BPF_MODE_HOOK };
 	int r = -EOPNOTSUPP;
 
 	for (size_t i = 0; i < WATT_ARRAY_SIZE(modes); i++) {
 		if (wanted != WATT_BPF_MODE_AUTO && wanted != modes[i])
 			continue;
-		r = load_what_works(env, n_cpus, modes[i], hooks, &object->skel, &object->hooks);
-		if (r >= 0) {
-			object->mode = modes[i];
+		object->mode = modes[i];
+		r = load_what_works(env, n_cpus, modes[i], hooks & ~unused_hooks(modes[i]),
+				    &object->skel, &object->hooks);
+		if (r >= 0)
 			return 0;
-		}
 	}
 	return r;
 }
@@ -213,15 +252,15 @@ static int attach(struct watt_bpf_object *object, const struct watt_env *env, ui
 
 	object->hooks = 0;
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
-		struct bpf_program *program = hook_program(skel, hook);
+		struct bpf_program *program = hook_program(skel, object->mode, hook);
 		struct bpf_link *link = NULL;
 
 		if (loaded & hook)
 			link = bpf_program__attach(program);
 		if (link) {
-			*hook_link(skel, hook) = link;
+			*hook_link(skel, object->mode, hook) = link;
 			object->hooks |= hook;
-		} else if (wanted & hook) {
+		} else if (wanted & hook & ~unused_hooks(object->mode)) {
 			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here",
 				 bpf_program__section_name(program));
 		}
@@ -307,22 +346,41 @@ static int walk_iter(struct watt_bpf_object *object)
 	return n < 0 ? -errno : 0;
 }
 
-int watt_bpf_object_walk(struct watt_bpf_object *object)
+static int call(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+}
+
+int watt_bpf_object_walk(struct watt_bpf_object *object)
+{
 	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
+	int r;
 
 	sweep->n_records = 0;
 	sweep->n_tasks = 0;
 	sweep->n_left = 0;
-	if (object->mode == WATT_BPF_MODE_ITER)
-		return walk_iter(object);
-	return bpf_prog_test_run_opts(bpf_program__fd(object->skel->progs.sweep_call), &opts);
+	if (object->mode == WATT_BPF_MODE_CALL)
+		return call(object->skel->progs.sweep_call);
+	if (object->mode == WATT_BPF_MODE_ITER) {
+		r = call(object->skel->progs.bury_call);
+		if (r < 0)
+			return r;
+	}
+	return walk_iter(object);
 }
 
 struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object)
 {
 	return &object->skel->bss->sweep;
+}
+
+bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object)
+{
+	uint32_t needed = (WATT_BPF_HOOK_EXIT | WATT_BPF_HOOK_FREE) & ~unused_hooks(object->mode);
+
+	return (object->hooks & needed) == needed;
 }
 
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object)

@@ -15,11 +15,15 @@
 
 #include "source/source.h"
 
-/* How the tasks are walked over. */
+/* How tasks are walked over, and how the dead are counted. */
 enum watt_bpf_mode {
 	WATT_BPF_MODE_AUTO = 0,
-	WATT_BPF_MODE_CALL = 1, /* a program called by one syscall, with the task iterator's kfuncs */
-	WATT_BPF_MODE_ITER = 2, /* a task iterator, driven by read() */
+	/* One syscall per sweep: the task iterator's kfuncs; the dying are kept until counted. */
+	WATT_BPF_MODE_CALL = 1,
+	/* A task iterator driven by read(); the dying are kept until counted. */
+	WATT_BPF_MODE_ITER = 2,
+	/* The same, and the dead are counted by a hook where the kernel frees them. */
+	WATT_BPF_MODE_HOOK = 3,
 };
 
 /* Bits of watt_bpf_object.hooks. */
@@ -37,7 +41,7 @@ struct watt_usage_bpf; /* the skeleton */
 
 struct watt_bpf_object {
 	struct watt_usage_bpf *skel;
-	enum watt_bpf_mode mode; /* CALL or ITER once loaded */
+	enum watt_bpf_mode mode; /* never AUTO once loaded */
 	uint32_t hooks;          /* those that are attached */
 	size_t ring_size;
 };
@@ -53,6 +57,8 @@ void watt_bpf_object_close(struct watt_bpf_object *object);
 /* One pass over the tasks: what it wrote is in the records map and in *watt_bpf_object_sweep. */
 int watt_bpf_object_walk(struct watt_bpf_object *object);
 struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object);
+/* Every task that dies is told of, with its final count. */
+bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object);
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object);
 int watt_bpf_object_records_fd(const struct watt_bpf_object *object);
 int watt_bpf_object_events_fd(const struct watt_bpf_object *object);

@@ -106,7 +106,8 @@ static int probe(const struct watt_env *env, struct watt_diag *diag)
 		return say(diag, WATT_ABSENT, -ENODEV,
 			   "the tasks of a captured machine are not in this kernel", "");
 	if (access("/sys/kernel/btf/vmlinux", F_OK) < 0)
-		return say(diag, WATT_ABSENT, -ENODEV, "the kernel does not describe its types (BTF)",
+		return say(diag, WATT_ABSENT, -ENODEV,
+			   "the kernel does not describe its types (BTF)",
 			   "use a kernel with CONFIG_DEBUG_INFO_BTF");
 	r = try_bpf();
 	if (r == -ENOSYS)
@@ -217,8 +218,8 @@ static int map_records(struct bpf_source *src, size_t n)
 		munmap((void *)src->mapped, src->mapped_size);
 	src->mapped = NULL;
 	src->mapped_size = 0;
-	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED,
-		      watt_bpf_object_records_fd(&src->object), 0);
+	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, watt_bpf_object_records_fd(&src->object),
+		      0);
 	if (mapped == MAP_FAILED)
 		return -errno;
 	src->mapped = mapped;
@@ -316,11 +317,10 @@ static void read_cpus(struct bpf_source *src)
 static uint32_t batch_flags(const struct bpf_source *src, bool is_full)
 {
 	uint32_t abilities = watt_bpf_object_sweep(&src->object)->abilities, flags = 0;
-	uint32_t deaths = WATT_BPF_HOOK_EXIT | WATT_BPF_HOOK_FREE;
 
 	if (is_full)
 		flags |= WATT_BATCH_FULL;
-	if ((src->object.hooks & deaths) == deaths)
+	if (watt_bpf_object_sees_deaths(&src->object))
 		flags |= WATT_BATCH_DEATHS;
 	if (!(abilities & WATT_BPF_HAS_ON_CPU))
 		flags |= WATT_BATCH_COARSE;

@@ -39,8 +39,7 @@ static int list_reserve(struct watt_usage_list *list, size_t n)
 	return 0;
 }
 
-int watt_usage_list_append(struct watt_usage_list *list, const struct watt_usage *records,
-			   size_t n)
+int watt_usage_list_append(struct watt_usage_list *list, const struct watt_usage *records, size_t n)
 {
 	int r;
 
@@ -65,8 +64,8 @@ static struct watt_merge_entry *find(const struct watt_merge *merge, uint32_t ti
 	size_t mask = merge->n_entries - 1;
 	size_t i = (size_t)watt_hash_u64(start_ns ^ (uint64_t)tid << 32) & mask;
 
-	while (merge->entries[i].task && (merge->entries[i].task->tid != tid ||
-					  merge->entries[i].task->start_ns != start_ns))
+	while (merge->entries[i].task &&
+	       (merge->entries[i].task->tid != tid || merge->entries[i].task->start_ns != start_ns))
 		i = (i + 1) & mask;
 	return &merge->entries[i];
 }
@@ -97,6 +96,8 @@ static int index_tasks(struct watt_merge *merge, const struct watt_usage *tasks,
 
 static bool is_later(const struct watt_usage *event, const struct watt_usage *task)
 {
+	if (event->kind == WATT_USAGE_FORK)
+		return false;
 	if (event->kind == WATT_USAGE_MIGRATE)
 		return event->cpu_ns > task->cpu_ns;
 	return event->t_ns > task->t_ns;

@@ -5,8 +5,9 @@
  *
  * The rule. Events come first, in the order of the ring, which for one task is the order in which
  * they happened; then the sweep. That is right for every event before the sweep. One that
- * happened during the sweep is compared with its task's record there: a migration by the time it
- * used so far (exact, and what has to stay in order), any other by the clock. If the sweep came
+ * happened during the sweep is compared with its task's record there: a birth always comes first, a
+ * migration is placed by the time the task had used (exact, and what has to stay in order), any
+ * other by the clock. If the sweep came
  * to the task first, the event is held for the next batch, and so is all that follows it of that
  * task. An event whose task the sweep did not tell of has nothing to be compared with and passes.
  */

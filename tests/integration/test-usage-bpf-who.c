@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who: identities that the usage source "bpf" tells on the running kernel, by both ways to walk,
+ * are held against what the test made itself and the cgroup filesystem. Needs root; says why and
+ * skips otherwise.
+ */
+#include "../unit/unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/sched.h>
+
+#include "base/clock.h"
+#include "usage-rig.h"
+
+/* As the kernel keeps it: 15 characters. */
+static const char *own_comm(void)
+{
+	static char comm[16];
+
+	snprintf(comm, sizeof(comm), "%.15s", program_invocation_short_name);
+	return comm;
+}
+
+static void test_sleeper_is_told_once(void **state)
+{
+	struct rig *rig = *state;
+	pid_t pid = child_spawn(child_pause, NULL);
+	const struct watt_usage *record;
+
+	usleep(50000);
+	rig_sweep(rig, false);
+	assert_true(rig->batch.flags & WATT_BATCH_FULL);
+	record = rig_record(rig, pid, WATT_USAGE_TASK);
+	assert_non_null(record);
+	assert_int_equal(record->tgid, pid);
+	assert_int_equal(record->parent_tgid, getpid());
+	assert_int_equal(record->uid, geteuid());
+	assert_string_equal(record->comm, own_comm());
+	assert_false(record->flags & (WATT_USAGE_KTHREAD | WATT_USAGE_RUNNING | WATT_USAGE_ZOMBIE));
+	rig_sweep(rig, false);
+	assert_false(rig->batch.flags & WATT_BATCH_FULL);
+	assert_null(rig_record(rig, pid, WATT_USAGE_TASK));
+	rig_sweep(rig, true);
+	assert_non_null(rig_record(rig, pid, WATT_USAGE_TASK));
+	assert_true(rig->batch.n_tasks >= 2);
+	child_kill(pid);
+}
+
+static void test_zombie(void **state)
+{
+	uint64_t work_ns = WATT_NSEC_PER_MSEC;
+	struct rig *rig = *state;
+	const struct watt_usage *record;
+	siginfo_t info;
+	uint64_t cpu_ns;
+	pid_t pid;
+
+	rig_sweep(rig, true);
+	pid = child_spawn(child_spin, &work_ns);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	usleep(20000);
+	rig_sweep(rig, true);
+	/* Where the dying are kept, its curve has ended; else it waits for its parent. */
+	record = rig_record(rig, pid, WATT_USAGE_FREE);
+	if (!record) {
+		record = rig_record(rig, pid, WATT_USAGE_TASK);
+		assert_non_null(record);
+		assert_true(record->flags & WATT_USAGE_ZOMBIE);
+	}
+	assert_true(record->cpu_ns >= work_ns);
+	cpu_ns = record->cpu_ns;
+	assert_non_null(rig_record(rig, pid, WATT_USAGE_EXIT));
+	rig_sweep(rig, true);
+	assert_true(!rig_latest(rig, pid)->is_freed || !rig_record(rig, pid, WATT_USAGE_TASK));
+	child_reap(pid);
+	assert_true(rig_wait_freed(rig));
+	assert_int_equal(rig_latest(rig, pid)->free_ns, cpu_ns);
+}
+
+static void test_kernel_threads(void **state)
+{
+	struct rig *rig = *state;
+	const struct watt_usage *record;
+
+	rig_sweep(rig, true);
+	record = rig_record(rig, 2, WATT_USAGE_TASK);
+	assert_non_null(record);
+	assert_string_equal(record->comm, "kthreadd");
+	assert_true(record->flags & WATT_USAGE_KTHREAD);
+	record = rig_record(rig, getpid(), WATT_USAGE_TASK);
+	assert_non_null(record);
+	assert_false(record->flags & WATT_USAGE_KTHREAD);
+	assert_null(rig_record(rig, 0, WATT_USAGE_TASK));
+}
+
+static void exec_sleep(void *data)
+{
+	usleep(60000);
+	execl("/bin/sleep", "sleep", "100", (char *)NULL);
+}
+
+static void test_exec_changes_comm(void **state)
+{
+	struct rig *rig = *state;
+	pid_t pid;
+
+	rig_sweep(rig, true);
+	pid = child_spawn(exec_sleep, NULL);
+	rig_sweep(rig, true);
+	assert_string_equal(rig_latest(rig, pid)->comm, own_comm());
+	for (int i = 0; i < 100 && !rig_latest(rig, pid)->exec_comm[0]; i++) {
+		usleep(20000);
+		rig_sweep(rig, false);
+	}
+	assert_string_equal(rig_latest(rig, pid)->exec_comm, "sleep");
+	rig_sweep(rig, true);
+	assert_string_equal(rig_latest(rig, pid)->comm, "sleep");
+	child_kill(pid);
+}
+
+static void be_somebody(void *data)
+{
+	assert_int_equal(setresuid(65534, 65534, 65534), 0);
+	pause();
+}
+
+static void test_effective_uid(void **state)
+{
+	struct rig *rig = *state;
+	pid_t pid = child_spawn(be_somebody, NULL);
+
+	usleep(50000);
+	rig_sweep(rig, true);
+	assert_int_equal(rig_latest(rig, pid)->uid, 65534);
+	child_kill(pid);
+}
+
+static pid_t fork_as(pid_t pid)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uintptr_t)&pid,
+				   .set_tid_size = 1 };
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+static void test_reused_pid(void **state)
+{
+	uint64_t work_ns = 3 * WATT_NSEC_PER_MSEC;
+	struct rig *rig = *state;
+	size_t n = 0;
+	pid_t pid, again;
+
+	rig_sweep(rig, true);
+	pid = child_spawn(child_spin, &work_ns);
+	child_reap(pid);
+	again = fork_as(pid);
+	if (again < 0) {
+		fprintf(stderr, "clone3 with a given pid: %s\n", strerror(errno));
+		skip();
+	}
+	if (!again) {
+		child_burn_ns(2 * work_ns);
+		_exit(0);
+	}
+	assert_int_equal(again, pid);
+	child_reap(again);
+	assert_true(rig_wait_freed(rig));
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		const struct rig_task *task = rig->tasks[i];
+
+		if (!task || task->tid != (uint32_t)pid)
+			continue;
+		n++;
+		assert_true(task->is_forked && task->is_exited && task->is_freed);
+		assert_true(task->free_ns >= (task == rig_latest(rig, pid) ? 2 : 1) * work_ns);
+		assert_int_equal(task->leader_start_ns, task->start_ns);
+	}
+	assert_int_equal(n, 2);
+}
+
+/* ---- cgroups ---- */
+
+static int write_pid(const char *folder, pid_t pid)
+{
+	char path[PATH_MAX + 16], text[16];
+	int fd, n;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = snprintf(text, sizeof(text), "%d", pid);
+	n = write(fd, text, (size_t)n) < 0 ? -errno : 0;
+	close(fd);
+	return n;
+}
+
+static const char *unified_root(void)
+{
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
+		return "/sys/fs/cgroup";
+	if (access("/sys/fs/cgroup/unified/cgroup.controllers", F_OK) == 0)
+		return "/sys/fs/cgroup/unified";
+	return NULL;
+}
+
+static void test_cgroup_attach(void **state)
+{
+	const struct watt_usage *record;
+	struct rig *rig = *state;
+	char folder[PATH_MAX];
+	struct stat st;
+	pid_t pid;
+
+	if (!unified_root()) {
+		fprintf(stderr, "no cgroup v2 hierarchy is mounted\n");
+		skip();
+	}
+	snprintf(folder, sizeof(folder), "%s/watt-test-%d", unified_root(), getpid());
+	assert_int_equal(mkdir(folder, 0755), 0);
+	assert_int_equal(stat(folder, &st), 0);
+	pid = child_spawn(child_pause, NULL);
+	rig_sweep(rig, true);
+	assert_int_not_equal(rig_latest(rig, pid)->cgroup_id, st.st_ino);
+	assert_int_equal(write_pid(folder, pid), 0);
+	rig_sweep(rig, true);
+	record = rig_record(rig, pid, WATT_USAGE_CGROUP);
+	assert_non_null(record);
+	assert_int_equal(record->cgroup_id, st.st_ino);
+	assert_false(record->flags & (WATT_USAGE_CGROUP_V1 | WATT_USAGE_NO_CGROUP));
+	record = rig_record(rig, pid, WATT_USAGE_TASK);
+	assert_non_null(record);
+	assert_int_equal(record->cgroup_id, st.st_ino);
+	child_kill(pid);
+	/* Dead, and still known to have been there. */
+	for (int i = 0; i < 100 && !rig_latest(rig, pid)->is_freed; i++) {
+		usleep(20000);
+		rig_sweep(rig, false);
+	}
+	assert_true(rig_latest(rig, pid)->is_freed);
+	assert_int_equal(rig_latest(rig, pid)->cgroup_id, st.st_ino);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* Path of this process below a v1 controller's mount; false: it is not in one, or in the root. */
+static bool own_v1_folder(const char *controller, char *buf, size_t size)
+{
+	char line[4096], *path, *names;
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	bool is_found = false;
+
+	assert_non_null(file);
+	while (!is_found && fgets(line, sizeof(line), file)) {
+		names = strchr(line, ':') + 1;
+		path = strchr(names, ':');
+		*path++ = '\0';
+		path[strcspn(path, "\n")] = '\0';
+		if (strcmp(names, controller) != 0 || strcmp(path, "/") == 0)
+			continue;
+		snprintf(buf, size, "/sys/fs/cgroup/%s%s", controller, path);
+		is_found = true;
+	}
+	fclose(file);
+	return is_found;
+}
+
+static void test_v1_cgroup(void **state)
+{
+	static const char *const controllers[] = { "cpuacct", "memory", "pids" };
+	struct rig *rig = *state;
+	char folder[PATH_MAX];
+	bool is_same = false;
+	size_t n = 0;
+
+	rig_sweep(rig, true);
+	for (size_t i = 0; i < 3; i++) {
+		struct stat st;
+
+		if (!own_v1_folder(controllers[i], folder, sizeof(folder)) || stat(folder, &st) < 0)
+			continue;
+		n++;
+		is_same = is_same || rig_latest(rig, getpid())->cgroup_id == st.st_ino;
+	}
+	if (!n) {
+		fprintf(stderr, "this process is in no v1 cgroup\n");
+		skip();
+	}
+	assert_true(rig_latest(rig, getpid())->flags & WATT_USAGE_CGROUP_V1);
+	assert_true(is_same);
+}
+
+/* ---- both ways, and many ---- */
+
+static void test_same_by_both_ways(void **state)
+{
+	struct rig *call = rig_open(WATT_BPF_MODE_CALL, false);
+	struct rig *iter = rig_open(WATT_BPF_MODE_ITER, false);
+	size_t n_same = 0, n_call = 0;
+
+	rig_sweep(call, true);
+	rig_sweep(iter, true);
+	for (size_t i = 0; i < call->n_slots; i++) {
+		const struct rig_task *a = call->tasks[i], *b;
+
+		n_call += a && a->n_told;
+		b = a ? rig_latest(iter, (pid_t)a->tid) : NULL;
+		if (!b || b->start_ns != a->start_ns)
+			continue;
+		n_same++;
+		assert_int_equal(a->tgid, b->tgid);
+		assert_int_equal(a->leader_start_ns, b->leader_start_ns);
+		assert_int_equal(a->uid, b->uid);
+		assert_int_equal(a->cgroup_id, b->cgroup_id);
+		assert_true(b->cpu_ns >= a->cpu_ns || (a->flags & WATT_USAGE_RUNNING));
+		assert_int_equal(a->flags & WATT_USAGE_KTHREAD, b->flags & WATT_USAGE_KTHREAD);
+	}
+	/* Others come and go meanwhile, but not many. */
+	assert_true(n_same > 10);
+	assert_true(n_same + 10 + n_call / 5 > n_call);
+	assert_true(n_same + 10 + n_call / 5 > iter->batch.n_tasks);
+	rig_close(call);
+	rig_close(iter);
+}
+
+static void *wait_thread(void *data)
+{
+	pause();
+	return NULL;
+}
+
+static void sleep_in_threads(void *data)
+{
+	volatile int *n_started = data;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	for (int i = 0; i < 9000; i++) {
+		if (pthread_create(&thread, &attr, wait_thread, NULL) != 0)
+			break;
+		*n_started = i + 1;
+	}
+	*n_started = -*n_started;
+	pause();
+}
+
+/* More tasks than one pass can tell of. */
+static void test_many_tasks(void **state)
+{
+	volatile int *n_started =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct rig *rig = *state;
+	size_t n = 0;
+	pid_t pid;
+	int want;
+
+	assert_ptr_not_equal(n_started, MAP_FAILED);
+	*n_started = 0;
+	pid = child_spawn(sleep_in_threads, (void *)n_started);
+	for (int i = 0; i < 1500 && *n_started >= 0; i++)
+		usleep(20000);
+	want = -*n_started;
+	munmap((void *)n_started, 4096);
+	rig_sweep(rig, true);
+	for (size_t i = 0; i < rig->n_slots; i++)
+		n += rig->tasks[i] && rig->tasks[i]->tgid == (uint32_t)pid;
+	rig_sweep(rig, false);
+	child_kill(pid);
+	assert_true(want > 1000);
+	assert_int_equal(n, want + 1);
+	assert_true(rig->batch.n_records < 1000);
+	for (int i = 0; i < 200 && !rig_latest(rig, pid)->is_freed; i++) {
+		usleep(20000);
+		rig_sweep(rig, false);
+	}
+	assert_true(rig_latest(rig, pid)->is_freed);
+	assert_int_equal(rig->lost, 0);
+	if (want + 1 < (int)WATT_BPF_RECORDS)
+		fprintf(stderr, "only %d threads could be made: one pass was enough\n", want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST_BOTH(sleeper_is_told_once),
+		RIG_TEST_BOTH(zombie),
+		RIG_TEST_BOTH(kernel_threads),
+		RIG_TEST_BOTH(exec_changes_comm),
+		RIG_TEST_BOTH(effective_uid),
+		RIG_TEST_BOTH(reused_pid),
+		RIG_TEST_BOTH(cgroup_attach),
+		RIG_TEST_BOTH(v1_cgroup),
+		RIG_TEST_BOTH(many_tasks),
+		{ "same_by_both_ways", test_same_by_both_ways, NULL, NULL, NULL },
+	};
+	const char *why = rig_why_not();
+
+	if (why) {
+		fprintf(stderr, "%s\n", why);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much, up to when and where: what the usage source "bpf" tells on the running kernel, by both
+ * ways to walk, is held against getrusage, the clocks of threads and a count of every context
+ * switch. Needs root; says why and skips otherwise.
+ */
+#include "../unit/unit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "switch-truth.h"
+#include "switch-truth.skel.h"
+#include "usage-rig.h"
+
+static uint64_t timeval_ns(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * WATT_NSEC_PER_SEC + (uint64_t)tv->tv_usec * 1000;
+}
+
+static uint64_t rusage_ns(const struct rusage *usage)
+{
+	return timeval_ns(&usage->ru_utime) + timeval_ns(&usage->ru_stime);
+}
+
+static uint64_t children_ns(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+	return rusage_ns(&usage);
+}
+
+static void assert_close(uint64_t got_ns, uint64_t want_ns, double tolerance)
+{
+	double error = ((double)got_ns - (double)want_ns) / (double)want_ns;
+
+	if (error > tolerance || error < -tolerance)
+		fprintf(stderr, "got %.6f s, want %.6f s: %+.3f %%\n", (double)got_ns / 1e9,
+			(double)want_ns / 1e9, 100 * error);
+	assert_true(error <= tolerance && error >= -tolerance);
+}
+
+/* ---- how much ---- */
+
+static void test_spinning_child(void **state)
+{
+	uint64_t work_ns = 1200 * WATT_NSEC_PER_MSEC;
+	struct rig *rig = *state;
+	struct rig_task *task;
+	struct rusage usage;
+	pid_t pid, done;
+
+	rig_sweep(rig, true);
+	pid = child_spawn(child_spin, &work_ns);
+	while (!(done = wait4(pid, NULL, WNOHANG, &usage))) {
+		rig_sweep(rig, false);
+		usleep(30000);
+	}
+	assert_int_equal(done, pid);
+	assert_true(rig_wait_freed(rig));
+	task = rig_latest(rig, pid);
+	assert_non_null(task);
+	assert_true(task->is_forked && task->is_exited && task->n_told > 10);
+	assert_int_equal(task->parent_tgid, getpid());
+	assert_close(task->free_ns, rusage_ns(&usage), 0.005);
+	assert_close(task->cpu_ns, rusage_ns(&usage), 0.005);
+	assert_int_equal(rig->lost, 0);
+}
+
+static void test_short_lived(void **state)
+{
+	char *const argv[] = { (char *)"true", NULL };
+	uint64_t before_ns = children_ns();
+	struct rig *rig = *state;
+	pid_t pid;
+
+	rig_sweep(rig, true);
+	for (int i = 0; i < 2000; i++) {
+		assert_int_equal(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), 0);
+		child_reap(pid);
+		if (i % 50 == 0)
+			rig_sweep(rig, false);
+	}
+	assert_true(rig_wait_freed(rig));
+	assert_int_equal(rig_ours_count(rig), 2000);
+	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
+	assert_int_equal(rig->lost, 0);
+}
+
+/*
+ * By the free hook alone. A task is freed on top of whatever task is current, and a sandbox's
+ * kernel may run no BPF program while one of its own is: what is told must be right, but need not
+ * be all.
+ */
+static void test_frees(void **state)
+{
+	char *const argv[] = { (char *)"true", NULL };
+	uint64_t before_ns = children_ns();
+	struct rig *rig = *state;
+	size_t n_freed = 0;
+	pid_t pid;
+
+	rig_sweep(rig, true);
+	for (int i = 0; i < 300; i++) {
+		assert_int_equal(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), 0);
+		child_reap(pid);
+	}
+	for (int i = 0; i < 10; i++) {
+		usleep(20000);
+		rig_sweep(rig, false);
+	}
+	for (size_t i = 0; i < rig->n_slots; i++)
+		n_freed += rig->tasks[i] && rig->tasks[i]->is_ours && rig->tasks[i]->is_freed;
+	assert_int_equal(rig_ours_count(rig), 300);
+	assert_true(n_freed > 100);
+	assert_true(rig_ours_ns(rig) <= (children_ns() - before_ns) * 101 / 100);
+	if (n_freed == 300)
+		assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
+}
+
+static void storm(void *data)
+{
+	for (int i = 0; i < 250; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+}
+
+static void test_fork_storm(void **state)
+{
+	uint64_t before_ns = children_ns();
+	struct rig *rig = *state;
+	pid_t pids[8];
+
+	rig_sweep(rig, true);
+	for (int i = 0; i < 8; i++)
+		pids[i] = child_spawn(storm, NULL);
+	for (int i = 0; i < 8; i++)
+		child_reap(pids[i]);
+	assert_true(rig_wait_freed(rig));
+	assert_int_equal(rig_ours_count(rig), 8 + 8 * 250);
+	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
+	assert_int_equal(rig->lost, 0);
+}
+
+static void *burn_thread(void *data)
+{
+	child_burn_ns(*(uint64_t *)data);
+	return NULL;
+}
+
+static void burn_in_threads(void *data)
+{
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, burn_thread, data);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void test_threads(void **state)
+{
+	uint64_t work_ns = 150 * WATT_NSEC_PER_MSEC, sum_ns = 0;
+	struct rig *rig = *state;
+	struct rusage usage;
+	pid_t pid, done;
+	size_t n = 0;
+
+	rig_sweep(rig, true);
+	pid = child_spawn(burn_in_threads, &work_ns);
+	while (!(done = wait4(pid, NULL, WNOHANG, &usage))) {
+		rig_sweep(rig, false);
+		usleep(10000);
+	}
+	assert_int_equal(done, pid);
+	assert_true(rig_wait_freed(rig));
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		const struct rig_task *task = rig->tasks[i];
+
+		if (!task || task->tgid != (uint32_t)pid || !task->is_ours)
+			continue;
+		n++;
+		sum_ns += task->free_ns;
+		assert_true(task->tid == task->tgid || task->free_ns >= work_ns);
+		assert_int_equal(task->leader_start_ns, rig_latest(rig, pid)->start_ns);
+	}
+	assert_int_equal(n, 5);
+	assert_close(sum_ns, rusage_ns(&usage), 0.005);
+}
+
+/* ---- up to now ---- */
+
+struct hog {
+	pthread_t thread;
+	pid_t tid;
+	int cpu;
+	volatile bool is_done;
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *run_hog(void *data)
+{
+	struct hog *hog = data;
+
+	pin(hog->cpu);
+	hog->tid = gettid();
+	while (!hog->is_done)
+		;
+	return NULL;
+}
+
+/*
+ * The error of one sweep's record: the hog's own exact clock read right after it, less the time
+ * between the two. false: it was not running all along.
+ */
+static bool hog_error_ns(struct rig *rig, const struct hog *hog, double *ret)
+{
+	const struct watt_usage *record;
+	uint64_t before_ns, exact_ns, after_ns;
+	clockid_t clock;
+
+	rig_sweep(rig, false);
+	before_ns = watt_now_ns();
+	assert_int_equal(pthread_getcpuclockid(hog->thread, &clock), 0);
+	exact_ns = watt_clock_ns(clock);
+	after_ns = watt_now_ns();
+	record = rig_record(rig, hog->tid, WATT_USAGE_TASK);
+	if (!record || !(record->flags & WATT_USAGE_RUNNING) || after_ns - before_ns > 100000)
+		return false;
+	*ret = (double)record->cpu_ns + (double)(before_ns / 2 + after_ns / 2 - record->t_ns) -
+	       (double)exact_ns;
+	return true;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What a slice gets wrong is the change of the error from one sweep to the next. */
+static void test_hog(void **state)
+{
+	struct hog hog = { .cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
+	double errors_ns[100], last_ns = 0, error_ns, sum = 0;
+	struct rig *rig = *state;
+	bool has_last = false;
+	cpu_set_t all;
+	size_t n = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	assert_int_equal(pthread_create(&hog.thread, NULL, run_hog, &hog), 0);
+	pin(0);
+	rig_sweep(rig, true);
+	for (int i = 0; i < 130 && n < 100; i++) {
+		usleep(19000 + (useconds_t)(rand() % 9000));
+		if (!hog_error_ns(rig, &hog, &error_ns)) {
+			has_last = false;
+			continue;
+		}
+		if (has_last && i > 10)
+			errors_ns[n++] = error_ns > last_ns ? error_ns - last_ns :
+							      last_ns - error_ns;
+		last_ns = error_ns;
+		has_last = true;
+	}
+	hog.is_done = true;
+	pthread_join(hog.thread, NULL);
+	sched_setaffinity(0, sizeof(all), &all);
+	if (n < 30) {
+		fprintf(stderr, "the CPU was too busy: %zu slices\n", n);
+		skip();
+	}
+	/* Steal and a preemption between the two readings are not the source's: without the worst. */
+	qsort(errors_ns, n, sizeof(errors_ns[0]), compare_doubles);
+	for (size_t i = 0; i < n * 9 / 10; i++)
+		sum += errors_ns[i] * errors_ns[i];
+	sum /= (double)(n * 9 / 10);
+	fprintf(stderr,
+		"hog: %zu slices, median error %.1f us, rms of the best 90 %% %.1f us, max %.1f us\n",
+		n, errors_ns[n / 2] / 1e3, __builtin_sqrt(sum) / 1e3, errors_ns[n - 1] / 1e3);
+	assert_true(sum < 1e6 * 1e6);
+}
+
+/* ---- where ---- */
+
+static void hop(void *data)
+{
+	int n_cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t end_ns = watt_now_ns() + 1500 * WATT_NSEC_PER_MSEC;
+
+	srand((unsigned int)getpid());
+	while (watt_now_ns() < end_ns) {
+		if (rand() % 3 == 0)
+			pin(rand() % n_cpus);
+		child_burn_ns((uint64_t)(rand() % 4) * WATT_NSEC_PER_MSEC);
+		if (rand() % 2)
+			usleep((useconds_t)(rand() % 5000));
+	}
+}
+
+static uint64_t truth_ns(struct switch_truth_bpf *truth, uint32_t tid, uint32_t cpu)
+{
+	struct truth_key key = { .tid = tid, .cpu = cpu };
+	uint64_t ns = 0;
+
+	bpf_map_lookup_elem(bpf_map__fd(truth->maps.ran), &key, &ns);
+	return ns;
+}
+
+static uint64_t steal_ns(const struct rig *rig)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < rig->batch.n_cpus; i++)
+		sum_ns += rig->batch.cpus[i].steal_ns;
+	return sum_ns;
+}
+
+static void test_split_by_cpu(void **state)
+{
+	enum {
+		N = 6
+	};
+	struct switch_truth_bpf *truth = switch_truth_bpf__open();
+	uint64_t all_ns = 0, wrong_ns = 0, stolen_ns;
+	struct rig *rig = *state;
+	pid_t pids[N];
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		fprintf(stderr, "there is only one CPU\n");
+		skip();
+	}
+	assert_non_null(truth);
+	truth->rodata->parent_tgid = (uint32_t)getpid();
+	assert_int_equal(switch_truth_bpf__load(truth), 0);
+	assert_int_equal(switch_truth_bpf__attach(truth), 0);
+	rig_sweep(rig, true);
+	stolen_ns = steal_ns(rig);
+	for (int i = 0; i < N; i++)
+		pids[i] = child_spawn(hop, NULL);
+	for (int i = 0; i < 75; i++) {
+		usleep(20000);
+		rig_sweep(rig, i % 10 == 0);
+	}
+	for (int i = 0; i < N; i++)
+		child_reap(pids[i]);
+	assert_true(rig_wait_freed(rig));
+	for (int i = 0; i < N; i++) {
+		const struct rig_task *task = rig_latest(rig, pids[i]);
+
+		for (uint32_t cpu = 0; cpu < RIG_CPUS; cpu++) {
+			uint64_t want_ns = truth_ns(truth, task->tid, cpu);
+			uint64_t got_ns = task->slot_ns[cpu];
+
+			all_ns += want_ns;
+			wrong_ns += got_ns > want_ns ? got_ns - want_ns : want_ns - got_ns;
+		}
+	}
+	switch_truth_bpf__destroy(truth);
+	stolen_ns = steal_ns(rig) - stolen_ns;
+	fprintf(stderr, "split: %.3f ms of %.3f ms on the wrong CPU, %.0f ms stolen\n",
+		(double)wrong_ns / 1e6, (double)all_ns / 1e6, (double)stolen_ns / 1e6);
+	assert_true(all_ns > 100 * WATT_NSEC_PER_MSEC);
+	/* A CPU that the host took away looks like one that runs: a tick's worth, each time. */
+	assert_true(wrong_ns < all_ns / 200 + stolen_ns);
+	assert_int_equal(rig->lost, 0);
+}
+
+static void test_cpu_times(void **state)
+{
+	struct rig *rig = *state;
+	uint64_t busy_ns = 0, idle_ns = 0;
+
+	rig_sweep(rig, true);
+	assert_int_equal(rig->batch.n_cpus, sysconf(_SC_NPROCESSORS_CONF));
+	for (size_t i = 0; i < rig->batch.n_cpus; i++) {
+		if (!rig->batch.cpus[i].online)
+			continue;
+		busy_ns += rig->batch.cpus[i].user_ns + rig->batch.cpus[i].system_ns;
+		idle_ns += rig->batch.cpus[i].idle_ns;
+	}
+	assert_true(busy_ns > 0 && idle_ns > 0);
+	assert_true(rig->batch.t_after_ns > rig->batch.t_before_ns);
+	assert_true(rig->batch.flags & WATT_BATCH_DEATHS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST_BOTH(spinning_child),
+		RIG_TEST_BOTH(short_lived),
+		RIG_TEST_BOTH(fork_storm),
+		RIG_TEST_HOOK(frees),
+		RIG_TEST_BOTH(threads),
+		RIG_TEST_BOTH(hog),
+		RIG_TEST_BOTH(cpu_times),
+		{ "call_split_by_cpu", test_split_by_cpu, rig_setup_call_split, rig_teardown,
+		  NULL },
+		{ "iter_split_by_cpu", test_split_by_cpu, rig_setup_iter_split, rig_teardown,
+		  NULL },
+	};
+	const char *why = rig_why_not();
+
+	if (why) {
+		fprintf(stderr, "%s\n", why);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

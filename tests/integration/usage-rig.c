@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the source and keeps the books. Its own process is the ancestor of what is tested. */
+#include "usage-rig.h"
+
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../unit/unit.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "source/config.h"
+
+static struct watt_config config;
+static struct watt_env env = { .config = &config };
+static uint16_t slots[65536];
+static struct watt_cpu_map map;
+
+static void print_log(void *data, enum watt_log_level level, const char *text)
+{
+	fprintf(stderr, "# %s\n", text);
+}
+
+const char *rig_why_not(void)
+{
+	static char why[600];
+	struct watt_diag diag = { 0 };
+
+	if (getenv("WATT_TEST_VERBOSE"))
+		env.log.fn = print_log;
+	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
+		return "no /proc or /sys";
+	if (watt_usage_bpf.probe(&env, &diag) == 0)
+		return NULL;
+	snprintf(why, sizeof(why), "%s; %s", diag.why, diag.hint);
+	return why;
+}
+
+struct rig *rig_open(enum watt_bpf_mode mode, bool is_split)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	int r;
+
+	assert_non_null(rig);
+	rig->mode = mode;
+	rig->n_slots = 1u << 16;
+	rig->tasks = calloc(rig->n_slots, sizeof(struct rig_task *));
+	rig->n_latest = 1u << 22;
+	rig->latest = calloc(rig->n_latest, sizeof(struct rig_task *));
+	map.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	map.n_slots = is_split ? map.n_cpus : 1;
+	map.slot = slots;
+	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
+		slots[cpu] = (uint16_t)(is_split ? cpu : 0);
+	r = watt_usage_bpf_open_mode(&env, &map, mode, &rig->source);
+	if (r < 0)
+		fprintf(stderr, "open: %s\n", strerror(-r));
+	assert_int_equal(r, 0);
+	return rig;
+}
+
+void rig_close(struct rig *rig)
+{
+	rig->source->ops->close(rig->source);
+	for (size_t i = 0; i < rig->n_slots; i++)
+		free(rig->tasks[i]);
+	free(rig->tasks);
+	free(rig->latest);
+	free(rig);
+}
+
+static struct rig_task *get_task(struct rig *rig, const struct watt_usage *record)
+{
+	size_t i = (size_t)watt_hash_u64(record->start_ns ^ (uint64_t)record->tid << 32);
+	struct rig_task *task;
+
+	for (i &= rig->n_slots - 1; (task = rig->tasks[i]); i = (i + 1) & (rig->n_slots - 1)) {
+		if (task->tid == record->tid && task->start_ns == record->start_ns)
+			return task;
+	}
+	assert_true(++rig->n_tasks < rig->n_slots / 2);
+	task = calloc(1, sizeof(*task));
+	assert_non_null(task);
+	task->tid = record->tid;
+	task->start_ns = record->start_ns;
+	rig->tasks[i] = task;
+	rig->latest[record->tid] = task;
+	return task;
+}
+
+static bool is_ours(struct rig *rig, const struct watt_usage *record)
+{
+	uint32_t kin = record->tid == record->tgid ? record->parent_tgid : record->tgid;
+
+	if (kin == (uint32_t)getpid())
+		return true;
+	return rig->latest[kin] && rig->latest[kin]->is_ours;
+}
+
+/* The time since the last record of a task belongs to the CPU that the record speaks of. */
+static void take_time(struct rig_task *task, const struct watt_usage *record)
+{
+	bool is_known = task->is_forked || task->n_told;
+
+	if (record->cpu_ns < task->cpu_ns) {
+		task->has_backward = true;
+		return;
+	}
+	assert_true(record->cpu < RIG_CPUS);
+	if (is_known)
+		task->slot_ns[record->cpu] += record->cpu_ns - task->cpu_ns;
+	task->cpu_ns = record->cpu_ns;
+}
+
+static void take_event(struct rig *rig, struct rig_task *task, const struct watt_usage *record)
+{
+	switch (record->kind) {
+	case WATT_USAGE_TASK:
+		task->n_told++;
+		break;
+	case WATT_USAGE_FORK:
+		assert_false(task->is_forked || task->n_told);
+		task->is_forked = true;
+		task->is_ours = is_ours(rig, record);
+		break;
+	case WATT_USAGE_EXEC:
+		memcpy(task->exec_comm, record->comm, sizeof(task->exec_comm));
+		break;
+	case WATT_USAGE_EXIT:
+		task->is_exited = true;
+		task->exit_ns = record->t_ns;
+		break;
+	case WATT_USAGE_FREE:
+		assert_false(task->is_freed);
+		task->is_freed = true;
+		task->free_ns = record->cpu_ns;
+		break;
+	default:
+		break;
+	}
+}
+
+static void take(struct rig *rig, const struct watt_usage *record)
+{
+	struct rig_task *task = get_task(rig, record);
+
+	assert_true(record->tid && record->tid < rig->n_latest && record->tgid);
+	take_event(rig, task, record);
+	if (record->kind != WATT_USAGE_EXIT)
+		take_time(task, record);
+	task->tgid = record->tgid;
+	task->leader_start_ns = record->leader_start_ns;
+	task->cpu = record->cpu;
+	if (record->parent_tgid)
+		task->parent_tgid = record->parent_tgid;
+	if (record->kind == WATT_USAGE_MIGRATE)
+		return;
+	task->flags = record->flags;
+	task->uid = record->uid;
+	task->cgroup_id = record->cgroup_id;
+	memcpy(task->comm, record->comm, sizeof(task->comm));
+}
+
+void rig_sweep(struct rig *rig, bool is_full)
+{
+	int r = rig->source->ops->sweep(rig->source, is_full, &rig->batch);
+
+	if (r < 0)
+		fprintf(stderr, "sweep: %s\n", strerror(-r));
+	assert_int_equal(r, 0);
+	assert_true(rig->batch.lost >= rig->lost);
+	rig->lost = rig->batch.lost;
+	for (size_t i = 0; i < rig->batch.n_records; i++)
+		take(rig, &rig->batch.records[i]);
+}
+
+static bool is_unfreed(const struct rig_task *task)
+{
+	return task && task->is_ours && !task->is_freed;
+}
+
+static size_t count_unfreed(const struct rig *rig)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rig->n_slots; i++)
+		n += is_unfreed(rig->tasks[i]);
+	return n;
+}
+
+static void print_unfreed(const struct rig *rig)
+{
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		const struct rig_task *task = rig->tasks[i];
+
+		if (is_unfreed(task))
+			fprintf(stderr, "never freed: %u of %u (%s), %u ns, told %u times%s\n",
+				task->tid, task->tgid, task->comm, (unsigned int)task->cpu_ns,
+				task->n_told, task->is_exited ? ", exited" : "");
+	}
+}
+
+bool rig_wait_freed(struct rig *rig)
+{
+	for (int i = 0; i < 100; i++) {
+		rig_sweep(rig, false);
+		if (!count_unfreed(rig))
+			return true;
+		usleep(20000);
+	}
+	print_unfreed(rig);
+	return false;
+}
+
+struct rig_task *rig_latest(struct rig *rig, pid_t tid)
+{
+	return rig->latest[tid];
+}
+
+const struct watt_usage *rig_record(struct rig *rig, pid_t tid, uint16_t kind)
+{
+	for (size_t i = 0; i < rig->batch.n_records; i++) {
+		const struct watt_usage *record = &rig->batch.records[i];
+
+		if (record->tid == (uint32_t)tid && record->kind == kind)
+			return record;
+	}
+	return NULL;
+}
+
+uint64_t rig_ours_ns(const struct rig *rig)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		if (rig->tasks[i] && rig->tasks[i]->is_ours)
+			sum_ns += rig->tasks[i]->cpu_ns;
+	}
+	return sum_ns;
+}
+
+size_t rig_ours_count(const struct rig *rig)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rig->n_slots; i++)
+		n += rig->tasks[i] && rig->tasks[i]->is_ours;
+	return n;
+}
+
+void child_burn_ns(uint64_t ns)
+{
+	uint64_t end_ns = watt_clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (watt_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		for (volatile int i = 0; i < 20000; i++)
+			;
+}
+
+void child_spin(void *ns)
+{
+	child_burn_ns(*(uint64_t *)ns);
+}
+
+void child_pause(void *nothing)
+{
+	pause();
+}
+
+pid_t child_spawn(void (*fn)(void *), void *data)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		fn(data);
+		_exit(0);
+	}
+	return pid;
+}
+
+void child_reap(pid_t pid)
+{
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+void child_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	child_reap(pid);
+}

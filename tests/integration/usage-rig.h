@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open usage source on the real kernel, and books about every task it tells of: a plain
+ * accountant, to hold against what the kernel says elsewhere.
+ */
+#ifndef WATT_TESTS_USAGE_RIG_H
+#define WATT_TESTS_USAGE_RIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "source/usage/bpf.h"
+
+#define RIG_CPUS 256
+
+struct rig_task {
+	uint32_t tid, tgid, parent_tgid, uid, cpu;
+	uint64_t start_ns, leader_start_ns, cgroup_id;
+	uint64_t cpu_ns; /* the most that was told */
+	uint64_t slot_ns[RIG_CPUS];
+	uint64_t exit_ns, free_ns;
+	uint16_t flags;
+	bool is_ours; /* descends from this process */
+	bool is_forked, is_exited, is_freed, has_backward;
+	uint32_t n_told; /* TASK records */
+	char comm[16];
+	char exec_comm[16];
+};
+
+struct rig {
+	enum watt_bpf_mode mode;
+	struct watt_usage_source *source;
+	struct watt_usage_batch batch; /* of the last sweep */
+	uint64_t lost;
+	struct rig_task **tasks; /* hash table */
+	size_t n_tasks, n_slots;
+	struct rig_task **latest; /* by pid */
+	size_t n_latest;
+};
+
+/* Why it can't run here, or NULL. */
+const char *rig_why_not(void);
+/* is_split: every CPU is a slot of its own. Fails the test on error. */
+struct rig *rig_open(enum watt_bpf_mode mode, bool is_split);
+void rig_close(struct rig *rig);
+void rig_sweep(struct rig *rig, bool is_full);
+/* Sweeps now and then until all that descends from us and was born is freed; false: in vain. */
+bool rig_wait_freed(struct rig *rig);
+/* The newest task of this tid; NULL. */
+struct rig_task *rig_latest(struct rig *rig, pid_t tid);
+/* Its record in the last batch; NULL. */
+const struct watt_usage *rig_record(struct rig *rig, pid_t tid, uint16_t kind);
+/* Sum over tasks that descend from us. */
+uint64_t rig_ours_ns(const struct rig *rig);
+size_t rig_ours_count(const struct rig *rig);
+
+/* ---- for the tests: setups, children ---- */
+
+static inline int rig_setup(void **state, enum watt_bpf_mode mode, bool is_split)
+{
+	*state = rig_open(mode, is_split);
+	return 0;
+}
+
+static inline int rig_setup_call(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_CALL, false);
+}
+
+static inline int rig_setup_iter(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_ITER, false);
+}
+
+static inline int rig_setup_hook(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_HOOK, false);
+}
+
+static inline int rig_setup_call_split(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_CALL, true);
+}
+
+static inline int rig_setup_iter_split(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_ITER, true);
+}
+
+static inline int rig_teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
+#define RIG_TEST_CALL(f) \
+	{ \
+		"call_" #f, test_##f, rig_setup_call, rig_teardown, NULL \
+	}
+#define RIG_TEST_ITER(f) \
+	{ \
+		"iter_" #f, test_##f, rig_setup_iter, rig_teardown, NULL \
+	}
+#define RIG_TEST_HOOK(f) \
+	{ \
+		"hook_" #f, test_##f, rig_setup_hook, rig_teardown, NULL \
+	}
+#define RIG_TEST_BOTH(f) RIG_TEST_CALL(f), RIG_TEST_ITER(f)
+
+/* Uses so much CPU time, by the thread's own clock. */
+void child_burn_ns(uint64_t ns);
+/* The same, for child_spawn. */
+void child_spin(void *ns);
+void child_pause(void *nothing);
+pid_t child_spawn(void (*fn)(void *), void *data);
+void child_reap(pid_t pid);
+void child_kill(pid_t pid);
+
+#endif
