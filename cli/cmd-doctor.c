@@ -26,7 +26,7 @@
 
 static const char help_text[] =
 	"Usage: wattribute doctor [OPTION...]\n"
-	"For each source of power and usage: is it available, absent, forbidden or broken,\n"
+	"For each source: is it available, absent, forbidden or broken,\n"
 	"why, and what to do about it.\n\n"
 	"      --json           one JSON document\n"
 	"  -v, --verbose        sources for tests, and what was looked at, too\n\n" OPTIONS_HELP

@@ -21,6 +21,7 @@
 #include "table.h"
 #include "units.h"
 #include "verdict.h"
+#include "view.h"
 #include "xalloc.h"
 
 #define SETTLE_MS 150
@@ -38,8 +39,9 @@ static const char help_text[] =
 struct listing {
 	struct watt_session *ses;
 	struct table *table;
-	struct watt_sample *first; /* per channel: the first of the two readings */
-	int *first_r;              /* what reading it returned */
+	struct watt_sample *first;  /* per channel: the first of the two readings */
+	int *first_r;               /* what reading it returned */
+	struct watt_snapshot *snap; /* its window lies between the two readings */
 };
 
 /* Power between two readings of a counter. */
@@ -128,11 +130,29 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 	table_add(list->table, "%s", channel->name);
 }
 
-/* A domain that no channel measures: it is computed from others. */
-static void add_computed(struct listing *list, const char *stem, const struct watt_domain *domain)
+static void format_computed(const struct watt_domain_state *state, char *buf)
 {
+	double power_w = state ? view_power_w(state, state->window_nj) : NAN;
+
+	if (state && state->status == WATT_STATUS_OK && !state->is_usable)
+		snprintf(buf, UNITS_SIZE, "not usable");
+	else if (isnan(power_w))
+		snprintf(buf, UNITS_SIZE, "%s",
+			 watt_status_name(state && state->status ? state->status :
+								   WATT_STATUS_PENDING));
+	else
+		units_power(buf, power_w, 3);
+}
+
+/* A domain that no channel measures: it is computed from others. */
+static void add_computed(struct listing *list, size_t index, const char *stem,
+			 const struct watt_domain *domain)
+{
+	char value[UNITS_SIZE];
+
+	format_computed(watt_snapshot_get_domain_state(list->snap, index), value);
 	table_add(list->table, "%s%s", stem, domain->name);
-	table_add(list->table, "-");
+	table_add(list->table, "%s", value);
 	table_add(list->table, "J computed");
 	table_add(list->table, "-");
 	table_add(list->table, "%s", watt_origin_name(domain->origin));
@@ -159,7 +179,7 @@ static void add_domain(struct listing *list, const struct domain_tree_node *node
 		has_name = true;
 	}
 	if (!has_name)
-		add_computed(list, node->stem, domain);
+		add_computed(list, node->index, node->stem, domain);
 }
 
 static void add_all(struct listing *list)
@@ -227,6 +247,17 @@ static int print_json(const struct watt_session *ses)
 	return 0;
 }
 
+/* A snapshot opens the window that the next one closes. */
+static int open_window(struct watt_session *ses)
+{
+	struct watt_snapshot *snap = NULL;
+	int r;
+
+	r = watt_session_snapshot(ses, &snap);
+	watt_snapshot_unref(snap);
+	return r;
+}
+
 static int list_all(struct watt_session *ses, bool is_json)
 {
 	size_t n = watt_session_get_channel_count(ses), i;
@@ -243,16 +274,23 @@ static int list_all(struct watt_session *ses, bool is_json)
 	for (i = 0; i < n && r >= 0; i++)
 		first_r[i] = watt_session_get_sample(ses, i, &first[i]);
 	if (r >= 0)
+		r = open_window(ses);
+	if (r >= 0)
 		r = watt_session_wait(ses, BETWEEN_MS);
+	if (r >= 0)
+		r = watt_session_snapshot(ses, &list.snap);
 	if (r < 0) {
 		message_error("cannot read: %s", strerror(-r));
 		return r;
 	}
-	if (is_json)
-		return print_json(ses);
-	print_table(&list, isatty(STDOUT_FILENO));
-	print_keys(ses);
-	return 0;
+	if (is_json) {
+		r = print_json(ses);
+	} else {
+		print_table(&list, isatty(STDOUT_FILENO));
+		print_keys(ses);
+	}
+	watt_snapshot_unref(list.snap);
+	return r;
 }
 
 static int take_options(int argc, char **argv, struct options *opts)

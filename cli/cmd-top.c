@@ -33,7 +33,7 @@
 
 static const char help_text[] =
 	"Usage: wattribute top [OPTION...]\n"
-	"Where the watts go, live. On a terminal a full screen: press h there for its keys.\n\n"
+	"Where the watts go, live. On a terminal a full screen: press h for its keys.\n\n"
 	"  -d, --delay=SEC      time between refreshes (1)\n"
 	"  -n, --count=N        end after N refreshes\n"
 	"  -1, --once           end after one, and print a plain table\n"
@@ -200,10 +200,8 @@ static int print_json(const struct top *top)
 	int r;
 
 	r = watt_snapshot_to_json(top->snap, 0, &text);
-	if (r < 0) {
-		message_error("no JSON: %s", strerror(-r));
+	if (r < 0)
 		return r;
-	}
 	puts(text);
 	return fflush(stdout) == EOF ? -errno : 0;
 }
@@ -223,10 +221,8 @@ static int refresh_now(struct top *top)
 	int r;
 
 	r = watt_session_snapshot(top->ses, &snap);
-	if (r < 0) {
-		message_error("no snapshot: %s", strerror(-r));
+	if (r < 0)
 		return r;
-	}
 	view_done(&top->view);
 	watt_snapshot_unref(top->snap);
 	top->snap = snap;
@@ -236,8 +232,9 @@ static int refresh_now(struct top *top)
 		return print_json(top);
 	remember_power(top);
 	top_model_build(&top->model, &top->view);
+	errno = 0;
 	draw(top);
-	return ferror(stdout) ? -EPIPE : 0;
+	return !top->screen && ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
 static void take_keys(struct top *top, bool *ret_refresh)
@@ -284,6 +281,13 @@ static void take_signal(struct top *top)
 	}
 }
 
+/* A reader that has gone is nobody's mistake. */
+static void complain(int r)
+{
+	if (r != -EPIPE)
+		message_error("cannot show the watts: %s", strerror(-r));
+}
+
 static int run(struct top *top)
 {
 	const struct top_options *opts = top->opts;
@@ -311,8 +315,10 @@ static int run(struct top *top)
 		if (is_due && !top->is_done) {
 			int r = refresh_now(top);
 
-			if (r < 0)
+			if (r < 0) {
+				complain(r);
 				return r;
+			}
 		}
 		if ((opts->count && top->refreshes >= opts->count) || events_now_ns() >= end_ns)
 			top->is_done = true;

@@ -3,6 +3,7 @@
  * The command `wattribute`: finds the subcommand in a table and runs it. Everything it knows of
  * energy comes through the public headers of libwattribute; it proves that they are enough.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,15 @@ static int complain_unknown(const char *name)
 	return message_usage("no command '%s'", name);
 }
 
+/* A full disk must not look like success. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 || status != STATUS_OK)
+		return status;
+	message_error("cannot write the output: %s", strerror(errno));
+	return STATUS_FAILURE;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	auto_free char *name = xasprintf("wattribute %s", command->name);
@@ -101,13 +111,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 	message_set_name(name);
 	status = command->fn(argc, argv);
-	/* A full disk must not look like success. A reader that has gone is no failure. */
-	if (fflush(stdout) == EOF && status == STATUS_OK) {
-		message_error("cannot write the output: %m");
-		status = STATUS_FAILURE;
-	}
-	message_set_name("wattribute");
-	return status;
+	return finish(status);
 }
 
 static int help(int argc, char **argv)
@@ -134,17 +138,13 @@ int main(int argc, char **argv)
 	const struct command *command;
 
 	text_init();
-	if (argc < 2) {
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_help(stdout);
-		return STATUS_OK;
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		print_help(stdout);
-		return STATUS_OK;
+		return finish(STATUS_OK);
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("wattribute %s\n", watt_version());
-		return STATUS_OK;
+		return finish(STATUS_OK);
 	}
 	if (strcmp(argv[1], "help") == 0)
 		return help(argc - 1, argv + 1);

@@ -58,10 +58,10 @@ enum options_code {
 	{ NULL, 0, NULL, 0 }
 
 #define OPTIONS_HELP \
-	"Where values come from and how often, see wattribute(1):\n" \
-	"      --sources=LIST  --usage=bpf|procfs  --slice=MS  --period=MS  --config=FILE\n" \
-	"      --sysfs-root=DIR  --procfs-root=DIR  --nvml-lib=FILE  --redfish-url=URL\n" \
-	"      --kubelet-url=URL  -v, --verbose  -h, --help\n"
+	"Where values come from and how often:\n" \
+	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
+	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --redfish-url=URL,\n" \
+	"  --kubelet-url=URL, -v, --verbose, -h, --help\n"
 /* clang-format on */
 
 /*
