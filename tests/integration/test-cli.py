@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command as a user meets it: help, mistakes, documents, exit statuses, hostile names."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import (LOAD, PROGRAM, TOP, Skip, equal, main, one_line, run, true,  # noqa: E402
+                     validate)
+
+COMMANDS = ('top', 'stat', 'sources', 'doctor')
+
+
+def fixture(machine):
+    path = os.path.join(TOP, 'tests', 'fixtures', machine, 'sys')
+    if not os.path.isdir(path):
+        raise Skip(f'there is no fixture {machine}')
+    return ['--sysfs-root', path]
+
+
+def test_help_fits_a_screen():
+    for args in [['--help'], ['-h'], [], ['help']] + [[name, '--help'] for name in COMMANDS]:
+        result = run(*args)
+        equal(result.status, 0, f'{args}')
+        equal(result.err, '', f'{args}')
+        lines = result.out.splitlines()
+        true(3 < len(lines) <= 24, f'{args}: {len(lines)} lines')
+        longest = max(lines, key=len)
+        true(len(longest) <= 80, f'{args}: {len(longest)} columns in {longest!r}')
+    for name in COMMANDS:
+        equal(run('help', name).out, run(name, '--help').out, f'help {name}')
+
+
+def test_version():
+    result = run('--version')
+    true(result.out.startswith('wattribute ') and result.out.count('\n') == 1, result.out)
+
+
+def test_unknown_commands():
+    one_line(run('doctr'), 2, "'doctr'", "mean 'doctor'")
+    one_line(run('tpo'), 2, "mean 'top'")
+    one_line(run('xyzzyx'), 2, "'xyzzyx'")
+    one_line(run('--bogus'), 2, '--bogus')
+    one_line(run('help', 'nothing'), 2, 'nothing')
+
+
+def test_mistakes_in_options():
+    for name in COMMANDS:
+        one_line(run(name, '--bogus'), 2, f'wattribute {name}:', '--bogus')
+        one_line(run(name, '-Z'), 2, f'wattribute {name}:', '-Z')
+        one_line(run(name, '--sysfs-root'), 2, '--sysfs-root')
+        one_line(run(name, '--slice=abc'), 2, '--slice', 'abc')
+        one_line(run(name, '--slice=0'), 2, '--slice')
+        one_line(run(name, '--usage=magic'), 2, '--usage', 'magic')
+    one_line(run('doctor', 'what'), 2, 'what')
+    for value in ('0', '-1', 'x', '1e9', '99999999999999999999'):
+        one_line(run('top', '-n', value), 2, '--count', value)
+        one_line(run('stat', '-r', value, 'true'), 2, '--repeat', value)
+    for value in ('0', '-1', 'soon', '5parsecs', 'nan'):
+        one_line(run('top', '-d', value), 2, '--delay', value)
+    one_line(run('top', '-g', 'colour'), 2, '--group', 'colour')
+    one_line(run('top', '-s', 'colour'), 2, '--sort', 'colour')
+    one_line(run('stat'), 2)
+    one_line(run('stat', '-p', '1', 'true'), 2, '-p')
+    one_line(run('stat', '-p', '1', '-r', '2'), 2, '-p')
+    one_line(run('stat', '-I', '1', 'true'), 2, '--interval')
+
+
+def test_unreadable_roots():
+    for name in ('doctor', 'sources', 'top'):
+        for option in ('--sysfs-root', '--procfs-root', '--config'):
+            one_line(run(name, *(['--once'] if name == 'top' else []), option, '/does/not/exist'),
+                     1, f'wattribute {name}:', '/does/not/exist')
+    one_line(run('sources', '--sysfs-root', '/etc/passwd'), 1, '/etc/passwd')
+    one_line(run('stat', '--sysfs-root', '/does/not/exist', 'true'), 1, '/does/not/exist')
+    one_line(run('sources', '--sources=nonsense'), 1, 'nonsense')
+
+
+def test_exit_status_of_the_command_is_passed_through():
+    equal(run('stat', 'sh', '-c', 'exit 7').status, 7, 'exit 7')
+    equal(run('stat', 'true').status, 0, 'true')
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+        result = run('stat', 'sh', '-c', f'kill -{int(number)} $$')
+        equal(result.status, 128 + number, f'{number!r}')
+        true('elapsed' in result.err, f'no report after {number!r}')
+    one_line(run('stat', '--', 'no-such-command'), 127, 'no-such-command')
+    one_line(run('stat', '/etc/passwd'), 126, '/etc/passwd')
+    one_line(run('stat', '/'), 126, "'/'")
+    # The first failure counts, whatever comes after it.
+    with tempfile.TemporaryDirectory() as folder:
+        script = f'[ -e {folder}/x ] && exit 0; touch {folder}/x; exit 5'
+        equal(run('stat', '-r', '3', 'sh', '-c', script).status, 5, '-r 3')
+
+
+def test_streams_of_the_command_are_its_own():
+    result = run('stat', 'sh', '-c', 'cat; echo out; echo err >&2', input='in\n', stdin=None)
+    equal(result.out, 'in\nout\n', 'output')
+    true(result.err.startswith('err\n') and 'elapsed' in result.err, result.err)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'report')
+        result = run('stat', '-o', path, 'echo', 'hello')
+        equal((result.out, result.err), ('hello\n', ''), 'streams with -o')
+        with open(path, encoding='utf-8') as file:
+            true('elapsed' in file.read(), 'no report in the file')
+        one_line(run('stat', '-o', folder, 'true'), 1, folder)
+
+
+def test_options_after_the_command_are_its_own():
+    equal(run('stat', 'echo', '-r', '--json').out, '-r --json\n', 'output')
+    equal(run('stat', '--', 'printf', '%s', '-h').out, '-h', 'output')
+
+
+def start(*args, **more):
+    return subprocess.Popen([PROGRAM, *map(str, args)], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def test_signals_reach_the_command():
+    script = 'trap "echo got it; exit 3" {0}; echo ready; while :; do sleep 0.1; done'
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        process = start('stat', 'sh', '-c', script.format(number.name[3:]))
+        equal(process.stdout.readline(), 'ready\n', 'start')
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+        equal((out, process.returncode), ('got it\n', 3), number.name)
+        true('elapsed' in err, f'no report after {number.name}')
+
+
+def test_interrupt_from_the_keyboard():
+    """Ctrl-C goes to the whole foreground group: the command decides, the report comes."""
+    process = start('stat', '-r', '5', 'sleep', '30', start_new_session=True)
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    equal(process.returncode, 128 + signal.SIGINT, 'status')
+    true('elapsed' in err, f'no report in {err!r}')
+
+
+def test_attach():
+    hog = subprocess.Popen([LOAD, 'hog', '0', '60'], stdout=subprocess.DEVNULL)
+    try:
+        result = run('stat', '--json', '-p', hog.pid, '--seconds', '1')
+        equal(result.status, 0, result.err)
+        document = result.json()
+        validate(document, 'wattribute-stat-1')
+        one = document['runs'][0]
+        true(0.2 < one['cpu_s'] <= 1.2, f"cpu_s {one['cpu_s']}")
+        true(one['rusage_cpu_s'] is None and one['exit_status'] is None, 'values of a child')
+        true(0.95 < one['elapsed_s'] < 1.5, f"elapsed_s {one['elapsed_s']}")
+        process = start('stat', '-p', hog.pid)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        equal(process.returncode, 0, err)
+        true('elapsed' in err, 'no report after Ctrl-C')
+        process = start('stat', '-p', hog.pid)
+        time.sleep(1)
+    finally:
+        hog.kill()
+        hog.wait()
+    _, err = process.communicate(timeout=20)
+    equal(process.returncode, 0, 'status when the process ends')
+    true('elapsed' in err, 'no report when the process ends')
+    one_line(run('stat', '-p', hog.pid), 1, 'no process', str(hog.pid))
+    one_line(run('stat', '-p', 999999999), 1, 'no process 999999999')
+
+
+def test_doctor():
+    result = run('doctor')
+    true(result.status in (0, 1), f'status {result.status}')
+    for line in result.out.splitlines():
+        true(len(line) <= 80 or ' ' not in line.strip(), f'{len(line)} columns: {line!r}')
+    true('Measuring is ' in result.out, 'no verdict')
+    document = run('doctor', '--json').json()
+    validate(document, 'wattribute-doctor-1')
+    equal(document['is_possible'], result.status == 0, 'is_possible')
+    names = [source['source'] for source in document['sources']]
+    equal(len(names), len(set(names)), 'names of sources')
+    for source in document['sources']:
+        if source['state'] != 'available':
+            true(source['why'], f"{source['source']} is {source['state']} and does not say why")
+
+
+def test_doctor_on_fixtures():
+    folder = os.path.join(TOP, 'tests', 'fixtures')
+    for machine in sorted(os.listdir(folder)):
+        if os.path.isdir(os.path.join(folder, machine, 'sys')):
+            result = run('doctor', '--json', *fixture(machine))
+            validate(result.json(), 'wattribute-doctor-1')
+            result = run('sources', '--json', *fixture(machine))
+            if result.status == 0:
+                validate(result.json(), 'wattribute-sources-1')
+
+
+def test_sources():
+    document = run('sources', '--json').json()
+    validate(document, 'wattribute-sources-1')
+    paths = {domain['path'] for domain in document['domains']}
+    for domain in document['domains']:
+        true(domain['parent'] is None or domain['parent'] in paths, f'parent of {domain}')
+    text = run('sources').out
+    for channel in document['channels']:
+        true(channel['name'] in text, f"{channel['name']} is not in the table")
+
+
+def test_sources_of_a_fixture():
+    result = run('sources', *fixture('xavier-nx'))
+    for word in ('vdd_in', '├─ vdd_cpu_gpu_cv', '└─ residual', '3.78 W', 'computed'):
+        true(word in result.out, f'no {word!r} in\n{result.out}')
+    ascii_out = run('sources', *fixture('xavier-nx'), env={'LC_ALL': 'C'}).out
+    true('|- vdd_cpu_gpu_cv' in ascii_out and ascii_out.isascii(), ascii_out)
+    result = run('sources', *fixture('laptop-client'))
+    true('duplicate' in result.out, f'no duplicate in\n{result.out}')
+
+
+def check_conservation(document):
+    """The equation, recomputed from the document alone."""
+    rows = [row for row in document['rows'] if row['is_in_sum']]
+    for i, domain in enumerate(document['domains']):
+        if domain['energy_nj'] is None:
+            continue
+        for total, part in (('energy_nj', 'domain_energy_nj'), ('window_nj', 'domain_window_nj')):
+            equal(sum(row[part][i] for row in rows), domain[total], f"{domain['path']} {total}")
+        for kind, key in (('idle', 'idle_nj'), ('unattributed', 'unattributed_nj')):
+            own = [row['domain_energy_nj'][i] for row in rows if row['kind'] == kind]
+            equal(sum(own), domain[key], f"{domain['path']} {key}")
+    parts = [i for i, domain in enumerate(document['domains']) if domain['is_partition']]
+    for row in document['rows']:
+        equal(sum(row['domain_energy_nj'][i] for i in parts), row['energy_nj'], row['name'])
+    for kind in ('container', 'unit', 'user'):
+        mine = sum(row['energy_nj'] for row in document['rows'] if row['kind'] == kind)
+        everybody = sum(row['energy_nj'] for row in rows)
+        true(mine <= everybody, f'all of kind {kind} used {mine} of {everybody} nJ')
+    equal(document['quality']['check_failures'], 0, 'failed checks')
+
+
+def test_top_json_is_conserved():
+    result = run('top', '--json', '-n', '4', '-d', '0.3')
+    equal(result.status, 0, result.err)
+    documents = [json.loads(line) for line in result.out.splitlines()]
+    equal(len(documents), 4, 'documents')
+    last = 0
+    for document in documents:
+        validate(document, 'wattribute-snapshot-1')
+        check_conservation(document)
+        true(document['sequence'] > last, 'sequence')
+        last = document['sequence']
+    energies = [document['machine']['energy_nj'] for document in documents]
+    equal(energies, sorted(energies), 'energy never goes back')
+    for before, after in zip(documents, documents[1:]):
+        equal(after['machine']['energy_nj'] - before['machine']['energy_nj'],
+              after['machine']['window_nj'], 'windows telescope')
+
+
+def test_top_json_of_a_fixture():
+    document = run('top', '--json', '--once', '-d', '0.5', *fixture('xavier-nx')).json()
+    validate(document, 'wattribute-snapshot-1')
+    check_conservation(document)
+    true(abs(document['machine']['power_w'] - 3.784) < 0.01, 'power of the fixture')
+    equal(document['machine']['origin'], 'measured', 'origin')
+
+
+def test_hostile_names():
+    """A comm is 15 bytes of anything; arguments are anything but NUL."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'e\033[31m\nvil\xff'.encode('latin-1').decode('latin-1'))
+        shutil.copy(LOAD, path)
+        hog = subprocess.Popen([path, 'hog', '0', '20', '\033]0;title\a', '\xe9caf'])
+        try:
+            plain = run('top', '--once', '-d', '0.5')
+            document = run('top', '--once', '--json', '-d', '0.5')
+        finally:
+            hog.kill()
+            hog.wait()
+    for text in (plain.out, document.out):
+        for character in '\033\a\r':
+            true(character not in text, f'{character!r} in the output')
+    names = [row['name'] for row in document.json()['rows'] if row['process'] and
+             row['process']['pid'] == hog.pid]
+    true(names and names[0].startswith('e'), f'the process is not in the document: {names}')
+
+
+def test_readers_that_go():
+    """`| head` ends it, and nobody complains."""
+    for args in (['top', '-d', '0.2', '-p'], ['top', '-d', '0.2', '--json']):
+        process = start(*args)
+        process.stdout.readline()
+        process.stdout.close()
+        process.wait(timeout=20)
+        equal(process.stderr.read(), '', ' '.join(args))
+
+
+def test_a_full_disk_is_no_success():
+    if not os.path.exists('/dev/full'):
+        raise Skip('there is no /dev/full')
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        for args in (['doctor'], ['sources'], ['top', '--once', '-d', '0.2'], ['--help']):
+            done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE,
+                                  check=False, timeout=60)
+            equal(done.returncode, 1, f'{args} into a full disk')
+
+
+def test_without_root():
+    """Everything works as far as it can, and says in one line what root would add."""
+    if os.geteuid() != 0 or not shutil.which('setpriv'):
+        raise Skip('needs root and setpriv')
+    unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                    '--bounding-set=-all']
+    done = subprocess.run([*unprivileged, PROGRAM, '--version'], capture_output=True, check=False)
+    if done.returncode:
+        raise Skip('nobody can\'t reach the program')
+    for args in (['top', '--once', '-d', '0.3'], ['sources'], ['stat', '-o', '/dev/null', 'true']):
+        done = subprocess.run([*unprivileged, PROGRAM, *args], capture_output=True, text=True,
+                              check=False, timeout=60)
+        equal(done.returncode, 0, f'{args}: {done.stderr}')
+        true(done.stderr.count('\n') <= 1, f'{args}: {done.stderr!r}')
+        true('root' in done.stderr, f'{args} does not say what root would add: {done.stderr!r}')
+    done = subprocess.run([*unprivileged, PROGRAM, 'doctor'], capture_output=True, text=True,
+                          check=False, timeout=60)
+    true('forbidden' in done.stdout, 'doctor finds nothing forbidden')
+
+
+main([value for name, value in list(globals().items()) if name.startswith('test_')])

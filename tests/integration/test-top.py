@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`wattribute top` on terminals of many sizes, by tmux, and without a terminal."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import LOAD, PROGRAM, Skip, equal, main, run, true  # noqa: E402
+
+EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+) \+ '
+                      r'idle ([\d.]+) \+ unattributed ([\d.]+) \3')
+
+
+class Terminal:
+    """A tmux server of its own with one window, in which a shell runs."""
+
+    def __init__(self, columns=80, lines=24, term=None):
+        if not shutil.which('tmux'):
+            raise Skip('needs tmux')
+        self.name = f'watt-test-{os.getpid()}'
+        self.tmux('kill-server')
+        self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(lines),
+                  f"LC_ALL=C.UTF-8 PS1='prompt> ' {f'TERM={term} ' if term else ''}sh")
+        self.wait('prompt>')
+
+    def tmux(self, *args):
+        return subprocess.run(['tmux', '-L', self.name, *args], capture_output=True, text=True,
+                              check=False).stdout
+
+    def keys(self, *keys):
+        self.tmux('send-keys', *keys)
+
+    def type(self, text):
+        self.tmux('send-keys', '-l', text)
+
+    def run(self, *args):
+        self.type(' '.join([PROGRAM, *args]))
+        self.keys('Enter')
+
+    def lines(self):
+        return self.tmux('capture-pane', '-p').rstrip('\n').split('\n')
+
+    def wait(self, pattern, seconds=10):
+        """The picture, as soon as the pattern is in it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            lines = self.lines()
+            if re.search(pattern, '\n'.join(lines)):
+                return lines
+            time.sleep(0.1)
+        raise AssertionError(f'no {pattern!r} in\n' + '\n'.join(self.lines()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tmux('kill-server')
+
+
+def check_equation(line):
+    found = EQUATION.search(line)
+    true(found, f'no equation in {line!r}')
+    whole, *parts = (float(found.group(i)) for i in (2, 4, 5, 6))
+    decimals = len(found.group(2).partition('.')[2])
+    # Each part is rounded by itself.
+    true(abs(whole - sum(parts)) <= 2.01 * 10 ** -decimals, f'{whole} is not the sum of {parts}')
+
+
+def test_picture_at_80x24():
+    with Terminal() as terminal:
+        terminal.run('top')
+        lines = terminal.wait(r'attributed[^$]*PID')
+        equal(len(lines), 24, 'lines')
+        true(re.match(r'[\d.]+ m?W (measured|estimated|simulated)', lines[0]), lines[0])
+        check_equation(lines[1])
+        check_equation(lines[2])
+        true('shared by' in lines[3] and 'usage' in lines[3], lines[3])
+        for title in ('PID', 'USER', 'CPU%', 'W', 'J', 'COMMAND'):
+            true(title in lines[4], f'no {title} in {lines[4]!r}')
+        for key in ('quit', 'help', 'group', 'filter'):
+            true(key in lines[-1], f'no {key} in {lines[-1]!r}')
+        terminal.keys('q')
+        lines = terminal.wait(r'prompt>[^>]*$')
+        true(any(EQUATION.search(line) for line in lines), 'no equation is left behind')
+        terminal.type('stty -a | tr ";" "\\n" | grep -c "[^-]echo "')
+        terminal.keys('Enter')
+        terminal.wait(r'\n1\n')  # the terminal echoes again
+
+
+def test_keys():
+    with Terminal(100, 30) as terminal:
+        terminal.run('top')
+        terminal.wait('COMMAND')
+        terminal.keys('h')
+        terminal.wait('Any key goes back')
+        terminal.keys('x')
+        terminal.wait('COMMAND')
+        terminal.keys('t')
+        terminal.wait('TREE W')
+        terminal.keys('w')
+        terminal.wait('TREE J')
+        terminal.keys('g')
+        terminal.wait('CONTAINER')
+        terminal.keys('g')
+        terminal.wait('UNIT')
+        terminal.keys('g')
+        terminal.wait(r'PROCS.*USER')
+        terminal.keys('g')
+        terminal.wait('CGROUP')
+        terminal.keys('g')
+        terminal.wait('COMMAND')
+        terminal.keys('d')
+        terminal.wait(r'J +[\w/-]+-0|J +\S+.*COMMAND')
+        terminal.keys('Space')
+        terminal.wait('PAUSED')
+        check_equation(terminal.lines()[1])
+
+
+def test_filter():
+    hog = subprocess.Popen([LOAD, 'hog', '0', '60'], stdout=subprocess.DEVNULL)
+    try:
+        with Terminal() as terminal:
+            terminal.run('top', '-d', '0.5')
+            terminal.wait('COMMAND')
+            terminal.keys('/')
+            terminal.type('load HOG')
+            lines = terminal.wait(r'Filter: load HOG')
+            terminal.keys('Enter')
+            lines = terminal.wait(r"'load HOG': 1 rows")
+            equal(sum('load hog' in line for line in lines), 1, 'rows')
+            check_equation(lines[1])
+            terminal.keys('Escape')
+            terminal.wait('q quit')
+    finally:
+        hog.kill()
+        hog.wait()
+
+
+def test_sizes():
+    """Any size does, and the equation is in the picture as far as it fits."""
+    with Terminal(120, 40) as terminal:
+        terminal.run('top', '-d', '0.2')
+        terminal.wait('COMMAND')
+        for columns, lines in ((80, 24), (200, 50), (40, 10), (20, 5), (10, 2), (80, 24)):
+            terminal.tmux('resize-window', '-x', str(columns), '-y', str(lines))
+            time.sleep(0.5)
+            picture = terminal.lines()
+            if lines > 2:
+                true(re.match('measured|estimated|simulated', picture[1]) or
+                     picture[1][:5] in ('measu', 'estim', 'simul'),
+                     f'{columns}x{lines}: {picture}')
+        check_equation(terminal.wait('COMMAND')[1])
+
+
+def test_signals_restore_the_terminal():
+    with Terminal() as terminal:
+        for name in ('TERM', 'INT', 'HUP'):
+            terminal.run('top')
+            terminal.wait('COMMAND')
+            found = subprocess.run(['pgrep', '-f', f'^{PROGRAM} top$'], capture_output=True,
+                                   text=True, check=False).stdout.split()
+            true(found, 'top does not run')
+            for pid in found:
+                os.kill(int(pid), getattr(__import__('signal'), 'SIG' + name))
+            terminal.wait(r'prompt>[^>]*$')
+            terminal.type('echo the-$((40+2))')
+            terminal.keys('Enter')
+            terminal.wait('the-42')
+            terminal.type('clear')
+            terminal.keys('Enter')
+            terminal.wait(r'^prompt>')
+
+
+def test_it_ends_by_itself():
+    with Terminal() as terminal:
+        for option in ('--seconds=1', '-n 2 -d 0.2', '--once'):
+            terminal.run('top', option)
+            terminal.wait(r'(?s)attributed.*prompt> *$')
+            terminal.type('clear')
+            terminal.keys('Enter')
+            terminal.wait(r'^prompt>')
+
+
+def test_dumb_terminal():
+    with Terminal(100, 50, term='dumb') as terminal:
+        terminal.run('top', '-n', '1', '-d', '0.3', '-f', 'wattribute')
+        lines = terminal.wait(r'(?s)COMMAND.*prompt> *$')
+        true(not any('[0m' in line or '[1m' in line for line in lines), 'escape sequences')
+
+
+def test_pipe():
+    began = time.monotonic()
+    result = run('top', '-n', '3', '-d', '0.3')
+    equal(result.status, 0, result.err)
+    true(0.9 <= time.monotonic() - began < 10, 'three refreshes of 0.3 s')
+    equal(result.out.count(' since the start'), 3, 'refreshes')
+    for line in result.out.splitlines():
+        if ' = ' in line and 'attributed' in line:
+            check_equation(line)
+    began = time.monotonic()
+    result = run('top', '--seconds', '1', '-d', '0.3')
+    true(0.9 <= time.monotonic() - began < 6, f'{time.monotonic() - began} s')
+    equal(result.out.count(' since the start') in (3, 4), True, 'refreshes in a second')
+    for group, title in (('container', 'CONTAINER'), ('unit', 'UNIT'), ('user', 'USER'),
+                         ('cgroup', 'CGROUP'), ('tree', 'TREE W')):
+        result = run('top', '--once', '-d', '0.2', '-g', group)
+        true(title in result.out, f'{group}: {result.out}')
+        true('idle' in result.out and 'unattributed' in result.out, f'{group}: {result.out}')
+
+
+def test_the_hog_is_on_top():
+    hog = subprocess.Popen([LOAD, 'hog', '0', '60'], stdout=subprocess.DEVNULL)
+    try:
+        for args in ([], ['--usage=procfs']):
+            result = run('top', '--once', '-d', '1', '-f', 'load hog', *args)
+            found = re.search(rf'^ *{hog.pid} +\S+ +([\d.]+) +([\d.]+)', result.out, re.M)
+            true(found, f'the hog is not in\n{result.out}')
+            true(float(found.group(1)) > 15, f'{found.group(1)} % CPU')
+            true(float(found.group(2)) > 0, f'{found.group(2)} W')
+    finally:
+        hog.kill()
+        hog.wait()
+
+
+main([value for name, value in list(globals().items()) if name.startswith('test_')])
