@@ -42,17 +42,6 @@ int watt_channels_add(struct watt_channels *list, const struct watt_channel *cha
 	return 0;
 }
 
-const struct watt_channel *watt_channels_find_domain(const struct watt_channels *list,
-						     const char *domain)
-{
-	size_t i;
-
-	for (i = 0; i < list->n; i++)
-		if (!strcmp(list->channel[i].domain, domain))
-			return &list->channel[i];
-	return NULL;
-}
-
 void watt_channels_done(struct watt_channels *list)
 {
 	size_t i;

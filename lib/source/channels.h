@@ -23,9 +23,6 @@ struct watt_channels {
 
 /* Appends a copy; its strings are copied too (source is not: it is static). 0 or -ENOMEM. */
 int watt_channels_add(struct watt_channels *list, const struct watt_channel *channel);
-/* The channel of that domain path, or NULL. */
-const struct watt_channel *watt_channels_find_domain(const struct watt_channels *list,
-						     const char *domain);
 void watt_channels_done(struct watt_channels *list);
 
 #endif

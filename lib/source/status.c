@@ -3,6 +3,7 @@
 #include "source/status.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum watt_status watt_status_from_errno(int r)
 {
@@ -36,5 +37,23 @@ enum watt_availability watt_availability_from_errno(int r)
 		return WATT_FORBIDDEN;
 	default:
 		return WATT_BROKEN;
+	}
+}
+
+const char *watt_error_text(int r)
+{
+	const char *text;
+
+	switch (-r) {
+	case EBADMSG:
+		return "its content makes no sense";
+	case ERANGE:
+		return "its number is out of range";
+	case ENOENT:
+	case ENODEV:
+		return "it is not there";
+	default:
+		text = strerrordesc_np(-r);
+		return text ? text : "unknown error";
 	}
 }

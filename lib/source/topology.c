@@ -4,6 +4,7 @@
  * only knows which counters there are by the places of their channels.
  */
 #include "source/topology.h"
+#include "source/status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,8 +46,7 @@ static int for_each_cpu(const struct watt_env *env, const char *file,
 	if (r == 0)
 		r = strlen(text) == len ? watt_parse_cpulist(text, fn, data) : -EBADMSG;
 	if (r < 0 && r != -ENOENT)
-		watt_log(&env->log, WATT_LOG_WARNING, "topology: %s: %s", file,
-			 strerrordesc_np(-r));
+		watt_log(&env->log, WATT_LOG_WARNING, "topology: %s: %s", file, watt_error_text(r));
 	return r;
 }
 
@@ -79,7 +79,7 @@ static int read_id(const struct watt_env *env, uint32_t cpu, const char *file, i
 	if (r < 0) {
 		if (r != -ENOENT)
 			watt_log(&env->log, WATT_LOG_WARNING, "topology: cpu%u/topology/%s: %s",
-				 cpu, file, strerrordesc_np(-r));
+				 cpu, file, watt_error_text(r));
 		return r;
 	}
 	*ret = (int32_t)value;

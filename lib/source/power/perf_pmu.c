@@ -4,6 +4,7 @@
  * Must not open an event.
  */
 #include "source/power/perf_pmu.h"
+#include "source/status.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -134,7 +135,7 @@ static void read_events(const struct watt_env *env, struct watt_pmu *pmu,
 		else
 			watt_log(&env->log, WATT_LOG_WARNING, "perf_rapl: %s/%s/ left out: %s",
 				 pmu->name, names->name[i],
-				 r == -EOPNOTSUPP ? "its unit is not Joules" : strerrordesc_np(-r));
+				 r == -EOPNOTSUPP ? "its unit is not Joules" : watt_error_text(r));
 	}
 }
 

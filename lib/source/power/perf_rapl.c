@@ -54,7 +54,7 @@ static int plan_pmu(const struct watt_env *env, const char *name,
 		return r == -ENOMEM ? r : 0;
 	if (r < 0) {
 		watt_log(&env->log, WATT_LOG_WARNING, "perf_rapl: PMU %s left out: %s", name,
-			 strerrordesc_np(-r));
+			 watt_error_text(r));
 		found->error = found->error ? found->error : r;
 		return 0;
 	}
@@ -124,7 +124,7 @@ static int open_items(const struct watt_env *env, struct perf_rapl *p, struct fi
 		found->n_failed++;
 		found->error = found->error ? found->error : r;
 		watt_log(&env->log, WATT_LOG_WARNING, "perf_rapl: %s of CPU %u left out: %s",
-			 item->label, item->cpu, strerrordesc_np(-r));
+			 item->label, item->cpu, watt_error_text(r));
 	}
 	plan->n_items = n_open;
 	return 0;
@@ -336,14 +336,14 @@ static void explain(const struct watt_env *env, const struct perf_rapl *p,
 		    found->n_planned, p->n_bundles);
 		if (found->n_failed)
 			SAY(hint, "%u events could not be opened: %s", found->n_failed,
-			    strerrordesc_np(-found->error));
+			    watt_error_text(found->error));
 	} else if (diag->state == WATT_FORBIDDEN) {
 		explain_forbidden(env, diag);
 	} else if (diag->state == WATT_ABSENT) {
 		explain_absent(found, diag);
 	} else {
 		SAY(why, "the power PMU is there and its events can't be opened: %s",
-		    strerrordesc_np(-r));
+		    watt_error_text(r));
 	}
 }
 

@@ -82,8 +82,9 @@ static int open_readers(const struct watt_env *env, struct powercap *p, struct f
 			continue;
 		}
 		note_bad(found, zone, r);
-		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) left out: %s", zone->id,
-			 zone->name, strerrordesc_np(-r));
+		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) left out: %s: %s",
+			 zone->id, zone->name, zone->is_energy ? "energy_uj" : "power_uw",
+			 watt_error_text(r));
 	}
 	return 0;
 }
@@ -303,7 +304,7 @@ static void explain(const struct powercap *p, const struct findings *found, int 
 	else if (diag->state == WATT_FORBIDDEN)
 		explain_forbidden(found, diag);
 	else
-		SAY(why, "no zone gives a number: %s", strerrordesc_np(-r));
+		SAY(why, "no zone gives a number: %s", watt_error_text(r));
 }
 
 static int powercap_probe(const struct watt_env *env, struct watt_diag *diag)

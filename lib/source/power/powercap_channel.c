@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/power/rapl_range.h"
+#include "source/status.h"
 
 #define N_CONSTRAINTS 4 /* long term, short term, peak, and one to spare */
 
@@ -75,7 +76,7 @@ static uint64_t read_modulus_nj(const struct watt_env *env, const struct watt_po
 		watt_log(
 			&env->log, WATT_LOG_WARNING,
 			"powercap: %s (%s): max_energy_range_uj: %s: a wrap will look like a reset",
-			zone->id, zone->name, strerrordesc_np(-r));
+			zone->id, zone->name, watt_error_text(r));
 	return modulus_nj;
 }
 

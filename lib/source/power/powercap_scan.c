@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "base/util.h"
 #include "source/power/cpu_vendor.h"
+#include "source/status.h"
 
 #define CONTROL_RAPL "intel-rapl"
 
@@ -195,8 +196,8 @@ static int scan_name(const struct watt_env *env, const char *id, bool is_first, 
 	if (r == -ENODEV)
 		return 0;
 	if (r < 0) {
-		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s left out: its name: %s", id,
-			 strerrordesc_np(-r));
+		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s left out: name: %s", id,
+			 watt_error_text(r));
 		return 0;
 	}
 	return add_zone(env, zones, &zone, is_amd);
