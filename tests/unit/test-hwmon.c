@@ -100,7 +100,7 @@ static void test_boards(void **state)
 
 		machine_init_fixture(&m, cases[i].machine);
 		assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-		assert_string_equal(m.log, "");
+		assert_string_equal(m.world.text, "");
 		check_channels(&m, cases[i].expected, cases[i].n);
 		assert_int_equal(sum_of_roots(&m), cases[i].total_uw);
 		machine_done(&m);
@@ -131,18 +131,18 @@ static void test_desktop(void **state)
 	machine_init_fixture(&m, "desktop-amdgpu");
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
-	assert_int_equal(m.n_warnings, 0);
-	c = channel_named(&m, "hwmon/0000:03:00_0/card");
+	assert_int_equal(m.world.n_warnings, 0);
+	c = channel_named(m.power, "hwmon/0000:03:00_0/card");
 	assert_int_equal(c->quantity, WATT_QUANTITY_ENERGY);
 	assert_int_equal(c->semantics, WATT_SEMANTICS_COUNTER);
 	assert_int_equal(c->scale_num, 1000);
 	assert_int_equal(c->scale_den, 1);
 	assert_int_equal(c->wrap_nj, 0);
 	assert_string_equal(c->label, "card");
-	c = channel_named(&m, "hwmon/0000:0d:00_0/ppt");
+	c = channel_named(m.power, "hwmon/0000:0d:00_0/ppt");
 	assert_int_equal(c->semantics, WATT_SEMANTICS_AVERAGE);
 	assert_int_equal(c->scale_num, 1);
-	c = channel_named(&m, "hwmon/0000:0f:00_0/ppt");
+	c = channel_named(m.power, "hwmon/0000:0f:00_0/ppt");
 	assert_int_equal(c->semantics, WATT_SEMANTICS_INSTANT);
 	machine_done(&m);
 }
@@ -168,7 +168,7 @@ static void test_sockets_and_cores(void **state)
 	machine_init_fixture(&m, "epyc-amd-energy");
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
-	assert_int_equal(channel_named(&m, "hwmon/amd_energy_0/ecore003")->core_id, 1);
+	assert_int_equal(channel_named(m.power, "hwmon/amd_energy_0/ecore003")->core_id, 1);
 	assert_int_equal(m.power->n_groups, 1);
 	machine_done(&m);
 }
@@ -196,7 +196,7 @@ static void test_arm_server(void **state)
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
 	/* light, and a bias current: no power, and nobody needs to hear of it */
-	assert_int_equal(m.n_warnings, 0);
+	assert_int_equal(m.world.n_warnings, 0);
 	machine_done(&m);
 }
 
@@ -230,14 +230,14 @@ static void test_mixed(void **state)
 	machine_init_fixture(&m, "ina-mixed");
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
-	assert_int_equal(m.n_warnings, 1);
-	assert_non_null(strstr(m.log, "0-0043"));
-	c = channel_named(&m, "hwmon/0-0044/power1");
+	assert_int_equal(m.world.n_warnings, 1);
+	assert_non_null(strstr(m.world.text, "0-0043"));
+	c = channel_named(m.power, "hwmon/0-0044/power1");
 	assert_int_equal(c->period_ns, 35 * WATT_NSEC_PER_MSEC);
 	assert_int_equal(m.power->groups[c->group].period_ns, 35 * WATT_NSEC_PER_MSEC);
 	assert_null(c->label);
 	assert_non_null(strstr(c->path, "in1_input x curr1_input"));
-	c = channel_named(&m, "hwmon/0-0046/power1");
+	c = channel_named(m.power, "hwmon/0-0046/power1");
 	assert_int_equal(c->semantics, WATT_SEMANTICS_AVERAGE);
 	assert_int_equal(c[1].semantics, WATT_SEMANTICS_INSTANT);
 	machine_done(&m);
@@ -247,7 +247,7 @@ static void test_mixed(void **state)
 
 static void test_meter_details(void **state)
 {
-	char *dir = machine_copy("acpi-meter-server");
+	char *dir = fixture_copy("acpi-meter-server");
 	const struct watt_channel *c;
 	struct machine m;
 
@@ -293,14 +293,15 @@ static void test_garbage(void **state)
 	machine_init_fixture(&m, "hwmon-garbage");
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
-	/* one for each of power1..5, and one for the product that does not fit */
-	assert_int_equal(m.n_warnings, 6);
-	assert_non_null(strstr(m.log, "power2_input left out: its number is out of range"));
-	assert_non_null(strstr(m.log, "power1_input left out: it does not hold a number"));
-	c = channel_named(&m, "hwmon/0-0045/power1");
+	/* one for each of power1..5, for the product that does not fit, and for what has no pair */
+	assert_int_equal(m.world.n_warnings, 7);
+	assert_non_null(strstr(m.world.text, "0-0047 (two_lines) has voltages"));
+	assert_non_null(strstr(m.world.text, "power2_input left out: its number is out of range"));
+	assert_non_null(strstr(m.world.text, "power1_input left out: it does not hold a number"));
+	c = channel_named(m.power, "hwmon/0-0045/power1");
 	assert_int_equal(c->uncertainty_ppm, 0);
 	assert_int_equal(c->window_ns, 0);
-	assert_int_equal(channel_named(&m, "hwmon/0-0044/power1")->period_ns, 0);
+	assert_int_equal(channel_named(m.power, "hwmon/0-0044/power1")->period_ns, 0);
 	machine_done(&m);
 }
 
@@ -326,16 +327,17 @@ static void test_user_rules(void **state)
 	m.config =
 		(struct watt_config){ .chips = chips, .n_chips = 1, .rails = rails, .n_rails = 3 };
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-	check_power(m.power);
-	assert_string_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->domain, "board/main");
-	assert_int_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->kind, WATT_DOMAIN_CPU_RAIL);
-	assert_int_equal(channel_named(&m, "hwmon/0-0040/vdd_main")->flags, SIGNED);
-	assert_string_equal(channel_named(&m, "hwmon/0-0044/power1")->domain, "board");
-	assert_int_equal(channel_named(&m, "hwmon/0-0044/power1")->kind, WATT_DOMAIN_TOTAL);
+	check_sensors(m.power);
+	assert_string_equal(channel_named(m.power, "hwmon/0-0040/vdd_main")->domain, "board/main");
+	assert_int_equal(channel_named(m.power, "hwmon/0-0040/vdd_main")->kind,
+			 WATT_DOMAIN_CPU_RAIL);
+	assert_int_equal(channel_named(m.power, "hwmon/0-0040/vdd_main")->flags, SIGNED);
+	assert_string_equal(channel_named(m.power, "hwmon/0-0044/power1")->domain, "board");
+	assert_int_equal(channel_named(m.power, "hwmon/0-0044/power1")->kind, WATT_DOMAIN_TOTAL);
 	/* a label of two devices means the first one; the other has to be named in full */
-	assert_string_equal(channel_named(&m, "hwmon/0-0047/vdd_main")->domain, "other");
-	assert_int_equal(m.n_warnings, 1);
-	assert_non_null(strstr(m.log, "write 0-0047/Vdd_Main"));
+	assert_string_equal(channel_named(m.power, "hwmon/0-0047/vdd_main")->domain, "other");
+	assert_int_equal(m.world.n_warnings, 1);
+	assert_non_null(strstr(m.world.text, "write 0-0047/Vdd_Main"));
 	/* in0 belongs to curr1 by the user's word */
 	assert_int_equal(sample_named(&m, "hwmon/0-0043/vcc").raw, 3300 * 30);
 	machine_close_source(&m);
@@ -348,7 +350,7 @@ static void test_user_rules(void **state)
 
 static void test_second_device_of_a_label(void **state)
 {
-	char *dir = machine_copy("jetson-orin-nx");
+	char *dir = fixture_copy("jetson-orin-nx");
 	const char *other = "sys/class/hwmon/hwmon9";
 	static const char *const files[][2] = {
 		{ "name", "ina3221\n" },  { "in1_label", "VDD_IN\n" }, { "in1_input", "9000\n" },
@@ -367,11 +369,12 @@ static void test_second_device_of_a_label(void **state)
 	assert_int_equal(symlink("../../../2-0040", path), 0);
 	machine_init(&m, dir);
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-	check_power(m.power);
+	check_sensors(m.power);
 	assert_int_equal(m.power->n_channels, 5);
-	assert_string_equal(channel_named(&m, "hwmon/1-0040/vdd_in")->domain, "vdd_in");
-	assert_string_equal(channel_named(&m, "hwmon/2-0040/vdd_in")->domain, "2-0040:vdd_in");
-	assert_string_equal(channel_named(&m, "hwmon/2-0040/vdd_in-2")->domain, "2-0040:vdd_in-2");
+	assert_string_equal(channel_named(m.power, "hwmon/1-0040/vdd_in")->domain, "vdd_in");
+	assert_string_equal(channel_named(m.power, "hwmon/2-0040/vdd_in")->domain, "2-0040:vdd_in");
+	assert_string_equal(channel_named(m.power, "hwmon/2-0040/vdd_in-2")->domain,
+			    "2-0040:vdd_in-2");
 	assert_int_equal(sum_of_roots(&m), 4944 * 976);
 	machine_done(&m);
 	scratch_remove(dir);
@@ -379,7 +382,7 @@ static void test_second_device_of_a_label(void **state)
 
 static void test_names_survive_renumbering(void **state)
 {
-	char *dir = machine_copy("jetson-agx-orin");
+	char *dir = fixture_copy("jetson-agx-orin");
 	char from[PATH_MAX], to[PATH_MAX];
 	struct machine m;
 
@@ -396,13 +399,13 @@ static void test_names_survive_renumbering(void **state)
 /* No value at the start is no reason to leave a sensor out. */
 static void test_no_value_yet(void **state)
 {
-	char *dir = machine_copy("acpi-meter-server");
+	char *dir = fixture_copy("acpi-meter-server");
 	struct machine m;
 
 	scratch_write(dir, METER "power1_average", "4294967295000\n");
 	machine_init(&m, dir);
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-	assert_int_equal(m.n_warnings, 0);
+	assert_int_equal(m.world.n_warnings, 0);
 	assert_int_equal(m.power->n_channels, 1);
 	scratch_write(dir, METER "power1_average", "5\n");
 	assert_int_equal(sample_named(&m, m.power->channels[0].name).raw, 5);
@@ -412,7 +415,7 @@ static void test_no_value_yet(void **state)
 
 static void test_forbidden(void **state)
 {
-	char *dir = machine_copy("acpi-meter-server");
+	char *dir = fixture_copy("acpi-meter-server");
 	uid_t uid = geteuid();
 	struct watt_diag diag = { 0 };
 	char path[PATH_MAX];
@@ -425,13 +428,13 @@ static void test_forbidden(void **state)
 	if (uid == 0)
 		assert_int_equal(seteuid(65534), 0);
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), -EACCES);
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -EACCES);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), -EACCES);
 	if (uid == 0)
 		assert_int_equal(seteuid(0), 0);
 	assert_int_equal(diag.state, WATT_FORBIDDEN);
 	assert_true(diag.hint[0]);
-	assert_int_equal(m.n_warnings, 1);
-	assert_non_null(strstr(m.log, "power1_average left out: Permission denied"));
+	assert_int_equal(m.world.n_warnings, 1);
+	assert_non_null(strstr(m.world.text, "power1_average left out: Permission denied"));
 	machine_done(&m);
 	scratch_remove(dir);
 }
@@ -444,8 +447,8 @@ static void test_battery(void **state)
 
 	machine_init_fixture(&m, "laptop-battery");
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), -ENODEV);
-	assert_string_equal(m.log, "");
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_string_equal(m.world.text, "");
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	machine_done(&m);
 }
@@ -462,12 +465,12 @@ static void test_two_rules_for_one_place(void **state)
 	machine_init_fixture(&m, "ina-mixed");
 	m.config = (struct watt_config){ .rails = rails, .n_rails = 2 };
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-	check_power(m.power);
-	assert_string_equal(channel_named(&m, "hwmon/0-0044/power1")->domain, "board");
-	second = channel_named(&m, "hwmon/0-0045/power1");
+	check_sensors(m.power);
+	assert_string_equal(channel_named(m.power, "hwmon/0-0044/power1")->domain, "board");
+	second = channel_named(m.power, "hwmon/0-0045/power1");
 	assert_string_equal(second->domain, "board-2");
 	assert_true(second->flags & OVERLAP);
-	assert_non_null(strstr(m.log, "two sensors claim domain board"));
+	assert_non_null(strstr(m.world.text, "two sensors claim domain board"));
 	machine_done(&m);
 }
 
@@ -478,7 +481,7 @@ static void test_probe(void **state)
 	struct machine m;
 
 	machine_init_fixture(&m, "jetson-agx-orin");
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), 0);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), 0);
 	assert_int_equal(diag.state, WATT_AVAILABLE);
 	assert_int_equal(diag.n_channels, 4);
 	assert_int_equal(diag.period_ns, 2 * WATT_NSEC_PER_MSEC);
@@ -487,16 +490,16 @@ static void test_probe(void **state)
 
 	scratch_write(dir, "sys/class/none", "");
 	machine_init(&m, dir);
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), -ENODEV);
 	scratch_write(dir, "sys/class/hwmon/hwmon0/temp1_input", "1\n");
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), -ENODEV);
 	assert_string_equal(diag.why, "1 hwmon chip, none tells of power");
 	scratch_write(dir, "sys/class/hwmon/hwmon0/power1_input", "x\n");
-	assert_int_equal(watt_power_hwmon.probe(&m.env, &diag), -EIO);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), -EIO);
 	assert_int_equal(diag.state, WATT_BROKEN);
-	assert_string_equal(m.log, "");
+	assert_string_equal(m.world.text, "");
 	machine_done(&m);
 	scratch_remove(dir);
 }

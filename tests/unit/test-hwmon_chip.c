@@ -76,7 +76,7 @@ static void test_old_style(void **state)
 	size_t n;
 
 	machine_init_fixture(&m, "acpi-meter-server");
-	assert_int_equal(watt_hwmon_chip_read(&m.env, "hwmon0", &chip), 0);
+	assert_int_equal(watt_hwmon_chip_read(&m.world.env, "hwmon0", &chip), 0);
 	assert_string_equal(chip.dir, "class/hwmon/hwmon0/device");
 	assert_string_equal(chip.name, "power_meter");
 	assert_string_equal(chip.device, "ACPI000D:00");
@@ -88,9 +88,9 @@ static void test_old_style(void **state)
 	assert_int_equal(n, 0);
 	watt_hwmon_chip_done(&chip);
 	/* what has no sensors of power is no error, and neither is what is not there */
-	assert_int_equal(watt_hwmon_chip_read(&m.env, "hwmon1", &chip), 0);
+	assert_int_equal(watt_hwmon_chip_read(&m.world.env, "hwmon1", &chip), 0);
 	assert_int_equal(chip.n_sensors, 0);
-	assert_int_equal(watt_hwmon_chip_read(&m.env, "hwmon77", &chip), 0);
+	assert_int_equal(watt_hwmon_chip_read(&m.world.env, "hwmon77", &chip), 0);
 	assert_int_equal(chip.n_sensors, 0);
 	machine_done(&m);
 }
@@ -106,12 +106,12 @@ static void test_driver_name(void **state)
 	snprintf(path, sizeof(path), "%s/sys/class/hwmon/hwmon0/device/driver", dir);
 	assert_int_equal(symlink("../../bus/x/drivers/some_meter", path), 0);
 	machine_init(&m, dir);
-	assert_int_equal(watt_hwmon_chip_read(&m.env, "hwmon0", &chip), 0);
+	assert_int_equal(watt_hwmon_chip_read(&m.world.env, "hwmon0", &chip), 0);
 	assert_string_equal(chip.name, "some_meter");
 	assert_string_equal(chip.device, "some_meter");
 	watt_hwmon_chip_done(&chip);
 	scratch_write(dir, "sys/class/hwmon/hwmon0/device/name", "other\n");
-	assert_int_equal(watt_hwmon_chip_read(&m.env, "hwmon0", &chip), 0);
+	assert_int_equal(watt_hwmon_chip_read(&m.world.env, "hwmon0", &chip), 0);
 	assert_string_equal(chip.name, "other");
 	watt_hwmon_chip_done(&chip);
 	machine_done(&m);

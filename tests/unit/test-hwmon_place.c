@@ -40,7 +40,7 @@ static void test_grace(void **state)
 /* A superchip of two CPUs: no module above the sockets, and package ids that are not 0 and 1. */
 static void test_grace_without_module(void **state)
 {
-	char *dir = machine_copy("grace");
+	char *dir = fixture_copy("grace");
 	struct machine m;
 	char path[256];
 	size_t i;
@@ -56,7 +56,7 @@ static void test_grace_without_module(void **state)
 	}
 	machine_init(&m, dir);
 	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
-	check_power(m.power);
+	check_sensors(m.power);
 	assert_int_equal(m.power->n_channels, 6);
 	assert_string_equal(m.power->channels[0].domain, "package-36");
 	assert_string_equal(m.power->channels[1].domain, "package-36/core");
@@ -73,7 +73,7 @@ static void test_cpu_ids(void **state)
 	struct machine m;
 
 	machine_init_fixture(&m, "epyc-amd-energy");
-	assert_int_equal(watt_cpu_ids_read(&m.env, &ids), 0);
+	assert_int_equal(watt_cpu_ids_read(&m.world.env, &ids), 0);
 	assert_int_equal(ids.n_packages, 2);
 	assert_int_equal(ids.n_cores, 4);
 	assert_int_equal(ids.cores[2].package_id, 1);
@@ -132,9 +132,9 @@ static void test_drivers(void **state)
 	size_t i;
 
 	machine_init_fixture(&m, "epyc-amd-energy");
-	assert_int_equal(watt_rail_map_new(&m.env, &rails), 0);
-	assert_int_equal(watt_cpu_ids_read(&m.env, &world.cpus), 0);
-	world.env = &m.env;
+	assert_int_equal(watt_rail_map_new(&m.world.env, &rails), 0);
+	assert_int_equal(watt_cpu_ids_read(&m.world.env, &world.cpus), 0);
+	world.env = &m.world.env;
 	world.rails = rails;
 	for (i = 0; i < WATT_ARRAY_SIZE(driver_cases); i++) {
 		const struct chip_case *c = &driver_cases[i];

@@ -33,7 +33,7 @@ static void check_board(const char *name, const struct expected *expected, size_
 
 	machine_init_fixture(&m, name);
 	assert_int_equal(machine_open(&m, &watt_power_iio), 0);
-	assert_string_equal(m.log, "");
+	assert_string_equal(m.world.text, "");
 	check_channels(&m, expected, n);
 	assert_int_equal(sum_of_roots(&m), total_uw);
 	for (i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static void test_boards(void **state)
 
 static int64_t canonical_uw(struct machine *m, const char *name)
 {
-	const struct watt_channel *c = channel_named(m, name);
+	const struct watt_channel *c = channel_named(m->power, name);
 	struct watt_sample sample = sample_named(m, name);
 
 	assert_int_equal(sample.status, WATT_STATUS_OK);
@@ -66,23 +66,23 @@ static void test_scales(void **state)
 
 	machine_init_fixture(&m, "iio-mixed");
 	assert_int_equal(machine_open(&m, &watt_power_iio), 0);
-	check_power(m.power);
-	assert_int_equal(m.n_warnings, 0);
+	check_sensors(m.power);
+	assert_int_equal(m.world.n_warnings, 0);
 	/* no index: the only power of its device */
 	assert_int_equal(canonical_uw(&m, "iio/2-0040/power0"), 250000);
-	assert_string_equal(channel_named(&m, "iio/2-0040/power0")->domain, "2-0040");
+	assert_string_equal(channel_named(m.power, "iio/2-0040/power0")->domain, "2-0040");
 	/* 12,000 mV x -400 mA */
 	assert_int_equal(canonical_uw(&m, "iio/2-0041/power0"), -4800000);
 	assert_int_equal(sample_named(&m, "iio/2-0041/power0").raw, 9600 * -800);
-	assert_true(channel_named(&m, "iio/2-0041/power0")->flags & SIGNED);
+	assert_true(channel_named(m.power, "iio/2-0041/power0")->flags & SIGNED);
 	/* 3,300 mV x (100 - 20) * 2 mA: one scale for all currents, an offset of its own */
 	assert_int_equal(canonical_uw(&m, "iio/2-0041/power1"), 3300 * 160);
 	/* (500 - 12.5) * 0.1 mW */
 	assert_int_equal(canonical_uw(&m, "iio/2-0042/vbus_a"), 48750);
-	assert_string_equal(channel_named(&m, "iio/2-0042/vbus_a")->label, "VBUS_A");
+	assert_string_equal(channel_named(m.power, "iio/2-0042/vbus_a")->label, "VBUS_A");
 	/* a processed value with a fraction */
 	assert_int_equal(canonical_uw(&m, "iio/2-0042/power1"), 1250500);
-	assert_string_equal(channel_named(&m, "iio/2-0042/power1")->domain, "2-0042:ch1");
+	assert_string_equal(channel_named(m.power, "iio/2-0042/power1")->domain, "2-0042:ch1");
 	assert_int_equal(canonical_uw(&m, "iio/2-0043/power0"), 400000);
 	assert_int_equal(canonical_uw(&m, "iio/2-0043/power1"), 500000);
 	assert_int_equal(m.power->n_channels, 7);
@@ -105,11 +105,11 @@ static void test_each_rail_once(void **state)
 	machine_init_fixture(&iio, "duplicate-rail");
 	assert_int_equal(machine_open(&hwmon, &watt_power_hwmon), 0);
 	assert_int_equal(machine_open(&iio, &watt_power_iio), 0);
-	check_power(hwmon.power);
-	check_power(iio.power);
+	check_sensors(hwmon.power);
+	check_sensors(iio.power);
 	for (i = 0; i < WATT_ARRAY_SIZE(pairs); i++)
-		assert_string_equal(channel_named(&hwmon, pairs[i][0])->domain,
-				    channel_named(&iio, pairs[i][1])->domain);
+		assert_string_equal(channel_named(hwmon.power, pairs[i][0])->domain,
+				    channel_named(iio.power, pairs[i][1])->domain);
 	assert_int_equal(canonical_uw(&iio, "iio/0-0044/power2"), 4800000);
 	assert_int_equal(canonical_uw(&hwmon, "hwmon/0-0044/power1"), 4800000);
 	for (i = 0; i < iio.power->n_channels; i++)
@@ -133,11 +133,11 @@ static void test_rule_across_subsystems(void **state)
 	hwmon.config = iio.config = (struct watt_config){ .rails = &rail, .n_rails = 1 };
 	assert_int_equal(machine_open(&hwmon, &watt_power_hwmon), 0);
 	assert_int_equal(machine_open(&iio, &watt_power_iio), 0);
-	assert_string_equal(channel_named(&hwmon, "hwmon/0-0040/vdd_a")->domain, "main");
-	assert_string_equal(channel_named(&iio, "iio/0-0040/vdd_a")->domain, "main");
-	assert_string_equal(channel_named(&iio, "iio/7-0040/vdd_a")->domain, "7-0040:vdd_a");
-	assert_int_equal(hwmon.n_warnings, 0);
-	assert_int_equal(iio.n_warnings, 1);
+	assert_string_equal(channel_named(hwmon.power, "hwmon/0-0040/vdd_a")->domain, "main");
+	assert_string_equal(channel_named(iio.power, "iio/0-0040/vdd_a")->domain, "main");
+	assert_string_equal(channel_named(iio.power, "iio/7-0040/vdd_a")->domain, "7-0040:vdd_a");
+	assert_int_equal(hwmon.world.n_warnings, 0);
+	assert_int_equal(iio.world.n_warnings, 1);
 	machine_done(&hwmon);
 	machine_done(&iio);
 }
@@ -148,19 +148,19 @@ static void test_garbage(void **state)
 
 	machine_init_fixture(&m, "hwmon-garbage");
 	assert_int_equal(machine_open(&m, &watt_power_iio), 0);
-	check_power(m.power);
+	check_sensors(m.power);
 	/* the raw value without a scale, and the device without a name */
 	assert_int_equal(m.power->n_channels, 2);
 	assert_int_equal(sample_named(&m, "iio/0-0046/power4").raw, 7);
 	assert_int_equal(sample_named(&m, "iio/iio:device1/power0").raw, 5);
-	assert_int_equal(m.n_warnings, 4);
-	assert_non_null(strstr(m.log, "in_power1_raw left out: its scale or offset"));
+	assert_int_equal(m.world.n_warnings, 4);
+	assert_non_null(strstr(m.world.text, "in_power1_raw left out: its scale or offset"));
 	machine_done(&m);
 }
 
 static void test_values_that_change(void **state)
 {
-	char *dir = machine_copy("iio-mixed");
+	char *dir = fixture_copy("iio-mixed");
 	struct machine m;
 #define FILE_OF_2_0042 "sys/devices/platform/fe804000.i2c/i2c-2/2-0042/iio:device2/"
 
@@ -188,15 +188,15 @@ static void test_nothing(void **state)
 	struct machine m;
 
 	machine_init_fixture(&m, "acpi-meter-server");
-	assert_int_equal(watt_power_iio.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(watt_power_iio.probe(&m.world.env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	assert_string_equal(diag.why, "this machine shows no IIO device");
 	assert_int_equal(machine_open(&m, &watt_power_iio), -ENODEV);
-	assert_string_equal(m.log, "");
+	assert_string_equal(m.world.text, "");
 	machine_done(&m);
 
 	machine_init_fixture(&m, "tx2");
-	assert_int_equal(watt_power_iio.probe(&m.env, &diag), 0);
+	assert_int_equal(watt_power_iio.probe(&m.world.env, &diag), 0);
 	assert_int_equal(diag.n_channels, 12);
 	assert_string_equal(diag.why, "12 channels on 4 IIO devices");
 	machine_done(&m);

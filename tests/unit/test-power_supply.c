@@ -36,20 +36,20 @@ static void test_laptop(void **state)
 
 	machine_init_fixture(&m, "laptop-battery");
 	assert_int_equal(machine_open(&m, &watt_power_power_supply), 0);
-	assert_string_equal(m.log, "");
+	assert_string_equal(m.world.text, "");
 	check_channels(&m, expected, WATT_ARRAY_SIZE(expected));
-	c = channel_named(&m, "power_supply/bat0/power");
+	c = channel_named(m.power, "power_supply/bat0/power");
 	assert_int_equal(c->scale_num, 1);
 	assert_int_equal(c->scale_den, 1);
 	assert_int_equal(c->period_ns, WATT_NSEC_PER_SEC);
-	c = channel_named(&m, "power_supply/bat1/power");
+	c = channel_named(m.power, "power_supply/bat1/power");
 	assert_int_equal(c->scale_num, 1);
 	assert_int_equal(c->scale_den, 1000000);
-	c = channel_named(&m, "power_supply/bat3/energy");
+	c = channel_named(m.power, "power_supply/bat3/energy");
 	assert_int_equal(c->quantity, WATT_QUANTITY_ENERGY);
 	assert_int_equal(c->scale_num, 3600000);
 	/* 1 uAh at 11.4 V is 0.04104 J */
-	c = channel_named(&m, "power_supply/bat4/energy");
+	c = channel_named(m.power, "power_supply/bat4/energy");
 	assert_int_equal(c->scale_num / c->scale_den, 41040000);
 	machine_done(&m);
 }
@@ -73,7 +73,7 @@ static void test_signs(void **state)
 		{ "Discharging\n", "much\n", WATT_STATUS_BROKEN, 0 },
 		{ "Discharging\n", "-9223372036854775808\n", WATT_STATUS_BROKEN, 0 },
 	};
-	char *dir = machine_copy("laptop-battery");
+	char *dir = fixture_copy("laptop-battery");
 	struct machine m;
 	size_t i;
 
@@ -95,7 +95,7 @@ static void test_signs(void **state)
 /* What is left in a battery counts while it is being used, and is silent while it is charged. */
 static void test_falling_energy(void **state)
 {
-	char *dir = machine_copy("laptop-battery");
+	char *dir = fixture_copy("laptop-battery");
 	struct machine m;
 
 	machine_init(&m, dir);
@@ -110,7 +110,7 @@ static void test_falling_energy(void **state)
 
 static void test_unplugged(void **state)
 {
-	char *dir = machine_copy("laptop-battery");
+	char *dir = fixture_copy("laptop-battery");
 	struct machine m;
 
 	machine_init(&m, dir);
@@ -133,14 +133,14 @@ static void test_garbage_and_nothing(void **state)
 
 	machine_init_fixture(&m, "hwmon-garbage");
 	assert_int_equal(machine_open(&m, &watt_power_power_supply), -EIO);
-	assert_int_equal(m.n_warnings, 1);
-	assert_non_null(strstr(m.log, "power_now left out: its number is out of range"));
-	assert_int_equal(watt_power_power_supply.probe(&m.env, &diag), -EIO);
+	assert_int_equal(m.world.n_warnings, 1);
+	assert_non_null(strstr(m.world.text, "power_now left out: its number is out of range"));
+	assert_int_equal(watt_power_power_supply.probe(&m.world.env, &diag), -EIO);
 	assert_int_equal(diag.state, WATT_BROKEN);
 	machine_done(&m);
 
 	machine_init_fixture(&m, "tx2");
-	assert_int_equal(watt_power_power_supply.probe(&m.env, &diag), -ENODEV);
+	assert_int_equal(watt_power_power_supply.probe(&m.world.env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	assert_int_equal(diag.n_channels, 0);
 	machine_done(&m);

@@ -50,7 +50,7 @@ static void test_unknown_board(void **state)
 	struct machine m;
 
 	machine_init_fixture(&m, "ina-mixed");
-	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
 	assert_null(watt_rail_map_board(map));
 	check_place(map, &(struct watt_rail){ "3-0040", "VDD_IN", "ch0", false }, "3-0040:vdd_in",
 		    WATT_DOMAIN_RAIL, OVERLAP);
@@ -75,7 +75,7 @@ static void test_known_board(void **state)
 	struct machine m;
 
 	machine_init_fixture(&m, "jetson-agx-orin");
-	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
 	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "vdd_cpu_cv",
 		    WATT_DOMAIN_CPU_RAIL, 0);
@@ -103,7 +103,7 @@ static void test_rules(void **state)
 
 	machine_init_fixture(&m, "jetson-agx-orin");
 	m.config = (struct watt_config){ .rails = rails, .n_rails = WATT_ARRAY_SIZE(rails) };
-	assert_int_equal(watt_rail_map_new(&m.env, &map), 0);
+	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
 	/* a rule goes before the table; what it does not say comes from there */
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "mine/cpu",
 		    WATT_DOMAIN_CPU_RAIL, 0);
@@ -117,7 +117,7 @@ static void test_rules(void **state)
 		    WATT_DOMAIN_GPU, 0);
 	check_place(map, &(struct watt_rail){ "1-0041", "VDDQ_VDD2_1V8AO", "ch1", true },
 		    "vin_sys_5v0/vddq_vdd2_1v8ao", WATT_DOMAIN_DRAM, 0);
-	assert_int_equal(m.n_warnings, 0);
+	assert_int_equal(m.world.n_warnings, 0);
 	watt_rail_map_free(map);
 	machine_done(&m);
 }

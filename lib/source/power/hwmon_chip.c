@@ -176,6 +176,14 @@ static void read_name(const struct watt_env *env, const char *hwmon, struct watt
 	}
 }
 
+/* A name goes into messages of one line. */
+static void keep_printable(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || (unsigned char)*name >= 0x7f)
+			*name = '_';
+}
+
 static void read_device(const struct watt_env *env, const char *hwmon, struct watt_hwmon_chip *chip)
 {
 	char path[128];
@@ -184,6 +192,7 @@ static void read_device(const struct watt_env *env, const char *hwmon, struct wa
 	if (watt_device_name(&env->sysfs, path, chip->device, sizeof(chip->device)) < 0)
 		chip->device[0] = '\0';
 	read_name(env, hwmon, chip);
+	keep_printable(chip->name);
 	/* a virtual chip has no device: its name is all that stays the same */
 	if (!chip->device[0])
 		watt_strlcpy(chip->device, chip->name[0] ? chip->name : hwmon,
