@@ -10,6 +10,19 @@
 
 static const char *const v1_preference[] = { "cpuacct", "memory", "pids", "name=systemd" };
 
+/* Behind the v2 path of a cgroup that was removed while somebody was in it. */
+static void cut_removed(struct watt_cgroup_line *line)
+{
+	static const char mark[] = " (deleted)";
+	size_t n = strlen(mark);
+
+	if (line->is_v1 || line->path_len <= n ||
+	    memcmp(line->path + line->path_len - n, mark, n) != 0)
+		return;
+	line->path_len -= n;
+	line->is_removed = true;
+}
+
 int watt_cgroup_line_next(const char **cursor, struct watt_cgroup_line *ret)
 {
 	const char *p = *cursor, *end, *controllers, *path;
@@ -36,6 +49,7 @@ int watt_cgroup_line_next(const char **cursor, struct watt_cgroup_line *ret)
 		.path_len = (size_t)(end - path - 1),
 		.is_v1 = path != controllers,
 	};
+	cut_removed(ret);
 	return 0;
 }
 

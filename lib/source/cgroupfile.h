@@ -27,6 +27,7 @@ struct watt_cgroup_line {
 	const char *path; /* "/" and what follows */
 	size_t path_len;
 	bool is_v1;
+	bool is_removed; /* the directory is gone; who is left in it dies */
 };
 
 /* Next line of the text at *cursor: 0; 1: no more; -EBADMSG: not such a line (cursor is past it). */

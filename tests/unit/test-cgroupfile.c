@@ -40,6 +40,9 @@ static void test_pick(void **state)
 		{ "0::/a:b:/c\n", "", "/a:b:/c" },
 		{ "garbage\n0::/a\n\n1:\n", "", "/a" },
 		{ "0::/../x\n", "", "/../x" },
+		/* a zombie's cgroup may be gone before it */
+		{ "0::/a/b (deleted)\n", "", "/a/b" },
+		{ "0:: (deleted)\n1:pids:/x (deleted)\n", "pids", "/x (deleted)" },
 	};
 	size_t i;
 

@@ -119,6 +119,8 @@ static void test_refresh(void **state)
 	scratch_write(dir, "5/status", "Uid:\t2\t2\t2\t2\n");
 	assert_int_equal(watt_proc_refresh(&reader, &proc), WATT_PROC_CGROUP);
 	assert_int_equal(proc.usage.uid, 2);
+	scratch_write(dir, "5/cgroup", "0::/gone (deleted)\n");
+	assert_int_equal(watt_proc_refresh(&reader, &proc), 0);
 	/* what was known stays when it can't be read any more */
 	scratch_write(dir, "5/cgroup", "");
 	scratch_unlink(dir, "5/status");

@@ -2,6 +2,7 @@
 /* lib/source/usage/procfs.c */
 #include "env.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -373,6 +374,39 @@ static void test_live(void **state)
 	close_source();
 }
 
+static void stay_on(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		skip();
+}
+
+/* Where it matters which CPU a record speaks of, it is the one of this sweep. */
+static void test_slots(void **state)
+{
+	static uint16_t slot[2] = { 0, 1 };
+	static const struct watt_cpu_map two = { .n_cpus = 2, .n_slots = 2, .slot = slot };
+	unsigned int i;
+	cpu_set_t all;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	stay_on(1);
+	test_env_open(&test, "/proc", "/sys");
+	assert_int_equal(watt_usage_procfs.open(&test.env, &two, &src), 0);
+	sweep(false);
+	for (i = 0; i < 4; i++) {
+		stay_on(i & 1);
+		burn(2 * WATT_NSEC_PER_MSEC);
+		sweep(false);
+		assert_int_equal(record_of((uint32_t)getpid(), 0)->cpu, i & 1);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	close_source();
+}
+
 static void test_probe(void **state)
 {
 	struct watt_diag diag = { 0 };
@@ -408,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_bad_stat),
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_probe),
 	};
 

@@ -31,7 +31,7 @@ static clockid_t process_clock(uint32_t pid)
 static bool is_own_namespace(const struct watt_root *procfs)
 {
 	char text[4096], *line;
-	uint64_t pid, other;
+	uint64_t pid;
 	const char *p;
 
 	if (!procfs->is_kernel || watt_root_read(procfs, "self/status", text, sizeof(text)) < 0)
@@ -44,7 +44,7 @@ static bool is_own_namespace(const struct watt_root *procfs)
 	p = strchr(line, ':') + 1;
 	if (watt_scan_u64(&p, &pid) < 0 || pid != (uint64_t)getpid())
 		return false;
-	return *p == '\n' || watt_scan_u64(&p, &other) < 0 || strchr(line + 1, '\n') < p;
+	return *p == '\n' || *p == '\0';
 }
 
 void watt_proc_reader_init(struct watt_proc_reader *reader, const struct watt_root *procfs,
@@ -155,6 +155,8 @@ static int read_cgroup(const struct watt_proc_reader *reader, const struct watt_
 	r = watt_root_read(process, "cgroup", text, sizeof(text));
 	if (r < 0 || watt_cgroup_line_pick(text, &line) < 0)
 		return 0;
+	if (line.is_removed && usage->cgroup_id != 0)
+		return 0; /* its inode can't be had any more */
 	id = cgroup_id(reader, &line);
 	usage->flags &= (uint16_t) ~(WATT_USAGE_NO_CGROUP | WATT_USAGE_CGROUP_V1);
 	if (line.is_v1)
@@ -258,23 +260,37 @@ int watt_proc_verify(const struct watt_proc_reader *reader, const struct watt_pr
 	return r == -ESRCH ? r : 0;
 }
 
-static int read_cpu_by_stat(const struct watt_proc_reader *reader, struct watt_proc *proc,
-			    uint64_t *ret_ns)
+/* The same, by pid; notes the CPU that it ran on last. */
+static int locate(const struct watt_proc_reader *reader, struct watt_proc *proc,
+		  struct watt_pidstat *ret)
 {
 	struct watt_root process = WATT_ROOT_INIT;
-	struct watt_pidstat stat;
 	int r;
 
 	r = watt_procdir_open(reader->procfs, proc->usage.tgid, &process);
 	if (r == 0)
-		r = read_own_stat(reader, proc, &process, &stat);
+		r = read_own_stat(reader, proc, &process, ret);
 	watt_root_close(&process);
 	if (r == 0)
-		r = stat_cpu_ns(reader, &stat, ret_ns);
-	if (r < 0)
-		return r;
-	proc->usage.cpu = stat.cpu;
-	return 0;
+		proc->usage.cpu = ret->cpu;
+	return r;
+}
+
+int watt_proc_locate(const struct watt_proc_reader *reader, struct watt_proc *proc)
+{
+	struct watt_pidstat stat;
+
+	return locate(reader, proc, &stat);
+}
+
+static int read_cpu_by_stat(const struct watt_proc_reader *reader, struct watt_proc *proc,
+			    uint64_t *ret_ns)
+{
+	struct watt_pidstat stat;
+	int r;
+
+	r = locate(reader, proc, &stat);
+	return r < 0 ? r : stat_cpu_ns(reader, &stat, ret_ns);
 }
 
 int watt_proc_read_cpu(const struct watt_proc_reader *reader, struct watt_proc *proc,

@@ -50,6 +50,8 @@ int watt_proc_meet(const struct watt_proc_reader *reader, uint32_t pid, struct w
  */
 int watt_proc_read_cpu(const struct watt_proc_reader *reader, struct watt_proc *proc,
 		       uint64_t *ret_ns);
+/* Finds out which CPU its first thread ran on last. -ESRCH: gone or another. */
+int watt_proc_locate(const struct watt_proc_reader *reader, struct watt_proc *proc);
 /* Reads the identity again: bits of enum watt_proc_change; -ESRCH: gone or another. */
 int watt_proc_refresh(const struct watt_proc_reader *reader, struct watt_proc *proc);
 /* Whether it still is the process that it was when its directory has another inode: 0, -ESRCH. */

@@ -312,6 +312,8 @@ static int account(struct procfs *src, struct watt_proc *proc, bool full)
 		count_seen(src, proc, cpu_ns);
 		proc->usage.cpu_ns = cpu_ns;
 	}
+	if (has_moved && src->has_slots)
+		watt_proc_locate(&src->reader, proc);
 	proc->usage.t_ns = t_ns;
 	proc->is_new = false;
 	r = send(src, proc, WATT_USAGE_TASK);
@@ -319,7 +321,7 @@ static int account(struct procfs *src, struct watt_proc *proc, bool full)
 		return r;
 	if (was_new)
 		schedule_refresh(src, proc, t_ns);
-	if (has_moved && !was_new && (src->has_slots || t_ns >= proc->refresh_ns))
+	if (has_moved && !was_new && t_ns >= proc->refresh_ns)
 		return refresh(src, proc, t_ns);
 	return 0;
 }
