@@ -46,6 +46,18 @@ enum bench_bar {
 	BENCH_AT_LEAST,
 };
 
+/* Three digits that count, and never fewer than those before the point. */
+static inline int bench_digits(double value)
+{
+	int digits = 2;
+
+	for (; digits > 0 && value >= 9.995; value /= 10)
+		digits--;
+	for (; digits < 6 && value > 0 && value < 0.9995; value *= 10)
+		digits++;
+	return digits;
+}
+
 /*
  * One figure: what was measured, the value with its unit, the bar, and under which conditions
  * (printf style).
@@ -57,7 +69,7 @@ bench_report(const char *what, double value, const char *unit, enum bench_bar ki
 	bool is_met = kind == BENCH_NO_BAR || (kind == BENCH_AT_MOST ? value <= bar : value >= bar);
 	va_list ap;
 
-	printf("bench\t%s\t%.6g\t%s\t", what, value, unit);
+	printf("bench\t%s\t%.*f\t%s\t", what, bench_digits(value), value, unit);
 	if (kind != BENCH_NO_BAR)
 		printf("%s %.6g\t%s\t", kind == BENCH_AT_MOST ? "<=" : ">=", bar,
 		       is_met ? "met" : "missed");

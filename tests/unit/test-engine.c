@@ -277,6 +277,28 @@ static void test_loss_is_counted(void **state)
 	watt_engine_free(engine);
 }
 
+/* Without a size the ring takes 2 s of readings, whatever the rate. */
+static void test_ring_fits_the_rate(void **state)
+{
+	struct watt_engine_opts opts = { .epoch_ns = 1 };
+	struct fake *fake = fake_new(&quick_ops);
+	struct watt_engine *engine;
+	uint64_t missed, lost, i;
+
+	fake_add(fake, MAX_CHANNELS, 0);
+	engine = engine_new(&opts, fake, NULL);
+	for (i = 0; i < 2000; i++)
+		watt_engine_run_due(engine, 1 + i * MS);
+	watt_engine_losses(engine, &missed, &lost);
+	assert_int_equal(missed, 0);
+	assert_int_equal(lost, 0);
+	for (; i < 20000; i++)
+		watt_engine_run_due(engine, 1 + i * MS);
+	watt_engine_losses(engine, &missed, &lost);
+	assert_true(lost > 0);
+	watt_engine_free(engine);
+}
+
 static void test_read_now_without_threads(void **state)
 {
 	struct watt_engine_opts opts = { .epoch_ns = 1000, .quantum_ns = 100 };
@@ -509,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_missed_and_late),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_loss_is_counted),
+		cmocka_unit_test(test_ring_fits_the_rate),
 		cmocka_unit_test(test_read_now_without_threads),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_first_sample_comes_at_once),
