@@ -30,8 +30,8 @@ static const char help_text[] =
 	"why, and what to do about it.\n\n"
 	"      --json           one JSON document\n"
 	"  -v, --verbose        sources for tests, and what was looked at, too\n\n" OPTIONS_HELP
-	"\nExit status: 0 if energy can be measured or estimated and shared among processes,\n"
-	"1 if not, 2 for a mistake in the command line.\n";
+	"\nExit status: 0 if energy can be measured or estimated, and attributed;\n"
+	"1 if not; 2 for a mistake in the command line.\n";
 
 static void print_detail(const char *word, const char *text, size_t width)
 {

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of the command wattribute for bash.
+
+_wattribute()
+{
+	local cur prev words cword command i
+	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
+		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
+
+	if declare -F _init_completion >/dev/null; then
+		_init_completion -n = || return
+	else
+		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+	fi
+	if ((cword == 1)); then
+		COMPREPLY=($(compgen -W 'top stat sources doctor help --help --version' -- "$cur"))
+		return
+	fi
+	command=${words[1]}
+	# "--option=value" is completed as its value.
+	if [[ $cur == --*=* ]]; then
+		prev=${cur%%=*} cur=${cur#*=}
+	fi
+	case $prev in
+	--sysfs-root | --procfs-root)
+		COMPREPLY=($(compgen -d -- "$cur"))
+		return
+		;;
+	--config | --nvml-lib | --output | -o)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		return
+		;;
+	--usage)
+		COMPREPLY=($(compgen -W 'auto bpf procfs' -- "$cur"))
+		return
+		;;
+	--sources)
+		COMPREPLY=($(compgen -W 'perf_rapl powercap hwmon iio power_supply estimate null
+			synth' -- "$cur"))
+		return
+		;;
+	--group | -g)
+		if [[ $command == top ]]; then
+			COMPREPLY=($(compgen -W 'process tree container unit user cgroup' -- "$cur"))
+			return
+		fi
+		;;
+	--sort | -s)
+		COMPREPLY=($(compgen -W 'power energy cpu pid name' -- "$cur"))
+		return
+		;;
+	--pid)
+		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"))
+		return
+		;;
+	--slice | --period | --delay | --count | --seconds | --filter | --repeat | --interval | \
+		--redfish-url | --kubelet-url)
+		return
+		;;
+	esac
+	case $command in
+	top)
+		COMPREPLY=($(compgen -W "$common --delay --count --once --seconds --group --sort
+			--filter --domains --plain" -- "$cur"))
+		;;
+	stat)
+		# Behind the first word that is no option, the command completes itself.
+		for ((i = 2; i < cword; i++)); do
+			case ${words[i]} in
+			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
+				--sources | --usage | --slice | --period | --config | --sysfs-root | \
+				--procfs-root | --nvml-lib | --redfish-url | --kubelet-url)
+				((i++))
+				;;
+			--)
+				((i++))
+				break
+				;;
+			-*) ;;
+			*)
+				break
+				;;
+			esac
+		done
+		if ((i < cword)) && declare -F _command_offset >/dev/null; then
+			_command_offset "$i"
+		elif [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$common --repeat --interval --per-domain --pid
+				--seconds --output" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -c -- "$cur"))
+		fi
+		;;
+	sources | doctor)
+		COMPREPLY=($(compgen -W "$common" -- "$cur"))
+		;;
+	help)
+		COMPREPLY=($(compgen -W 'top stat sources doctor' -- "$cur"))
+		;;
+	esac
+}
+
+complete -F _wattribute wattribute
