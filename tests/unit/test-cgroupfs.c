@@ -131,7 +131,7 @@ static void test_this_machine(void **state)
 	char text[8192], path[WATT_CGROUP_PATH_MAX];
 	struct watt_cgroup_line line;
 	struct watt_cgroupfs fs;
-	uint64_t inode;
+	uint64_t inode = 0;
 
 	assert_int_equal(watt_root_open(&sysfs, "/sys"), 0);
 	assert_int_equal(watt_root_open(&procfs, "/proc"), 0);
