@@ -119,6 +119,16 @@ static void copy_comm(const char *from, const char *to, char comm[16])
 	comm[n] = '\0';
 }
 
+/* To a worker's own name, "kworker/1:0H", procfs adds what it is working on: "-events". */
+static void cut_worker_name(char comm[16])
+{
+	static const char prefix[] = "kworker/";
+	char first = comm[strlen(prefix)];
+
+	if (strncmp(comm, prefix, strlen(prefix)) == 0 && (first == 'u' || is_digit(first)))
+		memset(comm + strcspn(comm, "+-"), 0, 16 - strcspn(comm, "+-"));
+}
+
 int watt_pidstat_parse(const char *text, struct watt_pidstat *ret)
 {
 	const char *p = text, *end = strrchr(text, ')');
@@ -144,6 +154,8 @@ int watt_pidstat_parse(const char *text, struct watt_pidstat *ret)
 	r = scan_fields(p + 2, &stat);
 	if (r < 0)
 		return r;
+	if (stat.is_kthread)
+		cut_worker_name(stat.comm);
 	*ret = stat;
 	return 0;
 }

@@ -11,7 +11,7 @@
 struct watt_pidstat {
 	uint32_t pid;
 	uint32_t parent_pid;
-	char comm[16]; /* raw: any byte but NUL may be in it */
+	char comm[16]; /* raw, any byte may be in it; zeroes behind. A kworker's is without its work */
 	char state;    /* 'R', 'S', 'Z', ... */
 	bool is_kthread;
 	uint32_t cpu;         /* that it ran on last; 0 where the line does not say */

@@ -62,6 +62,31 @@ static void test_kthread(void **state)
 	assert_int_equal(stat.cpu, 0);
 }
 
+static void test_worker(void **state)
+{
+	static const struct {
+		const char *comm, *expected;
+	} cases[] = {
+		{ "kworker/0:1-events", "kworker/0:1" },
+		{ "kworker/u8:2+ext4-rsv", "kworker/u8:2" },
+		{ "kworker/1:0H", "kworker/1:0H" },
+		/* rescuers are called after what they rescue */
+		{ "kworker/R-rcu_g", "kworker/R-rcu_g" },
+		{ "irq/24-ACPI", "irq/24-ACPI" },
+		{ "kworker/", "kworker/" },
+	};
+	struct watt_pidstat stat;
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		snprintf(text, sizeof(text),
+			 "9 (%s) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 3", cases[i].comm);
+		assert_int_equal(watt_pidstat_parse(text, &stat), 0);
+		assert_string_equal(stat.comm, cases[i].expected);
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -107,9 +132,8 @@ static void test_refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_comm),
-		cmocka_unit_test(test_kthread),
+		cmocka_unit_test(test_line),    cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_kthread), cmocka_unit_test(test_worker),
 		cmocka_unit_test(test_refused),
 	};
 

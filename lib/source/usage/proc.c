@@ -58,11 +58,6 @@ void watt_proc_reader_init(struct watt_proc_reader *reader, const struct watt_ro
 			    clock_gettime(process_clock((uint32_t)getpid()), &ts) == 0;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static int read_stat(const struct watt_root *process, struct watt_pidstat *ret)
 {
 	char text[1024];
@@ -84,29 +79,15 @@ static int stat_cpu_ns(const struct watt_proc_reader *reader, const struct watt_
 	return watt_ticks_to_ns(ticks, reader->hz, ret_ns);
 }
 
-/* To a worker's own name, "kworker/1:0H", procfs adds what it is working on: "-events". */
-static void cut_worker_name(char comm[16])
-{
-	static const char prefix[] = "kworker/";
-	char first = comm[strlen(prefix)];
-
-	if (strncmp(comm, prefix, strlen(prefix)) == 0 && (first == 'u' || is_digit(first)))
-		memset(comm + strcspn(comm, "+-"), 0, 16 - strcspn(comm, "+-"));
-}
-
 /* Takes over what stat tells: bits of enum watt_proc_change. */
 static int apply_stat(struct watt_proc *proc, const struct watt_pidstat *stat)
 {
 	struct watt_usage *usage = &proc->usage;
-	char comm[sizeof(usage->comm)];
 	int change = 0;
 
-	memcpy(comm, stat->comm, sizeof(comm));
-	if (stat->is_kthread)
-		cut_worker_name(comm);
-	if (memcmp(usage->comm, comm, sizeof(usage->comm)) != 0)
+	if (memcmp(usage->comm, stat->comm, sizeof(usage->comm)) != 0)
 		change = WATT_PROC_NAME;
-	memcpy(usage->comm, comm, sizeof(usage->comm));
+	memcpy(usage->comm, stat->comm, sizeof(usage->comm));
 	usage->parent_tgid = stat->parent_pid;
 	usage->cpu = stat->cpu;
 	usage->flags &= (uint16_t) ~(WATT_USAGE_KTHREAD | WATT_USAGE_ZOMBIE);
