@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the source "bpf" costs: a sweep per task by each way to walk, with a scan of /proc beside
+ * it, and each hook over an empty program in the same place. Makes its own tasks and removes them.
+ */
+#include "bench.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <empty.skel.h>
+#include <usage-layout.h>
+#include <usage.skel.h>
+
+#include "base/util.h"
+#include "source/config.h"
+#include "source/usage/bpf.h"
+
+#define ROUNDS 41
+#define THREADS_EACH 500
+
+static struct watt_config config;
+static struct watt_env env = { .config = &config };
+static uint16_t slots[65536];
+static struct watt_cpu_map map = { .slot = slots };
+
+/* ---- tasks ---- */
+
+static void *wait_thread(void *data)
+{
+	pause();
+	return NULL;
+}
+
+static void be_threads(unsigned int n)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	for (unsigned int i = 1; i < n; i++)
+		if (pthread_create(&thread, &attr, wait_thread, NULL) != 0)
+			_exit(1);
+}
+
+/* One process with n tasks, asleep when this returns. */
+static pid_t make_process(unsigned int n)
+{
+	int fds[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		bench_exit(1, "pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		bench_exit(BENCH_SKIP, "no more processes: %s", strerror(errno));
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		be_threads(n);
+		close(fds[0]);
+		if (write(fds[1], "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(fds[1]);
+	if (read(fds[0], &byte, 1) != 1)
+		bench_exit(BENCH_SKIP, "no more threads");
+	close(fds[0]);
+	return pid;
+}
+
+struct crowd {
+	pid_t pids[1000];
+	size_t n;
+};
+
+/* Up to 1,000 tasks are processes, more are threads: they would not fit into memory. */
+static void crowd_grow(struct crowd *crowd, unsigned int n_tasks)
+{
+	unsigned int n_each = n_tasks > 1000 ? THREADS_EACH : 1;
+
+	for (unsigned int i = 0; i < n_tasks; i += n_each)
+		crowd->pids[crowd->n++] = make_process(n_each);
+	bench_sleep_ns(300 * WATT_NSEC_PER_MSEC);
+}
+
+static void crowd_kill(struct crowd *crowd)
+{
+	for (size_t i = 0; i < crowd->n; i++)
+		kill(crowd->pids[i], SIGKILL);
+	for (size_t i = 0; i < crowd->n; i++)
+		waitpid(crowd->pids[i], NULL, 0);
+	crowd->n = 0;
+}
+
+/* ---- the ways to look at them ---- */
+
+static uint64_t sweep_cost_ns(struct watt_usage_source *source, bool is_full,
+			      struct watt_usage_batch *batch)
+{
+	struct bench_series series = { 0 };
+	uint64_t median_ns;
+	int r;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t start_ns = bench_thread_cpu_ns();
+
+		r = source->ops->sweep(source, is_full, batch);
+		if (r < 0)
+			bench_exit(1, "sweep: %s", strerror(-r));
+		bench_add(&series, bench_thread_cpu_ns() - start_ns);
+		bench_sleep_ns(5 * WATT_NSEC_PER_MSEC);
+	}
+	median_ns = bench_percentile(&series, 500);
+	bench_series_done(&series);
+	return median_ns;
+}
+
+static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
+{
+	struct watt_usage_source *source;
+	struct watt_usage_batch batch;
+	uint64_t moved_ns, full_ns;
+	int r;
+
+	r = watt_usage_bpf_open_mode(&env, &map, mode, &source);
+	if (r < 0) {
+		fprintf(stderr, "%s: %s\n", name, strerror(-r));
+		return;
+	}
+	moved_ns = sweep_cost_ns(source, false, &batch);
+	full_ns = sweep_cost_ns(source, true, &batch);
+	bench_report("task sweep", (double)moved_ns / batch.n_tasks / 1e3, "us/task",
+		     bar_us > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar_us,
+		     "%s, %u tasks, those that moved", name, batch.n_tasks);
+	bench_report("full task sweep", (double)full_ns / batch.n_tasks / 1e3, "us/task",
+		     BENCH_NO_BAR, 0, "%s, %u tasks, all of them told", name, batch.n_tasks);
+	source->ops->close(source);
+}
+
+/* Reads and parses one stat file; false: it is gone. */
+static bool scan_stat(const char *path, uint64_t *sum)
+{
+	unsigned long long user, system;
+	char text[1024], *end;
+	ssize_t n;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+			   &system) != 2)
+		return false;
+	*sum += user + system;
+	return true;
+}
+
+static unsigned int scan_tasks(const char *pid, uint64_t *sum)
+{
+	char path[300];
+	struct dirent *entry;
+	unsigned int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/stat", pid, entry->d_name);
+		n += scan_stat(path, sum);
+	}
+	closedir(dir);
+	return n;
+}
+
+/* All processes by PID/stat, or all threads by PID/task/TID/stat. */
+static unsigned int scan_proc(bool is_by_thread)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	unsigned int n = 0;
+	uint64_t sum = 0;
+	char path[300];
+
+	if (!dir)
+		bench_exit(1, "/proc: %s", strerror(errno));
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/stat", entry->d_name);
+		n += is_by_thread ? scan_tasks(entry->d_name, &sum) : scan_stat(path, &sum);
+	}
+	closedir(dir);
+	return n;
+}
+
+static void bench_proc(bool is_by_thread)
+{
+	struct bench_series series = { 0 };
+	unsigned int n = 1;
+
+	for (int i = 0; i < (is_by_thread ? 3 : 11); i++) {
+		uint64_t start_ns = bench_thread_cpu_ns();
+
+		n = scan_proc(is_by_thread);
+		bench_add(&series, bench_thread_cpu_ns() - start_ns);
+	}
+	bench_report("scan of /proc", (double)bench_percentile(&series, 500) / n / 1e3, "us/task",
+		     BENCH_NO_BAR, 0, "%s, %u of them",
+		     is_by_thread ? "PID/task/TID/stat" : "PID/stat", n);
+	bench_series_done(&series);
+}
+
+/* ---- hooks ---- */
+
+struct tally {
+	uint64_t ns, n;
+};
+
+static struct tally tally(const struct bpf_program *program)
+{
+	struct bpf_prog_info info;
+	uint32_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len) < 0)
+		return (struct tally){ 0 };
+	return (struct tally){ .ns = info.run_time_ns, .n = info.run_cnt };
+}
+
+static void report_hook(const char *what, const struct bpf_program *program,
+			const struct bpf_program *nothing, double bar_ns)
+{
+	struct tally real = tally(program), empty = tally(nothing);
+	double each_ns;
+
+	if (!real.n || !empty.n) {
+		fprintf(stderr, "%s: never called\n", what);
+		return;
+	}
+	each_ns = (double)real.ns / (double)real.n - (double)empty.ns / (double)empty.n;
+	bench_report(what, each_ns, "ns", bar_ns > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar_ns,
+		     "over an empty program's %.0f ns, %llu events",
+		     (double)empty.ns / (double)empty.n, (unsigned long long)real.n);
+}
+
+static void make_deaths(void)
+{
+	for (int i = 0; i < 2000; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void make_migrations(void)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (unsigned int i = 0; i < 4000; i++) {
+		CPU_ZERO(&one);
+		CPU_SET(i % map.n_cpus, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+static void bench_hooks(enum watt_bpf_mode mode, const char *name)
+{
+	struct watt_bpf_object object;
+	struct watt_empty_bpf *empty;
+	char what[64];
+	int stats, r;
+
+	map.n_slots = map.n_cpus;
+	r = watt_bpf_object_open(&object, &env, &map, mode);
+	if (r < 0)
+		bench_exit(1, "%s: %s", name, strerror(-r));
+	empty = watt_empty_bpf__open_and_load();
+	if (!empty || watt_empty_bpf__attach(empty) < 0)
+		bench_exit(1, "the empty programs: %s", strerror(errno));
+	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (stats < 0)
+		bench_exit(1, "statistics of BPF: %s", strerror(errno));
+	make_deaths();
+	make_migrations();
+	bench_sleep_ns(100 * WATT_NSEC_PER_MSEC);
+	close(stats);
+	snprintf(what, sizeof(what), "hook at fork (%s)", name);
+	report_hook(what, object.skel->progs.on_fork, empty->progs.empty_fork, 0);
+	snprintf(what, sizeof(what), "hook at exit (%s)", name);
+	report_hook(what,
+		    mode == WATT_BPF_MODE_HOOK ? object.skel->progs.on_exit :
+						 object.skel->progs.on_exit_keep,
+		    empty->progs.empty_exit, 0);
+	if (mode == WATT_BPF_MODE_HOOK)
+		report_hook("hook at free", object.skel->progs.on_free, empty->progs.empty_free, 0);
+	snprintf(what, sizeof(what), "hook at migration (%s)", name);
+	report_hook(what, object.skel->progs.on_migrate, empty->progs.empty_migrate, 100);
+	watt_empty_bpf__destroy(empty);
+	watt_bpf_object_close(&object);
+	map.n_slots = 1;
+}
+
+/* ---- */
+
+static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return 0;
+}
+
+int main(void)
+{
+	static const unsigned int sizes[] = { 100, 1000, 10000 };
+	struct watt_diag diag = { 0 };
+	struct crowd crowd = { .n = 0 };
+
+	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
+		bench_exit(BENCH_SKIP, "no /proc or /sys");
+	if (watt_usage_bpf.probe(&env, &diag) < 0)
+		bench_exit(BENCH_SKIP, "%s; %s", diag.why, diag.hint);
+	libbpf_set_print(no_print);
+	map.n_slots = 1;
+	map.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
+		slots[cpu] = (uint16_t)cpu;
+	for (size_t i = 0; i < WATT_ARRAY_SIZE(sizes); i++) {
+		crowd_grow(&crowd, sizes[i]);
+		bench_mode(WATT_BPF_MODE_CALL, "one call", sizes[i] >= 1000 ? 0.25 : 0);
+		bench_mode(WATT_BPF_MODE_ITER, "iterator", 0);
+		bench_proc(sizes[i] > 1000);
+		crowd_kill(&crowd);
+	}
+	bench_hooks(WATT_BPF_MODE_CALL, "keeps the dying");
+	bench_hooks(WATT_BPF_MODE_HOOK, "free hook");
+	return 0;
+}
