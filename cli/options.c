@@ -29,7 +29,8 @@ static int take_time(const char *option, const char *value, uint32_t *ret_us)
 
 static int take_usage(const char *value, const char **ret)
 {
-	if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "procfs"))
+	if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "procfs") &&
+	    strcmp(value, "synth"))
 		return options_bad_value("--usage", value, "bpf, procfs or auto");
 	*ret = value;
 	return 0;

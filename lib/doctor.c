@@ -86,7 +86,9 @@ static void ask_power(const struct watt_env *env, const char *list,
 
 static bool usage_is_wanted(const char *name, const struct watt_usage_ops *ops, bool have_one)
 {
-	return name && strcmp(name, "auto") ? !strcmp(name, ops->name) : !have_one;
+	if (name && strcmp(name, "auto"))
+		return !strcmp(name, ops->name);
+	return !have_one && !(ops->flags & WATT_USAGE_OPS_TEST);
 }
 
 static void ask_usage(const struct watt_env *env, const char *name, const struct watt_usage_ops *ops,
@@ -95,6 +97,7 @@ static void ask_usage(const struct watt_env *env, const char *name, const struct
 	diag->source = ops->name;
 	diag->summary = ops->summary;
 	diag->role = WATT_ROLE_USAGE;
+	diag->is_test = !!(ops->flags & WATT_USAGE_OPS_TEST);
 	ops->probe(env, diag);
 	diag->is_selected = diag->state == WATT_AVAILABLE && usage_is_wanted(name, ops, *have_one);
 	*have_one |= diag->is_selected;

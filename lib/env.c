@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 
 int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret)
@@ -47,6 +48,7 @@ int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *o
 	int r;
 
 	env->log = (struct watt_log){ opts->log, opts->log_data };
+	env->epoch_ns = watt_now_ns();
 	r = open_root(&env->sysfs, opts->sysfs_root, "/sys", &env->log);
 	if (r == 0)
 		r = open_root(&env->procfs, opts->procfs_root, "/proc", &env->log);

@@ -94,7 +94,8 @@ static int open_usage_named(struct watt_pipeline *p, const char *name)
 
 	if (!ops) {
 		watt_log(&p->env->log, WATT_LOG_ERROR,
-			 "no way of counting usage is called '%s'; there are: auto, bpf, procfs",
+			 "no way of counting usage is called '%s'; there are: auto, bpf, procfs, "
+			 "synth",
 			 name);
 		return -EINVAL;
 	}
@@ -114,6 +115,8 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 	if (name && strcmp(name, "auto"))
 		return open_usage_named(p, name);
 	for (i = 0; watt_usage_registry[i]; i++) {
+		if (watt_usage_registry[i]->flags & WATT_USAGE_OPS_TEST)
+			continue;
 		r = watt_usage_registry[i]->open(p->env, &p->map, &p->usage);
 		if (r == 0)
 			return 0;

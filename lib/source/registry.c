@@ -26,6 +26,7 @@ const struct watt_usage_ops *const watt_usage_registry[] = {
 	&watt_usage_bpf,
 #endif
 	&watt_usage_procfs,
+	&watt_usage_synth,
 	NULL,
 };
 /* clang-format on */

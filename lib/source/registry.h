@@ -15,6 +15,7 @@ extern const struct watt_power_ops watt_power_synth;
 extern const struct watt_usage_ops watt_usage_bpf;
 #endif
 extern const struct watt_usage_ops watt_usage_procfs;
+extern const struct watt_usage_ops watt_usage_synth;
 extern const struct watt_power_ops watt_power_perf_rapl;
 extern const struct watt_power_ops watt_power_powercap;
 

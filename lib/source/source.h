@@ -107,9 +107,15 @@ struct watt_cpu_map {
 
 struct watt_usage_source;
 
+/* Bits of watt_usage_ops.flags. */
+enum watt_usage_ops_flag {
+	WATT_USAGE_OPS_TEST = 1u << 0, /* only by name, never by itself (synth) */
+};
+
 struct watt_usage_ops {
 	const char *name;
 	const char *summary;
+	uint32_t flags; /* enum watt_usage_ops_flag */
 	/* As watt_power_ops.probe. */
 	int (*probe)(const struct watt_env *env, struct watt_diag *diag);
 	/* map is borrowed and outlives the source. */

@@ -26,6 +26,8 @@ static void set_default(uint32_t *value, uint32_t standard)
 
 static int check_opts(struct watt_synth_machine_opts *opts)
 {
+	uint32_t i;
+
 	if (opts->epoch_ns == 0)
 		opts->epoch_ns = WATT_NSEC_PER_SEC;
 	set_default(&opts->n_cpus, 4);
@@ -46,6 +48,9 @@ static int check_opts(struct watt_synth_machine_opts *opts)
 	    opts->task_max_mw > POWER_MAX_MW || opts->idle_mw > POWER_MAX_MW ||
 	    opts->dram_idle_mw > POWER_MAX_MW || opts->dram_task_mw > POWER_MAX_MW)
 		return -EINVAL;
+	for (i = 0; opts->cpu_packages && i < opts->n_cpus; i++)
+		if (opts->cpu_packages[i] >= opts->n_packages)
+			return -EINVAL;
 	if (opts->pid_max < WATT_SYNTH_FIRST_PID + (uint64_t)opts->n_processes + opts->n_kthreads)
 		return -EINVAL;
 	return 0;
@@ -76,8 +81,7 @@ static void name_domains(struct watt_synth_machine *m)
 	}
 	for (i = 0; m->opts.has_cores && i < m->opts.n_cpus; i++, domain++) {
 		*domain = (struct watt_synth_domain){ .kind = WATT_DOMAIN_CORE,
-						      .package_id =
-							      (int32_t)watt_synth_package_of(m, i),
+						      .package_id = (int32_t)m->cpus[i].package,
 						      .core_id = (int32_t)i };
 		snprintf(domain->path, sizeof(domain->path), "package-%d/core-%u",
 			 domain->package_id, i);
@@ -103,6 +107,21 @@ int watt_synth_domain_step(struct watt_synth_machine *m, size_t domain)
 				     idle_mw_of(m, domain) + m->active_mw[domain]);
 }
 
+static void place_cpus(struct watt_synth_machine *m)
+{
+	const struct watt_synth_machine_opts *opts = &m->opts;
+	uint32_t i;
+
+	for (i = 0; i < opts->n_cpus; i++) {
+		m->cpus[i].package =
+			opts->cpu_packages ?
+				opts->cpu_packages[i] :
+				(uint32_t)((uint64_t)i * opts->n_packages / opts->n_cpus);
+		m->slots[i] = (uint16_t)(opts->has_cores ? i : m->cpus[i].package);
+	}
+	m->opts.cpu_packages = NULL;
+}
+
 static int allocate(struct watt_synth_machine *m)
 {
 	size_t i;
@@ -119,10 +138,8 @@ static int allocate(struct watt_synth_machine *m)
 	if (!m->cpus || !m->slots || !m->times || !m->domains || !m->curves || !m->active_mw ||
 	    !m->gone_nj)
 		return -ENOMEM;
+	place_cpus(m);
 	name_domains(m);
-	for (i = 0; i < m->opts.n_cpus; i++)
-		m->slots[i] =
-			(uint16_t)(m->opts.has_cores ? i : watt_synth_package_of(m, (uint32_t)i));
 	for (i = 0; i < m->n_domains; i++) {
 		r = watt_synth_domain_step(m, i);
 		if (r < 0)

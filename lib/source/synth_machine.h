@@ -47,9 +47,11 @@ struct watt_synth_machine_opts {
 	uint32_t cgroup_ppm;  /* 0; to move to another cgroup */
 	uint32_t thread_ppm;  /* 0; that what is forked is a thread and not a process */
 	uint32_t lose_ppm;    /* 0; that a record of an event gets lost, and is counted */
-	bool has_cores;       /* each CPU is a core with a domain of its own */
-	bool is_forgetful;    /* tasks that are gone are summed up, not kept */
-	bool is_mute;         /* nobody will sweep it: events are not kept */
+	/* Package of each CPU, below n_packages; copied. NULL: dealt out in blocks. */
+	const uint16_t *cpu_packages;
+	bool has_cores;    /* each CPU is a core with a domain of its own */
+	bool is_forgetful; /* tasks that are gone are summed up, not kept */
+	bool is_mute;      /* nobody will sweep it: events are not kept */
 };
 
 /* Packages first, then dram, then cores. */

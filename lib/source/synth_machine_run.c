@@ -21,7 +21,7 @@ static size_t core_index(const struct watt_synth_machine *m, uint32_t cpu)
 void watt_synth_task_charge(struct watt_synth_machine *m, struct watt_synth_actor *task)
 {
 	uint64_t ran_us = m->now_us - task->since_us;
-	uint32_t package = watt_synth_package_of(m, task->cpu);
+	uint32_t package = m->cpus[task->cpu].package;
 	int64_t energy_nj = (int64_t)(task->truth.power_mw * ran_us);
 
 	task->since_us = m->now_us;
@@ -44,7 +44,7 @@ static int add_power(struct watt_synth_machine *m, size_t domain, uint32_t mw, b
 static int switch_power(struct watt_synth_machine *m, const struct watt_synth_actor *task,
 			bool is_on)
 {
-	uint32_t package = watt_synth_package_of(m, task->cpu);
+	uint32_t package = m->cpus[task->cpu].package;
 	int r;
 
 	r = add_power(m, package, task->truth.power_mw, is_on);

@@ -36,6 +36,7 @@ struct watt_synth_actor {
 };
 
 struct watt_synth_cpu {
+	uint32_t package;
 	struct watt_synth_actor *running; /* NULL: idle */
 	uint64_t busy_us;
 };
@@ -66,11 +67,6 @@ struct watt_synth_machine {
 	uint64_t lost;
 	struct watt_cpu_time *times;
 };
-
-static inline uint32_t watt_synth_package_of(const struct watt_synth_machine *m, uint32_t cpu)
-{
-	return (uint32_t)((uint64_t)cpu * m->opts.n_packages / m->opts.n_cpus);
-}
 
 /* The power of a domain is now that of idling plus active_mw. 0 or -ENOMEM. */
 int watt_synth_domain_step(struct watt_synth_machine *m, size_t domain);

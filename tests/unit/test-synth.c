@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/synth.c and lib/source/synth_live.c */
+/* lib/source/power/synth.c, lib/source/usage/synth.c and lib/source/synth_live.c */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -101,6 +101,32 @@ static void test_twins(void **state)
 	watt_root_close(&env.sysfs);
 }
 
+static void test_usage(void **state)
+{
+	struct watt_usage_source *usage;
+	struct watt_usage_batch batch;
+	struct watt_diag diag = { .state = WATT_BROKEN };
+	struct watt_cpu_map map = { 0 };
+	struct watt_env env;
+
+	env_open(&env);
+	assert_true(watt_usage_synth.flags & WATT_USAGE_OPS_TEST);
+	assert_int_equal(watt_usage_synth.probe(&env, &diag), 0);
+	assert_int_equal(diag.state, WATT_AVAILABLE);
+	assert_int_equal(watt_usage_synth.open(&env, &map, &usage), 0);
+	assert_ptr_equal(usage->ops, &watt_usage_synth);
+	assert_int_equal(usage->ops->sweep(usage, false, &batch), 0);
+	assert_true(batch.flags & WATT_BATCH_FULL);
+	assert_int_equal(batch.n_cpus, 4);
+	assert_true(batch.n_tasks > 4);
+	usleep(3000);
+	assert_int_equal(usage->ops->sweep(usage, false, &batch), 0);
+	assert_false(batch.flags & WATT_BATCH_FULL);
+	watt_usage_synth.close(usage);
+	watt_usage_synth.close(NULL);
+	watt_root_close(&env.sysfs);
+}
+
 static void test_probe(void **state)
 {
 	struct watt_diag diag = { .state = WATT_BROKEN };
@@ -116,9 +142,8 @@ static void test_probe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_channels),
-		cmocka_unit_test(test_readings_move),
-		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_channels), cmocka_unit_test(test_readings_move),
+		cmocka_unit_test(test_twins),    cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_probe),
 	};
 

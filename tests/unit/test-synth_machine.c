@@ -323,6 +323,25 @@ static void test_lost_records_are_counted(void **state)
 	watt_synth_machine_free(m);
 }
 
+/* CPUs of a package need not be neighbours. */
+static void test_interleaved_packages(void **state)
+{
+	static const uint16_t packages[] = { 0, 1, 0, 1 };
+	struct watt_synth_machine_opts opts = { .n_packages = 2, .cpu_packages = packages };
+	struct watt_synth_machine *m = make(&opts);
+	const uint16_t *slots;
+	uint32_t n_slots;
+
+	slots = watt_synth_machine_cpu_slots(m, &n_slots);
+	assert_int_equal(n_slots, 2);
+	assert_memory_equal(slots, packages, sizeof(packages));
+	assert_int_equal(watt_synth_machine_run(m, 2 * S), 0);
+	check_conservation(m);
+	watt_synth_machine_free(m);
+	opts.n_packages = 1;
+	assert_int_equal(watt_synth_machine_new(&opts, &m), -EINVAL);
+}
+
 static void test_defaults_and_contradictions(void **state)
 {
 	static const struct watt_synth_machine_opts bad[] = {
@@ -360,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_time_adds_up),
 		cmocka_unit_test(test_same_seed_same_bytes),
 		cmocka_unit_test(test_lost_records_are_counted),
+		cmocka_unit_test(test_interleaved_packages),
 		cmocka_unit_test(test_defaults_and_contradictions),
 	};
 
