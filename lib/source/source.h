@@ -148,8 +148,9 @@ struct watt_meta *watt_meta_close(struct watt_meta *meta);
 /*
  * Reads who a process is. What can't be read is marked in ret->missing; that is no error.
  * The strings belong to ret, each allocated: free them with watt_identity_done. comm, uid and
- * parent_pid are filled too; comm is empty where it can't be read (hidepid). -ESRCH: it is gone, or its pid belongs to another process by now (start_ns differs
- * by more than a clock tick).
+ * parent_pid are filled too. -ESRCH: it is gone, or its pid belongs to another process by now
+ * (start_ns differs by more than a clock tick). -EACCES: procfs hides it (hidepid); -EBADMSG,
+ * -ERANGE: its stat can't be parsed. What usage says of it is then all there is.
  */
 int watt_meta_read_process(struct watt_meta *meta, uint32_t pid, uint64_t start_ns,
 			   struct watt_identity *ret);

@@ -116,7 +116,7 @@ static bool is_same_start(uint64_t start_ticks, uint64_t start_ns, long hz)
 	return (ns > start_ns ? ns - start_ns : start_ns - ns) <= tick_ns;
 }
 
-/* -ESRCH: another process. A stat that can't be read proves nothing: it passes. */
+/* Who it is at all. -ESRCH: gone, or another process; anything else: it can't be told. */
 static int read_stat(const struct watt_root *process, long hz, struct watt_identity *id,
 		     bool *ret_is_kthread)
 {
@@ -125,12 +125,12 @@ static int read_stat(const struct watt_root *process, long hz, struct watt_ident
 	int r;
 
 	r = watt_root_read(process, "stat", text, sizeof(text));
-	if (r == -ENOENT || r == -ESRCH)
+	if (r == -ENOENT)
 		return -ESRCH;
-	if (r < 0 || watt_pidstat_parse(text, &stat) < 0) {
-		*ret_is_kthread = false;
-		return 0;
-	}
+	if (r >= 0)
+		r = watt_pidstat_parse(text, &stat);
+	if (r < 0)
+		return r == -EPERM ? -EACCES : r;
 	if (!is_same_start(stat.start_ticks, id->start_ns, hz))
 		return -ESRCH;
 	memcpy(id->comm, stat.comm, sizeof(id->comm));
@@ -161,13 +161,8 @@ int watt_meta_read_process(struct watt_meta *meta, uint32_t pid, uint64_t start_
 	int r;
 
 	r = watt_procdir_open(&meta->env->procfs, pid, &process);
-	if (r == -ESRCH)
-		return r;
-	if (r < 0) {
-		id.missing = WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE | WATT_IDENTITY_UID;
-		*ret = id;
-		return 0;
-	}
+	if (r < 0)
+		return r == -EPERM ? -EACCES : r;
 	r = read_process(&process, meta->hz, &id);
 	watt_root_close(&process);
 	if (r < 0) {
