@@ -153,14 +153,17 @@ static uint64_t start_of(pid_t pid)
 	struct watt_pidstat stat;
 	char path[64], text[1024];
 	uint64_t start_ns = 0;
+	int dir, fd;
 	ssize_t n;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* by descriptor, as below */
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(dir, "stat", O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
+	close(dir);
 	assert_true(n > 0);
 	text[n] = '\0';
 	assert_int_equal(watt_pidstat_parse(text, &stat), 0);
