@@ -32,16 +32,16 @@ struct watt_config_chip {
 /* Where a rail belongs. Matched by cleaned label, case-insensitively. */
 struct watt_config_rail {
 	char *label;
-	char *domain;      /* path in the domain tree */
-	int32_t kind;      /* enum watt_domain_kind; -1: not said */
+	char *domain; /* path in the domain tree */
+	int32_t kind; /* enum watt_domain_kind; -1: not said */
 };
 
 /* A model of estimation: power = idle + (full - idle) * utilisation, per logical CPU. */
 struct watt_config_model {
-	char *name;          /* microarchitecture or free text */
-	char *match;         /* substring of the model name in cpuinfo; NULL: always */
-	uint32_t idle_uw;    /* per logical CPU */
-	uint32_t full_uw;    /* per logical CPU */
+	char *name;       /* microarchitecture or free text */
+	char *match;      /* substring of the model name in cpuinfo; NULL: always */
+	uint32_t idle_uw; /* per logical CPU */
+	uint32_t full_uw; /* per logical CPU */
 	uint32_t uncertainty_ppm;
 };
 

@@ -105,71 +105,70 @@ static void test_models(void **state)
 	watt_config_free(config);
 }
 
-/* What is wrong, where, and what is allowed; and nothing comes out. */
+/* What is wrong, where, and what is allowed. */
+static const struct {
+	const char *text;
+	const char *said;
+} bad_files[] = {
+	{ "hwmon: {chips: []}\nrials: []\n",
+	  "f:2: unknown key 'rials'; allowed are: hwmon, rails, estimate" },
+	{ "[]", "f:1: the file must be a mapping ('key: value')" },
+	{ "hello", "f:1: the file must be a mapping ('key: value')" },
+	{ "? [a]\n: b\n", "f:1: a key must be a word; allowed are: hwmon, rails, estimate" },
+	{ "rails:\n  a: 1\n", "f:1: rails must be a list ('- item', or [item, item])" },
+	{ "rails:\n", "f:1: rails must be a list ('- item', or [item, item])" },
+	{ "rails:\n- {label: x}\n", "f:2: the entry that ends here lacks 'domain'" },
+	{ "rails:\n- label: x\n  domain: X/y\n",
+	  "f:3: domain must be names of a-z, 0-9, ':', '_' and '-', joined by '/', "
+	  "as 'vdd_in/vdd_soc'" },
+	{ "rails:\n- {label: x, domain: a//b}\n", "f:2: domain must be names of" },
+	{ "rails:\n- {label: x, domain: /a}\n", "f:2: domain must be names of" },
+	{ "rails:\n- {label: x, domain: a/}\n", "f:2: domain must be names of" },
+	{ "rails:\n- {label: '', domain: a}\n", "f:2: label must be a text of 1 to 255 bytes" },
+	{ "rails:\n- {label: x, domain: a, kind: residual}\n", "f:2: kind must be one of" },
+	{ "rails:\n- {label: x, domain: a}\n- {label: X, domain: b}\n",
+	  "f:3: rail 'x' is there twice" },
+	{ "hwmon:\n  chips:\n  - name: a\n  - name: a\n", "f:4: chip 'a' is there twice" },
+	{ "hwmon:\n  chips:\n  - name: a\n    pairs: [[1]]\n",
+	  "f:4: a pair must be [N of inN, M of currM]" },
+	{ "hwmon:\n  chips:\n  - name: a\n    pairs: [[1,\n     256]]\n",
+	  "f:5: the number of a sensor must be from 0 to 255" },
+	{ "hwmon:\n  chips:\n  - name: a\n    skip_voltages: [-1]\n",
+	  "f:4: the number of a sensor must be from 0 to 255" },
+	{ "hwmon:\n  chips:\n  - name: a\n    same_index: yes\n",
+	  "f:4: same_index must be true or false" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 1, full_w: 4001}\n",
+	  "f:3: full_w must be a number from 0 to 4000 with at most 6 decimal places" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 0.0000001, full_w: 1}\n",
+	  "f:3: idle_w must be a number" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 1., full_w: 1}\n",
+	  "f:3: idle_w must be a number" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: -1, full_w: 1}\n",
+	  "f:3: idle_w must be a number" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 99999999999999999999, full_w: 1}\n",
+	  "f:3: idle_w must be a number" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 2, full_w: 1}\n",
+	  "f:3: model 'a': full_w must be more than 0 and at least idle_w" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 0, full_w: 0}\n", "f:3: model 'a'" },
+	{ "estimate:\n  models:\n  - {name: a, idle_w: 0, full_w: 1,\n"
+	  "     uncertainty_percent: 100.1}\n",
+	  "f:4: uncertainty_percent must be a number from 0 to 100 with" },
+	{ "rails: []\nrails: []\n", "f:2: not valid YAML: duplicate key" },
+	{ "rails: [\n", "f:2: not valid YAML: " },
+	{ "a: &x 1\nrails: *x\n", "f:1: unknown key 'a'" },
+	{ "rails: &x []\nhwmon: *x\n", "f:2: hwmon must be a mapping" },
+	{ "rails: []\n---\nrails: []\n", "f:1: more than one document ('---')" },
+};
+
 static void test_errors(void **state)
 {
-	static const struct {
-		const char *text;
-		const char *said;
-	} cases[] = {
-		{ "hwmon: {chips: []}\nrials: []\n",
-		  "f:2: unknown key 'rials'; allowed are: hwmon, rails, estimate" },
-		{ "[]", "f:1: the file must be a mapping ('key: value')" },
-		{ "hello", "f:1: the file must be a mapping ('key: value')" },
-		{ "? [a]\n: b\n",
-		  "f:1: a key must be a word; allowed are: hwmon, rails, estimate" },
-		{ "rails:\n  a: 1\n", "f:1: rails must be a list ('- item', or [item, item])" },
-		{ "rails:\n", "f:1: rails must be a list ('- item', or [item, item])" },
-		{ "rails:\n- {label: x}\n", "f:2: the entry that ends here lacks 'domain'" },
-		{ "rails:\n- label: x\n  domain: X/y\n",
-		  "f:3: domain must be names of a-z, 0-9, ':', '_' and '-', joined by '/', "
-		  "as 'vdd_in/vdd_soc'" },
-		{ "rails:\n- {label: x, domain: a//b}\n", "f:2: domain must be names of" },
-		{ "rails:\n- {label: x, domain: /a}\n", "f:2: domain must be names of" },
-		{ "rails:\n- {label: x, domain: a/}\n", "f:2: domain must be names of" },
-		{ "rails:\n- {label: '', domain: a}\n",
-		  "f:2: label must be a text of 1 to 255 bytes" },
-		{ "rails:\n- {label: x, domain: a, kind: residual}\n", "f:2: kind must be one of" },
-		{ "rails:\n- {label: x, domain: a}\n- {label: X, domain: b}\n",
-		  "f:3: rail 'x' is there twice" },
-		{ "hwmon:\n  chips:\n  - name: a\n  - name: a\n", "f:4: chip 'a' is there twice" },
-		{ "hwmon:\n  chips:\n  - name: a\n    pairs: [[1]]\n",
-		  "f:4: a pair must be [N of inN, M of currM]" },
-		{ "hwmon:\n  chips:\n  - name: a\n    pairs: [[1,\n     256]]\n",
-		  "f:5: the number of a sensor must be from 0 to 255" },
-		{ "hwmon:\n  chips:\n  - name: a\n    skip_voltages: [-1]\n",
-		  "f:4: the number of a sensor must be from 0 to 255" },
-		{ "hwmon:\n  chips:\n  - name: a\n    same_index: yes\n",
-		  "f:4: same_index must be true or false" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 1, full_w: 4001}\n",
-		  "f:3: full_w must be a number from 0 to 4000 with at most 6 decimal places" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 0.0000001, full_w: 1}\n",
-		  "f:3: idle_w must be a number" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 1., full_w: 1}\n",
-		  "f:3: idle_w must be a number" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: -1, full_w: 1}\n",
-		  "f:3: idle_w must be a number" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 99999999999999999999, full_w: 1}\n",
-		  "f:3: idle_w must be a number" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 2, full_w: 1}\n",
-		  "f:3: model 'a': full_w must be more than 0 and at least idle_w" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 0, full_w: 0}\n", "f:3: model 'a'" },
-		{ "estimate:\n  models:\n  - {name: a, idle_w: 0, full_w: 1,\n"
-		  "     uncertainty_percent: 100.1}\n",
-		  "f:4: uncertainty_percent must be a number from 0 to 100 with" },
-		{ "rails: []\nrails: []\n", "f:2: not valid YAML: duplicate key" },
-		{ "rails: [\n", "f:2: not valid YAML: " },
-		{ "a: &x 1\nrails: *x\n", "f:1: unknown key 'a'" },
-		{ "rails: &x []\nhwmon: *x\n", "f:2: hwmon must be a mapping" },
-		{ "rails: []\n---\nrails: []\n", "f:1: more than one document ('---')" },
-	};
 	struct watt_config *config = NULL;
 	size_t i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(parse(cases[i].text, &config), -EINVAL);
-		said[strnlen(said, strlen(cases[i].said))] = '\0';
-		assert_string_equal(said, cases[i].said);
+	for (i = 0; i < sizeof(bad_files) / sizeof(bad_files[0]); i++) {
+		assert_int_equal(parse(bad_files[i].text, &config), -EINVAL);
+		said[strnlen(said, strlen(bad_files[i].said))] = '\0';
+		assert_string_equal(said, bad_files[i].said);
 		assert_null(config);
 	}
 }
