@@ -66,7 +66,12 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 	double power_w;
 
 	if (watt_session_get_sample(list->ses, i, &now) < 0 || now.status != WATT_STATUS_OK) {
-		snprintf(buf, UNITS_SIZE, "%s", watt_status_name((enum watt_status)now.status));
+		bool is_idle = now.status == WATT_STATUS_PENDING &&
+			       watt_session_channel_is_duplicate(list->ses, i) > 0;
+
+		/* What is not used need not be read. */
+		snprintf(buf, UNITS_SIZE, "%s",
+			 is_idle ? "not read" : watt_status_name((enum watt_status)now.status));
 		return;
 	}
 	if (channel->quantity == WATT_QUANTITY_POWER)
@@ -99,22 +104,42 @@ static void format_timing(const struct watt_channel *channel, char *buf, size_t 
 			 units_time(number, (double)channel->delay_ns / 1e9, 3));
 }
 
-static const char *use_of(const struct listing *list, size_t i, const struct watt_domain *domain)
+/* "duplicate", and whether it agrees with the channel that is used. */
+static void format_duplicate(const struct listing *list, size_t i, char *buf, size_t size)
 {
-	if (watt_session_channel_is_duplicate(list->ses, i) > 0)
-		return "duplicate";
+	int64_t difference_ppm = 0;
+	int r = watt_session_get_crosscheck(list->ses, i, &difference_ppm);
+
+	if (r == 0)
+		snprintf(buf, size, "duplicate, agrees");
+	else if (r == 1)
+		snprintf(buf, size, "duplicate, DIFFERS by %.1f %%",
+			 fabs((double)difference_ppm) / 1e4);
+	else
+		snprintf(buf, size, "duplicate");
+}
+
+static void format_use(const struct listing *list, size_t i, const struct watt_domain *domain,
+		       char *buf, size_t size)
+{
+	const char *use = "none";
+
+	if (watt_session_channel_is_duplicate(list->ses, i) > 0) {
+		format_duplicate(list, i, buf, size);
+		return;
+	}
 	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
-		return "alone";
-	if (!domain)
-		return "none";
-	return domain->is_summed ? "sum" : domain->parent >= 0 ? "part" : "alone";
+		use = "alone";
+	else if (domain)
+		use = domain->is_summed ? "sum" : domain->parent >= 0 ? "part" : "alone";
+	snprintf(buf, size, "%s", use);
 }
 
 static void add_channel(struct listing *list, size_t i, const char *stem, const char *name,
 			const struct watt_domain *domain)
 {
 	const struct watt_channel *channel = watt_session_get_channel(list->ses, i);
-	char value[UNITS_SIZE], timing[96], accuracy[UNITS_SIZE];
+	char value[UNITS_SIZE], timing[96], accuracy[UNITS_SIZE], use[64];
 
 	format_value(list, i, value);
 	format_timing(channel, timing, sizeof(timing));
@@ -126,7 +151,8 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 	table_add(list->table, "%s", timing);
 	table_add(list->table, "%s%s%s", watt_origin_name(channel->origin),
 		  channel->uncertainty_ppm ? " " : "", channel->uncertainty_ppm ? accuracy : "");
-	table_add(list->table, "%s", use_of(list, i, domain));
+	format_use(list, i, domain, use, sizeof(use));
+	table_add(list->table, "%s", use);
 	table_add(list->table, "%s", channel->name);
 }
 

@@ -76,6 +76,22 @@ static void add_value(struct watt_json *doc, json_t *obj, const struct watt_sess
 	watt_json_known_time(doc, obj, "t_s", sample.t_after_ns);
 }
 
+/* Of a duplicate that counts energy: whether it agrees with the channel that is used. */
+static void add_crosscheck(struct watt_json *doc, json_t *obj, const struct watt_session *ses,
+			   size_t i)
+{
+	int64_t difference_ppm = 0;
+	int r = watt_session_get_crosscheck(ses, i, &difference_ppm);
+
+	watt_json_text(doc, obj, "crosscheck",
+		       r == 0       ? "agrees" :
+		       r == 1       ? "differs" :
+		       r == -EAGAIN ? "pending" :
+				      NULL);
+	watt_json_real(doc, obj, "crosscheck_difference_ratio",
+		       r >= 0 ? (double)difference_ppm / 1e6 : NAN);
+}
+
 static void add_channel(struct watt_json *doc, json_t *array, const struct watt_session *ses,
 			size_t i)
 {
@@ -92,6 +108,7 @@ static void add_channel(struct watt_json *doc, json_t *array, const struct watt_
 	watt_json_text(doc, obj, "semantics", watt_semantics_name(channel->semantics));
 	watt_json_text(doc, obj, "origin", watt_origin_name(channel->origin));
 	watt_json_bool(doc, obj, "is_duplicate", watt_session_channel_is_duplicate(ses, i) > 0);
+	add_crosscheck(doc, obj, ses, i);
 	watt_json_bool(doc, obj, "is_overlap_unknown",
 		       channel->flags & WATT_CHANNEL_OVERLAP_UNKNOWN);
 	watt_json_bool(doc, obj, "is_signed", channel->flags & WATT_CHANNEL_SIGNED);
