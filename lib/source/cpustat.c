@@ -172,6 +172,7 @@ int watt_cpustat_parse(const char *text, long hz, struct watt_cpu_time *cpus, si
 	r = scan_cpus(text, hz, NULL, 0, &n);
 	if (r < 0)
 		return r;
-	memset(cpus, 0, n_cpus * sizeof(cpus[0]));
+	if (n_cpus > 0)
+		memset(cpus, 0, n_cpus * sizeof(cpus[0]));
 	return scan_cpus(text, hz, cpus, n_cpus, ret_n);
 }

@@ -84,7 +84,8 @@ static void estimate_close(struct watt_power *power)
 
 static void cleanup_estimate(struct estimate **est)
 {
-	estimate_close(&(*est)->power);
+	if (*est)
+		estimate_close(&(*est)->power);
 }
 
 /* ---- reading ---- */
