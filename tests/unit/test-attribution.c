@@ -313,7 +313,14 @@ static void check_monotone(const struct watt_snapshot *last, const struct watt_s
 				continue;
 			assert_true(row->energy_nj[d] >= 0);
 			assert_true(row->window_nj[d] >= 0);
-			if (was && row->entity.kind != WATT_ENTITY_EXITED)
+			if (!was || row->entity.kind == WATT_ENTITY_EXITED)
+				continue;
+			/* A cgroup that gets its name late brings along what it used before. */
+			if (row->entity.kind == WATT_ENTITY_CONTAINER ||
+			    row->entity.kind == WATT_ENTITY_POD)
+				assert_true(row->window_nj[d] <=
+					    row->energy_nj[d] - was->energy_nj[d]);
+			else
 				assert_int_equal(row->window_nj[d],
 						 row->energy_nj[d] - was->energy_nj[d]);
 		}
@@ -483,7 +490,7 @@ static void test_properties(void **state)
 	static struct world w;
 	uint64_t seed;
 
-	for (seed = 1; seed <= 60; seed++) {
+	for (seed = 1; seed <= 200; seed++) {
 		open_world(&w, seed);
 		live(&w, 300);
 		close_world(&w);
