@@ -64,6 +64,7 @@ struct watt_channel {
 	uint64_t scale_num;
 	uint64_t scale_den;
 	uint64_t wrap_nj;      /**< modulus of a counter in nJ; 0: it never wraps */
+	uint64_t idle_uw;      /**< power when nothing runs, where a model says it; 0: unknown */
 	uint64_t max_power_uw; /**< more than this is not plausible; 0: unknown */
 	uint64_t period_ns;    /**< how often the sensor has a new value; 0: unknown */
 	uint64_t window_ns;    /**< averaging window; 0: none or unknown */

@@ -153,7 +153,7 @@ int watt_baseline_add(struct watt_baseline *baseline, uint64_t dt_ns, int64_t en
 {
 	int r = 0;
 
-	if (energy_nj < 0)
+	if (energy_nj < 0 || baseline->is_given)
 		return 0;
 	baseline->block_ns += dt_ns;
 	baseline->block_energy_nj += (uint64_t)energy_nj;

@@ -29,6 +29,7 @@ struct watt_baseline {
 	uint64_t points;
 	uint64_t baseline_uw;
 	bool is_ready;
+	bool is_given; /* set by the owner with the two above: known, nothing is to be learned */
 };
 
 void watt_baseline_done(struct watt_baseline *baseline);

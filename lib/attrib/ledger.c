@@ -18,6 +18,14 @@ static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place
 	       (d->core_id < 0 || place->core_id < 0 || d->core_id == place->core_id);
 }
 
+static void init_baseline(struct watt_baseline *baseline, const struct watt_channel *channel)
+{
+	/* energy is spread evenly between two readings: only longer blocks show power */
+	baseline->min_block_ns = 4 * channel->period_ns;
+	baseline->baseline_uw = channel->idle_uw;
+	baseline->is_given = baseline->is_ready = channel->idle_uw > 0;
+}
+
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		       const struct watt_domain *domain, const struct watt_attrib_opts *opts)
 {
@@ -26,9 +34,8 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->domain = domain;
 	ledger->is_usable = true;
 	ledger->next_seq = 1;
-	/* energy is spread evenly between two readings: only longer blocks show power */
 	if (domain->channel >= 0)
-		ledger->baseline.min_block_ns = 4 * opts->channels[domain->channel]->period_ns;
+		init_baseline(&ledger->baseline, opts->channels[domain->channel]);
 	/* the last one stands for CPUs that are in no slot */
 	ledger->has_slot = calloc(at->n_slots + 1, sizeof(*ledger->has_slot));
 	if (!ledger->has_slot)

@@ -74,6 +74,18 @@ static void test_never_more_than_there_is(void **state)
 	assert_int_equal(watt_baseline_idle_nj(&baseline, 100 * MS, -5), 0);
 }
 
+static void test_given_is_kept(void **state)
+{
+	struct watt_baseline baseline = { .is_ready = true, .is_given = true,
+					  .baseline_uw = 4000000 };
+	int i;
+
+	for (i = 0; i < 500; i++)
+		feed(&baseline, 0.01, 500);
+	assert_int_equal(baseline.baseline_uw, 4000000);
+	watt_baseline_done(&baseline);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -81,6 +93,7 @@ int main(void)
 		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_not_from_one_level),
 		cmocka_unit_test(test_never_more_than_there_is),
+		cmocka_unit_test(test_given_is_kept),
 	};
 
 	return cmocka_run_group_tests_name("baseline", tests, NULL, NULL);

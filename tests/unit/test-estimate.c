@@ -54,6 +54,7 @@ static void test_channels(void **state)
 		assert_int_equal(channel->semantics, WATT_SEMANTICS_COUNTER);
 		assert_int_equal(channel->package_id, i);
 		assert_int_equal(channel->uncertainty_ppm, 350000);
+		assert_true(channel->idle_uw > 0 && channel->idle_uw < 100000000);
 		assert_int_equal(channel->period_ns, power->groups[0].period_ns);
 	}
 	watt_power_estimate.close(power);

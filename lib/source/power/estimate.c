@@ -39,6 +39,7 @@ struct package {
 	char name[40];
 	int32_t id;
 	uint32_t uncertainty_ppm; /* of the least known of its CPUs */
+	uint64_t idle_uw;         /* of the CPUs that are online now */
 };
 
 /* What is kept of one CPU. */
@@ -150,7 +151,7 @@ static int find_package(struct estimate *est, int32_t id, size_t *ret)
 	return 0;
 }
 
-static int place_cpu(struct estimate *est, struct cpu *cpu, int32_t package_id)
+static int place_cpu(struct estimate *est, struct cpu *cpu, int32_t package_id, bool is_online)
 {
 	struct package *package;
 	int r;
@@ -160,18 +161,23 @@ static int place_cpu(struct estimate *est, struct cpu *cpu, int32_t package_id)
 		return r;
 	package = &est->packages[cpu->package];
 	package->uncertainty_ppm = WATT_MAX(package->uncertainty_ppm, cpu->model.uncertainty_ppm);
+	package->idle_uw += is_online ? cpu->model.idle_uw : 0;
 	return 0;
 }
 
 /* CPUs that the machine tells no package of are in the first. */
 static int place_cpus(struct estimate *est, const struct watt_topology *topology)
 {
+	static const struct watt_topology_cpu untold = { .is_online = true };
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < est->n_cpus; i++)
-		r = place_cpu(est, &est->cpus[i],
-			      i < topology->n_cpus ? topology->cpus[i].package_id : 0);
+	for (i = 0; r == 0 && i < est->n_cpus; i++) {
+		const struct watt_topology_cpu *cpu =
+			i < topology->n_cpus ? &topology->cpus[i] : &untold;
+
+		r = place_cpu(est, &est->cpus[i], cpu->package_id, cpu->is_online);
+	}
 	return r;
 }
 
@@ -229,6 +235,7 @@ static int make_channels(struct estimate *est)
 			.core_id = -1,
 			.scale_num = NJ_PER_UJ,
 			.scale_den = 1,
+			.idle_uw = package->idle_uw,
 			.period_ns = PERIOD_NS,
 			.coverage_ppm = 1000000,
 			.uncertainty_ppm = package->uncertainty_ppm,
