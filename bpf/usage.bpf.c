@@ -343,16 +343,19 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 {
 	__u32 key = task->pid & (WATT_BPF_SEEN - 1);
-	struct watt_bpf_seen *last = bpf_map_lookup_elem(&seen, &key);
 	struct watt_bpf_record *record = reserve();
+	struct watt_bpf_seen *last;
 
-	if (last && old_pid != task->pid)
-		last->tag = 0;
-	if (!record)
+	if (record) {
+		record_fill(record, cheap_to_verify(task), WATT_BPF_EXEC, bpf_ktime_get_ns());
+		record->tid = old_pid;
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	}
+	if (old_pid == task->pid)
 		return 0;
-	record_fill(record, cheap_to_verify(task), WATT_BPF_EXEC, bpf_ktime_get_ns());
-	record->tid = old_pid;
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	last = bpf_map_lookup_elem(&seen, &key);
+	if (last)
+		last->tag = 0;
 	return 0;
 }
 
