@@ -35,7 +35,11 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 	sum->energy_nj += state->energy_nj;
 	sum->idle_nj += state->idle_nj;
 	sum->unattributed_nj += state->unattributed_nj;
-	sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	/* Where nothing can be shared, nobody needs to know what idle is. */
+	if (domain->key != WATT_KEY_NONE) {
+		sum->has_baseline = true;
+		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	}
 	sum->baseline_w += (double)state->baseline_uw / 1e6;
 	if (domain->origin > sum->origin)
 		sum->origin = domain->origin;
@@ -71,7 +75,7 @@ void balance_draw(const struct view *view, struct balance *ret)
 	for (i = 0; i < view->n_rows; i++)
 		if (view_is_user(view->rows[i]->entity.kind))
 			add_row(&sum, view, view->rows[i]);
-	sum.is_baseline_ready = sum.is_baseline_ready && sum.is_known;
+	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
 	sum.is_exact = sum.energy_nj == sum.attributed_nj + sum.idle_nj + sum.unattributed_nj;
 	*ret = sum;
 }

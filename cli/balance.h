@@ -12,7 +12,8 @@ struct balance {
 	bool is_known;           /* there is some energy */
 	bool has_power;          /* and it is known for the window */
 	bool is_exact;           /* the equation holds to the nJ */
-	bool is_baseline_ready;  /* in every domain that counts */
+	bool has_baseline;       /* some domain can be shared, so idle matters */
+	bool is_baseline_ready;  /* and is known in every such domain */
 	enum watt_origin origin; /* the least certain one */
 	uint32_t uncertainty_ppm;
 	int64_t energy_nj, attributed_nj, idle_nj, unattributed_nj;

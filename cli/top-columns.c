@@ -13,6 +13,7 @@
 #define NAME_LEAST 20
 #define WHOLE 4
 #define DECIMALS 3
+#define DOMAIN_MOST 14
 
 static struct top_column *add(struct top_columns *columns, enum top_column_kind kind, size_t width,
 			      bool is_right, const char *title)
@@ -36,9 +37,21 @@ static size_t used_width(const struct top_columns *columns)
 	return sum;
 }
 
+/* The end of a path tells more than its beginning. */
+static const char *short_path(const char *path, char *buf)
+{
+	size_t len = strlen(path);
+
+	if (len <= DOMAIN_MOST)
+		return path;
+	snprintf(buf, DOMAIN_MOST + 1, "~%s", path + len - (DOMAIN_MOST - 1));
+	return buf;
+}
+
 /* The domains of the partition first: they add up to the column of watts. */
 static void add_domains(struct top_columns *columns, const struct view *view, size_t width)
 {
+	char title[DOMAIN_MOST + 1];
 	int pass;
 	size_t i;
 
@@ -47,14 +60,14 @@ static void add_domains(struct top_columns *columns, const struct view *view, si
 			size_t least = strlen(view->domains[i]->path);
 			struct top_column *column;
 
-			least = least < 8 ? 8 : least > 12 ? 12 : least;
+			least = least < 8 ? 8 : least > DOMAIN_MOST ? DOMAIN_MOST : least;
 			if (columns->n + 1 >= TOP_COLUMNS_MAX ||
 			    (view->domains[i]->is_partition != 0) != pass)
 				continue;
 			if (width > 0 && used_width(columns) + least + 1 + NAME_LEAST > width)
 				continue;
 			column = add(columns, TOP_COLUMN_DOMAIN, least, true,
-				     view->domains[i]->path);
+				     short_path(view->domains[i]->path, title));
 			column->domain = i;
 		}
 	}

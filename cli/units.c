@@ -142,7 +142,9 @@ char *units_elapsed(char *buf, double time_s)
 {
 	unsigned long long s = time_s > 0 ? (unsigned long long)time_s : 0;
 
-	if (s < 60)
+	if (time_s < 10)
+		snprintf(buf, UNITS_SIZE, "%.1f s", time_s > 0 ? time_s : 0);
+	else if (s < 60)
 		snprintf(buf, UNITS_SIZE, "%llu s", s);
 	else if (s < 3600)
 		snprintf(buf, UNITS_SIZE, "%llum %02llus", s / 60, s % 60);

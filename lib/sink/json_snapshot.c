@@ -254,7 +254,7 @@ struct machine {
 	int64_t energy_nj, window_nj, idle_nj, window_idle_nj, unattributed_nj,
 		window_unattributed_nj;
 	double power_w, idle_w, unattributed_w;
-	bool is_known, has_power, is_baseline_ready;
+	bool is_known, has_power, has_baseline, is_baseline_ready;
 	enum watt_origin origin;
 	uint32_t uncertainty_ppm;
 };
@@ -271,7 +271,10 @@ static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 	sum->window_idle_nj += state->window_idle_nj;
 	sum->unattributed_nj += state->unattributed_nj;
 	sum->window_unattributed_nj += state->window_unattributed_nj;
-	sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	if (domain->key != WATT_KEY_NONE) {
+		sum->has_baseline = true;
+		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	}
 	if (domain->origin > sum->origin)
 		sum->origin = domain->origin;
 	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
@@ -306,7 +309,7 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 		   sum.unattributed_nj);
 	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
 		   sum.window_unattributed_nj);
-	watt_json_bool(doc, obj, "is_baseline_ready", sum.is_known && sum.is_baseline_ready);
+	watt_json_bool(doc, obj, "is_baseline_ready", sum.has_baseline && sum.is_baseline_ready);
 	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);
 	watt_json_real(doc, obj, "idle_power_w", sum.has_power ? sum.idle_w : NAN);
 	watt_json_real(doc, obj, "unattributed_power_w", sum.has_power ? sum.unattributed_w : NAN);

@@ -305,6 +305,10 @@ static void test_balance(void **state)
 	assert_int_equal(balance.uncertainty_ppm, 400000);
 	assert_string_equal(balance.keys, "cpu_time");
 	assert_false(balance.is_baseline_ready);
+	m.domain[DRAM].key = WATT_KEY_NONE;
+	balance_draw(&m.view, &balance);
+	assert_true(balance.is_baseline_ready);
+	assert_string_equal(balance.keys, "cpu_time, none");
 	/* The attributed part is summed on its own: a lost row is seen. */
 	m.view.rows[3] = m.view.rows[7];
 	balance_draw(&m.view, &balance);

@@ -89,7 +89,7 @@ static void test_elapsed(void **state)
 	assert_string_equal(units_elapsed(buf, 12.9), "12 s");
 	assert_string_equal(units_elapsed(buf, 200), "3m 20s");
 	assert_string_equal(units_elapsed(buf, 3725), "1h 02m");
-	assert_string_equal(units_elapsed(buf, -1), "0 s");
+	assert_string_equal(units_elapsed(buf, -1), "0.0 s");
 }
 
 int main(void)
