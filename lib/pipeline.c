@@ -287,8 +287,10 @@ static void name_groups(struct watt_pipeline *p)
 	for (i = 0; i < NAMES_PER_TICK; i++) {
 		if (watt_attrib_next_unknown_cgroup(p->attrib, &id, &v1, &pid) != 0)
 			break;
-		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &cgroup) == 0)
-			watt_attrib_set_cgroup(p->attrib, cgroup);
+		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &cgroup) < 0)
+			continue;
+		watt_attrib_set_cgroup(p->attrib, cgroup);
+		watt_meta_forget_cgroup(p->meta, id, v1); /* attribution has its own copy */
 	}
 	for (i = 0; i < NAMES_PER_TICK; i++) {
 		if (watt_attrib_next_unknown_user(p->attrib, &uid) != 0)
