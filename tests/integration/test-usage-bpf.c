@@ -53,7 +53,7 @@ static void assert_close(uint64_t got_ns, uint64_t want_ns, double tolerance)
 static void test_spinning_child(void **state)
 {
 	uint64_t work_ns = 1200 * WATT_NSEC_PER_MSEC;
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	struct rig_task *task;
 	struct rusage usage;
 	pid_t pid, done;
@@ -79,7 +79,7 @@ static void test_short_lived(void **state)
 {
 	char *const argv[] = { (char *)"true", NULL };
 	uint64_t before_ns = children_ns();
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	pid_t pid;
 
 	rig_sweep(rig, true);
@@ -104,7 +104,7 @@ static void test_frees(void **state)
 {
 	char *const argv[] = { (char *)"true", NULL };
 	uint64_t before_ns = children_ns();
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	size_t n_freed = 0;
 	pid_t pid;
 
@@ -141,7 +141,7 @@ static void storm(void *data)
 static void test_fork_storm(void **state)
 {
 	uint64_t before_ns = children_ns();
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	pid_t pids[8];
 
 	rig_sweep(rig, true);
@@ -174,7 +174,7 @@ static void burn_in_threads(void *data)
 static void test_threads(void **state)
 {
 	uint64_t work_ns = 150 * WATT_NSEC_PER_MSEC, sum_ns = 0;
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	struct rusage usage;
 	pid_t pid, done;
 	size_t n = 0;
@@ -265,7 +265,7 @@ static void test_hog(void **state)
 {
 	struct hog hog = { .cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	double errors_ns[100], last_ns = 0, error_ns, sum = 0;
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	bool has_last = false;
 	cpu_set_t all;
 	size_t n = 0;
@@ -346,7 +346,7 @@ static void test_split_by_cpu(void **state)
 	};
 	struct switch_truth_bpf *truth = switch_truth_bpf__open();
 	uint64_t all_ns = 0, wrong_ns = 0, stolen_ns;
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	pid_t pids[N];
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
@@ -391,7 +391,7 @@ static void test_split_by_cpu(void **state)
 
 static void test_cpu_times(void **state)
 {
-	struct rig *rig = *state;
+	struct rig *rig = rig_get(state);
 	uint64_t busy_ns = 0, idle_ns = 0;
 
 	rig_sweep(rig, true);

@@ -41,24 +41,28 @@ const char *rig_why_not(void)
 
 struct rig *rig_open(enum watt_bpf_mode mode, bool is_split)
 {
-	struct rig *rig = calloc(1, sizeof(*rig));
+	struct watt_usage_source *source;
+	struct rig *rig;
 	int r;
 
-	assert_non_null(rig);
-	rig->mode = mode;
-	rig->n_slots = 1u << 16;
-	rig->tasks = calloc(rig->n_slots, sizeof(struct rig_task *));
-	rig->n_latest = 1u << 22;
-	rig->latest = calloc(rig->n_latest, sizeof(struct rig_task *));
 	map.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	map.n_slots = is_split ? map.n_cpus : 1;
 	map.slot = slots;
 	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
 		slots[cpu] = (uint16_t)(is_split ? cpu : 0);
-	r = watt_usage_bpf_open_mode(&env, &map, mode, &rig->source);
-	if (r < 0)
+	r = watt_usage_bpf_open_mode(&env, &map, mode, &source);
+	if (r < 0) {
 		fprintf(stderr, "open: %s\n", strerror(-r));
-	assert_int_equal(r, 0);
+		return NULL;
+	}
+	rig = calloc(1, sizeof(*rig));
+	assert_non_null(rig);
+	rig->source = source;
+	rig->mode = mode;
+	rig->n_slots = 1u << 16;
+	rig->tasks = calloc(rig->n_slots, sizeof(struct rig_task *));
+	rig->n_latest = 1u << 22;
+	rig->latest = calloc(rig->n_latest, sizeof(struct rig_task *));
 	return rig;
 }
 

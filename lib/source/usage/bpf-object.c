@@ -35,17 +35,20 @@ static _Thread_local const struct watt_log *print_log;
 __attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
 						       const char *fmt, va_list ap)
 {
-	char text[1024];
-	size_t len;
+	_cleanup_free_ char *text = NULL;
+	char *rest, *line;
 
-	if (!print_log || level == LIBBPF_DEBUG)
+	if (!print_log || !print_log->fn || level == LIBBPF_DEBUG)
 		return 0;
-	vsnprintf(text, sizeof(text), fmt, ap);
-	len = strlen(text);
-	while (len && text[len - 1] == '\n')
-		text[--len] = '\0';
-	if (len)
-		watt_log(print_log, WATT_LOG_DEBUG, "%s", text);
+	/* The verifier's log can be long, and its last line says most. */
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		return 0;
+	}
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			watt_log(print_log, WATT_LOG_DEBUG, "%s", line);
 	return 0;
 }
 
