@@ -174,9 +174,11 @@ static int write_report(const struct stat_report *report, const struct stat_opti
 		r = stat_report_json(report, file);
 	else
 		stat_report_print(report, file);
-	if (r == 0 && fflush(file) == EOF)
+	if (r == -EOPNOTSUPP)
+		message_error("no JSON: %s", options_json_error(r));
+	else if (r == 0 && fflush(file) == EOF)
 		r = -errno;
-	if (r < 0)
+	if (r < 0 && r != -EOPNOTSUPP)
 		message_error("cannot write the report: %s", strerror(-r));
 	return r;
 }

@@ -200,8 +200,10 @@ static int print_json(const struct top *top)
 	int r;
 
 	r = watt_snapshot_to_json(top->snap, 0, &text);
-	if (r < 0)
+	if (r < 0) {
+		message_error("no JSON: %s", options_json_error(r));
 		return r;
+	}
 	puts(text);
 	return fflush(stdout) == EOF ? -errno : 0;
 }
@@ -284,7 +286,7 @@ static void take_signal(struct top *top)
 /* A reader that has gone is nobody's mistake. */
 static void complain(int r)
 {
-	if (r != -EPIPE)
+	if (r != -EPIPE && message_get_error_count() == 0)
 		message_error("cannot show the watts: %s", strerror(-r));
 }
 
