@@ -173,6 +173,13 @@ static bool wants_screen(const struct top_options *opts)
 	       isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
+/* Whether the users are those of this machine. */
+static bool is_live(const struct top *top)
+{
+	return !top->opts->common.session.procfs_root &&
+	       strcmp(watt_session_get_usage_name(top->ses), "synth") != 0;
+}
+
 static void draw(struct top *top)
 {
 	struct top_frame frame = {
@@ -182,7 +189,7 @@ static void draw(struct top *top)
 		.usage = watt_session_get_usage_name(top->ses),
 		.has_domains = top->has_domains,
 		.is_joules = top->is_joules,
-		.is_live = !top->opts->common.session.procfs_root,
+		.is_live = is_live(top),
 		.is_paused = top->is_paused,
 	};
 

@@ -8,6 +8,7 @@
 #include "message.h"
 #include "number.h"
 #include "verdict.h"
+#include "xalloc.h"
 
 int options_bad_value(const char *option, const char *value, const char *expected)
 {
@@ -29,10 +30,14 @@ static int take_time(const char *option, const char *value, uint32_t *ret_us)
 
 static int take_usage(const char *value, const char **ret)
 {
-	if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "procfs") &&
-	    strcmp(value, "synth"))
-		return options_bad_value("--usage", value, "bpf, procfs or auto");
-	*ret = value;
+	static const char *const names[] = { "auto", "bpf", "procfs", "synth" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], value) == 0)
+			*ret = value;
+	if (*ret != value)
+		return options_bad_value("--usage", value, "auto, bpf, procfs or synth");
 	return 0;
 }
 

@@ -32,7 +32,7 @@ _wattribute()
 		return
 		;;
 	--usage)
-		COMPREPLY=($(compgen -W 'auto bpf procfs' -- "$cur"))
+		COMPREPLY=($(compgen -W 'auto bpf procfs synth' -- "$cur"))
 		return
 		;;
 	--sources)

@@ -181,7 +181,7 @@ def test_doctor():
     document = run('doctor', '--json').json()
     validate(document, 'wattribute-doctor-1')
     equal(document['is_possible'], result.status == 0, 'is_possible')
-    names = [source['source'] for source in document['sources']]
+    names = [(source['role'], source['source']) for source in document['sources']]
     equal(len(names), len(set(names)), 'names of sources')
     for source in document['sources']:
         if source['state'] != 'available':
@@ -265,6 +265,20 @@ def test_top_json_of_a_fixture():
     check_conservation(document)
     true(abs(document['machine']['power_w'] - 3.784) < 0.01, 'power of the fixture')
     equal(document['machine']['origin'], 'measured', 'origin')
+
+
+def test_a_simulated_machine():
+    """A machine whose truth is known; and it says that it is none."""
+    args = ['--sources=synth', '--usage=synth', '-d', '0.5']
+    result = run('top', '--json', '-n', '3', *args)
+    equal(result.status, 0, result.err)
+    for line in result.out.splitlines():
+        document = json.loads(line)
+        validate(document, 'wattribute-snapshot-1')
+        check_conservation(document)
+        equal(document['machine']['origin'], 'simulated', 'origin')
+    true(any(row['kind'] == 'process' for row in document['rows']), 'no process')
+    true('simulated' in run('top', '--once', *args).out.splitlines()[0], 'not marked')
 
 
 def test_hostile_names():
