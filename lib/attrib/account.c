@@ -67,6 +67,7 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 	account->base_nj = account->numbers + n;
 	account->carry = account->numbers + 2 * n;
 	accounts->list[accounts->n++] = account;
+	accounts->n_of_kind[kind]++;
 	if (is_found_by_name(kind))
 		watt_htab_insert(&accounts->by_name, &account->by_name,
 				 name_hash(kind, account->name->text));
@@ -132,6 +133,7 @@ void watt_accounts_sweep(struct watt_accounts *accounts,
 		}
 		for (u = 0; u < WATT_ACCOUNT_UPS && account->up[u]; u++)
 			account->up[u]->users--;
+		accounts->n_of_kind[account->kind]--;
 		if (is_found_by_name(account->kind))
 			watt_htab_remove(&accounts->by_name, &account->by_name);
 		account_free(account);

@@ -41,6 +41,7 @@ struct watt_accounts {
 	struct watt_account **list; /* by id */
 	size_t n, cap;
 	size_t n_domains;
+	size_t n_of_kind[WATT_ENTITY_POD + 1];
 	uint64_t next_id;
 	struct watt_htab by_name;
 };

@@ -143,7 +143,8 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 	}
 	drop_slices(at);
 	forget_points(at, tl, now_ns);
-	return done;
+	r = watt_fold_between(at);
+	return r < 0 ? r : done;
 }
 
 int watt_attrib_next_nameless(struct watt_attrib *at, uint32_t *ret_pid, uint64_t *ret_start_ns)

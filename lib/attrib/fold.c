@@ -14,21 +14,13 @@
 
 #define MAX_EXITED_NAMES 512
 #define MAX_GROUPS 4096
+#define MIN_FOLD 2048 /* accounts from which on it is worth while between snapshots */
 #define REST "(others)"
 #define GONE "(gone)"
 
 static bool is_process_kind(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD;
-}
-
-static size_t count_kind(const struct watt_attrib *at, enum watt_entity_kind kind)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < at->accounts.n; i++)
-		n += at->accounts.list[i]->kind == kind;
-	return n;
 }
 
 static struct watt_account *find_or_add(struct watt_attrib *at, enum watt_entity_kind kind,
@@ -53,7 +45,7 @@ static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_
 	exited = watt_accounts_find(&at->accounts, WATT_ENTITY_EXITED, comm);
 	if (exited)
 		return exited;
-	if (count_kind(at, WATT_ENTITY_EXITED) >= MAX_EXITED_NAMES)
+	if (at->accounts.n_of_kind[WATT_ENTITY_EXITED] >= MAX_EXITED_NAMES)
 		comm = REST;
 	return find_or_add(at, WATT_ENTITY_EXITED, comm);
 }
@@ -68,6 +60,7 @@ static bool is_folded(const struct watt_account *account)
 static int fold_processes(struct watt_attrib *at, bool shown)
 {
 	size_t i, n = at->accounts.n;
+	int r = 0;
 
 	for (i = 0; i < n; i++) {
 		struct watt_account *process = at->accounts.list[i], *exited;
@@ -76,13 +69,15 @@ static int fold_processes(struct watt_attrib *at, bool shown)
 		    process->was_shown != shown)
 			continue;
 		exited = exited_of(at, process);
-		if (!exited)
-			return -ENOMEM;
+		if (!exited) {
+			r = -ENOMEM;
+			break;
+		}
 		watt_account_merge(&at->accounts, exited, process);
 		process->count = 0;
 	}
-	watt_accounts_sweep(&at->accounts, is_folded);
-	return 0;
+	watt_accounts_sweep(&at->accounts, is_folded); /* also what was merged before an error */
+	return r;
 }
 
 static bool is_group(enum watt_entity_kind kind)
@@ -91,49 +86,50 @@ static bool is_group(enum watt_entity_kind kind)
 	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT;
 }
 
-static void drop_cgroup_node(struct watt_attrib *at, const struct watt_account *account)
+static struct watt_account *find_gone(const struct watt_attrib *at, enum watt_entity_kind kind)
 {
-	struct watt_htab_iter it = { 0 };
-	struct watt_hnode *node;
+	return kind == WATT_ENTITY_CGROUP ? at->gone_cgroups :
+					    watt_accounts_find(&at->accounts, kind, GONE);
+}
 
-	while ((node = watt_htab_iterate(&at->cgroups, &it))) {
-		struct watt_number_node *n = watt_container_of(node, struct watt_number_node, node);
+/* Made with the first group that goes into it: an account of nobody would be swept away. */
+static struct watt_account *get_gone(struct watt_attrib *at, enum watt_entity_kind kind)
+{
+	struct watt_account *gone = find_gone(at, kind);
 
-		if (n->account != account)
-			continue;
-		watt_htab_remove(&at->cgroups, node);
-		free(n);
-		return;
-	}
+	if (!gone)
+		gone = find_or_add(at, kind, GONE);
+	if (kind == WATT_ENTITY_CGROUP)
+		at->gone_cgroups = gone;
+	return gone;
 }
 
 static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 {
-	struct watt_account *gone;
+	struct watt_account *gone = find_gone(at, kind);
 	size_t i, n = at->accounts.n;
+	int r = 0;
 
-	if (count_kind(at, kind) <= MAX_GROUPS)
+	if (at->accounts.n_of_kind[kind] <= MAX_GROUPS)
 		return 0;
-	gone = kind == WATT_ENTITY_CGROUP ? at->gone_cgroups : NULL;
-	if (!gone)
-		gone = find_or_add(at, kind, GONE);
-	if (!gone)
-		return -ENOMEM;
-	if (kind == WATT_ENTITY_CGROUP)
-		at->gone_cgroups = gone;
 	for (i = 0; i < n; i++) {
 		struct watt_account *group = at->accounts.list[i];
 
 		if (group->kind != kind || group->users || group == gone || !group->count)
 			continue;
+		gone = get_gone(at, kind);
+		if (!gone) {
+			r = -ENOMEM;
+			break;
+		}
 		if (kind == WATT_ENTITY_CGROUP)
-			drop_cgroup_node(at, group);
+			watt_groups_drop_cgroup(at, group);
 		watt_account_merge(&at->accounts, gone, group);
 		group->count = 0;
 		group->is_alive = false;
 	}
 	watt_accounts_sweep(&at->accounts, is_folded);
-	return 0;
+	return r;
 }
 
 /* A group is alive as long as somebody is in it, or in a part of it. */
@@ -162,7 +158,7 @@ int watt_fold_before(struct watt_attrib *at)
 	return fold_processes(at, false);
 }
 
-int watt_fold_after(struct watt_attrib *at)
+static int fold_all_groups(struct watt_attrib *at)
 {
 	static const enum watt_entity_kind groups[] = {
 		WATT_ENTITY_CGROUP,
@@ -171,10 +167,29 @@ int watt_fold_after(struct watt_attrib *at)
 		WATT_ENTITY_UNIT,
 	};
 	size_t i;
-	int r;
+	int r = 0;
 
-	r = fold_processes(at, true);
 	for (i = 0; i < WATT_ARRAY_SIZE(groups) && r == 0; i++)
 		r = fold_groups(at, groups[i]);
+	return r;
+}
+
+int watt_fold_after(struct watt_attrib *at)
+{
+	int r = fold_processes(at, true);
+
+	return r < 0 ? r : fold_all_groups(at);
+}
+
+int watt_fold_between(struct watt_attrib *at)
+{
+	int r;
+
+	if (at->accounts.n < at->fold_at_n)
+		return 0;
+	r = fold_processes(at, false);
+	if (r == 0)
+		r = fold_all_groups(at);
+	at->fold_at_n = WATT_MAX((size_t)MIN_FOLD, 2 * at->accounts.n);
 	return r;
 }

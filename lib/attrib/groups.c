@@ -121,6 +121,17 @@ struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id,
 	return n->account;
 }
 
+void watt_groups_drop_cgroup(struct watt_attrib *at, const struct watt_account *account)
+{
+	const struct watt_cgroup *cgroup = &account->name->cgroup;
+	struct watt_number_node *n = find_number(&at->cgroups, cgroup->id, cgroup->v1);
+
+	if (!n || n->account != account)
+		return;
+	watt_htab_remove(&at->cgroups, &n->node);
+	free(n);
+}
+
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
 {
 	struct watt_number_node *n = find_number(&at->users, uid, false);

@@ -77,6 +77,7 @@ struct watt_attrib {
 	struct watt_tasks tasks;
 	struct watt_slices slices;
 	struct watt_accounts accounts;
+	size_t fold_at_n; /* accounts at which to fold, if no snapshot does it before */
 	struct watt_htab cgroups; /* of watt_number_node */
 	struct watt_htab users;
 	struct watt_asks asks;
@@ -100,10 +101,14 @@ int watt_groups_init(struct watt_attrib *at);
 void watt_groups_done(struct watt_attrib *at);
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
 					    uint32_t pid);
+/* Forgets the number of a cgroup's account. */
+void watt_groups_drop_cgroup(struct watt_attrib *at, const struct watt_account *account);
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid);
 /* Folds what is over into what stays, so that memory is bounded: fold.c */
 int watt_fold_before(struct watt_attrib *at);
 int watt_fold_after(struct watt_attrib *at);
+/* When there are twice as many as were left last time: the caller may never take snapshots. */
+int watt_fold_between(struct watt_attrib *at);
 /* ledger.c */
 int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts);
 void watt_ledgers_done(struct watt_attrib *at);

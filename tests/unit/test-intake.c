@@ -2,7 +2,7 @@
 /* lib/attrib/intake.c: what usage records do to the accounts. */
 #include "unit.h"
 
-#include "attrib/attrib.h"
+#include "attrib/state.h"
 
 #define MS 1000000ULL
 
@@ -363,6 +363,65 @@ static void test_memory_is_bounded(void **state)
 	close_bench(&b);
 }
 
+/* A caller that takes no snapshots for days finds the memory as it was, and nothing is lost. */
+static void test_memory_is_bounded_without_snapshots(void **state)
+{
+	struct bench b;
+	uint32_t i;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	for (i = 0; i < 20000; i++) {
+		add(&b, WATT_USAGE_FORK, 1000 + i, 1000 + i, 0, 0);
+		add(&b, WATT_USAGE_FREE, 1000 + i, 1000 + i, 0, 1)->cgroup_id = 100 + i;
+		if (b.n < 64 && i < 19999)
+			continue;
+		end_slice(&b, 200 + i, 0);
+		assert_true(watt_attrib_advance(b.at, b.tl, (200 + i) * MS) >= 0);
+		assert_true(b.at->accounts.n < 20000);
+		assert_true(b.at->accounts.n_of_kind[WATT_ENTITY_PROCESS] <= 4096);
+	}
+	snapshot(&b, 40000);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->entity.count, 20000);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->cpu_ns, 20000 * MS);
+	close_bench(&b);
+}
+
+/* More cgroups than are kept, all in use: none may go, and then all but one. */
+static void test_more_groups_than_are_kept(void **state)
+{
+	uint32_t i, n = 5000, step;
+	size_t n_groups = 0;
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	for (step = 1; step <= 2; step++) {
+		for (i = 0; i < n; i++) {
+			add(&b, WATT_USAGE_TASK, 1000 + i, 1000 + i, 0, step)->cgroup_id = 100 + i;
+			if (b.n == 64 || i == n - 1)
+				end_slice(&b, step * 10000 + i, 0);
+		}
+		snapshot(&b, step * 10000 + n);
+	}
+	for (i = 0; i < n; i++) {
+		add(&b, WATT_USAGE_FREE, 1000 + i, 1000 + i, 0, 3)->cgroup_id = 100 + i;
+		if (b.n == 64 || i == n - 1)
+			end_slice(&b, 30000 + i, 0);
+	}
+	snapshot(&b, 40000);
+	snapshot(&b, 41000);
+	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b.snap, i);
+
+		n_groups += row->entity.kind == WATT_ENTITY_CGROUP;
+	}
+	assert_int_equal(n_groups, 1);
+	assert_string_equal(find(&b, WATT_ENTITY_CGROUP, 0)->entity.name, "(gone)");
+	assert_int_equal(find(&b, WATT_ENTITY_CGROUP, 0)->cpu_ns, 3 * n * MS);
+	close_bench(&b);
+}
+
 static void test_refuses_time_going_back(void **state)
 {
 	struct watt_usage_batch batch = { .t_before_ns = 50 * MS, .t_after_ns = 50 * MS };
@@ -390,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_forgets_the_unseen),
 		cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_memory_is_bounded_without_snapshots),
+		cmocka_unit_test(test_more_groups_than_are_kept),
 		cmocka_unit_test(test_refuses_time_going_back),
 	};
 
