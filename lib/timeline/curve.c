@@ -57,13 +57,8 @@ static int make_room(struct watt_curve *curve)
 	return 0;
 }
 
-static int add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
+static void add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
 {
-	int r;
-
-	r = make_room(curve);
-	if (r < 0)
-		return r;
 	curve->n++;
 	*point_at(curve, curve->n - 1) = (struct watt_point){ t_ns, curve->energy_nj, is_gap, 0 };
 	if (!curve->stats.first_ns)
@@ -71,7 +66,6 @@ static int add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
 	curve->stats.last_ns = t_ns;
 	if (is_gap)
 		curve->stats.gaps++;
-	return 0;
 }
 
 /* The instant that a reading speaks of. */
@@ -93,7 +87,7 @@ static uint64_t gap_limit_ns(const struct watt_curve *curve)
 	return WATT_MAX(limit_ns, 2 * curve->channel->window_ns);
 }
 
-static int push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 {
 	struct watt_counter_step step;
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
@@ -105,10 +99,10 @@ static int push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	curve->energy_nj += step.energy_nj;
 	if (step.event == WATT_COUNTER_RESET)
 		curve->stats.gap_ns += dt_ns;
-	return add_point(curve, t_ns, step.event == WATT_COUNTER_RESET);
+	add_point(curve, t_ns, step.event == WATT_COUNTER_RESET);
 }
 
-static int push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
+static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
 {
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
 	bool is_gap = curve->lost_sight || dt_ns > gap_limit_ns(curve);
@@ -119,7 +113,7 @@ static int push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
 		curve->power_area += ((watt_i128)curve->power_uw + power_uw) * (watt_i128)dt_ns;
 		curve->energy_nj = (int64_t)(curve->power_area / 2000000);
 	}
-	return add_point(curve, t_ns, is_gap);
+	add_point(curve, t_ns, is_gap);
 }
 
 static void learn_typical(struct watt_curve *curve, uint64_t dt_ns)
@@ -139,14 +133,17 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	int64_t power_uw = is_power ? watt_counter_nj(channel, raw) : 0;
 	int r;
 
-	if (!curve->has_value) {
-		r = add_point(curve, t_ns, false);
-	} else {
-		learn_typical(curve, t_ns - curve->stats.last_ns);
-		r = is_power ? push_power(curve, power_uw, t_ns) : push_counter(curve, raw, t_ns);
-	}
+	r = make_room(curve); /* before anything is counted: after an error it is counted again */
 	if (r < 0)
 		return r;
+	if (curve->has_value)
+		learn_typical(curve, t_ns - curve->stats.last_ns);
+	if (!curve->has_value)
+		add_point(curve, t_ns, false);
+	else if (is_power)
+		push_power(curve, power_uw, t_ns);
+	else
+		push_counter(curve, raw, t_ns);
 	curve->raw = raw;
 	curve->power_uw = power_uw;
 	curve->has_value = true;
