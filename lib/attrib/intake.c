@@ -166,13 +166,14 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 static int account_task(struct watt_attrib *at, struct watt_task *task, struct watt_slice *slice,
 			const struct watt_usage *u)
 {
-	uint64_t delta_ns;
+	int r;
 
 	if (u->cpu_ns <= task->cpu_ns)
 		return 0;
-	delta_ns = u->cpu_ns - task->cpu_ns;
-	task->cpu_ns = u->cpu_ns;
-	return add_time(at, task->process, slice, u->cpu, delta_ns);
+	r = add_time(at, task->process, slice, u->cpu, u->cpu_ns - task->cpu_ns);
+	if (r == 0)
+		task->cpu_ns = u->cpu_ns;
+	return r;
 }
 
 static void inherit(struct watt_attrib *at, struct watt_process *process,
@@ -343,6 +344,17 @@ static void forget_unseen(struct watt_attrib *at)
 	}
 }
 
+/* Possible CPUs can be many more than there are: only those that could run count as capacity. */
+static void take_online(const struct watt_attrib *at, struct watt_slice *slice,
+			const struct watt_usage_batch *batch)
+{
+	uint32_t i;
+
+	for (i = 0; i < at->n_cpus; i++)
+		if (!batch->n_cpus || (i < batch->n_cpus && batch->cpus[i].online))
+			slice->n_online[slot_of(at, i)]++;
+}
+
 static void take_irq(struct watt_attrib *at, struct watt_slice *slice,
 		     const struct watt_usage_batch *batch)
 {
@@ -379,6 +391,7 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 	uint64_t t_ns = batch->t_before_ns + (batch->t_after_ns - batch->t_before_ns) / 2;
 	uint64_t t0_ns = at->had_sweep ? at->last_sweep_ns : t_ns;
 	struct watt_slice *slice;
+	bool has_all; /* a task whose record was lost lives, and would bring all its time again */
 	size_t i;
 	int r;
 
@@ -389,14 +402,16 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 		return -ENOMEM;
 	at->tasks.sweep++;
 	at->last_sweep_ns = t_ns;
+	take_online(at, slice, batch);
 	take_irq(at, slice, batch);
+	has_all = (batch->flags & WATT_BATCH_FULL) && batch->lost == at->quality.lost_records;
 	take_quality(at, batch);
 	r = watt_cpus_push(&at->cpus, batch, t_ns - t0_ns);
 	for (i = 0; i < batch->n_records && r == 0; i++)
 		r = take_record(at, slice, &batch->records[i]);
 	if (r < 0)
 		return r;
-	if (batch->flags & WATT_BATCH_FULL)
+	if (has_all)
 		forget_unseen(at);
 	if (!at->had_sweep)
 		at->first_sweep_ns = t_ns;

@@ -43,8 +43,6 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	for (i = 0; i < at->n_slots; i++)
 		ledger->has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
 	ledger->has_slot[at->n_slots] = domain->package_id < 0;
-	for (i = 0; i < at->n_cpus; i++)
-		ledger->n_cpus += ledger->has_slot[at->cpu_slot[i]];
 	return 0;
 }
 
@@ -181,6 +179,16 @@ static int64_t give_shares(struct watt_attrib *at, size_t n, size_t domain)
 	return given_nj;
 }
 
+static uint32_t online_cpus(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			    const struct watt_slice *slice)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i <= at->n_slots; i++)
+		n += ledger->has_slot[i] ? (uint32_t)slice->n_online[i] : 0;
+	return n;
+}
+
 static void check(struct watt_attrib *at, bool is_right)
 {
 	at->quality.checks++;
@@ -201,7 +209,8 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger, const stru
 		if (n < 0)
 			return n;
 		idle_nj = watt_baseline_idle_nj(&ledger->baseline, dt_ns, energy_nj);
-		r = watt_baseline_add(&ledger->baseline, dt_ns, energy_nj, busy_ns, ledger->n_cpus);
+		r = watt_baseline_add(&ledger->baseline, dt_ns, energy_nj, busy_ns,
+				      online_cpus(at, ledger, slice));
 		if (r < 0)
 			return r;
 	}

@@ -81,7 +81,7 @@ struct watt_slice *watt_slices_add(struct watt_slices *slices, uint64_t t0_ns, u
 
 	if (make_room(slices) < 0)
 		return NULL;
-	slice = calloc(1, sizeof(*slice) + 2 * (slices->n_slots + 1) * sizeof(slice->per_slot[0]));
+	slice = calloc(1, sizeof(*slice) + 3 * (slices->n_slots + 1) * sizeof(slice->per_slot[0]));
 	if (!slice)
 		return NULL;
 	slice->seq = slices->next_seq++;
@@ -89,6 +89,7 @@ struct watt_slice *watt_slices_add(struct watt_slices *slices, uint64_t t0_ns, u
 	slice->t1_ns = t1_ns;
 	slice->irq_ns = slice->per_slot;
 	slice->softirq_ns = slice->irq_ns + slices->n_slots + 1;
+	slice->n_online = slice->softirq_ns + slices->n_slots + 1;
 	slice->pending = slices->next_pending;
 	slices->next_pending = 0;
 	slices->ring[(slices->head + slices->n++) & (slices->cap - 1)] = slice;

@@ -31,6 +31,7 @@ struct watt_slice {
 	size_t n_uses, cap_uses;
 	uint64_t *irq_ns;     /* per slot, and one more for CPUs that are in none */
 	uint64_t *softirq_ns; /* the same */
+	uint64_t *n_online;   /* CPUs that were online when it ended; the same */
 	uint32_t pending;     /* tasks that died in it and whose last word has not come */
 	uint32_t reserved;
 	uint64_t per_slot[];

@@ -17,7 +17,6 @@
 struct watt_ledger {
 	const struct watt_domain *domain;
 	bool *has_slot;   /* per slot: whether its CPUs are of the domain */
-	uint32_t n_cpus;  /* of the domain */
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;

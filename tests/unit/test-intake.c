@@ -422,6 +422,99 @@ static void test_more_groups_than_are_kept(void **state)
 	close_bench(&b);
 }
 
+/* A full sweep that lost records has not seen everybody: who is missing may live. */
+static void test_keeps_the_unseen_when_records_are_lost(void **state)
+{
+	struct watt_usage_batch lossy = { .t_before_ns = 200 * MS,
+					  .t_after_ns = 200 * MS,
+					  .flags = WATT_BATCH_FULL,
+					  .lost = 1 };
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 50, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 10, 100, 100, 30);
+	end_slice(&b, 100, 0);
+	assert_int_equal(watt_attrib_push_usage(b.at, &lossy), 0);
+	lossy.t_before_ns = lossy.t_after_ns = 300 * MS;
+	lossy.records = add(&b, WATT_USAGE_TASK, 10, 100, 300, 40);
+	lossy.n_records = 1;
+	assert_int_equal(watt_attrib_push_usage(b.at, &lossy), 0);
+	b.n = 0;
+	snapshot(&b, 300);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->cpu_ns, 40 * MS);
+	assert_null(find(&b, WATT_ENTITY_EXITED, 0)); /* it has not died and come again */
+	close_bench(&b);
+}
+
+/* Two of 256 possible CPUs are there, and both are busy: that is no idle machine. */
+static void test_possible_cpus_are_no_capacity(void **state)
+{
+	static const uint16_t slots[256] = { 0 };
+	static const struct watt_channel *const channels[] = { &package };
+	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 1, .cpu_slot = slots,
+					 .n_cpus = 256, .n_slots = 1 };
+	struct watt_cpu_time cpus[256] = { [0] = { .online = 1 }, [1] = { .online = 1 } };
+	struct bench b = { 0 };
+	uint64_t t_ms;
+
+	assert_int_equal(watt_timeline_new(channels, 1, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 100; t_ms <= 5000; t_ms += 50) {
+		struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+						  .t_after_ns = t_ms * MS,
+						  .records = b.records,
+						  .n_records = 1,
+						  .cpus = cpus,
+						  .n_cpus = 256,
+						  .flags = WATT_BATCH_FULL };
+		struct watt_sample sample = { t_ms * MS, t_ms * MS, (int64_t)(t_ms * MS), 0, 0 };
+
+		b.n = 0;
+		add(&b, WATT_USAGE_TASK, 10, 100, t_ms, 2 * t_ms);
+		assert_int_equal(watt_attrib_push_usage(b.at, &batch), 0);
+		assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
+	}
+	snapshot(&b, 5000);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->baseline_ready, 0);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->total_nj, 4900 * MS);
+	close_bench(&b);
+}
+
+/* One rail never answers, so the rest can't be known: that costs no memory of the others. */
+static void test_residual_that_stands_still(void **state)
+{
+	static const struct watt_channel total = { .name = "t", .source = "t", .domain = "in",
+						   .kind = WATT_DOMAIN_TOTAL, .scale_num = 1,
+						   .scale_den = 1, .package_id = -1, .die_id = -1,
+						   .core_id = -1 };
+	static const struct watt_channel silent = { .name = "s", .source = "t", .domain = "dram-0",
+						    .kind = WATT_DOMAIN_DRAM, .scale_num = 1,
+						    .scale_den = 1, .package_id = 0, .die_id = -1,
+						    .core_id = -1 };
+	static const struct watt_channel *const channels[] = { &package, &total, &silent };
+	static const uint16_t slots[1] = { 0 };
+	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 3, .cpu_slot = slots,
+					 .n_cpus = 1, .n_slots = 1 };
+	struct bench b = { 0 };
+	int64_t energy_nj;
+	uint64_t t_ms;
+
+	assert_int_equal(watt_timeline_new(channels, 3, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 100; t_ms <= 70000; t_ms += 100) {
+		struct watt_sample sample = { t_ms * MS, t_ms * MS, (int64_t)(2 * t_ms * MS), 1, 0 };
+
+		assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
+		end_slice(&b, t_ms, WATT_BATCH_FULL);
+		assert_true(watt_attrib_advance(b.at, b.tl, t_ms * MS) >= 0);
+	}
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 0, 5000 * MS, &energy_nj), -ENODATA);
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 1, 5000 * MS, &energy_nj), -ENODATA);
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 1, 69000 * MS, &energy_nj), 0);
+	close_bench(&b);
+}
+
 static void test_refuses_time_going_back(void **state)
 {
 	struct watt_usage_batch batch = { .t_before_ns = 50 * MS, .t_after_ns = 50 * MS };
@@ -451,6 +544,9 @@ int main(void)
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_memory_is_bounded_without_snapshots),
 		cmocka_unit_test(test_more_groups_than_are_kept),
+		cmocka_unit_test(test_keeps_the_unseen_when_records_are_lost),
+		cmocka_unit_test(test_possible_cpus_are_no_capacity),
+		cmocka_unit_test(test_residual_that_stands_still),
 		cmocka_unit_test(test_refuses_time_going_back),
 	};
 
