@@ -246,7 +246,24 @@ static void add_quality(struct watt_json *doc, const struct watt_quality *qualit
 	watt_json_time(doc, obj, "irq_cpu_s", quality->irq_ns);
 	watt_json_time(doc, obj, "steal_cpu_s", quality->steal_ns);
 	watt_json_time(doc, obj, "wall_cpu_s", quality->wall_ns);
+	watt_json_ratio(doc, obj, "cpu_coverage_ratio", quality->coverage_ppm);
 	add_usage_flags(doc, obj, quality->usage_flags);
+}
+
+static void add_cpu(struct watt_json *doc, json_t *array, const struct watt_cpu_state *cpu)
+{
+	json_t *obj = watt_json_append(doc, array);
+
+	watt_json_int(doc, obj, "cpu", cpu->cpu);
+	watt_json_bool(doc, obj, "is_online", cpu->online);
+	watt_json_time(doc, obj, "wall_s", cpu->wall_ns);
+	watt_json_time(doc, obj, "user_s", cpu->user_ns);
+	watt_json_time(doc, obj, "system_s", cpu->system_ns);
+	watt_json_time(doc, obj, "idle_s", cpu->idle_ns);
+	watt_json_time(doc, obj, "irq_s", cpu->irq_ns);
+	watt_json_time(doc, obj, "softirq_s", cpu->softirq_ns);
+	watt_json_time(doc, obj, "steal_s", cpu->steal_ns);
+	watt_json_ratio(doc, obj, "coverage_ratio", cpu->coverage_ppm);
 }
 
 /* What became of the machine's energy: sums over the domains that cover it once. */
@@ -338,6 +355,9 @@ int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char
 	array = watt_json_array(&doc, doc.root, "rows");
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
 		add_row(&doc, array, snap, watt_snapshot_get_row(snap, i));
+	array = watt_json_array(&doc, doc.root, "cpus");
+	for (i = 0; i < watt_snapshot_get_cpu_count(snap); i++)
+		add_cpu(&doc, array, watt_snapshot_get_cpu(snap, i));
 	add_quality(&doc, watt_snapshot_get_quality(snap));
 	return watt_json_done(&doc, flags, ret);
 }
