@@ -42,8 +42,9 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 
 	r = ops->open(env, &power);
 	if (r < 0) {
-		diag->state = r == -ENODEV ? WATT_ABSENT :
-			      r == -EACCES || r == -EPERM ? WATT_FORBIDDEN : WATT_BROKEN;
+		diag->state = r == -ENODEV                ? WATT_ABSENT :
+			      r == -EACCES || r == -EPERM ? WATT_FORBIDDEN :
+							    WATT_BROKEN;
 		diag->error = r;
 		return;
 	}
@@ -60,7 +61,8 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 		const struct watt_channel *channel = &power->channels[i];
 
 		diag->origin = channel->origin;
-		if (channel->period_ns && (!diag->period_ns || channel->period_ns < diag->period_ns))
+		if (channel->period_ns &&
+		    (!diag->period_ns || channel->period_ns < diag->period_ns))
 			diag->period_ns = channel->period_ns;
 	}
 	*is_covered |= watt_select_covers_cpus(power);
@@ -91,8 +93,8 @@ static bool usage_is_wanted(const char *name, const struct watt_usage_ops *ops, 
 	return !have_one && !(ops->flags & WATT_USAGE_OPS_TEST);
 }
 
-static void ask_usage(const struct watt_env *env, const char *name, const struct watt_usage_ops *ops,
-		      bool *have_one, struct watt_diag *diag)
+static void ask_usage(const struct watt_env *env, const char *name,
+		      const struct watt_usage_ops *ops, bool *have_one, struct watt_diag *diag)
 {
 	diag->source = ops->name;
 	diag->summary = ops->summary;

@@ -16,7 +16,10 @@ struct watt_env_owner {
 	char *kubelet_url;
 };
 
-#define WATT_ENV_OWNER_INIT { .env = { .sysfs = WATT_ROOT_INIT, .procfs = WATT_ROOT_INIT } }
+#define WATT_ENV_OWNER_INIT \
+	{ \
+		.env = {.sysfs = WATT_ROOT_INIT, .procfs = WATT_ROOT_INIT } \
+	}
 
 /* Options as the caller knew them, the rest zero. -EINVAL: no size, or options from the future. */
 int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret);

@@ -23,17 +23,17 @@
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
 /* Names looked up in one tick: some 50 us each. */
 #define NAMES_PER_TICK 32
-#define FETCH_SIZE     512
+#define FETCH_SIZE 512
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
-#define FLUSH_PAUSE_NS	(5 * WATT_NSEC_PER_MSEC)
+#define FLUSH_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
 
 struct watt_pipeline {
 	const struct watt_env *env;
 	struct watt_engine *engine;
 	const struct watt_channel **channels;
 	size_t n_channels;
-	bool *is_blocking;           /* per channel: its source can take long */
-	struct watt_sample *newest;  /* per channel; t_after_ns 0: none yet */
+	bool *is_blocking;          /* per channel: its source can take long */
+	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
 	struct watt_cpu_map map;
 	struct watt_cpu_place *places; /* of the map's slots */
 	struct watt_usage_source *usage;

@@ -15,9 +15,9 @@
 #include "pipeline.h"
 
 #define DEFAULT_SLICE_US 50000u
-#define MIN_SLICE_US	 1000u
-#define MAX_SLICE_US	 60000000u
-#define MIN_PERIOD_US	 1000u
+#define MIN_SLICE_US 1000u
+#define MAX_SLICE_US 60000000u
+#define MIN_PERIOD_US 1000u
 
 struct watt_session {
 	struct watt_env_owner env;
@@ -34,7 +34,8 @@ static int check_opts(const struct watt_session_opts *opts, const struct watt_lo
 			 opts->slice_us, MIN_SLICE_US, MAX_SLICE_US);
 		return -EINVAL;
 	}
-	if (opts->period_us && (opts->period_us < MIN_PERIOD_US || opts->period_us > MAX_SLICE_US)) {
+	if (opts->period_us &&
+	    (opts->period_us < MIN_PERIOD_US || opts->period_us > MAX_SLICE_US)) {
 		watt_log(log, WATT_LOG_ERROR, "a period of %u us is not possible; %u to %u us are",
 			 opts->period_us, MIN_PERIOD_US, MAX_SLICE_US);
 		return -EINVAL;

@@ -15,16 +15,16 @@ WATT_BEGIN_DECLS
 
 /** What part of the machine a domain is; decides how its energy may be shared. */
 enum watt_domain_kind {
-	WATT_DOMAIN_TOTAL = 0,   /**< the whole machine: psys, VDD_IN, a power meter; contains all */
+	WATT_DOMAIN_TOTAL = 0, /**< the whole machine: psys, VDD_IN, a power meter; contains all */
 	WATT_DOMAIN_PACKAGE = 1, /**< a CPU package (or die) */
 	WATT_DOMAIN_CORES = 2,   /**< all cores of a package together (RAPL PP0) */
 	WATT_DOMAIN_UNCORE = 3,  /**< RAPL PP1: integrated graphics */
 	WATT_DOMAIN_DRAM = 4,    /**< memory of a package */
 	WATT_DOMAIN_CORE = 5,    /**< one core */
 	WATT_DOMAIN_GPU = 6,
-	WATT_DOMAIN_RAIL = 7,     /**< a supply rail that serves nothing this library can name */
-	WATT_DOMAIN_SUPPLY = 8,   /**< battery or adapter: shows the machine from outside */
-	WATT_DOMAIN_CPU_RAIL = 9, /**< a supply rail of the CPU (alone or with its neighbours) */
+	WATT_DOMAIN_RAIL = 7,      /**< a supply rail that serves nothing this library can name */
+	WATT_DOMAIN_SUPPLY = 8,    /**< battery or adapter: shows the machine from outside */
+	WATT_DOMAIN_CPU_RAIL = 9,  /**< a supply rail of the CPU (alone or with its neighbours) */
 	WATT_DOMAIN_RESIDUAL = 10, /**< machine total minus its measured parts; computed */
 };
 

@@ -33,17 +33,17 @@ struct watt_diag {
 	const char *summary; /**< what it is, static */
 	enum watt_source_role role;
 	enum watt_availability state;
-	int32_t error;       /**< negative errno behind the state; 0: none */
-	uint32_t n_channels; /**< channels that it would give */
+	int32_t error;        /**< negative errno behind the state; 0: none */
+	uint32_t n_channels;  /**< channels that it would give */
 	uint32_t is_selected; /**< 1: a session with these options uses it */
-	uint32_t is_test;    /**< 1: never chosen by itself (null, synth) */
+	uint32_t is_test;     /**< 1: never chosen by itself (null, synth) */
 	enum watt_origin origin;
 	uint32_t uncertainty_ppm; /**< what accuracy to expect of a long mean; 0: unknown */
-	uint64_t period_ns;  /**< refresh period of its fastest channel; 0: unknown */
+	uint64_t period_ns;       /**< refresh period of its fastest channel; 0: unknown */
 	uint64_t read_cost_ns; /**< median cost of one read of all its channels; 0: not measured */
-	char path[256];      /**< what was looked at; empty: nothing in particular */
-	char why[256];       /**< one sentence: what was found */
-	char hint[256];      /**< one sentence: what to do about it; empty: nothing */
+	char path[256];        /**< what was looked at; empty: nothing in particular */
+	char why[256];         /**< one sentence: what was found */
+	char hint[256];        /**< one sentence: what to do about it; empty: nothing */
 };
 
 /** "available", "absent", "forbidden", "broken"; never NULL. Thread-safe. */

@@ -27,8 +27,8 @@ struct watt_domain {
 	enum watt_domain_kind kind;
 	enum watt_origin origin;
 	enum watt_share_key key;
-	int32_t parent;   /**< index of the domain that contains it; -1: a root */
-	int32_t channel;  /**< index of the channel that measures it; -1: computed (residual) */
+	int32_t parent;     /**< index of the domain that contains it; -1: a root */
+	int32_t channel;    /**< index of the channel that measures it; -1: computed (residual) */
 	uint32_t is_summed; /**< 1: the machine's energy is the sum over these domains */
 	/** 1: who used the machine is the sum over these: they cover the summed domains without
 	 *  overlap, and each can be attributed as finely as this machine allows. */

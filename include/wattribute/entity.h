@@ -25,10 +25,10 @@ enum watt_entity_kind {
 	WATT_ENTITY_CONTAINER = 8,    /**< sum of the cgroups of one container */
 	WATT_ENTITY_UNIT = 9,         /**< sum of the cgroups of one systemd unit */
 	WATT_ENTITY_USER = 10,        /**< sum of the processes of one user */
-	WATT_ENTITY_TRACKED = 11,     /**< a process and all its descendants: watt_session_track() */
-	WATT_ENTITY_KERNEL = 12,      /**< sum of the kernel threads, irq and softirq */
-	WATT_ENTITY_VM = 13,          /**< a process that runs a virtual machine */
-	WATT_ENTITY_POD = 14,         /**< sum of the containers of one pod */
+	WATT_ENTITY_TRACKED = 11, /**< a process and all its descendants: watt_session_track() */
+	WATT_ENTITY_KERNEL = 12,  /**< sum of the kernel threads, irq and softirq */
+	WATT_ENTITY_VM = 13,      /**< a process that runs a virtual machine */
+	WATT_ENTITY_POD = 14,     /**< sum of the containers of one pod */
 };
 
 /** Bits of watt_identity.missing and watt_entity.missing: what could not be read. */
@@ -41,42 +41,42 @@ enum watt_identity_field {
 
 /** Who a process is. Strings are NULL where `missing` says so. */
 struct watt_identity {
-	uint32_t pid;         /**< thread group id in the initial pid namespace */
-	uint32_t parent_pid;  /**< 0: none or unknown */
-	uint64_t start_ns;    /**< CLOCK_BOOTTIME of its start; with pid, its name for ever */
+	uint32_t pid;        /**< thread group id in the initial pid namespace */
+	uint32_t parent_pid; /**< 0: none or unknown */
+	uint64_t start_ns;   /**< CLOCK_BOOTTIME of its start; with pid, its name for ever */
 	uint32_t uid;
-	uint32_t missing;     /**< enum watt_identity_field */
+	uint32_t missing; /**< enum watt_identity_field */
 	char comm[16];
-	const char *exe;      /**< absolute path; ends in " (deleted)" as the kernel says it */
-	const char *cmdline;  /**< arguments joined by one space, at most 4,095 bytes */
-	const char *vm_name;  /**< the virtual machine that it runs; NULL: it runs none */
+	const char *exe;        /**< absolute path; ends in " (deleted)" as the kernel says it */
+	const char *cmdline;    /**< arguments joined by one space, at most 4,095 bytes */
+	const char *vm_name;    /**< the virtual machine that it runs; NULL: it runs none */
 	const char *hypervisor; /**< "qemu", "firecracker", "cloud-hypervisor"; NULL: none */
 };
 
 /** What a cgroup is. Strings are NULL where the path does not tell. */
 struct watt_cgroup {
-	uint64_t id;            /**< inode number of the directory */
-	const char *path;       /**< "/system.slice/ssh.service"; NULL: unknown (it is gone) */
-	const char *runtime;    /**< "docker", "containerd", "cri-o", "podman", "lxc", ... */
-	const char *container;  /**< id of the container, or its name for lxc and nspawn */
-	const char *pod_uid;    /**< with dashes as Kubernetes writes it */
-	const char *unit;       /**< "ssh.service", "session-3.scope" */
-	const char *user_unit;  /**< unit of a user's own systemd, "foot.service" */
-	uint32_t v1;            /**< 1: the path is of a v1 hierarchy */
+	uint64_t id;           /**< inode number of the directory */
+	const char *path;      /**< "/system.slice/ssh.service"; NULL: unknown (it is gone) */
+	const char *runtime;   /**< "docker", "containerd", "cri-o", "podman", "lxc", ... */
+	const char *container; /**< id of the container, or its name for lxc and nspawn */
+	const char *pod_uid;   /**< with dashes as Kubernetes writes it */
+	const char *unit;      /**< "ssh.service", "session-3.scope" */
+	const char *user_unit; /**< unit of a user's own systemd, "foot.service" */
+	uint32_t v1;           /**< 1: the path is of a v1 hierarchy */
 	uint32_t reserved;
 };
 
 /** One user of energy. */
 struct watt_entity {
-	uint64_t id;   /**< unique in its session, never used again */
+	uint64_t id;        /**< unique in its session, never used again */
 	uint64_t parent_id; /**< entity that its energy is summed into next; 0: none */
 	enum watt_entity_kind kind;
-	uint32_t count; /**< processes summed into it so far; 1 for a process */
-	uint32_t alive; /**< 1: it can still use energy */
+	uint32_t count;   /**< processes summed into it so far; 1 for a process */
+	uint32_t alive;   /**< 1: it can still use energy */
 	uint32_t missing; /**< enum watt_identity_field */
 	const char *name; /**< short, printable, never NULL: comm, path, id, unit, user name */
 	const struct watt_identity *identity; /**< of a process, kernel thread or VM; else NULL */
-	const struct watt_cgroup *cgroup; /**< its cgroup, where it has one and it is known */
+	const struct watt_cgroup *cgroup;     /**< its cgroup, where it has one and it is known */
 };
 
 /** "process", "container", ...; never NULL. Thread-safe. */

@@ -50,25 +50,25 @@ struct watt_session_opts {
 	/** Comma list of power sources to use; "-name" leaves one out of the automatic choice.
 	 *  NULL: the automatic choice. */
 	const char *sources;
-	const char *usage;       /**< "bpf", "procfs"; NULL or "auto": the best that works */
-	uint32_t slice_us;       /**< length of a slice; 0: 50,000 */
-	uint32_t period_us;      /**< reading period of fast sensors; 0: as slice_us */
-	watt_log_fn log;         /**< NULL: nothing is logged */
+	const char *usage;  /**< "bpf", "procfs"; NULL or "auto": the best that works */
+	uint32_t slice_us;  /**< length of a slice; 0: 50,000 */
+	uint32_t period_us; /**< reading period of fast sensors; 0: as slice_us */
+	watt_log_fn log;    /**< NULL: nothing is logged */
 	void *log_data;
 };
 
 /** How a reader of sensors is doing, cumulative. */
 struct watt_reader_stats {
 	uint64_t reads;
-	uint64_t errors;        /**< reads that gave no value */
-	uint64_t missed;        /**< deadlines skipped because their time had passed */
-	uint64_t lost;          /**< samples dropped because nobody fetched them */
-	uint64_t cost_ns;       /**< time inside reads */
+	uint64_t errors;          /**< reads that gave no value */
+	uint64_t missed;          /**< deadlines skipped because their time had passed */
+	uint64_t lost;            /**< samples dropped because nobody fetched them */
+	uint64_t cost_ns;         /**< time inside reads */
 	uint64_t lateness_p50_ns; /**< read begin against its deadline */
 	uint64_t lateness_p99_ns;
 	uint64_t lateness_max_ns;
-	uint64_t period_ns;     /**< of its deadlines */
-	uint32_t is_realtime;   /**< 1: runs with SCHED_FIFO */
+	uint64_t period_ns;   /**< of its deadlines */
+	uint32_t is_realtime; /**< 1: runs with SCHED_FIFO */
 	uint32_t reserved;
 };
 

@@ -26,35 +26,35 @@ struct watt_snapshot;
 /** One entity and what it used. */
 struct watt_row {
 	struct watt_entity entity;
-	uint64_t cpu_ns;        /**< CPU time since the start of the session */
-	uint64_t window_cpu_ns; /**< in the window */
+	uint64_t cpu_ns;          /**< CPU time since the start of the session */
+	uint64_t window_cpu_ns;   /**< in the window */
 	const int64_t *energy_nj; /**< per domain, since the start of the session */
 	const int64_t *window_nj; /**< per domain, in the window */
-	int64_t total_nj;        /**< sum over the partition domains, since the start */
-	int64_t window_total_nj; /**< the same in the window */
+	int64_t total_nj;         /**< sum over the partition domains, since the start */
+	int64_t window_total_nj;  /**< the same in the window */
 };
 
 /** One domain and what became of its energy. */
 struct watt_domain_state {
-	enum watt_status status;  /**< PENDING until the first two samples are in */
-	uint64_t t_ns;            /**< attributed up to here, CLOCK_MONOTONIC */
-	int64_t energy_nj;        /**< since the start of the session */
+	enum watt_status status; /**< PENDING until the first two samples are in */
+	uint64_t t_ns;           /**< attributed up to here, CLOCK_MONOTONIC */
+	int64_t energy_nj;       /**< since the start of the session */
 	int64_t window_nj;
-	uint64_t window_ns;       /**< length of the domain's own window */
-	int64_t idle_nj;          /**< of energy_nj */
+	uint64_t window_ns; /**< length of the domain's own window */
+	int64_t idle_nj;    /**< of energy_nj */
 	int64_t window_idle_nj;
-	int64_t unattributed_nj;  /**< of energy_nj */
+	int64_t unattributed_nj; /**< of energy_nj */
 	int64_t window_unattributed_nj;
-	uint32_t baseline_ready;  /**< 0: idle is not known yet, all energy counts as dynamic */
-	uint32_t is_usable;       /**< residual: 0 when the parts exceed the total */
-	uint64_t baseline_uw;     /**< idle power, when ready */
-	uint64_t samples;         /**< good samples so far */
-	uint64_t errors;          /**< samples without a value */
-	uint64_t wraps;           /**< of the counter */
-	uint64_t resets;          /**< of the counter */
-	uint64_t gaps;            /**< times without data longer than allowed */
-	uint64_t gap_ns;          /**< time in them, for which no energy is known */
-	int64_t late_nj;          /**< came after its slices had to go: in unattributed */
+	uint32_t baseline_ready; /**< 0: idle is not known yet, all energy counts as dynamic */
+	uint32_t is_usable;      /**< residual: 0 when the parts exceed the total */
+	uint64_t baseline_uw;    /**< idle power, when ready */
+	uint64_t samples;        /**< good samples so far */
+	uint64_t errors;         /**< samples without a value */
+	uint64_t wraps;          /**< of the counter */
+	uint64_t resets;         /**< of the counter */
+	uint64_t gaps;           /**< times without data longer than allowed */
+	uint64_t gap_ns;         /**< time in them, for which no energy is known */
+	int64_t late_nj;         /**< came after its slices had to go: in unattributed */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */
@@ -76,21 +76,21 @@ struct watt_cpu_state {
 
 /** The health of the measurement, cumulative since the start of the session. */
 struct watt_quality {
-	uint64_t checks;           /**< conservation checks made */
-	uint64_t check_failures;   /**< and failed: anything but 0 is a bug */
-	uint64_t sweeps;           /**< usage sweeps */
-	uint64_t sweep_cost_ns;    /**< time in them */
-	uint64_t lost_records;     /**< usage records lost */
-	uint64_t unseen_cpu_ns;    /**< CPU time of tasks that died unseen, estimated */
-	uint64_t late_cpu_ns;      /**< CPU time that arrived after its slice had to go */
-	uint64_t missed_reads;     /**< sensor reads skipped because their time had passed */
-	uint64_t lost_samples;     /**< sensor samples lost because nobody fetched them */
-	uint64_t busy_ns;          /**< CPU time accounted to tasks, all CPUs */
-	uint64_t idle_ns;          /**< idle time of all CPUs as the kernel counts it */
-	uint64_t irq_ns;           /**< irq and softirq, where the kernel keeps them apart */
-	uint64_t steal_ns;         /**< taken by the hypervisor */
-	uint64_t wall_ns;          /**< elapsed time times online CPUs */
-	uint32_t usage_flags;      /**< enum watt_usage_batch_flag of the last sweep */
+	uint64_t checks;         /**< conservation checks made */
+	uint64_t check_failures; /**< and failed: anything but 0 is a bug */
+	uint64_t sweeps;         /**< usage sweeps */
+	uint64_t sweep_cost_ns;  /**< time in them */
+	uint64_t lost_records;   /**< usage records lost */
+	uint64_t unseen_cpu_ns;  /**< CPU time of tasks that died unseen, estimated */
+	uint64_t late_cpu_ns;    /**< CPU time that arrived after its slice had to go */
+	uint64_t missed_reads;   /**< sensor reads skipped because their time had passed */
+	uint64_t lost_samples;   /**< sensor samples lost because nobody fetched them */
+	uint64_t busy_ns;        /**< CPU time accounted to tasks, all CPUs */
+	uint64_t idle_ns;        /**< idle time of all CPUs as the kernel counts it */
+	uint64_t irq_ns;         /**< irq and softirq, where the kernel keeps them apart */
+	uint64_t steal_ns;       /**< taken by the hypervisor */
+	uint64_t wall_ns;        /**< elapsed time times online CPUs */
+	uint32_t usage_flags;    /**< enum watt_usage_batch_flag of the last sweep */
 	/** busy + idle + irq + steal against wall, in 1e-6: how much of the CPUs' time is accounted
 	 *  for, the tasks' by their own counts. 0: not known yet. */
 	uint32_t coverage_ppm;

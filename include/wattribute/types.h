@@ -40,9 +40,9 @@ WATT_BEGIN_DECLS
 
 /** What a reading is worth. A value that is not WATT_STATUS_OK has no number. */
 enum watt_status {
-	WATT_STATUS_OK = 0,        /**< the value is what the sensor says */
-	WATT_STATUS_NODATA = 1,    /**< present, but no value at this moment (EAGAIN, powered off) */
-	WATT_STATUS_ABSENT = 2,    /**< it was removed, or never there */
+	WATT_STATUS_OK = 0,     /**< the value is what the sensor says */
+	WATT_STATUS_NODATA = 1, /**< present, but no value at this moment (EAGAIN, powered off) */
+	WATT_STATUS_ABSENT = 2, /**< it was removed, or never there */
 	WATT_STATUS_FORBIDDEN = 3, /**< it is there, this user may not read it */
 	WATT_STATUS_BROKEN = 4,    /**< it answers with an error or with something unreadable */
 	WATT_STATUS_STUCK = 5,     /**< it answers, but its counter never moves from zero */

@@ -21,9 +21,9 @@ enum watt_usage_kind {
 	/** The process became another program; comm is the new one. `tid` is the thread that called
 	 *  exec by its old id: where it is not tgid, it took its leader's place and start. */
 	WATT_USAGE_EXEC = 3,
-	WATT_USAGE_EXIT = 4,    /**< the task began to die at t_ns; cpu_ns is not its last word */
-	WATT_USAGE_FREE = 5,    /**< the task is gone; cpu_ns is final */
-	WATT_USAGE_CGROUP = 6,  /**< the process moved to cgroup_id */
+	WATT_USAGE_EXIT = 4,   /**< the task began to die at t_ns; cpu_ns is not its last word */
+	WATT_USAGE_FREE = 5,   /**< the task is gone; cpu_ns is final */
+	WATT_USAGE_CGROUP = 6, /**< the process moved to cgroup_id */
 };
 
 /** Bits of watt_usage.flags. */
@@ -32,7 +32,7 @@ enum watt_usage_flag {
 	WATT_USAGE_RUNNING = 1u << 1,   /**< on a CPU at t_ns: the last part is extrapolated */
 	WATT_USAGE_ZOMBIE = 1u << 2,    /**< dead and not yet reaped: cpu_ns is final */
 	WATT_USAGE_CGROUP_V1 = 1u << 3, /**< cgroup_id is of a v1 hierarchy */
-	WATT_USAGE_WHOLE = 1u << 4, /**< cpu_ns is of the whole process, its dead threads included */
+	WATT_USAGE_WHOLE = 1u << 4,     /**< cpu_ns is of the whole process, dead threads too */
 	WATT_USAGE_NO_UID = 1u << 5,    /**< uid is not known */
 	WATT_USAGE_NO_CGROUP = 1u << 6, /**< cgroup_id is not known */
 };
@@ -89,14 +89,14 @@ enum watt_usage_batch_flag {
 
 /** One sweep over all tasks and all that happened since the one before, in order. */
 struct watt_usage_batch {
-	uint64_t t_before_ns; /**< CLOCK_MONOTONIC when the sweep began */
-	uint64_t t_after_ns;  /**< and when it had ended */
+	uint64_t t_before_ns;             /**< CLOCK_MONOTONIC when the sweep began */
+	uint64_t t_after_ns;              /**< and when it had ended */
 	const struct watt_usage *records; /**< borrowed; in the order in which to account them */
 	size_t n_records;
 	const struct watt_cpu_time *cpus; /**< borrowed; indexed by CPU number */
 	size_t n_cpus;
-	uint64_t lost;  /**< records lost since the start, cumulative */
-	uint32_t flags; /**< enum watt_usage_batch_flag */
+	uint64_t lost;    /**< records lost since the start, cumulative */
+	uint32_t flags;   /**< enum watt_usage_batch_flag */
 	uint32_t n_tasks; /**< live tasks that the sweep walked over */
 	/** Run time of tasks that died unseen since the start, cumulative, estimated from the
 	 *  CPUs' totals; 0 where WATT_BATCH_DEATHS is set. */

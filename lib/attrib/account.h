@@ -26,8 +26,8 @@ struct watt_account {
 	bool is_alive;
 	bool was_shown; /* a snapshot had it */
 	uint64_t parent_id;
-	struct watt_name *name;   /* owned */
-	struct watt_name *cgroup; /* owned; NULL: not known */
+	struct watt_name *name;                    /* owned */
+	struct watt_name *cgroup;                  /* owned; NULL: not known */
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
 	uint64_t cpu_ns;
 	uint64_t base_cpu_ns; /* at the last snapshot */

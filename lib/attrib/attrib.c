@@ -113,7 +113,8 @@ static void drop_slices(struct watt_attrib *at)
 static void forget_points(const struct watt_attrib *at, struct watt_timeline *tl, uint64_t now_ns)
 {
 	/* where a residual stands is kept as a number: it asks for points of slices alone */
-	uint64_t oldest_ns = at->slices.n ? watt_slices_get(&at->slices, 0)->t0_ns : at->last_sweep_ns;
+	uint64_t oldest_ns = at->slices.n ? watt_slices_get(&at->slices, 0)->t0_ns :
+					    at->last_sweep_ns;
 	size_t c, i;
 
 	for (c = 0; c < at->n_channels; c++) {
@@ -126,7 +127,8 @@ static void forget_points(const struct watt_attrib *at, struct watt_timeline *tl
 
 			if (r->kind == WATT_DOMAIN_RESIDUAL &&
 			    (r->parent == domain || r->parent == d->parent))
-				t_ns = WATT_MIN(t_ns, WATT_MAX(at->ledgers[i].cursor_ns, oldest_ns));
+				t_ns = WATT_MIN(t_ns,
+						WATT_MAX(at->ledgers[i].cursor_ns, oldest_ns));
 		}
 		watt_timeline_forget(tl, c, t_ns);
 	}

@@ -13,11 +13,11 @@
 
 #include "base/util.h"
 
-#define BLOCK_NS	45000000ULL /* one slice of the usual length */
-#define MIN_IDLE_POINTS 20	    /* in the lowest bin: 1 s of an idle machine */
-#define MIN_BIN_POINTS	4	    /* for a bin to count */
-#define MIN_BINS	6	    /* for a line */
-#define MIN_POINTS	60	    /* for a line: 3 s */
+#define BLOCK_NS 45000000ULL /* one slice of the usual length */
+#define MIN_IDLE_POINTS 20   /* in the lowest bin: 1 s of an idle machine */
+#define MIN_BIN_POINTS 4     /* for a bin to count */
+#define MIN_BINS 6           /* for a line */
+#define MIN_POINTS 60        /* for a line: 3 s */
 
 void watt_baseline_done(struct watt_baseline *baseline)
 {
@@ -84,8 +84,8 @@ static double lowered_intercept_mw(const struct watt_baseline_bin *bins, struct 
 	size_t i;
 
 	for (i = 0; i < WATT_BASELINE_BINS; i++) {
-		double above = line.intercept_mw + line.slope_mw * ((double)i + 0.5) -
-			       bins[i].low_mw;
+		double above =
+			line.intercept_mw + line.slope_mw * ((double)i + 0.5) - bins[i].low_mw;
 
 		if (counts(&bins[i]))
 			drop = WATT_MAX(drop, above);

@@ -10,22 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WATT_BASELINE_BINS  40 /* of activity, 2.5 % each */
+#define WATT_BASELINE_BINS 40  /* of activity, 2.5 % each */
 #define WATT_BASELINE_DEPTH 64 /* newest points kept in a bin */
 
 struct watt_baseline_bin {
 	uint32_t power_mw[WATT_BASELINE_DEPTH]; /* ring */
-	uint32_t n;      /* points in it */
-	uint32_t next;   /* where the next one goes */
-	uint32_t low_mw; /* first decile of the points */
+	uint32_t n;                             /* points in it */
+	uint32_t next;                          /* where the next one goes */
+	uint32_t low_mw;                        /* first decile of the points */
 };
 
 struct watt_baseline {
 	struct watt_baseline_bin *bins; /* allocated with the first point */
-	uint64_t min_block_ns;    /* set by the owner: how long a point is at least; 0: 50 ms */
-	uint64_t block_ns;        /* of the block that is being filled */
+	uint64_t min_block_ns; /* set by the owner: how long a point is at least; 0: 50 ms */
+	uint64_t block_ns;     /* of the block that is being filled */
 	uint64_t block_energy_nj;
-	uint64_t block_busy_ns;   /* CPU time of all CPUs */
+	uint64_t block_busy_ns; /* CPU time of all CPUs */
 	uint64_t points;
 	uint64_t baseline_uw;
 	bool is_ready;

@@ -96,6 +96,7 @@ void watt_cpus_fill_quality(const struct watt_cpus *cpus, struct watt_quality *q
 		if (quality->usage_flags & WATT_BATCH_IRQ_SEPARATE)
 			quality->irq_ns += state->irq_ns + state->softirq_ns;
 	}
-	quality->coverage_ppm = share_ppm(quality->busy_ns + quality->idle_ns + quality->irq_ns +
-						  quality->steal_ns, quality->wall_ns);
+	quality->coverage_ppm =
+		share_ppm(quality->busy_ns + quality->idle_ns + quality->irq_ns + quality->steal_ns,
+			  quality->wall_ns);
 }

@@ -26,8 +26,8 @@ int watt_groups_init(struct watt_attrib *at)
 	at->unattributed = watt_accounts_add(&at->accounts, WATT_ENTITY_UNATTRIBUTED,
 					     watt_name_new("unattributed"));
 	at->irq = watt_accounts_add(&at->accounts, WATT_ENTITY_IRQ, watt_name_new("irq"));
-	at->softirq = watt_accounts_add(&at->accounts, WATT_ENTITY_SOFTIRQ,
-					watt_name_new("softirq"));
+	at->softirq =
+		watt_accounts_add(&at->accounts, WATT_ENTITY_SOFTIRQ, watt_name_new("softirq"));
 	at->kernel = watt_accounts_add(&at->accounts, WATT_ENTITY_KERNEL, watt_name_new("kernel"));
 	if (!at->idle || !at->unattributed || !at->irq || !at->softirq || !at->kernel)
 		return -ENOMEM;
@@ -99,7 +99,8 @@ static void ask_cgroup(struct watt_attrib *at, struct watt_number_node *n, uint3
 	n->asked_sweep = at->tasks.sweep;
 	if (watt_grow((void **)&asks->cgroups, &asks->cap_cgroups, asks->n_cgroups,
 		      sizeof(*asks->cgroups)) == 0)
-		asks->cgroups[asks->n_cgroups++] = (struct watt_cgroup_ask){ n->number, pid, n->v1 };
+		asks->cgroups[asks->n_cgroups++] =
+			(struct watt_cgroup_ask){ n->number, pid, n->v1 };
 }
 
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,

@@ -196,8 +196,8 @@ static void check(struct watt_attrib *at, bool is_right)
 }
 
 /* Divides energy_nj of a slice. */
-static int divide(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
-		  int64_t energy_nj)
+static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
+		  const struct watt_slice *slice, int64_t energy_nj)
 {
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
 	uint64_t dt_ns = slice->t1_ns - slice->t0_ns, busy_ns = 0;

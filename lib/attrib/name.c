@@ -49,8 +49,8 @@ struct watt_name *watt_name_new_identity(const struct watt_identity *identity)
 	struct watt_name *name;
 	char *cursor;
 
-	name = name_alloc(room(identity->exe) + room(identity->cmdline) +
-			  room(identity->vm_name) + room(identity->hypervisor));
+	name = name_alloc(room(identity->exe) + room(identity->cmdline) + room(identity->vm_name) +
+			  room(identity->hypervisor));
 	if (!name)
 		return NULL;
 	cursor = name->storage;

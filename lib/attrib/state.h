@@ -16,7 +16,7 @@
 /* What became of one domain's energy. */
 struct watt_ledger {
 	const struct watt_domain *domain;
-	bool *has_slot;   /* per slot: whether its CPUs are of the domain */
+	bool *has_slot; /* per slot: whether its CPUs are of the domain */
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;
@@ -28,7 +28,7 @@ struct watt_ledger {
 	int64_t idle_nj, base_idle_nj;
 	int64_t unattributed_nj, base_unattributed_nj;
 	int64_t late_nj;
-	int64_t check_nj; /* scratch of the conservation check */
+	int64_t check_nj;      /* scratch of the conservation check */
 	uint64_t gaps, gap_ns; /* of a residual: of its parts */
 	struct watt_baseline baseline;
 };
@@ -76,13 +76,13 @@ struct watt_attrib {
 	struct watt_tasks tasks;
 	struct watt_slices slices;
 	struct watt_accounts accounts;
-	size_t fold_at_n; /* accounts at which to fold, if no snapshot does it before */
+	size_t fold_at_n;         /* accounts at which to fold, if no snapshot does it before */
 	struct watt_htab cgroups; /* of watt_number_node */
 	struct watt_htab users;
 	struct watt_asks asks;
 	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
 	struct watt_account *gone_cgroups; /* NULL: none had to be folded yet */
-	struct watt_share *shares; /* scratch */
+	struct watt_share *shares;         /* scratch */
 	struct watt_use **share_use;
 	size_t cap_shares, cap_share_use;
 	struct watt_cpus cpus;

@@ -18,7 +18,10 @@ struct watt_root {
 	char path[256];
 };
 
-#define WATT_ROOT_INIT { .fd = -1 }
+#define WATT_ROOT_INIT \
+	{ \
+		.fd = -1 \
+	}
 
 /* 0, -ENOENT, -EACCES, -ENOTDIR, -ENAMETOOLONG. */
 int watt_root_open(struct watt_root *root, const char *path);
@@ -35,7 +38,10 @@ struct watt_file {
 	char *path;
 };
 
-#define WATT_FILE_INIT { .fd = -1 }
+#define WATT_FILE_INIT \
+	{ \
+		.fd = -1 \
+	}
 
 /*
  * Remembers the path and opens it. On failure the object can be read later all the same: each
@@ -79,7 +85,10 @@ struct watt_names {
 	size_t n;
 };
 
-#define WATT_NAMES_INIT { 0 }
+#define WATT_NAMES_INIT \
+	{ \
+		0 \
+	}
 
 int watt_root_list(const struct watt_root *root, const char *path, const char *prefix,
 		   struct watt_names *ret);

@@ -11,7 +11,7 @@ struct watt_log {
 };
 
 /* NULL is allowed. One line, without a newline, at most 1,023 bytes. Thread-safe. */
-__attribute__((format(printf, 3, 4))) void watt_log(const struct watt_log *log,
-						    enum watt_log_level level, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) void
+watt_log(const struct watt_log *log, enum watt_log_level level, const char *fmt, ...);
 
 #endif

@@ -9,8 +9,7 @@
 #define WATT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WATT_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define WATT_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define watt_container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
+#define watt_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* 128 bits wide where products of two 64-bit quantities need it. */
 __extension__ typedef __int128 watt_i128;

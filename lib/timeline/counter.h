@@ -11,7 +11,7 @@
 enum watt_counter_event {
 	WATT_COUNTER_COUNTED = 0, /* it went on */
 	WATT_COUNTER_WRAPPED = 1, /* it passed its modulus once */
-	WATT_COUNTER_RESET = 2,   /* it began again: what it counted before the reset is not known */
+	WATT_COUNTER_RESET = 2, /* it began again: what it counted before the reset is not known */
 };
 
 struct watt_counter_step {

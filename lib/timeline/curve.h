@@ -22,8 +22,8 @@ struct watt_curve {
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;
-	bool has_value;       /* raw and power_uw hold the newest good reading */
-	bool lost_sight;      /* a reading without a value came since */
+	bool has_value;  /* raw and power_uw hold the newest good reading */
+	bool lost_sight; /* a reading without a value came since */
 	int64_t raw;
 	int64_t power_uw;
 	int64_t energy_nj;    /* E at the newest point */

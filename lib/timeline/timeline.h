@@ -25,11 +25,11 @@ struct watt_curve_stats {
 	uint64_t wraps;
 	uint64_t resets;
 	uint64_t gaps;
-	uint64_t gap_ns;   /* time for which no energy is known */
+	uint64_t gap_ns;    /* time for which no energy is known */
 	uint64_t ambiguous; /* intervals so long that the counter may have wrapped more than once */
-	uint64_t disordered; /* samples older than the one before: dropped */
-	uint64_t first_ns; /* the curve begins here; 0: it has not begun */
-	uint64_t last_ns;  /* and is known up to here */
+	uint64_t disordered;     /* samples older than the one before: dropped */
+	uint64_t first_ns;       /* the curve begins here; 0: it has not begun */
+	uint64_t last_ns;        /* and is known up to here */
 	enum watt_status status; /* of the newest sample */
 };
 

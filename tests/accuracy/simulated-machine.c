@@ -18,12 +18,12 @@
 #include "base/util.h"
 #include "source/synth_machine.h"
 
-#define MS	    1000000ULL
-#define SLICE_NS    (50 * MS)
-#define WARM_UP_NS  (20000 * MS) /* the baseline is learned in it */
-#define RUN_NS	    (40000 * MS)
+#define MS 1000000ULL
+#define SLICE_NS (50 * MS)
+#define WARM_UP_NS (20000 * MS) /* the baseline is learned in it */
+#define RUN_NS (40000 * MS)
 #define MAX_DOMAINS 16
-#define LSB_NJ	    61035 /* 2^-14 J, the usual unit of RAPL */
+#define LSB_NJ 61035 /* 2^-14 J, the usual unit of RAPL */
 
 struct scenario {
 	const char *name;
@@ -34,24 +34,34 @@ struct scenario {
 };
 
 static const struct scenario scenarios[] = {
-	{ "equal tasks, one package",
-	  { .seed = 1, .n_cpus = 4, .n_processes = 12 }, 5, 20 },
+	{ "equal tasks, one package", { .seed = 1, .n_cpus = 4, .n_processes = 12 }, 5, 20 },
 	{ "equal tasks, two packages",
 	  { .seed = 2, .n_cpus = 8, .n_packages = 2, .n_processes = 24, .migrate_ppm = 300000 },
-	  5, 20 },
+	  5,
+	  20 },
 	{ "short lives: births and deaths",
 	  { .seed = 3, .n_cpus = 4, .n_processes = 8, .fork_ppm = 100000, .exit_ppm = 100000 },
-	  50, 60 },
+	  50,
+	  60 },
 	{ "threads, exec and pids that recur",
-	  { .seed = 4, .n_cpus = 4, .n_processes = 6, .fork_ppm = 60000, .exit_ppm = 60000,
-	    .exec_ppm = 50000, .thread_ppm = 400000, .pid_max = 300 },
-	  50, 60 },
+	  { .seed = 4,
+	    .n_cpus = 4,
+	    .n_processes = 6,
+	    .fork_ppm = 60000,
+	    .exit_ppm = 60000,
+	    .exec_ppm = 50000,
+	    .thread_ppm = 400000,
+	    .pid_max = 300 },
+	  50,
+	  60 },
 	{ "a counter for each core",
 	  { .seed = 5, .n_cpus = 4, .n_processes = 12, .migrate_ppm = 200000, .has_cores = true },
-	  5, 20 },
+	  5,
+	  20 },
 	{ "tasks of 1 to 6 W (time can't tell)",
 	  { .seed = 6, .n_cpus = 4, .n_processes = 12, .task_min_mw = 1000, .task_max_mw = 6000 },
-	  200, 1000 },
+	  200,
+	  1000 },
 };
 
 struct rig {
@@ -102,10 +112,18 @@ static void open_channels(struct rig *rig)
 		const struct watt_synth_domain *d = watt_synth_machine_domain(rig->machine, i);
 
 		rig->channels[i] = (struct watt_channel){
-			.name = d->path, .source = "synth", .domain = d->path, .kind = d->kind,
-			.quantity = WATT_QUANTITY_ENERGY, .origin = WATT_ORIGIN_SIMULATED,
-			.scale_num = LSB_NJ, .scale_den = 1, .wrap_nj = (1ULL << 32) * LSB_NJ,
-			.package_id = d->package_id, .die_id = -1, .core_id = d->core_id,
+			.name = d->path,
+			.source = "synth",
+			.domain = d->path,
+			.kind = d->kind,
+			.quantity = WATT_QUANTITY_ENERGY,
+			.origin = WATT_ORIGIN_SIMULATED,
+			.scale_num = LSB_NJ,
+			.scale_den = 1,
+			.wrap_nj = (1ULL << 32) * LSB_NJ,
+			.package_id = d->package_id,
+			.die_id = -1,
+			.core_id = d->core_id,
 		};
 		rig->list[i] = &rig->channels[i];
 	}
@@ -160,8 +178,10 @@ static void read_sensors(struct rig *rig)
 	must(watt_synth_machine_run(rig->machine, t_ns));
 	for (i = 0; i < rig->n_domains; i++) {
 		int64_t e_nj = watt_synth_machine_energy_nj(rig->machine, i, t_ns - t_ns % MS);
-		struct watt_sample sample = { .t_before_ns = t_ns, .t_after_ns = t_ns + 1000,
-					      .raw = (int64_t)((uint64_t)(e_nj / LSB_NJ) & 0xffffffff),
+		struct watt_sample sample = { .t_before_ns = t_ns,
+					      .t_after_ns = t_ns + 1000,
+					      .raw = (int64_t)((uint64_t)(e_nj / LSB_NJ) &
+							       0xffffffff),
 					      .channel = i };
 
 		must(watt_timeline_push(rig->tl, &sample));
@@ -275,9 +295,9 @@ static void fold_exited(struct tallies *t, const struct watt_snapshot *snap)
 
 struct verdict {
 	double dynamic_j;
-	double worst;   /* of one process, in 1e-3 of the dynamic energy */
-	double total;   /* sum of all differences, in the same */
-	double idle;    /* learned against true idle power, in 1e-3 */
+	double worst; /* of one process, in 1e-3 of the dynamic energy */
+	double total; /* sum of all differences, in the same */
+	double idle;  /* learned against true idle power, in 1e-3 */
 	bool has_idle;
 };
 
@@ -323,9 +343,13 @@ static bool run(const struct scenario *scenario)
 	add_got(&rig, &tallies, snap, 1);
 	fold_exited(&tallies, snap);
 	v = judge(&rig, &tallies, scenario, snap);
-	is_good = v.has_idle && v.worst <= scenario->worst_bound && v.total <= scenario->total_bound;
-	printf("%-36s %8.1f %9.2f %9.2f %+9.1f  %s\n", scenario->name, v.dynamic_j, v.worst, v.total,
-	       v.idle, !v.has_idle ? "no baseline" : is_good ? "ok" : "TOO FAR OFF");
+	is_good = v.has_idle && v.worst <= scenario->worst_bound &&
+		  v.total <= scenario->total_bound;
+	printf("%-36s %8.1f %9.2f %9.2f %+9.1f  %s\n", scenario->name, v.dynamic_j, v.worst,
+	       v.total, v.idle,
+	       !v.has_idle ? "no baseline" :
+	       is_good     ? "ok" :
+			     "TOO FAR OFF");
 	watt_snapshot_unref(snap);
 	free(tallies.list);
 	close_rig(&rig);

@@ -10,34 +10,68 @@
 #include "attrib/attrib.h"
 #include "base/util.h"
 
-#define MS	   1000000ULL
-#define SLICE_NS   (50 * MS)
-#define N_CPUS	   4
+#define MS 1000000ULL
+#define SLICE_NS (50 * MS)
+#define N_CPUS 4
 #define N_CHANNELS 4
-#define MAX_TASKS  64
-#define MAX_BATCH  1024
-#define TWIN_A	   0 /* always does what TWIN_B does */
-#define TWIN_B	   1
-#define SLEEPER	   2 /* never does anything */
+#define MAX_TASKS 64
+#define MAX_BATCH 1024
+#define TWIN_A 0 /* always does what TWIN_B does */
+#define TWIN_B 1
+#define SLEEPER 2 /* never does anything */
 
-enum { PACKAGE_0, PACKAGE_1, DRAM_0, TOTAL };
+enum {
+	PACKAGE_0,
+	PACKAGE_1,
+	DRAM_0,
+	TOTAL
+};
 
 static const struct watt_channel machine[N_CHANNELS] = {
-	[PACKAGE_0] = { .name = "p0", .source = "t", .domain = "package-0",
-			.kind = WATT_DOMAIN_PACKAGE, .quantity = WATT_QUANTITY_ENERGY,
-			.scale_num = 1000, .scale_den = 1, .wrap_nj = 60000000000ULL,
-			.max_power_uw = 100000000, .package_id = 0, .die_id = -1, .core_id = -1 },
-	[PACKAGE_1] = { .name = "p1", .source = "t", .domain = "package-1",
-			.kind = WATT_DOMAIN_PACKAGE, .quantity = WATT_QUANTITY_ENERGY,
-			.scale_num = 1000000000, .scale_den = 1ULL << 32,
-			.max_power_uw = 100000000, .package_id = 1, .die_id = -1, .core_id = -1 },
-	[DRAM_0] = { .name = "d0", .source = "t", .domain = "dram-0", .kind = WATT_DOMAIN_DRAM,
-		     .quantity = WATT_QUANTITY_POWER, .semantics = WATT_SEMANTICS_INSTANT,
-		     .scale_num = 1000, .scale_den = 1, .package_id = 0, .die_id = -1,
+	[PACKAGE_0] = { .name = "p0",
+			.source = "t",
+			.domain = "package-0",
+			.kind = WATT_DOMAIN_PACKAGE,
+			.quantity = WATT_QUANTITY_ENERGY,
+			.scale_num = 1000,
+			.scale_den = 1,
+			.wrap_nj = 60000000000ULL,
+			.max_power_uw = 100000000,
+			.package_id = 0,
+			.die_id = -1,
+			.core_id = -1 },
+	[PACKAGE_1] = { .name = "p1",
+			.source = "t",
+			.domain = "package-1",
+			.kind = WATT_DOMAIN_PACKAGE,
+			.quantity = WATT_QUANTITY_ENERGY,
+			.scale_num = 1000000000,
+			.scale_den = 1ULL << 32,
+			.max_power_uw = 100000000,
+			.package_id = 1,
+			.die_id = -1,
+			.core_id = -1 },
+	[DRAM_0] = { .name = "d0",
+		     .source = "t",
+		     .domain = "dram-0",
+		     .kind = WATT_DOMAIN_DRAM,
+		     .quantity = WATT_QUANTITY_POWER,
+		     .semantics = WATT_SEMANTICS_INSTANT,
+		     .scale_num = 1000,
+		     .scale_den = 1,
+		     .package_id = 0,
+		     .die_id = -1,
 		     .core_id = -1 },
-	[TOTAL] = { .name = "in", .source = "t", .domain = "in", .kind = WATT_DOMAIN_TOTAL,
-		    .quantity = WATT_QUANTITY_POWER, .semantics = WATT_SEMANTICS_INSTANT,
-		    .scale_num = 1, .scale_den = 1, .package_id = -1, .die_id = -1,
+	[TOTAL] = { .name = "in",
+		    .source = "t",
+		    .domain = "in",
+		    .kind = WATT_DOMAIN_TOTAL,
+		    .quantity = WATT_QUANTITY_POWER,
+		    .semantics = WATT_SEMANTICS_INSTANT,
+		    .scale_num = 1,
+		    .scale_den = 1,
+		    .package_id = -1,
+		    .die_id = -1,
 		    .core_id = -1 },
 };
 
@@ -45,7 +79,7 @@ struct task {
 	struct watt_usage u;
 	bool is_alive, is_dying;
 	uint64_t told_ns; /* what a record said last */
-	int free_in;	  /* slices until its last word; <0: it never comes */
+	int free_in;      /* slices until its last word; <0: it never comes */
 };
 
 struct world {
@@ -57,12 +91,12 @@ struct world {
 	uint64_t next_start_ns;
 	struct watt_usage batch[MAX_BATCH];
 	size_t n_batch;
-	uint64_t given_ns; /* CPU time that records brought */
+	uint64_t given_ns;           /* CPU time that records brought */
 	double energy_j[N_CHANNELS]; /* of the counters, in their own units */
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
 	struct watt_snapshot *last;
-	bool was_started[2 * N_CHANNELS];    /* per domain, at the last check */
+	bool was_started[2 * N_CHANNELS]; /* per domain, at the last check */
 	int64_t divided_nj[2 * N_CHANNELS];
 	int64_t curve_nj[2 * N_CHANNELS];
 	uint64_t late_until_ns[N_CHANNELS]; /* samples are held back */
@@ -105,9 +139,12 @@ static struct task *spawn(struct world *w, bool is_thread_of, size_t leader)
 	w->n_tasks++;
 	*task = (struct task){ .is_alive = true };
 	w->next_start_ns += 1 + rnd(w, MS);
-	task->u = (struct watt_usage){ .tid = tid, .tgid = tid, .start_ns = w->next_start_ns,
+	task->u = (struct watt_usage){ .tid = tid,
+				       .tgid = tid,
+				       .start_ns = w->next_start_ns,
 				       .leader_start_ns = w->next_start_ns,
-				       .cgroup_id = 1 + rnd(w, 4), .uid = (uint32_t)rnd(w, 3),
+				       .cgroup_id = 1 + rnd(w, 4),
+				       .uid = (uint32_t)rnd(w, 3),
 				       .cpu = (uint32_t)rnd(w, N_CPUS) };
 	snprintf(task->u.comm, sizeof(task->u.comm), "task%u", tid % 7);
 	if (is_thread_of) {
@@ -240,7 +277,8 @@ static void read_sensors(struct world *w, uint64_t t_ns, uint64_t dt_ns)
 	uint32_t c;
 
 	for (c = 0; c < N_CHANNELS; c++) {
-		struct watt_sample s = { .t_before_ns = t_ns, .t_after_ns = t_ns + rnd(w, 50000),
+		struct watt_sample s = { .t_before_ns = t_ns,
+					 .t_after_ns = t_ns + rnd(w, 50000),
 					 .channel = c };
 		double power_w = 5 + (double)rnd(w, 40);
 
@@ -428,9 +466,13 @@ static void open_world(struct world *w, uint64_t seed)
 	static const uint16_t slots[N_CPUS] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	static const struct watt_channel *channels[N_CHANNELS];
-	struct watt_attrib_opts opts = { .channels = channels, .n_channels = N_CHANNELS,
-					 .cpu_slot = slots, .n_cpus = N_CPUS, .n_slots = 2,
-					 .places = places, .horizon_ns = 1500 * MS };
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = N_CHANNELS,
+					 .cpu_slot = slots,
+					 .n_cpus = N_CPUS,
+					 .n_slots = 2,
+					 .places = places,
+					 .horizon_ns = 1500 * MS };
 	int i;
 
 	memset(w, 0, sizeof(*w));

@@ -21,8 +21,8 @@ static void feed(struct watt_baseline *baseline, double busy, uint64_t noise_mw)
 	uint64_t noise = noise_mw ? rnd() % noise_mw : 0;
 	int64_t energy_nj = (int64_t)((10000 + 20000 * busy + (double)noise) * 50 * 1000);
 
-	assert_int_equal(watt_baseline_add(baseline, 50 * MS, energy_nj,
-					   (uint64_t)(busy * 200 * MS), 4), 0);
+	assert_int_equal(
+		watt_baseline_add(baseline, 50 * MS, energy_nj, (uint64_t)(busy * 200 * MS), 4), 0);
 }
 
 static void test_idle_machine(void **state)
@@ -76,7 +76,8 @@ static void test_never_more_than_there_is(void **state)
 
 static void test_given_is_kept(void **state)
 {
-	struct watt_baseline baseline = { .is_ready = true, .is_given = true,
+	struct watt_baseline baseline = { .is_ready = true,
+					  .is_given = true,
 					  .baseline_uw = 4000000 };
 	int i;
 

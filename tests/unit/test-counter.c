@@ -59,9 +59,9 @@ static void test_ambiguous(void **state)
 
 static void test_rounds_absolutely(void **state)
 {
-	static const struct watt_channel third = {
-		.quantity = WATT_QUANTITY_ENERGY, .scale_num = 1, .scale_den = 3
-	};
+	static const struct watt_channel third = { .quantity = WATT_QUANTITY_ENERGY,
+						   .scale_num = 1,
+						   .scale_den = 3 };
 	int64_t sum_nj = 0, raw;
 
 	for (raw = 0; raw < 3000; raw++)
@@ -74,8 +74,10 @@ static void test_rounds_absolutely(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_wraps),
-		cmocka_unit_test(test_resets),	  cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_wraps),
+		cmocka_unit_test(test_resets),
+		cmocka_unit_test(test_ambiguous),
 		cmocka_unit_test(test_rounds_absolutely),
 	};
 

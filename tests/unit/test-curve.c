@@ -6,9 +6,9 @@
 
 #define MS 1000000ULL
 
-static const struct watt_channel counter = {
-	.quantity = WATT_QUANTITY_ENERGY, .scale_num = 1000, .scale_den = 1
-};
+static const struct watt_channel counter = { .quantity = WATT_QUANTITY_ENERGY,
+					     .scale_num = 1000,
+					     .scale_den = 1 };
 static const struct watt_channel power = {
 	.quantity = WATT_QUANTITY_POWER,
 	.semantics = WATT_SEMANTICS_INSTANT,
@@ -184,14 +184,10 @@ static void test_forgets(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interpolates),
-		cmocka_unit_test(test_telescopes),
-		cmocka_unit_test(test_trapezoid),
-		cmocka_unit_test(test_gap_is_flat),
-		cmocka_unit_test(test_counter_bridges),
-		cmocka_unit_test(test_delay_and_window),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_signed),
+		cmocka_unit_test(test_interpolates),    cmocka_unit_test(test_telescopes),
+		cmocka_unit_test(test_trapezoid),       cmocka_unit_test(test_gap_is_flat),
+		cmocka_unit_test(test_counter_bridges), cmocka_unit_test(test_delay_and_window),
+		cmocka_unit_test(test_refuses),         cmocka_unit_test(test_signed),
 		cmocka_unit_test(test_forgets),
 	};
 

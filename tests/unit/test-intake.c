@@ -425,10 +425,9 @@ static void test_more_groups_than_are_kept(void **state)
 /* A full sweep that lost records has not seen everybody: who is missing may live. */
 static void test_keeps_the_unseen_when_records_are_lost(void **state)
 {
-	struct watt_usage_batch lossy = { .t_before_ns = 200 * MS,
-					  .t_after_ns = 200 * MS,
-					  .flags = WATT_BATCH_FULL,
-					  .lost = 1 };
+	struct watt_usage_batch lossy = {
+		.t_before_ns = 200 * MS, .t_after_ns = 200 * MS, .flags = WATT_BATCH_FULL, .lost = 1
+	};
 	struct bench b;
 
 	open_bench(&b);
@@ -452,8 +451,11 @@ static void test_possible_cpus_are_no_capacity(void **state)
 {
 	static const uint16_t slots[256] = { 0 };
 	static const struct watt_channel *const channels[] = { &package };
-	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 1, .cpu_slot = slots,
-					 .n_cpus = 256, .n_slots = 1 };
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = 1,
+					 .cpu_slot = slots,
+					 .n_cpus = 256,
+					 .n_slots = 1 };
 	struct watt_cpu_time cpus[256] = { [0] = { .online = 1 }, [1] = { .online = 1 } };
 	struct bench b = { 0 };
 	uint64_t t_ms;
@@ -484,18 +486,29 @@ static void test_possible_cpus_are_no_capacity(void **state)
 /* One rail never answers, so the rest can't be known: that costs no memory of the others. */
 static void test_residual_that_stands_still(void **state)
 {
-	static const struct watt_channel total = { .name = "t", .source = "t", .domain = "in",
-						   .kind = WATT_DOMAIN_TOTAL, .scale_num = 1,
-						   .scale_den = 1, .package_id = -1, .die_id = -1,
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "in",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
 						   .core_id = -1 };
-	static const struct watt_channel silent = { .name = "s", .source = "t", .domain = "dram-0",
-						    .kind = WATT_DOMAIN_DRAM, .scale_num = 1,
-						    .scale_den = 1, .package_id = 0, .die_id = -1,
+	static const struct watt_channel silent = { .name = "s",
+						    .source = "t",
+						    .domain = "dram-0",
+						    .kind = WATT_DOMAIN_DRAM,
+						    .scale_num = 1,
+						    .scale_den = 1,
+						    .package_id = 0,
+						    .die_id = -1,
 						    .core_id = -1 };
 	static const struct watt_channel *const channels[] = { &package, &total, &silent };
 	static const uint16_t slots[1] = { 0 };
-	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 3, .cpu_slot = slots,
-					 .n_cpus = 1, .n_slots = 1 };
+	struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 3, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
+	};
 	struct bench b = { 0 };
 	int64_t energy_nj;
 	uint64_t t_ms;
@@ -503,7 +516,8 @@ static void test_residual_that_stands_still(void **state)
 	assert_int_equal(watt_timeline_new(channels, 3, &b.tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
 	for (t_ms = 100; t_ms <= 70000; t_ms += 100) {
-		struct watt_sample sample = { t_ms * MS, t_ms * MS, (int64_t)(2 * t_ms * MS), 1, 0 };
+		struct watt_sample sample = { t_ms * MS, t_ms * MS, (int64_t)(2 * t_ms * MS), 1,
+					      0 };
 
 		assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
 		end_slice(&b, t_ms, WATT_BATCH_FULL);

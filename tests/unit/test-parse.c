@@ -130,8 +130,8 @@ static void test_clean_name(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),    cmocka_unit_test(test_i64),
-		cmocka_unit_test(test_hex),    cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_u64),     cmocka_unit_test(test_i64),
+		cmocka_unit_test(test_hex),     cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_cpulist), cmocka_unit_test(test_clean_name),
 	};
 

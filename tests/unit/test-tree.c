@@ -21,9 +21,14 @@ static struct watt_tree build(const struct given *given, size_t n)
 
 	for (i = 0; i < n; i++) {
 		channels[i] = (struct watt_channel){
-			.source = given[i].source, .domain = given[i].domain,
-			.kind = given[i].kind, .flags = given[i].flags, .origin = given[i].origin,
-			.package_id = -1, .die_id = -1, .core_id = -1,
+			.source = given[i].source,
+			.domain = given[i].domain,
+			.kind = given[i].kind,
+			.flags = given[i].flags,
+			.origin = given[i].origin,
+			.package_id = -1,
+			.die_id = -1,
+			.core_id = -1,
 		};
 		list[i] = &channels[i];
 	}
@@ -128,8 +133,10 @@ static void test_estimate_is_not_mixed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_server), cmocka_unit_test(test_psys),
-		cmocka_unit_test(test_jetson), cmocka_unit_test(test_orin),
+		cmocka_unit_test(test_server),
+		cmocka_unit_test(test_psys),
+		cmocka_unit_test(test_jetson),
+		cmocka_unit_test(test_orin),
 		cmocka_unit_test(test_estimate_is_not_mixed),
 	};
 

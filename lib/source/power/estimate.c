@@ -173,8 +173,8 @@ static int place_cpus(struct estimate *est, const struct watt_topology *topology
 	int r = 0;
 
 	for (i = 0; r == 0 && i < est->n_cpus; i++) {
-		const struct watt_topology_cpu *cpu =
-			i < topology->n_cpus ? &topology->cpus[i] : &untold;
+		const struct watt_topology_cpu *cpu = i < topology->n_cpus ? &topology->cpus[i] :
+									     &untold;
 
 		r = place_cpu(est, &est->cpus[i], cpu->package_id, cpu->is_online);
 	}
