@@ -4,9 +4,11 @@
  * energy comes through the public headers of libwattribute; it proves that they are enough.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <wattribute/types.h>
@@ -114,6 +116,21 @@ static int run(const struct command *command, int argc, char **argv)
 	return finish(status);
 }
 
+/* Shows a manual page; false if that can't be done. */
+static bool show_page(const char *page)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		/* That there is no page is said by what is shown instead. */
+		if (freopen("/dev/null", "w", stderr))
+			execlp("man", "man", page, (char *)NULL);
+		_exit(STATUS_NOT_FOUND);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static int help(int argc, char **argv)
 {
 	const struct command *command;
@@ -128,8 +145,8 @@ static int help(int argc, char **argv)
 	if (!command)
 		return complain_unknown(argv[1]);
 	snprintf(page, sizeof(page), "wattribute-%s", command->name);
-	if (isatty(STDOUT_FILENO) && system("command -v man >/dev/null 2>&1") == 0)
-		execlp("man", "man", page, (char *)NULL);
+	if (isatty(STDOUT_FILENO) && show_page(page))
+		return STATUS_OK;
 	return run(command, 2, own);
 }
 

@@ -44,6 +44,7 @@ struct top_screen {
 
 int top_screen_open(struct top_screen **ret)
 {
+	const char *no_color = getenv("NO_COLOR");
 	SCREEN *term;
 
 	term = newterm(NULL, stdout, stdin);
@@ -57,7 +58,7 @@ int top_screen_open(struct top_screen **ret)
 	nodelay(stdscr, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	if (has_colors() && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))) {
+	if (has_colors() && !(no_color && *no_color)) {
 		start_color();
 		use_default_colors();
 		init_pair(COLOUR_POWER, COLOR_CYAN, -1);
