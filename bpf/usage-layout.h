@@ -11,6 +11,9 @@
 /* Tasks whose last value is remembered; a power of two. */
 #define WATT_BPF_SEEN 65536u
 
+/* Migrations of one CPU that wait to be read; a power of two. */
+#define WATT_BPF_MOVES 512u
+
 /* Dying tasks that are kept until they are counted; a power of two. */
 #define WATT_BPF_DYING 1024u
 
@@ -90,6 +93,14 @@ struct watt_bpf_clock {
 	__u64 since_ns;    /* start of the window */
 	__u64 least_ns;    /* smallest difference seen in the window */
 	__u64 previous_ns; /* and in the one before */
+};
+
+/* Positions in one CPU's part of the migrations; on a cache line of its own. */
+struct watt_bpf_move_log {
+	__u64 written; /* by the hook */
+	__u64 read;    /* by user space */
+	__u64 lost;    /* by the hook */
+	__u64 reserved[5];
 };
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/util.h"
 #include "source/config.h"
 #include "source/usage/bpf.h"
+#include "source/usage/move-log.h"
 
 #define ROUNDS 41
 #define THREADS_EACH 500
@@ -233,11 +234,13 @@ static void bench_proc(bool is_by_thread)
 
 /* ---- hooks ---- */
 
+#define HOOK_ROUNDS 31
+
 struct tally {
 	uint64_t ns, n;
 };
 
-static struct tally tally(const struct bpf_program *program)
+static struct tally read_tally(const struct bpf_program *program)
 {
 	struct bpf_prog_info info;
 	uint32_t len = sizeof(info);
@@ -248,25 +251,44 @@ static struct tally tally(const struct bpf_program *program)
 	return (struct tally){ .ns = info.run_time_ns, .n = info.run_cnt };
 }
 
-static void report_hook(const char *what, const struct bpf_program *program,
-			const struct bpf_program *nothing, double bar_ns)
-{
-	struct tally real = tally(program), empty = tally(nothing);
-	double each_ns;
+/* One program and the empty one in the same place, round by round. */
+struct hook {
+	const char *name;
+	const struct bpf_program *programs[2];
+	struct tally last[2];
+	struct bench_series each_ns[2];
+};
 
-	if (!real.n || !empty.n) {
-		fprintf(stderr, "%s: never called\n", what);
-		return;
+static void hook_round(struct hook *hook, bool is_counted)
+{
+	for (int i = 0; i < 2; i++) {
+		struct tally now = read_tally(hook->programs[i]);
+		uint64_t n = now.n - hook->last[i].n;
+
+		if (is_counted && n)
+			bench_add(&hook->each_ns[i], (now.ns - hook->last[i].ns) / n);
+		hook->last[i] = now;
 	}
-	each_ns = (double)real.ns / (double)real.n - (double)empty.ns / (double)empty.n;
-	bench_report(what, each_ns, "ns", bar_ns > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar_ns,
-		     "over an empty program's %.0f ns, %llu events",
-		     (double)empty.ns / (double)empty.n, (unsigned long long)real.n);
+}
+
+static void hook_report(struct hook *hook, const char *mode, double bar_ns)
+{
+	double real_ns = (double)bench_percentile(&hook->each_ns[0], 500);
+	double empty_ns = (double)bench_percentile(&hook->each_ns[1], 500);
+
+	if (!hook->each_ns[0].n || !hook->each_ns[1].n)
+		fprintf(stderr, "%s: never called\n", hook->name);
+	else
+		bench_report(hook->name, real_ns - empty_ns, "ns",
+			     bar_ns > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar_ns,
+			     "%s, over an empty program's %.0f ns", mode, empty_ns);
+	bench_series_done(&hook->each_ns[0]);
+	bench_series_done(&hook->each_ns[1]);
 }
 
 static void make_deaths(void)
 {
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 60; i++) {
 		pid_t pid = fork();
 
 		if (!pid)
@@ -280,7 +302,7 @@ static void make_migrations(void)
 	cpu_set_t all, one;
 
 	sched_getaffinity(0, sizeof(all), &all);
-	for (unsigned int i = 0; i < 4000; i++) {
+	for (unsigned int i = 0; i < 200; i++) {
 		CPU_ZERO(&one);
 		CPU_SET(i % map.n_cpus, &one);
 		sched_setaffinity(0, sizeof(one), &one);
@@ -288,11 +310,32 @@ static void make_migrations(void)
 	sched_setaffinity(0, sizeof(all), &all);
 }
 
+static void run_hooks(struct watt_bpf_object *object, struct hook *hooks, size_t n)
+{
+	struct watt_usage_list list = { 0 };
+	struct watt_move_log moves;
+
+	if (watt_move_log_open(&moves, watt_bpf_object_move_logs_fd(object),
+			       watt_bpf_object_moves_fd(object), object->n_cpus) < 0)
+		bench_exit(1, "migrations: %s", strerror(errno));
+	for (int round = 0; round < HOOK_ROUNDS; round++) {
+		make_deaths();
+		make_migrations();
+		bench_sleep_ns(20 * WATT_NSEC_PER_MSEC);
+		for (size_t i = 0; i < n; i++)
+			hook_round(&hooks[i], round > 0);
+		watt_bpf_object_walk(object);
+		list.n = 0;
+		watt_move_log_drain(&moves, UINT64_MAX, &list);
+	}
+	watt_usage_list_done(&list);
+	watt_move_log_close(&moves);
+}
+
 static void bench_hooks(enum watt_bpf_mode mode, const char *name)
 {
 	struct watt_bpf_object object;
 	struct watt_empty_bpf *empty;
-	char what[64];
 	int stats, r;
 
 	map.n_slots = map.n_cpus;
@@ -302,24 +345,25 @@ static void bench_hooks(enum watt_bpf_mode mode, const char *name)
 	empty = watt_empty_bpf__open_and_load();
 	if (!empty || watt_empty_bpf__attach(empty) < 0)
 		bench_exit(1, "the empty programs: %s", strerror(errno));
+	struct hook hooks[] = {
+		{ "hook at fork", { object.skel->progs.on_fork, empty->progs.empty_fork } },
+		{ "hook at exit",
+		  { mode == WATT_BPF_MODE_HOOK ? object.skel->progs.on_exit :
+						 object.skel->progs.on_exit_keep,
+		    empty->progs.empty_exit } },
+		{ "hook at migration",
+		  { object.skel->progs.on_migrate, empty->progs.empty_migrate } },
+		{ "hook at free", { object.skel->progs.on_free, empty->progs.empty_free } },
+	};
+	size_t n = mode == WATT_BPF_MODE_HOOK ? 4 : 3;
+
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	if (stats < 0)
 		bench_exit(1, "statistics of BPF: %s", strerror(errno));
-	make_deaths();
-	make_migrations();
-	bench_sleep_ns(100 * WATT_NSEC_PER_MSEC);
+	run_hooks(&object, hooks, n);
 	close(stats);
-	snprintf(what, sizeof(what), "hook at fork (%s)", name);
-	report_hook(what, object.skel->progs.on_fork, empty->progs.empty_fork, 0);
-	snprintf(what, sizeof(what), "hook at exit (%s)", name);
-	report_hook(what,
-		    mode == WATT_BPF_MODE_HOOK ? object.skel->progs.on_exit :
-						 object.skel->progs.on_exit_keep,
-		    empty->progs.empty_exit, 0);
-	if (mode == WATT_BPF_MODE_HOOK)
-		report_hook("hook at free", object.skel->progs.on_free, empty->progs.empty_free, 0);
-	snprintf(what, sizeof(what), "hook at migration (%s)", name);
-	report_hook(what, object.skel->progs.on_migrate, empty->progs.empty_migrate, 100);
+	for (size_t i = 0; i < n; i++)
+		hook_report(&hooks[i], name, i == 2 ? 100 : 0);
 	watt_empty_bpf__destroy(empty);
 	watt_bpf_object_close(&object);
 	map.n_slots = 1;

@@ -224,6 +224,25 @@ static void test_random_histories(void **state)
 	assert_int_equal(n_in, n_out + rig->held.n);
 }
 
+static void test_sort(void **state)
+{
+	struct rig *rig = *state;
+
+	add_event(rig, WATT_USAGE_FORK, 1, 10, 0);
+	add_event(rig, WATT_USAGE_FREE, 3, 30, 7);
+	add_event(rig, WATT_USAGE_EXIT, 1, 40, 5);
+	add_event(rig, WATT_USAGE_MIGRATE, 3, 30, 7);
+	add_event(rig, WATT_USAGE_MIGRATE, 1, 20, 2);
+	assert_int_equal(watt_usage_list_sort(&rig->list, 30), 2);
+	assert_record(&rig->list.records[0], WATT_USAGE_FORK, 1, 0);
+	assert_record(&rig->list.records[1], WATT_USAGE_MIGRATE, 1, 2);
+	assert_record(&rig->list.records[2], WATT_USAGE_MIGRATE, 3, 7);
+	assert_record(&rig->list.records[3], WATT_USAGE_FREE, 3, 7);
+	assert_record(&rig->list.records[4], WATT_USAGE_EXIT, 1, 5);
+	rig->list.n = 0;
+	assert_int_equal(watt_usage_list_sort(&rig->list, 30), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_birth_and_death, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_tid, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_told_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sort, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_random_histories, setup, teardown),
 	};
 

@@ -172,6 +172,10 @@ static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode 
 	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
 	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
 	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
+	if (hooks & WATT_BPF_HOOK_MIGRATE) {
+		bpf_map__set_max_entries(skel->maps.moves, n_cpus * WATT_BPF_MOVES);
+		bpf_map__set_max_entries(skel->maps.move_logs, n_cpus);
+	}
 	bpf_map__set_max_entries(skel->maps.events, (uint32_t)ring_size(n_cpus));
 	r = watt_usage_bpf__load(skel);
 	if (r < 0) {
@@ -300,6 +304,7 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 	if (map->n_slots < 2)
 		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
 	object->ring_size = ring_size(n_cpus);
+	object->n_cpus = n_cpus;
 	r = load_best_mode(object, env, n_cpus, hooks, mode);
 	if (r < 0)
 		return r;
@@ -394,6 +399,16 @@ uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object)
 int watt_bpf_object_records_fd(const struct watt_bpf_object *object)
 {
 	return bpf_map__fd(object->skel->maps.records);
+}
+
+int watt_bpf_object_moves_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.moves);
+}
+
+int watt_bpf_object_move_logs_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.move_logs);
 }
 
 int watt_bpf_object_events_fd(const struct watt_bpf_object *object)

@@ -44,6 +44,7 @@ struct watt_bpf_object {
 	enum watt_bpf_mode mode; /* never AUTO once loaded */
 	uint32_t hooks;          /* those that are attached */
 	size_t ring_size;
+	uint32_t n_cpus; /* that the maps have room for */
 };
 
 /*
@@ -61,6 +62,8 @@ struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *objec
 bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object);
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object);
 int watt_bpf_object_records_fd(const struct watt_bpf_object *object);
+int watt_bpf_object_moves_fd(const struct watt_bpf_object *object);
+int watt_bpf_object_move_logs_fd(const struct watt_bpf_object *object);
 int watt_bpf_object_events_fd(const struct watt_bpf_object *object);
 
 #endif

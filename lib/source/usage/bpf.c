@@ -21,6 +21,7 @@
 #include "source/cpustat.h"
 #include "source/usage/event-ring.h"
 #include "source/usage/merge.h"
+#include "source/usage/move-log.h"
 
 /* Tasks come and go while they are walked over: more passes than this don't help. */
 #define PASSES_MOST 1000
@@ -31,6 +32,7 @@ struct bpf_source {
 	struct watt_usage_source base;
 	struct watt_bpf_object object;
 	struct watt_event_ring ring;
+	struct watt_move_log moves;
 	const struct watt_usage *mapped; /* the first records of the map; NULL: none */
 	size_t mapped_size;
 	struct watt_usage_list list;  /* the batch */
@@ -134,6 +136,7 @@ static void source_close(struct watt_usage_source *base)
 	if (src->mapped)
 		munmap((void *)src->mapped, src->mapped_size);
 	watt_event_ring_close(&src->ring);
+	watt_move_log_close(&src->moves);
 	watt_bpf_object_close(&src->object);
 	watt_usage_list_done(&src->list);
 	watt_usage_list_done(&src->held);
@@ -171,8 +174,12 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 	r = watt_bpf_object_open(&src->object, env, map, mode);
 	if (r < 0)
 		return r;
-	return watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
-				    src->object.ring_size);
+	r = watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
+				 src->object.ring_size);
+	if (r < 0 || !(src->object.hooks & WATT_BPF_HOOK_MIGRATE))
+		return r;
+	return watt_move_log_open(&src->moves, watt_bpf_object_move_logs_fd(&src->object),
+				  watt_bpf_object_moves_fd(&src->object), src->object.n_cpus);
 }
 
 int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_map *map,
@@ -349,6 +356,13 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 	r = drain(src, start, &n_before);
 	if (r < 0)
 		return r;
+	if (src->moves.logs) {
+		/* What came later may be of a task whose birth is not in the list yet. */
+		r = watt_move_log_drain(&src->moves, t_after_ns, &src->list);
+		if (r < 0)
+			return r;
+		n_before = watt_usage_list_sort(&src->list, t_before_ns);
+	}
 	r = watt_merge(&src->merge, &src->list, n_before, tasks, n_tasks, &src->held);
 	if (r < 0)
 		return r;
@@ -360,7 +374,8 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 		.n_records = src->list.n,
 		.cpus = src->cpus,
 		.n_cpus = src->n_cpus,
-		.lost = src->lost + watt_bpf_object_lost(&src->object),
+		.lost = src->lost + watt_bpf_object_lost(&src->object) +
+			watt_move_log_lost(&src->moves),
 		.flags = batch_flags(src, is_full),
 		.n_tasks = n_walked,
 	};

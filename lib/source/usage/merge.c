@@ -52,6 +52,28 @@ int watt_usage_list_append(struct watt_usage_list *list, const struct watt_usage
 	return 0;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	const struct watt_usage *x = a, *y = b;
+
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	/* Of the same instant on a coarse clock: birth first, death last. */
+	return (x->kind == WATT_USAGE_FREE) - (y->kind == WATT_USAGE_FREE) +
+	       (y->kind == WATT_USAGE_FORK) - (x->kind == WATT_USAGE_FORK);
+}
+
+size_t watt_usage_list_sort(struct watt_usage_list *list, uint64_t t_ns)
+{
+	size_t n = 0;
+
+	if (list->n)
+		qsort(list->records, list->n, sizeof(*list->records), compare_times);
+	while (n < list->n && list->records[n].t_ns < t_ns)
+		n++;
+	return n;
+}
+
 void watt_merge_done(struct watt_merge *merge)
 {
 	free(merge->entries);

@@ -31,6 +31,13 @@ void watt_usage_list_done(struct watt_usage_list *list);
 int watt_usage_list_append(struct watt_usage_list *list, const struct watt_usage *records,
 			   size_t n);
 
+/*
+ * Puts events of several logs into one order: by time, births first and deaths last.
+ * Right for each task, because what happens to it happens one after the other. Returns how many of
+ * them are before t_ns.
+ */
+size_t watt_usage_list_sort(struct watt_usage_list *list, uint64_t t_ns);
+
 /* Scratch memory of the merge, kept from one to the next. Zeroed: empty. */
 struct watt_merge {
 	struct watt_merge_entry *entries;
