@@ -32,7 +32,7 @@ static uint64_t read_all_ns(struct watt_power *power, struct watt_sample *sample
 
 /* What the open source knows better than its probe. */
 static void measure_power(const struct watt_env *env, const struct watt_power_ops *ops,
-			  struct watt_diag *diag, bool *is_covered)
+			  struct watt_diag *diag, bool *ret_covers)
 {
 	uint64_t costs_ns[COST_READS];
 	struct watt_sample *samples;
@@ -65,14 +65,14 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 		    (!diag->period_ns || channel->period_ns < diag->period_ns))
 			diag->period_ns = channel->period_ns;
 	}
-	*is_covered |= watt_select_covers_cpus(power);
+	*ret_covers = watt_select_covers_cpus(power);
 	ops->close(power);
 }
 
 static void ask_power(const struct watt_env *env, const char *list,
 		      const struct watt_power_ops *ops, bool *is_covered, struct watt_diag *diag)
 {
-	bool covered_before = *is_covered;
+	bool covers = false;
 	int r;
 
 	diag->source = ops->name;
@@ -81,9 +81,10 @@ static void ask_power(const struct watt_env *env, const char *list,
 	diag->is_test = !!(ops->flags & WATT_POWER_TEST);
 	r = ops->probe(env, diag);
 	if (r == 0)
-		measure_power(env, ops, diag, is_covered);
+		measure_power(env, ops, diag, &covers);
 	diag->is_selected = diag->state == WATT_AVAILABLE &&
-			    watt_select_is_wanted(ops, list, covered_before);
+			    watt_select_is_wanted(ops, list, *is_covered);
+	*is_covered |= diag->is_selected && covers;
 }
 
 static bool usage_is_wanted(const char *name, const struct watt_usage_ops *ops, bool have_one)
