@@ -90,7 +90,7 @@ static void compare(struct watt_duplicate *dup, const struct watt_log *log)
 {
 	const struct watt_crosscheck *result = &dup->result;
 
-	if (dup->n_pairs < 2)
+	if (dup->n_pairs < 2 || dup->error != -EAGAIN)
 		return;
 	dup->error = watt_crosscheck(&dup->used_reading, &dup->duplicate_reading, &dup->result);
 	if (dup->error < 0 || result->is_agreeing)

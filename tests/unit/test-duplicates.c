@@ -104,12 +104,37 @@ static void test_slow_duplicate(void **state)
 	watt_duplicates_done(&dups);
 }
 
+/* A second duplicate that never answers: the first one is not looked at again for that. */
+static void test_is_said_once(void **state)
+{
+	const struct watt_log log = { .fn = count_line };
+	struct watt_duplicates dups = { 0 };
+	int64_t i;
+
+	n_lines = 0;
+	assert_int_equal(watt_duplicates_add(&dups, &channels[0], 0, &channels[1], 1), 0);
+	assert_int_equal(watt_duplicates_add(&dups, &channels[0], 0, &channels[1], 2), 0);
+	for (i = 0; i <= 200; i++) {
+		uint64_t t_ns = SEC + (uint64_t)i * SEC / 20;
+		struct watt_sample a = { t_ns, t_ns + 500, i * 10 * (int64_t)SEC / 20, 0, 0 };
+		struct watt_sample b = { t_ns + 500, t_ns + 1000, i * 20 * 1000000 / 20, 1, 0 };
+
+		watt_duplicates_push(&dups, &a);
+		watt_duplicates_push(&dups, &b);
+		watt_duplicates_compare(&dups, t_ns + 1000, &log);
+	}
+	assert_int_equal(n_lines, 1);
+	assert_int_equal(watt_duplicates_find(&dups, 2)->error, -EAGAIN);
+	watt_duplicates_done(&dups);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_agree),
 		cmocka_unit_test(test_disagree),
 		cmocka_unit_test(test_slow_duplicate),
+		cmocka_unit_test(test_is_said_once),
 	};
 
 	return cmocka_run_group_tests_name("duplicates", tests, NULL, NULL);
