@@ -315,12 +315,11 @@ static int attribute(struct watt_pipeline *p)
 
 int watt_pipeline_tick(struct watt_pipeline *p)
 {
-	int r;
+	int swept, r;
 
-	r = sweep(p);
-	if (r < 0)
-		return r;
-	return attribute(p);
+	swept = sweep(p);
+	r = attribute(p); /* also without a sweep: what was read would be lost in the rings */
+	return swept < 0 ? swept : r;
 }
 
 int watt_pipeline_start(struct watt_pipeline *p)
