@@ -98,9 +98,10 @@ static void ask_cgroup(struct watt_attrib *at, struct watt_number_node *n, uint3
 
 	n->asked_sweep = at->tasks.sweep;
 	if (watt_grow((void **)&asks->cgroups, &asks->cap_cgroups, asks->n_cgroups,
-		      sizeof(*asks->cgroups)) == 0)
-		asks->cgroups[asks->n_cgroups++] =
-			(struct watt_cgroup_ask){ n->number, pid, n->v1 };
+		      sizeof(*asks->cgroups)) < 0)
+		return;
+	asks->cgroups[asks->n_cgroups++] = (struct watt_cgroup_ask){ n->number, pid, n->v1 };
+	n->is_asked = true;
 }
 
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
@@ -115,7 +116,7 @@ struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id,
 		if (!n)
 			return NULL;
 		ask_cgroup(at, n, pid);
-	} else if (!n->account->name->cgroup.path &&
+	} else if (!n->account->name->cgroup.path && !n->is_asked &&
 		   at->tasks.sweep - n->asked_sweep >= ASK_AGAIN_SWEEPS) {
 		ask_cgroup(at, n, pid);
 	}
@@ -153,10 +154,14 @@ int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bo
 				    uint32_t *ret_pid)
 {
 	const struct watt_cgroup_ask *ask;
+	struct watt_number_node *n;
 
 	if (!at->asks.n_cgroups)
 		return 1;
 	ask = &at->asks.cgroups[--at->asks.n_cgroups];
+	n = find_number(&at->cgroups, ask->id, ask->v1);
+	if (n)
+		n->is_asked = false;
 	*ret_id = ask->id;
 	*ret_v1 = ask->v1;
 	*ret_pid = ask->pid;

@@ -19,6 +19,26 @@ static uint32_t slot_of(const struct watt_attrib *at, uint32_t cpu)
 	return cpu < at->n_cpus ? at->cpu_slot[cpu] : at->n_slots;
 }
 
+#define MIN_TIDY 1024
+
+/* Nobody can name those who are gone. New ones go on top, so they would lie there for ever. */
+static void tidy_asks(struct watt_attrib *at)
+{
+	struct watt_asks *asks = &at->asks;
+	size_t i, n = 0;
+
+	if (asks->n_processes < WATT_MAX((size_t)MIN_TIDY, asks->tidy_at_n))
+		return;
+	for (i = 0; i < asks->n_processes; i++) {
+		struct watt_process_ask ask = asks->processes[i];
+
+		if (watt_tasks_find_process(&at->tasks, ask.pid, ask.start_ns))
+			asks->processes[n++] = ask;
+	}
+	asks->n_processes = n;
+	asks->tidy_at_n = 2 * n;
+}
+
 static int ask_name(struct watt_attrib *at, struct watt_process *process)
 {
 	struct watt_asks *asks = &at->asks;
@@ -26,6 +46,7 @@ static int ask_name(struct watt_attrib *at, struct watt_process *process)
 
 	if (process->is_asked)
 		return 0;
+	tidy_asks(at);
 	r = watt_grow((void **)&asks->processes, &asks->cap_processes, asks->n_processes,
 		      sizeof(*asks->processes));
 	if (r < 0)

@@ -48,6 +48,7 @@ struct watt_process_ask {
 struct watt_asks {
 	struct watt_process_ask *processes;
 	size_t n_processes, cap_processes;
+	size_t tidy_at_n; /* processes at which to drop those that are gone */
 	struct watt_cgroup_ask *cgroups;
 	size_t n_cgroups, cap_cgroups;
 	uint32_t *users;
@@ -59,7 +60,8 @@ struct watt_number_node {
 	struct watt_hnode node;
 	uint64_t number;
 	bool v1;
-	uint32_t asked_sweep; /* when somebody was last asked what it is called */
+	bool is_asked;        /* the question is on the list */
+	uint32_t asked_sweep; /* when it was put there last */
 	struct watt_account *account;
 };
 

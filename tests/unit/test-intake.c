@@ -529,6 +529,26 @@ static void test_residual_that_stands_still(void **state)
 	close_bench(&b);
 }
 
+/* Questions that nobody comes to answer don't pile up. */
+static void test_questions_are_bounded(void **state)
+{
+	struct bench b;
+	uint32_t i;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	for (i = 0; i < 10000; i++) {
+		add(&b, WATT_USAGE_FORK, 1000 + i, 1000 + i, 0, 0);
+		add(&b, WATT_USAGE_FREE, 1000 + i, 1000 + i, 0, 1);
+		add(&b, WATT_USAGE_TASK, 10, 100, 0, i)->cgroup_id = 2; /* it has no name */
+		end_slice(&b, 200 + i, 0);
+		assert_true(watt_attrib_advance(b.at, b.tl, (200 + i) * MS) >= 0);
+	}
+	assert_true(b.at->asks.n_processes <= 2048);
+	assert_int_equal(b.at->asks.n_cgroups, 2);
+	close_bench(&b);
+}
+
 static void test_refuses_time_going_back(void **state)
 {
 	struct watt_usage_batch batch = { .t_before_ns = 50 * MS, .t_after_ns = 50 * MS };
@@ -561,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_keeps_the_unseen_when_records_are_lost),
 		cmocka_unit_test(test_possible_cpus_are_no_capacity),
 		cmocka_unit_test(test_residual_that_stands_still),
+		cmocka_unit_test(test_questions_are_bounded),
 		cmocka_unit_test(test_refuses_time_going_back),
 	};
 
