@@ -290,6 +290,35 @@ static bool is_ripe(const struct watt_attrib *at, const struct watt_slice *slice
 	return !slice->pending || now_ns >= slice->t1_ns + at->grace_ns;
 }
 
+/* Whether the sensor says that it has no value, and had none for as long as anybody waits. */
+static bool is_silent_channel(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			      const struct watt_timeline *tl, uint64_t now_ns)
+{
+	struct watt_curve_stats stats = { .status = WATT_STATUS_PENDING };
+
+	if (ledger->domain->channel < 0)
+		return false;
+	watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	return stats.status != WATT_STATUS_OK && stats.status != WATT_STATUS_PENDING &&
+	       (!stats.first_ns || now_ns > stats.last_ns + at->horizon_ns);
+}
+
+/* Slices that wait are what takes most memory: there is no use in waiting for a dead sensor. */
+static bool is_silent(const struct watt_attrib *at, const struct watt_ledger *ledger,
+		      const struct watt_timeline *tl, uint64_t now_ns)
+{
+	int32_t parent = ledger->domain->parent;
+	size_t i;
+
+	if (ledger->domain->kind != WATT_DOMAIN_RESIDUAL)
+		return is_silent_channel(at, ledger, tl, now_ns);
+	for (i = 0; i < at->tree.n_domains; i++)
+		if ((at->tree.domains[i].parent == parent || (int32_t)i == parent) &&
+		    is_silent_channel(at, &at->ledgers[i], tl, now_ns))
+			return true;
+	return false;
+}
+
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, uint64_t now_ns)
 {
@@ -304,7 +333,7 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 		r = take_slice(at, ledger, tl, slice);
 		if (r == -ENOMEM)
 			return r;
-		if (r == -EAGAIN && !is_over)
+		if (r == -EAGAIN && !is_over && !is_silent(at, ledger, tl, now_ns))
 			break;
 		done += r == 0;
 		ledger->next_seq++;

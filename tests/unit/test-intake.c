@@ -549,6 +549,53 @@ static void test_questions_are_bounded(void **state)
 	close_bench(&b);
 }
 
+/* Nobody waits for a sensor that has been without a value for long, nor for what needs it. */
+static void test_waits_for_no_dead_sensor(void **state)
+{
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "in",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
+						   .core_id = -1 };
+	static const struct watt_channel *const channels[] = { &package, &total };
+	static const uint16_t slots[1] = { 0 };
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = 2,
+					 .cpu_slot = slots,
+					 .n_cpus = 1,
+					 .n_slots = 1,
+					 .horizon_ns = 1000 * MS };
+	struct bench b = { 0 };
+	uint64_t t_ms, silent_ms;
+
+	for (silent_ms = 0; silent_ms <= 2000; silent_ms += 2000) {
+		assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
+		assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+		for (t_ms = 100; t_ms <= 8000; t_ms += 100) {
+			struct watt_sample s = { t_ms * MS, t_ms * MS, (int64_t)(2 * t_ms * MS), 1,
+						 WATT_STATUS_OK };
+
+			if (t_ms > silent_ms && t_ms < 6000)
+				s.status = WATT_STATUS_NODATA;
+			assert_int_equal(watt_timeline_push(b.tl, &s), 0);
+			end_slice(&b, t_ms, WATT_BATCH_FULL);
+			assert_true(watt_attrib_advance(b.at, b.tl, t_ms * MS) >= 0);
+			if (t_ms > silent_ms + 2000)
+				assert_true(b.at->slices.n <= 1);
+		}
+		snapshot(&b, 8000); /* and what it counted meanwhile is not lost */
+		assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->energy_nj,
+				 (silent_ms ? 2 * 7900 : 2 * 2000) * MS);
+		assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->t_ns, 8000 * MS);
+		close_bench(&b);
+		b = (struct bench){ 0 };
+	}
+}
+
 static void test_refuses_time_going_back(void **state)
 {
 	struct watt_usage_batch batch = { .t_before_ns = 50 * MS, .t_after_ns = 50 * MS };
@@ -582,6 +629,7 @@ int main(void)
 		cmocka_unit_test(test_possible_cpus_are_no_capacity),
 		cmocka_unit_test(test_residual_that_stands_still),
 		cmocka_unit_test(test_questions_are_bounded),
+		cmocka_unit_test(test_waits_for_no_dead_sensor),
 		cmocka_unit_test(test_refuses_time_going_back),
 	};
 
