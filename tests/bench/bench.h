@@ -46,11 +46,13 @@ enum bench_bar {
 	BENCH_AT_LEAST,
 };
 
-/* Three digits that count, and never fewer than those before the point. */
+/* Three digits that count, and never fewer than those before the point. Counts have none after. */
 static inline int bench_digits(double value)
 {
 	int digits = 2;
 
+	if (value >= 0 && value < 1e15 && value == (double)(uint64_t)value)
+		return 0;
 	for (; digits > 0 && value >= 9.995; value /= 10)
 		digits--;
 	for (; digits < 6 && value > 0 && value < 0.9995; value *= 10)
