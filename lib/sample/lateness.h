@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How late the reads of a group begin: a histogram of fixed size, 16 buckets to each power of
- * two, so that a percentile is right to 1/16. One thread adds, any thread asks; it never
+ * How late the reads of a group begin: a histogram of fixed size, 32 buckets to each power of
+ * two, so that a percentile is right to 1/32. One thread adds, any thread asks; it never
  * allocates.
  */
 #ifndef WATT_SAMPLE_LATENESS_H
@@ -9,7 +9,7 @@
 
 #include "base/ring.h"
 
-#define WATT_LATENESS_SUB_BITS 4
+#define WATT_LATENESS_SUB_BITS 5
 #define WATT_LATENESS_TOP_BITS 36 /* 69 s; what is later than that goes to the last bucket */
 #define WATT_LATENESS_BUCKETS \
 	((WATT_LATENESS_TOP_BITS - WATT_LATENESS_SUB_BITS + 1) << WATT_LATENESS_SUB_BITS)
