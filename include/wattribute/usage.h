@@ -42,7 +42,7 @@ struct watt_usage {
 	uint64_t t_ns;            /**< CLOCK_MONOTONIC */
 	uint64_t cpu_ns;          /**< run time of the task since its start */
 	uint64_t start_ns;        /**< when the task started, CLOCK_BOOTTIME */
-	uint64_t leader_start_ns; /**< when its thread group's leader started, CLOCK_BOOTTIME */
+	uint64_t leader_start_ns; /**< when its group's leader started; 0 in FREE: not known */
 	uint64_t cgroup_id;       /**< inode number of its cgroup directory */
 	uint32_t tid;             /**< in the initial pid namespace */
 	uint32_t tgid;

@@ -126,6 +126,14 @@ static void take_facts(struct watt_process *process, const struct watt_usage *u)
 	process->is_asked = false;
 }
 
+/* A thread's last word may come when nothing tells any more when its leader started. */
+static struct watt_process *find_group(const struct watt_tasks *tasks, const struct watt_usage *u)
+{
+	if (u->leader_start_ns)
+		return watt_tasks_find_process(tasks, u->tgid, u->leader_start_ns);
+	return watt_tasks_find_pid(tasks, u->tgid);
+}
+
 struct watt_task *watt_tasks_touch(struct watt_tasks *tasks, const struct watt_usage *u,
 				   bool *ret_task_is_new, bool *ret_process_is_new)
 {
@@ -135,7 +143,7 @@ struct watt_task *watt_tasks_touch(struct watt_tasks *tasks, const struct watt_u
 	*ret_task_is_new = !task;
 	*ret_process_is_new = false;
 	if (!task) {
-		process = watt_tasks_find_process(tasks, u->tgid, u->leader_start_ns);
+		process = find_group(tasks, u);
 		if (!process) {
 			process = process_new(tasks, u);
 			if (!process)

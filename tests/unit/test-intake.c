@@ -241,6 +241,25 @@ static void test_exec_of_a_thread(void **state)
 	close_bench(&b);
 }
 
+/* A thread whose birth was lost still belongs to its process. */
+static void test_last_word_of_an_unknown_thread(void **state)
+{
+	struct watt_usage *u;
+	struct bench b;
+
+	open_bench(&b);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_FORK, 50, 200, 110, 0);
+	u = add(&b, WATT_USAGE_FREE, 51, 210, 150, 7);
+	u->tgid = 50;
+	u->leader_start_ns = 0;
+	end_slice(&b, 200, 0);
+	snapshot(&b, 200);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 50)->cpu_ns, 7 * MS);
+	assert_null(find(&b, WATT_ENTITY_EXITED, 0));
+	close_bench(&b);
+}
+
 static void test_tracks_descendants(void **state)
 {
 	struct bench b;
@@ -618,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_never_goes_down),
 		cmocka_unit_test(test_pid_comes_again),
 		cmocka_unit_test(test_exec_of_a_thread),
+		cmocka_unit_test(test_last_word_of_an_unknown_thread),
 		cmocka_unit_test(test_tracks_descendants),
 		cmocka_unit_test(test_tracks_one_after_another),
 		cmocka_unit_test(test_moves_between_cgroups),
