@@ -2,6 +2,7 @@
 """What the tests of the command have in common: run it, read it, judge it, count."""
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -71,8 +72,17 @@ def validate(document, schema):
         jsonschema.validate(document, json.load(file))
 
 
+def hear_signals():
+    """Whoever runs the tests may ignore signals (nohup, a shell's background job), and programs
+    inherit that: give them back what a terminal would."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main(tests):
     """Runs functions; prints a line for each; exit status 0, 1, or 77 if all were skipped."""
+    hear_signals()
     wanted = sys.argv[1:]
     failed = skipped = 0
     tests = [test for test in tests if not wanted or test.__name__ in wanted]
