@@ -350,7 +350,20 @@ static int take_record(struct watt_attrib *at, struct watt_slice *slice, const s
 	return take_known(at, task, slice, u);
 }
 
-/* Tasks that a full sweep did not see, and whose death was lost. */
+/*
+ * A death that was lost is believed after two full sweeps: who is taken for dead by mistake would
+ * bring all its time once more. A dying task has left the list and may still send its last word.
+ */
+static bool is_lost(const struct watt_attrib *at, struct watt_task *task)
+{
+	uint32_t age = at->tasks.sweep - task->sweep;
+
+	if (task->exit_ns)
+		return age > 64;
+	return age && ++task->n_unseen >= 2;
+}
+
+/* Tasks that are gone, and nobody said so. */
 static void forget_unseen(struct watt_attrib *at)
 {
 	struct watt_htab_iter it = { 0 };
@@ -359,8 +372,7 @@ static void forget_unseen(struct watt_attrib *at)
 	while ((node = watt_htab_iterate(&at->tasks.tasks, &it))) {
 		struct watt_task *task = watt_container_of(node, struct watt_task, node);
 
-		/* a dying one has left the list and may still send its last word */
-		if (at->tasks.sweep - task->sweep > (task->exit_ns ? 64u : 0u))
+		if (is_lost(at, task))
 			remove_task(at, task);
 	}
 }

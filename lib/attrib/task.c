@@ -159,6 +159,7 @@ struct watt_task *watt_tasks_touch(struct watt_tasks *tasks, const struct watt_u
 	}
 	take_facts(task->process, u);
 	task->sweep = tasks->sweep;
+	task->n_unseen = 0;
 	return task;
 }
 

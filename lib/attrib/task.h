@@ -43,6 +43,7 @@ struct watt_task {
 	uint64_t cpu_ns; /* accounted so far: never goes down */
 	struct watt_process *process;
 	uint64_t exit_ns;       /* 0: alive */
+	uint32_t n_unseen;      /* full sweeps in a row that did not see it */
 	uint64_t pending_slice; /* number of the slice that waits for its last word; 0: none */
 };
 

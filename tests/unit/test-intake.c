@@ -339,7 +339,7 @@ static void test_moves_between_cgroups(void **state)
 	close_bench(&b);
 }
 
-/* Deaths that nobody told of are found by the next full sweep. */
+/* Deaths that nobody told of are found by full sweeps; one alone may have been mistaken. */
 static void test_forgets_the_unseen(void **state)
 {
 	uint64_t id;
@@ -351,6 +351,14 @@ static void test_forgets_the_unseen(void **state)
 	end_slice(&b, 100, WATT_BATCH_FULL);
 	add(&b, WATT_USAGE_TASK, 11, 101, 200, 5);
 	end_slice(&b, 200, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 10, 100, 300, 5);
+	end_slice(&b, 300, 0);
+	snapshot(&b, 300);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->cpu_ns, 5 * MS);
+	add(&b, WATT_USAGE_TASK, 11, 101, 400, 6);
+	end_slice(&b, 400, WATT_BATCH_FULL);
+	add(&b, WATT_USAGE_TASK, 11, 101, 500, 7);
+	end_slice(&b, 500, WATT_BATCH_FULL);
 	assert_int_equal(watt_attrib_track(b.at, 10, &id), -ESRCH);
 	assert_int_equal(watt_attrib_track(b.at, 11, &id), 0);
 	close_bench(&b);
