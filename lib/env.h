@@ -24,7 +24,7 @@ struct watt_env_owner {
 /* Options as the caller knew them, the rest zero. -EINVAL: no size, or options from the future. */
 int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret);
 /* Logs one line for what is wrong. Its address must not change while it is open. */
-int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *ret);
+int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *owner);
 /* Accepts a half-opened one. */
 void watt_env_close(struct watt_env_owner *owner);
 

@@ -65,7 +65,7 @@ int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bo
 int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgroup);
 /* A user without a name: as above. */
 int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid);
-int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *name);
+int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *text);
 
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
 /* Tasks that began to die before t_ns and whose last word has not come. */

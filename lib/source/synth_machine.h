@@ -122,6 +122,6 @@ struct watt_synth_view {
 };
 
 /* A watt_synth_energy_fn: data is a struct watt_synth_view. */
-int64_t watt_synth_machine_true_nj(const void *view, uint64_t t_ns);
+int64_t watt_synth_machine_true_nj(const void *data, uint64_t t_ns);
 
 #endif
