@@ -159,17 +159,6 @@ static int decimal_parse(const char *text, struct decimal *ret)
 	return 0;
 }
 
-static uint64_t gcd_u64(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /*
  * num / 10^n, with the power of ten cancelled first: 2^-32 has 22 digits, which is why it is
  * recognised through its reciprocal when the decimal does not fit.
@@ -189,7 +178,7 @@ static int ratio_small(uint64_t digits, int64_t places, uint64_t *ret_num, uint6
 		den *= 10;
 		places--;
 	}
-	common = gcd_u64(num, den);
+	common = watt_gcd_u64(num, den);
 	*ret_num = num / common;
 	*ret_den = den / common;
 	return 0;

@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t watt_gcd_u64(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 int watt_grow(void **array, size_t *cap, size_t n, size_t size)
 {
 	size_t new_cap;

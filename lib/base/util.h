@@ -26,6 +26,9 @@ static inline uint64_t watt_hash_u64(uint64_t x)
 	return x;
 }
 
+/* Greatest common divisor; 0 only of 0 and 0. */
+uint64_t watt_gcd_u64(uint64_t a, uint64_t b);
+
 /*
  * Grows *array (n elements of size bytes, room for *cap) so that one more fits. 0 or -ENOMEM;
  * what is there stays. New room is zeroed.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/util.h"
 
 /* offset_num / offset_den with its sign; zero is allowed. */
 static int parse_offset(const char *text, int64_t *ret_num, uint64_t *ret_den)
@@ -62,20 +63,9 @@ int watt_iio_scale_parse(const char *scale, const char *offset, struct watt_iio_
 	return 0;
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 static void reduce(uint64_t *a, uint64_t *b)
 {
-	uint64_t d = divisor(*a, *b);
+	uint64_t d = watt_gcd_u64(*a, *b);
 
 	if (d > 1) {
 		*a /= d;

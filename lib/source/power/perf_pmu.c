@@ -63,17 +63,6 @@ int watt_pmu_config_parse(const char *text, const struct watt_pmu_field *field, 
 	return 0;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 int watt_pmu_scale_parse(const char *scale, const char *unit, uint64_t *ret_num, uint64_t *ret_den)
 {
 	uint64_t num, den, common, factor = NJ_PER_J;
@@ -84,7 +73,7 @@ int watt_pmu_scale_parse(const char *scale, const char *unit, uint64_t *ret_num,
 	r = watt_parse_ratio(scale, &num, &den);
 	if (r < 0)
 		return r;
-	common = common_divisor(factor, den);
+	common = watt_gcd_u64(factor, den);
 	factor /= common;
 	den /= common;
 	if (num > UINT64_MAX / factor)
