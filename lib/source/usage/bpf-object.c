@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/util.h"
+#include "source/cgroupfile.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
 
@@ -97,31 +98,24 @@ static struct bpf_link **hook_link(struct watt_usage_bpf *skel, enum watt_bpf_mo
 }
 
 /*
- * The v1 hierarchy that tells most apart: the one of the three with the most cgroups. Containers
- * are in all of them, services often in one only.
+ * The v1 hierarchy that tells most apart. Containers are in all of the three, services often in
+ * one only.
  */
 static enum watt_bpf_v1 choose_v1(const struct watt_env *env)
 {
 	static const char *const names[] = { [WATT_BPF_V1_CPUACCT] = "cpuacct",
 					     [WATT_BPF_V1_MEMORY] = "memory",
 					     [WATT_BPF_V1_PIDS] = "pids" };
-	enum watt_bpf_v1 best = WATT_BPF_V1_NONE;
-	unsigned int hierarchy, n, best_n = 0;
-	char text[4096], name[32], *line, *rest = text;
+	const char *name;
+	char text[4096];
 
 	if (watt_root_read(&env->procfs, "cgroups", text, sizeof(text)) < 0)
-		return best;
-	while ((line = strsep(&rest, "\n"))) {
-		if (sscanf(line, "%31s %u %u", name, &hierarchy, &n) != 3 || !hierarchy)
-			continue;
-		for (size_t i = 1; i < WATT_ARRAY_SIZE(names); i++) {
-			if (strcmp(name, names[i]) == 0 && n > best_n) {
-				best = (enum watt_bpf_v1)i;
-				best_n = n;
-			}
-		}
-	}
-	return best;
+		return WATT_BPF_V1_NONE;
+	name = watt_cgroup_main_controller(text);
+	for (size_t i = 1; name && i < WATT_ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (enum watt_bpf_v1)i;
+	return WATT_BPF_V1_NONE;
 }
 
 /* How old the counter of a running task can be: a tick, or where CPUs run without, a second. */
