@@ -3,7 +3,6 @@
  * `wattribute doctor`: what can be measured here, why not more, and what to do about it.
  * All findings are the library's; this only sets them in type and draws the conclusion.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,17 +153,6 @@ static int print_json(const struct watt_diag *diags, size_t n)
 	return 0;
 }
 
-static int take_options(int argc, char **argv, struct options *opts)
-{
-	static const struct option longs[] = { OPTIONS_LONG };
-	int code;
-
-	while ((code = getopt_long(argc, argv, ":" OPTIONS_SHORT, longs, NULL)) != -1)
-		if (options_take(opts, code, argv) < 0)
-			return -EINVAL;
-	return options_finish(opts, argc, argv);
-}
-
 int cmd_doctor(int argc, char **argv)
 {
 	struct options opts = OPTIONS_INIT;
@@ -173,7 +161,7 @@ int cmd_doctor(int argc, char **argv)
 	int r;
 	size_t n;
 
-	if (take_options(argc, argv, &opts) < 0)
+	if (options_take_all(&opts, argc, argv) < 0)
 		return STATUS_USAGE;
 	if (opts.is_help) {
 		fputs(help_text, stdout);

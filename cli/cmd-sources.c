@@ -3,7 +3,6 @@
  * `wattribute sources`: the domain tree with every channel that measures it, and what each says
  * now. Power of a counter comes from two readings; all else is the library's word.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,24 +318,13 @@ static int list_all(struct watt_session *ses, bool is_json)
 	return r;
 }
 
-static int take_options(int argc, char **argv, struct options *opts)
-{
-	static const struct option longs[] = { OPTIONS_LONG };
-	int code;
-
-	while ((code = getopt_long(argc, argv, ":" OPTIONS_SHORT, longs, NULL)) != -1)
-		if (options_take(opts, code, argv) < 0)
-			return -EINVAL;
-	return options_finish(opts, argc, argv);
-}
-
 int cmd_sources(int argc, char **argv)
 {
 	struct options opts = OPTIONS_INIT;
 	struct watt_session *ses = NULL;
 	int r;
 
-	if (take_options(argc, argv, &opts) < 0)
+	if (options_take_all(&opts, argc, argv) < 0)
 		return STATUS_USAGE;
 	if (opts.is_help) {
 		fputs(help_text, stdout);

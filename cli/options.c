@@ -121,6 +121,17 @@ int options_finish(struct options *opts, int argc, char *const *argv)
 	return 0;
 }
 
+int options_take_all(struct options *opts, int argc, char **argv)
+{
+	static const struct option longs[] = { OPTIONS_LONG };
+	int code;
+
+	while ((code = getopt_long(argc, argv, ":" OPTIONS_SHORT, longs, NULL)) != -1)
+		if (options_take(opts, code, argv) < 0)
+			return -EINVAL;
+	return options_finish(opts, argc, argv);
+}
+
 int options_open_session(const struct options *opts, struct watt_session **ret)
 {
 	unsigned int errors = message_get_error_count();

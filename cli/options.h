@@ -77,6 +77,8 @@ const char *options_json_error(int error);
 int options_finish(struct options *opts, int argc, char *const *argv);
 /* The same where the words that are left mean something to the command. */
 void options_apply(struct options *opts);
+/* Takes and finishes the options of a command that has none of its own. 0 or -EINVAL. */
+int options_take_all(struct options *opts, int argc, char **argv);
 /*
  * Opens a session, and says in one line what failed or what root would add. 0 or a negative
  * errno.
