@@ -119,34 +119,51 @@ static int add_share(struct watt_attrib *at, size_t n, struct watt_use *use,
 	return 0;
 }
 
+/* Adds everybody who ran on one slot to the n shares that there are; returns how many then. */
+static int collect_slot(struct watt_attrib *at, const struct watt_slice *slice, size_t slot,
+			size_t domain, size_t n, uint64_t *busy_ns)
+{
+	uint64_t i;
+	int r;
+
+	for (i = slice->first_use[slot]; i; i = slice->uses[i - 1].next_in_slot) {
+		struct watt_use *use = &slice->uses[i - 1];
+
+		if (!use->cpu_ns)
+			continue;
+		*busy_ns += use->cpu_ns;
+		r = add_share(at, n++, use, use->process, domain, use->cpu_ns);
+		if (r < 0)
+			return r;
+	}
+	return (int)n;
+}
+
 /* Everybody who ran on the domain's CPUs. Returns how many, and the sum of their weights. */
 static int collect_shares(struct watt_attrib *at, const struct watt_ledger *ledger,
 			  const struct watt_slice *slice, size_t domain, uint64_t *ret_busy_ns)
 {
 	uint64_t irq_ns = 0, softirq_ns = 0, busy_ns = 0;
-	size_t i, n = 0;
-	int r = 0;
+	int n = 0, r = 0;
+	size_t i;
 
-	for (i = 0; i < slice->n_uses && r == 0; i++) {
-		struct watt_use *use = &slice->uses[i];
-
-		if (!ledger->has_slot[use->slot] || !use->cpu_ns)
-			continue;
-		busy_ns += use->cpu_ns;
-		r = add_share(at, n++, use, use->process, domain, use->cpu_ns);
-	}
 	for (i = 0; i <= at->n_slots; i++) {
-		irq_ns += ledger->has_slot[i] ? slice->irq_ns[i] : 0;
-		softirq_ns += ledger->has_slot[i] ? slice->softirq_ns[i] : 0;
+		if (!ledger->has_slot[i])
+			continue;
+		n = collect_slot(at, slice, i, domain, (size_t)n, &busy_ns);
+		if (n < 0)
+			return n;
+		irq_ns += slice->irq_ns[i];
+		softirq_ns += slice->softirq_ns[i];
 	}
-	if (irq_ns && r == 0)
-		r = add_share(at, n++, NULL, at->irq, domain, irq_ns);
+	if (irq_ns)
+		r = add_share(at, (size_t)n++, NULL, at->irq, domain, irq_ns);
 	if (softirq_ns && r == 0)
-		r = add_share(at, n++, NULL, at->softirq, domain, softirq_ns);
+		r = add_share(at, (size_t)n++, NULL, at->softirq, domain, softirq_ns);
 	if (r < 0)
 		return r;
 	*ret_busy_ns = busy_ns + irq_ns + softirq_ns;
-	return (int)n;
+	return n;
 }
 
 static struct watt_account *account_of_carry(struct watt_attrib *at, size_t i, size_t domain)

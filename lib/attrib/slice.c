@@ -81,7 +81,7 @@ struct watt_slice *watt_slices_add(struct watt_slices *slices, uint64_t t0_ns, u
 
 	if (make_room(slices) < 0)
 		return NULL;
-	slice = calloc(1, sizeof(*slice) + 3 * (slices->n_slots + 1) * sizeof(slice->per_slot[0]));
+	slice = calloc(1, sizeof(*slice) + 4 * (slices->n_slots + 1) * sizeof(slice->per_slot[0]));
 	if (!slice)
 		return NULL;
 	slice->seq = slices->next_seq++;
@@ -90,6 +90,7 @@ struct watt_slice *watt_slices_add(struct watt_slices *slices, uint64_t t0_ns, u
 	slice->irq_ns = slice->per_slot;
 	slice->softirq_ns = slice->irq_ns + slices->n_slots + 1;
 	slice->n_online = slice->softirq_ns + slices->n_slots + 1;
+	slice->first_use = slice->n_online + slices->n_slots + 1;
 	slice->pending = slices->next_pending;
 	slices->next_pending = 0;
 	slices->ring[(slices->head + slices->n++) & (slices->cap - 1)] = slice;
@@ -139,6 +140,8 @@ int watt_slice_add_use(struct watt_slice *slice, const struct watt_use *use, uin
 	hold_use(use, 1);
 	slice->uses[slice->n_uses] = *use;
 	slice->uses[slice->n_uses].next = *use_index;
+	slice->uses[slice->n_uses].next_in_slot = (uint32_t)slice->first_use[use->slot];
 	*use_index = (uint32_t)++slice->n_uses;
+	slice->first_use[use->slot] = *use_index;
 	return 0;
 }

@@ -20,7 +20,9 @@ struct watt_use {
 	struct watt_account *tracked; /* NULL: none */
 	uint64_t cpu_ns;
 	uint32_t slot;
-	uint32_t next; /* next use of the same process in this slice, plus 1 */
+	uint32_t next;         /* next use of the same process in this slice, plus 1 */
+	uint32_t next_in_slot; /* next use of the same slot, plus 1 */
+	uint32_t reserved;
 };
 
 struct watt_slice {
@@ -32,6 +34,7 @@ struct watt_slice {
 	uint64_t *irq_ns;     /* per slot, and one more for CPUs that are in none */
 	uint64_t *softirq_ns; /* the same */
 	uint64_t *n_online;   /* CPUs that were online when it ended; the same */
+	uint64_t *first_use;  /* plus 1; 0: nobody ran there; the same */
 	uint32_t pending;     /* tasks that died in it and whose last word has not come */
 	uint32_t reserved;
 	uint64_t per_slot[];
