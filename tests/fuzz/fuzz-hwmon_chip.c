@@ -23,16 +23,16 @@ static void check(bool ok)
 
 static void try_attribute(const char *text)
 {
-	enum watt_hwmon_type type;
+	enum watt_sysfs_type type;
 	const char *suffix;
 	char again[64];
 	uint32_t index;
 
-	if (!watt_hwmon_attribute_parse(text, &type, &index, &suffix))
+	if (!watt_sysfs_sensor_parse(&watt_hwmon_naming, text, &type, &index, &suffix))
 		return;
 	check(suffix > text && suffix <= text + strlen(text) && *suffix == '_');
 	/* what was understood is the whole of it */
-	snprintf(again, sizeof(again), "%s%u", watt_hwmon_type_prefix(type), index);
+	snprintf(again, sizeof(again), "%s%u", watt_hwmon_naming.prefix[type], index);
 	check(strlen(again) == (size_t)(suffix - text) && !strncmp(again, text, strlen(again)));
 }
 

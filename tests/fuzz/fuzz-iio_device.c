@@ -13,16 +13,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_name(const char *text)
 {
-	enum watt_iio_type type;
+	enum watt_sysfs_type type;
 	const char *suffix;
 	uint32_t index;
 
-	if (!watt_iio_attribute_parse(text, &type, &index, &suffix))
+	if (!watt_sysfs_sensor_parse(&watt_iio_naming, text, &type, &index, &suffix))
 		return;
-	if (type > WATT_IIO_POWER || *suffix != '_' || suffix <= text ||
-	    (index > 9999 && index != WATT_IIO_NO_INDEX))
+	if (type > WATT_SYSFS_POWER || *suffix != '_' || suffix <= text ||
+	    (index > 9999 && index != WATT_SYSFS_NO_INDEX))
 		abort();
-	if ((index == WATT_IIO_NO_INDEX) == (suffix[-1] >= '0' && suffix[-1] <= '9'))
+	if ((index == WATT_SYSFS_NO_INDEX) == (suffix[-1] >= '0' && suffix[-1] <= '9'))
 		abort();
 }
 

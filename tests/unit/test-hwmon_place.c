@@ -138,7 +138,7 @@ static void test_drivers(void **state)
 	world.rails = rails;
 	for (i = 0; i < WATT_ARRAY_SIZE(driver_cases); i++) {
 		const struct chip_case *c = &driver_cases[i];
-		struct watt_hwmon_sensor sensor = { .type = WATT_HWMON_POWER, .index = c->index };
+		struct watt_sysfs_sensor sensor = { .type = WATT_SYSFS_POWER, .index = c->index };
 		struct watt_hwmon_power power = {
 			.chip = &chip,
 			.sensor = &sensor,

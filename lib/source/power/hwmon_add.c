@@ -31,14 +31,14 @@ struct adding {
 	uint64_t period_ns; /* of the group */
 };
 
-static void value_path(const struct adding *a, const struct watt_hwmon_sensor *sensor,
+static void value_path(const struct adding *a, const struct watt_sysfs_sensor *sensor,
 		       bool is_average, char *buf)
 {
-	snprintf(buf, PATH_SIZE, "%s/%s%u%s", a->chip->dir, watt_hwmon_type_prefix(sensor->type),
+	snprintf(buf, PATH_SIZE, "%s/%s%u%s", a->chip->dir, watt_hwmon_naming.prefix[sensor->type],
 		 sensor->index, is_average ? "_average" : "_input");
 }
 
-static uint64_t attribute_ns(const struct adding *a, const struct watt_hwmon_sensor *sensor,
+static uint64_t attribute_ns(const struct adding *a, const struct watt_sysfs_sensor *sensor,
 			     const char *suffix)
 {
 	uint64_t value_ms;
@@ -52,7 +52,7 @@ static uint64_t attribute_ns(const struct adding *a, const struct watt_hwmon_sen
 }
 
 /* "95.0%": readings are within 5 % of the truth; a uniform error of that width. */
-static uint32_t accuracy_ppm(const struct adding *a, const struct watt_hwmon_sensor *sensor)
+static uint32_t accuracy_ppm(const struct adding *a, const struct watt_sysfs_sensor *sensor)
 {
 	uint64_t num, den, error_ppm;
 	char text[32], *percent;
@@ -71,7 +71,7 @@ static uint32_t accuracy_ppm(const struct adding *a, const struct watt_hwmon_sen
 }
 
 static int add_spec(struct adding *a, struct watt_sensor_spec *spec,
-		    const struct watt_hwmon_sensor *sensor, const char *label, const char *part)
+		    const struct watt_sysfs_sensor *sensor, const char *label, const char *part)
 {
 	struct watt_hwmon_power power = {
 		.chip = a->chip,
@@ -98,7 +98,7 @@ static int add_spec(struct adding *a, struct watt_sensor_spec *spec,
 	return r < 0 ? r : 0;
 }
 
-static int add_energy(struct adding *a, const struct watt_hwmon_sensor *sensor)
+static int add_energy(struct adding *a, const struct watt_sysfs_sensor *sensor)
 {
 	char path[PATH_SIZE], part[32];
 	struct watt_sensor_spec spec = {
@@ -115,7 +115,7 @@ static int add_energy(struct adding *a, const struct watt_hwmon_sensor *sensor)
 	return add_spec(a, &spec, sensor, sensor->label, part);
 }
 
-static int add_power(struct adding *a, const struct watt_hwmon_sensor *sensor)
+static int add_power(struct adding *a, const struct watt_sysfs_sensor *sensor)
 {
 	bool is_meter = !strcmp(a->chip->name, "power_meter");
 	char path[PATH_SIZE], part[32], oem_info[96] = "";
@@ -142,8 +142,8 @@ static int add_power(struct adding *a, const struct watt_hwmon_sensor *sensor)
 	return add_spec(a, &spec, sensor, label, part);
 }
 
-static int add_product(struct adding *a, const struct watt_hwmon_sensor *voltage,
-		       const struct watt_hwmon_sensor *current)
+static int add_product(struct adding *a, const struct watt_sysfs_sensor *voltage,
+		       const struct watt_sysfs_sensor *current)
 {
 	/* the mean of a product is not the product of means of other times */
 	bool is_average = voltage->has_average && current->has_average;
@@ -167,13 +167,13 @@ static int add_product(struct adding *a, const struct watt_hwmon_sensor *voltage
 }
 
 /* Light in a fibre is reported as power, too. */
-static bool is_optical(const struct watt_hwmon_sensor *sensor)
+static bool is_optical(const struct watt_sysfs_sensor *sensor)
 {
 	return !strcmp(sensor->clean, "tx_power") || !strcmp(sensor->clean, "rx_power");
 }
 
-static bool has_energy_of(const struct watt_hwmon_sensor *energies, size_t n,
-			  const struct watt_hwmon_sensor *power)
+static bool has_energy_of(const struct watt_sysfs_sensor *energies, size_t n,
+			  const struct watt_sysfs_sensor *power)
 {
 	size_t i;
 
@@ -183,7 +183,7 @@ static bool has_energy_of(const struct watt_hwmon_sensor *energies, size_t n,
 	return false;
 }
 
-static size_t count_powers(const struct watt_hwmon_sensor *powers, size_t n)
+static size_t count_powers(const struct watt_sysfs_sensor *powers, size_t n)
 {
 	size_t i, count = 0;
 
@@ -196,12 +196,12 @@ static int add_direct(struct adding *a)
 {
 	/* not one chip but all of the firmware's sensors: energy of one says nothing of others */
 	bool is_collection = !strcmp(a->chip->name, "scmi_sensors");
-	const struct watt_hwmon_sensor *energies, *powers;
+	const struct watt_sysfs_sensor *energies, *powers;
 	size_t n_energies, n_powers, i;
 	int r = 0;
 
-	energies = watt_hwmon_chip_get(a->chip, WATT_HWMON_ENERGY, &n_energies);
-	powers = watt_hwmon_chip_get(a->chip, WATT_HWMON_POWER, &n_powers);
+	energies = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_ENERGY, &n_energies);
+	powers = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_POWER, &n_powers);
 	a->n_powers = (uint32_t)(n_energies && !is_collection ?
 					 n_energies :
 					 n_energies + count_powers(powers, n_powers));
@@ -213,7 +213,7 @@ static int add_direct(struct adding *a)
 	return r;
 }
 
-static void to_inputs(const struct watt_hwmon_sensor *sensors, size_t n,
+static void to_inputs(const struct watt_sysfs_sensor *sensors, size_t n,
 		      struct watt_hwmon_input *ret)
 {
 	size_t i;
@@ -224,7 +224,7 @@ static void to_inputs(const struct watt_hwmon_sensor *sensors, size_t n,
 
 static int add_products(struct adding *a)
 {
-	const struct watt_hwmon_sensor *voltages, *currents;
+	const struct watt_sysfs_sensor *voltages, *currents;
 	_cleanup_free_ struct watt_hwmon_input *inputs = NULL;
 	_cleanup_free_ struct watt_hwmon_match *matches = NULL;
 	struct watt_chip_rule rule;
@@ -232,8 +232,8 @@ static int add_products(struct adding *a)
 	bool has_rule;
 	int r = 0;
 
-	voltages = watt_hwmon_chip_get(a->chip, WATT_HWMON_VOLTAGE, &n_voltages);
-	currents = watt_hwmon_chip_get(a->chip, WATT_HWMON_CURRENT, &n_currents);
+	voltages = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_VOLTAGE, &n_voltages);
+	currents = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_CURRENT, &n_currents);
 	if (n_voltages == 0 || n_currents == 0)
 		return 0;
 	inputs = calloc(n_voltages + n_currents, sizeof(*inputs));
@@ -265,8 +265,8 @@ int watt_hwmon_add(struct watt_sensor_set *set, const struct watt_hwmon_world *w
 	size_t n_energies, n_powers;
 	int r;
 
-	watt_hwmon_chip_get(chip, WATT_HWMON_ENERGY, &n_energies);
-	watt_hwmon_chip_get(chip, WATT_HWMON_POWER, &n_powers);
+	watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_ENERGY, &n_energies);
+	watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_POWER, &n_powers);
 	r = n_energies || n_powers ? add_direct(&a) : add_products(&a);
 	return r < 0 ? r : watt_sensor_set_end_group(set, a.period_ns);
 }

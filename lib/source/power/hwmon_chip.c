@@ -5,9 +5,7 @@
  */
 #include "source/power/hwmon_chip.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,119 +13,26 @@
 #include "base/util.h"
 #include "source/power/device_name.h"
 
-static const char *const prefixes[] = {
-	[WATT_HWMON_VOLTAGE] = "in",
-	[WATT_HWMON_CURRENT] = "curr",
-	[WATT_HWMON_POWER] = "power",
-	[WATT_HWMON_ENERGY] = "energy",
+const struct watt_sysfs_naming watt_hwmon_naming = {
+	.prefix = { [WATT_SYSFS_VOLTAGE] = "in",
+		    [WATT_SYSFS_CURRENT] = "curr",
+		    [WATT_SYSFS_POWER] = "power",
+		    [WATT_SYSFS_ENERGY] = "energy" },
+	.other = "_average",
+	.is_numbered = true,
 };
 
-const char *watt_hwmon_type_prefix(enum watt_hwmon_type type)
-{
-	return prefixes[type];
-}
-
-bool watt_hwmon_attribute_parse(const char *name, enum watt_hwmon_type *ret_type,
-				uint32_t *ret_index, const char **ret_suffix)
-{
-	unsigned int type;
-
-	for (type = 0; type < WATT_ARRAY_SIZE(prefixes); type++) {
-		const char *p = name + strlen(prefixes[type]);
-		uint32_t index = 0;
-		size_t digits = 0;
-
-		if (strncmp(name, prefixes[type], strlen(prefixes[type])))
-			continue;
-		for (; p[digits] >= '0' && p[digits] <= '9' && digits < 5; digits++)
-			index = index * 10 + (uint32_t)(p[digits] - '0');
-		/* the kernel writes no leading zeros: in01 would be a second in1 */
-		if (digits == 0 || digits == 5 || (p[0] == '0' && digits > 1) || p[digits] != '_')
-			continue;
-		*ret_type = (enum watt_hwmon_type)type;
-		*ret_index = index;
-		*ret_suffix = p + digits;
-		return true;
-	}
-	return false;
-}
-
-static struct watt_hwmon_sensor *find_sensor(struct watt_hwmon_chip *chip,
-					     enum watt_hwmon_type type, uint32_t index)
-{
-	size_t i;
-
-	for (i = 0; i < chip->n_sensors; i++)
-		if (chip->sensors[i].type == type && chip->sensors[i].index == index)
-			return &chip->sensors[i];
-	return NULL;
-}
-
-static int note_attribute(struct watt_hwmon_chip *chip, const char *name)
-{
-	struct watt_hwmon_sensor *sensor;
-	enum watt_hwmon_type type;
-	const char *suffix;
-	uint32_t index;
-	int r;
-
-	if (!watt_hwmon_attribute_parse(name, &type, &index, &suffix))
-		return 0;
-	if (strcmp(suffix, "_input") && strcmp(suffix, "_average"))
-		return 0;
-	sensor = find_sensor(chip, type, index);
-	if (!sensor) {
-		r = watt_grow((void **)&chip->sensors, &chip->sensors_cap, chip->n_sensors,
-			      sizeof(*chip->sensors));
-		if (r < 0)
-			return r;
-		sensor = &chip->sensors[chip->n_sensors++];
-		*sensor = (struct watt_hwmon_sensor){ .type = type, .index = index };
-	}
-	if (!strcmp(suffix, "_input"))
-		sensor->has_input = true;
-	else
-		sensor->has_average = true;
-	return 0;
-}
-
-static int compare_sensors(const void *a, const void *b)
-{
-	const struct watt_hwmon_sensor *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int list_sensors(const struct watt_env *env, struct watt_hwmon_chip *chip)
-{
-	struct watt_names names = WATT_NAMES_INIT;
-	int r;
-	size_t i;
-
-	r = watt_root_list(&env->sysfs, chip->dir, "", &names);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	for (i = 0; i < names.n && r == 0; i++)
-		r = note_attribute(chip, names.name[i]);
-	watt_names_free(&names);
-	if (chip->n_sensors)
-		qsort(chip->sensors, chip->n_sensors, sizeof(*chip->sensors), compare_sensors);
-	return r;
-}
-
 int watt_hwmon_chip_attribute(const struct watt_env *env, const struct watt_hwmon_chip *chip,
-			      const struct watt_hwmon_sensor *sensor, const char *suffix, char *buf,
+			      const struct watt_sysfs_sensor *sensor, const char *suffix, char *buf,
 			      size_t size)
 {
 	return watt_root_readf(&env->sysfs, buf, size, "%s/%s%u%s", chip->dir,
-			       prefixes[sensor->type], sensor->index, suffix);
+			       watt_hwmon_naming.prefix[sensor->type], sensor->index, suffix);
 }
 
 /* Disabled, or a pin that nothing is connected to. */
 static bool is_unused(const struct watt_env *env, const struct watt_hwmon_chip *chip,
-		      const struct watt_hwmon_sensor *sensor)
+		      const struct watt_sysfs_sensor *sensor)
 {
 	char text[16];
 
@@ -141,17 +46,17 @@ static void name_sensors(const struct watt_env *env, struct watt_hwmon_chip *chi
 {
 	size_t i, kept = 0;
 
-	for (i = 0; i < chip->n_sensors; i++) {
-		struct watt_hwmon_sensor *sensor = &chip->sensors[i];
+	for (i = 0; i < chip->sensors.n; i++) {
+		struct watt_sysfs_sensor *sensor = &chip->sensors.sensor[i];
 
 		if (watt_hwmon_chip_attribute(env, chip, sensor, "_label", sensor->label,
 					      sizeof(sensor->label)) < 0)
 			sensor->label[0] = '\0';
 		watt_clean_name(sensor->label, sensor->clean, sizeof(sensor->clean));
 		if (!is_unused(env, chip, sensor))
-			chip->sensors[kept++] = *sensor;
+			chip->sensors.sensor[kept++] = *sensor;
 	}
-	chip->n_sensors = kept;
+	chip->sensors.n = kept;
 }
 
 /* Old drivers have no `name` of their own kind; their bus driver has one. */
@@ -216,16 +121,16 @@ int watt_hwmon_chip_read(const struct watt_env *env, const char *hwmon, struct w
 	int r = 0;
 	size_t i;
 
-	for (i = 0; i < WATT_ARRAY_SIZE(below) && r == 0 && chip.n_sensors == 0; i++) {
+	for (i = 0; i < WATT_ARRAY_SIZE(below) && r == 0 && chip.sensors.n == 0; i++) {
 		snprintf(chip.dir, sizeof(chip.dir), "class/hwmon/%s%s", hwmon, below[i]);
-		r = list_sensors(env, &chip);
+		r = watt_sysfs_sensors_list(&chip.sensors, env, chip.dir, &watt_hwmon_naming);
 	}
 	if (r < 0) {
 		watt_hwmon_chip_done(&chip);
 		return r;
 	}
 	read_device(env, hwmon, &chip);
-	if (chip.n_sensors) {
+	if (chip.sensors.n) {
 		name_sensors(env, &chip);
 		read_update_interval(env, &chip);
 	}
@@ -235,24 +140,5 @@ int watt_hwmon_chip_read(const struct watt_env *env, const char *hwmon, struct w
 
 void watt_hwmon_chip_done(struct watt_hwmon_chip *chip)
 {
-	free(chip->sensors);
-	chip->sensors = NULL;
-	chip->n_sensors = 0;
-}
-
-const struct watt_hwmon_sensor *watt_hwmon_chip_get(const struct watt_hwmon_chip *chip,
-						    enum watt_hwmon_type type, size_t *ret_n)
-{
-	const struct watt_hwmon_sensor *first = NULL;
-	size_t i;
-
-	*ret_n = 0;
-	for (i = 0; i < chip->n_sensors; i++) {
-		if (chip->sensors[i].type != type)
-			continue;
-		if (!first)
-			first = &chip->sensors[i];
-		(*ret_n)++;
-	}
-	return first;
+	watt_sysfs_sensors_done(&chip->sensors);
 }

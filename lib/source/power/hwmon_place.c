@@ -39,7 +39,8 @@ static bool is_apu(const struct watt_env *env, const struct watt_hwmon_chip *chi
 {
 	_cleanup_free_ char *metrics = NULL;
 	size_t n, i, len = 0;
-	const struct watt_hwmon_sensor *in = watt_hwmon_chip_get(chip, WATT_HWMON_VOLTAGE, &n);
+	const struct watt_sysfs_sensor *in =
+		watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_VOLTAGE, &n);
 	char path[192];
 
 	for (i = 0; i < n; i++)
@@ -318,14 +319,14 @@ static bool place_by_driver(const struct watt_hwmon_world *world,
 /* PMBus: what goes into a converter contains what comes out of it. */
 static void nest_output(const struct watt_hwmon_power *power, struct watt_place *ret)
 {
-	const struct watt_hwmon_sensor *sensors;
+	const struct watt_sysfs_sensor *sensors;
 	char device[96], label[64];
 	size_t n, i;
 
 	clean_of(power, label, sizeof(label));
 	if (strncmp(label, "pout", 4))
 		return;
-	sensors = watt_hwmon_chip_get(power->chip, WATT_HWMON_POWER, &n);
+	sensors = watt_sysfs_sensors_get(&power->chip->sensors, WATT_SYSFS_POWER, &n);
 	watt_clean_name(power->chip->device, device, sizeof(device));
 	for (i = 0; i < n; i++)
 		if (!strcmp(sensors[i].clean, "pin"))

@@ -20,7 +20,7 @@ struct watt_hwmon_world {
 /* One power of a chip. */
 struct watt_hwmon_power {
 	const struct watt_hwmon_chip *chip;
-	const struct watt_hwmon_sensor *sensor; /* of a product: the current */
+	const struct watt_sysfs_sensor *sensor; /* of a product: the current */
 	const char *label;                      /* as read; NULL: none */
 	const char *part;                       /* "power1" */
 	uint32_t ordinal;                       /* how many chips of this name come before it */

@@ -30,7 +30,7 @@ struct adding {
 	size_t n_powers;
 };
 
-static int read_scale(const struct adding *a, const struct watt_iio_sensor *sensor,
+static int read_scale(const struct adding *a, const struct watt_sysfs_sensor *sensor,
 		      struct watt_iio_scale *ret)
 {
 	char scale[64], offset[64];
@@ -55,7 +55,7 @@ static bool has_point(const struct adding *a, const char *path)
 }
 
 /* Adds one file to what is multiplied; num / den collects the scale. */
-static int add_factor(const struct adding *a, const struct watt_iio_sensor *sensor,
+static int add_factor(const struct adding *a, const struct watt_sysfs_sensor *sensor,
 		      const char *path, struct watt_sensor_factor *factor, uint64_t *num,
 		      uint64_t *den)
 {
@@ -85,10 +85,10 @@ static int leave_out(struct adding *a, const char *path, int error)
 }
 
 /* One power: of a sensor, or of a voltage (second) and a current. */
-static int add_channel(struct adding *a, const struct watt_iio_sensor *first,
-		       const struct watt_iio_sensor *second)
+static int add_channel(struct adding *a, const struct watt_sysfs_sensor *first,
+		       const struct watt_sysfs_sensor *second)
 {
-	uint32_t index = first->index == WATT_IIO_NO_INDEX ? 0 : first->index;
+	uint32_t index = first->index == WATT_SYSFS_NO_INDEX ? 0 : first->index;
 	const char *label = first->label[0] ? first->label : NULL;
 	char paths[2][PATH_SIZE], part[32], channel[32];
 	struct watt_sensor_spec spec = {
@@ -126,7 +126,8 @@ static int add_channel(struct adding *a, const struct watt_iio_sensor *first,
 	return r < 0 ? r : 0;
 }
 
-static void to_inputs(const struct watt_iio_sensor *sensors, size_t n, struct watt_hwmon_input *ret)
+static void to_inputs(const struct watt_sysfs_sensor *sensors, size_t n,
+		      struct watt_hwmon_input *ret)
 {
 	size_t i;
 
@@ -136,14 +137,14 @@ static void to_inputs(const struct watt_iio_sensor *sensors, size_t n, struct wa
 
 static int add_products(struct adding *a)
 {
-	const struct watt_iio_sensor *voltages, *currents;
+	const struct watt_sysfs_sensor *voltages, *currents;
 	_cleanup_free_ struct watt_hwmon_input *inputs = NULL;
 	_cleanup_free_ struct watt_hwmon_match *matches = NULL;
 	size_t n_voltages, n_currents, i;
 	int r = 0;
 
-	voltages = watt_iio_device_get(a->device, WATT_IIO_VOLTAGE, &n_voltages);
-	currents = watt_iio_device_get(a->device, WATT_IIO_CURRENT, &n_currents);
+	voltages = watt_sysfs_sensors_get(&a->device->sensors, WATT_SYSFS_VOLTAGE, &n_voltages);
+	currents = watt_sysfs_sensors_get(&a->device->sensors, WATT_SYSFS_CURRENT, &n_currents);
 	if (n_voltages == 0 || n_currents == 0)
 		return 0;
 	inputs = calloc(n_voltages + n_currents, sizeof(*inputs));
@@ -163,11 +164,11 @@ static int add_device(struct watt_sensor_set *set, const struct watt_env *env,
 		      const struct watt_rail_map *rails, const struct watt_iio_device *device)
 {
 	struct adding a = { .set = set, .env = env, .rails = rails, .device = device };
-	const struct watt_iio_sensor *powers;
+	const struct watt_sysfs_sensor *powers;
 	int r = 0;
 	size_t i;
 
-	powers = watt_iio_device_get(device, WATT_IIO_POWER, &a.n_powers);
+	powers = watt_sysfs_sensors_get(&device->sensors, WATT_SYSFS_POWER, &a.n_powers);
 	for (i = 0; i < a.n_powers && r == 0; i++)
 		r = add_channel(&a, &powers[i], NULL);
 	if (r == 0 && a.n_powers == 0)
