@@ -5,6 +5,7 @@
  */
 #include "source/usage/event-ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -110,6 +111,7 @@ int watt_event_ring_next(struct watt_event_ring *ring, struct watt_usage *ret,
 	r = map_piece(ring, offset & ~((size_t)PIECE_SIZE - 1));
 	if (r < 0)
 		return r;
+	assert(ring->piece);
 	entry = ring->piece + (offset - ring->piece_start);
 	len = __atomic_load_n((const uint32_t *)entry, __ATOMIC_ACQUIRE);
 	if (len & BPF_RINGBUF_BUSY_BIT)
