@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the compatible strings of a devicetree: the same board however often they ask. */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/power/board.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,14 +3,13 @@
  * Any text as /proc/PID/cgroup, as /proc/cgroups and as a cgroup path: no crash, and every string
  * lies inside the storage, which has not a byte to spare.
  */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/cgroupfile.h"
 #include "source/source.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_inside(const char *text, const char *storage, size_t size)
 {
@@ -55,12 +54,10 @@ static void parse_file(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	char *text = strndup((const char *)data, size);
 
 	if (!text)
 		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	parse_file(text);
 	parse_path(text);
 	watt_cgroup_main_controller(text);

@@ -3,19 +3,13 @@
  * The configuration file. What is accepted must hold what config.h promises of it, and what is
  * refused must say why.
  */
+#include "fuzz.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void hear(void *data, enum watt_log_level level, const char *text)
 {

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* /proc/cpuinfo, and the choice of a model by it. */
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/power/cpu_model.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as /proc/stat: no crash, and nothing written when it is refused. */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/cpustat.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct watt_cpu_time cpus[8], before[8];
-	char *text = malloc(size + 1);
+	char *text = strndup((const char *)data, size);
 	size_t n = 0;
 
 	if (!text)
 		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	memset(cpus, 0xa5, sizeof(cpus));
 	memcpy(before, cpus, sizeof(cpus));
 	if (watt_cpustat_parse(text, 100, cpus, 8, &n) < 0) {

@@ -3,7 +3,8 @@
  * Any text as the name of an attribute, a label, a power meter's info, and links of sysfs: names
  * that come out are clean, fit, and mean what went in.
  */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,6 @@
 #include "source/power/device_name.h"
 #include "source/power/hwmon_chip.h"
 #include "source/power/hwmon_place.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void try_attribute(const char *text)
 {
@@ -63,12 +56,10 @@ static void try_links(const char *self, const char *device)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *second;
+	char *text = strndup((const char *)data, size), *second;
 
 	if (!text)
 		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	try_attribute(text);
 	try_label(text);
 	second = strchr(text, '\n');

@@ -3,7 +3,8 @@
  * Any set of voltages and currents under any rule: no sensor is used twice, none that is skipped
  * is used at all, and what belongs together by the rule is together.
  */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,6 @@
 #include "source/power/hwmon_pair.h"
 
 #define MAX_INPUTS 24
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const labels[] = { "", "a", "b", "vin", "iin", "v", "i", "vout1", "iout1" };
 static const char *const chips[] = { "ina3221",  "ina226", "ltc2992", "max20730", "mp2975",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as the name of an IIO attribute, as its value, and two lines as scale and offset. */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 #include "source/power/iio_device.h"
 #include "source/power/iio_scale.h"
 #include "source/power/sensor_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_name(const char *text)
 {
@@ -51,12 +50,10 @@ static void try_decimal(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *second;
+	char *text = strndup((const char *)data, size), *second;
 
 	if (!text)
 		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	try_name(text);
 	try_decimal(text);
 	second = strchr(text, '\n');

@@ -2,20 +2,14 @@
 /*
  * Everything in base/parse.h on arbitrary text. What parses must print back to the same value.
  */
+#include "fuzz.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static int count_cpu(unsigned int cpu, void *data)
 {

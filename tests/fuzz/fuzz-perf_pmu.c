@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a PMU. Lines: format, event, scale, unit. */
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/power/perf_pmu.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as /proc/PID/stat: no crash, a terminated name, nothing written when it is refused. */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/pidstat.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct watt_pidstat stat, before;
-	char *text = malloc(size + 1);
+	char *text = strndup((const char *)data, size);
 
 	if (!text)
 		return 0;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	memset(&stat, 0xa5, sizeof(stat));
 	memcpy(&before, &stat, sizeof(stat));
 	if (watt_pidstat_parse(text, &stat) < 0) {

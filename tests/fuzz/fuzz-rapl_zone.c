@@ -3,20 +3,14 @@
  * Names, numbers and ranges of powercap zones. Lines: name of the zone above, name, directory
  * name, range.
  */
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parse.h"
 #include "source/power/powercap_scan.h"
 #include "source/power/rapl_range.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void try_names(const char *parent, const char *name)
 {

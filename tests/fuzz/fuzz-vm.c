@@ -3,15 +3,14 @@
  * Any bytes as the arguments of a process. The first byte says whether the program's path is
  * known, and which hypervisor it is.
  */
+#include "fuzz.h"
+
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "source/meta/vm.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,16 +3,15 @@
  * Runs a fuzz target over every file of the folders given, where there is no libFuzzer.
  * It must not invent inputs.
  */
+#include "fuzz.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* 1 if path is a file and was run; 0 if it is a folder. */
 static int replay_file(const char *path)
