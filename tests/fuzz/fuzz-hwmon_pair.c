@@ -31,7 +31,7 @@ static uint8_t take(struct bytes *bytes)
 }
 
 /* Each sensor has a number of its own, as files of one folder have. */
-static size_t take_inputs(struct bytes *bytes, struct watt_hwmon_input *ret)
+static size_t take_inputs(struct bytes *bytes, struct watt_sysfs_sensor *ret)
 {
 	size_t n = take(bytes) % MAX_INPUTS, i;
 	uint32_t index = 0;
@@ -39,14 +39,15 @@ static size_t take_inputs(struct bytes *bytes, struct watt_hwmon_input *ret)
 	for (i = 0; i < n; i++) {
 		index += 1 + take(bytes) % 40u;
 		ret[i].index = index - 1;
-		ret[i].label = labels[take(bytes) % WATT_ARRAY_SIZE(labels)];
+		watt_strlcpy(ret[i].clean, labels[take(bytes) % WATT_ARRAY_SIZE(labels)],
+			     sizeof(ret->clean));
 	}
 	return n;
 }
 
 static void check_matches(const struct watt_hwmon_match *match, size_t n,
-			  const struct watt_hwmon_input *voltages, size_t n_voltages,
-			  const struct watt_hwmon_input *currents, size_t n_currents,
+			  const struct watt_sysfs_sensor *voltages, size_t n_voltages,
+			  const struct watt_sysfs_sensor *currents, size_t n_currents,
 			  const struct watt_chip_rule *rule)
 {
 	size_t i, k;
@@ -69,7 +70,7 @@ static void check_matches(const struct watt_hwmon_match *match, size_t n,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct watt_hwmon_input voltages[MAX_INPUTS], currents[MAX_INPUTS];
+	struct watt_sysfs_sensor voltages[MAX_INPUTS], currents[MAX_INPUTS];
 	struct watt_hwmon_match match[MAX_INPUTS];
 	struct bytes bytes = { data, size };
 	struct watt_config_pair pairs[2];

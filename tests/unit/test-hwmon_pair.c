@@ -8,7 +8,7 @@
 #define MAX 16
 
 /* One side as text: "1=vin 2 3=x"; a number, and a label if it has one. */
-static size_t parse_side(const char *text, struct watt_hwmon_input *ret, char *storage)
+static size_t parse_side(const char *text, struct watt_sysfs_sensor *ret, char *storage)
 {
 	size_t n = 0;
 	char *save = NULL, *word;
@@ -19,7 +19,7 @@ static size_t parse_side(const char *text, struct watt_hwmon_input *ret, char *s
 
 		assert_true(n < MAX);
 		ret[n].index = (uint32_t)atoi(word);
-		ret[n++].label = label ? label + 1 : "";
+		watt_strlcpy(ret[n++].clean, label ? label + 1 : "", sizeof(ret->clean));
 	}
 	return n;
 }
@@ -28,7 +28,7 @@ static size_t parse_side(const char *text, struct watt_hwmon_input *ret, char *s
 static void check_pairs(const struct watt_chip_rule *rule, const char *voltages,
 			const char *currents, const char *expected)
 {
-	struct watt_hwmon_input v[MAX], c[MAX];
+	struct watt_sysfs_sensor v[MAX], c[MAX];
 	struct watt_hwmon_match match[MAX];
 	char v_text[256], c_text[256], found[256] = "";
 	size_t n_v = parse_side(voltages, v, v_text), n_c = parse_side(currents, c, c_text);

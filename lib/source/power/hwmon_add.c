@@ -213,19 +213,9 @@ static int add_direct(struct adding *a)
 	return r;
 }
 
-static void to_inputs(const struct watt_sysfs_sensor *sensors, size_t n,
-		      struct watt_hwmon_input *ret)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		ret[i] = (struct watt_hwmon_input){ sensors[i].index, sensors[i].clean };
-}
-
 static int add_products(struct adding *a)
 {
 	const struct watt_sysfs_sensor *voltages, *currents;
-	_cleanup_free_ struct watt_hwmon_input *inputs = NULL;
 	_cleanup_free_ struct watt_hwmon_match *matches = NULL;
 	struct watt_chip_rule rule;
 	size_t n_voltages, n_currents, n, i;
@@ -236,15 +226,12 @@ static int add_products(struct adding *a)
 	currents = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_CURRENT, &n_currents);
 	if (n_voltages == 0 || n_currents == 0)
 		return 0;
-	inputs = calloc(n_voltages + n_currents, sizeof(*inputs));
 	matches = calloc(n_currents, sizeof(*matches));
-	if (!inputs || !matches)
+	if (!matches)
 		return -ENOMEM;
-	to_inputs(voltages, n_voltages, inputs);
-	to_inputs(currents, n_currents, inputs + n_voltages);
 	has_rule = watt_chip_rule_find(a->world->env->config, a->chip->name, &rule);
-	n = watt_hwmon_pair(inputs, n_voltages, inputs + n_voltages, n_currents,
-			    has_rule ? &rule : NULL, matches);
+	n = watt_hwmon_pair(voltages, n_voltages, currents, n_currents, has_rule ? &rule : NULL,
+			    matches);
 	if (n == 0)
 		watt_log(
 			&a->world->env->log, WATT_LOG_WARNING,

@@ -11,9 +11,9 @@
 #define NO_MATCH ((size_t)-1)
 
 struct pairing {
-	const struct watt_hwmon_input *voltages;
+	const struct watt_sysfs_sensor *voltages;
 	size_t n_voltages;
-	const struct watt_hwmon_input *currents;
+	const struct watt_sysfs_sensor *currents;
 	size_t n_currents;
 	const struct watt_chip_rule *rule;
 	const struct watt_hwmon_match *found;
@@ -61,7 +61,7 @@ static size_t find_by_label(const struct pairing *p, size_t current)
 
 	for (i = 0; i < p->n_voltages; i++)
 		if (voltage_is_free(p, i) &&
-		    labels_match(p->voltages[i].label, p->currents[current].label))
+		    labels_match(p->voltages[i].clean, p->currents[current].clean))
 			return i;
 	return NO_MATCH;
 }
@@ -92,7 +92,7 @@ static size_t find_by_rule(const struct pairing *p, size_t current)
 /* Where labels match on a chip, two different labels are two different things. */
 static bool labels_differ(const struct pairing *p, size_t voltage, size_t current, bool has_labels)
 {
-	return has_labels && p->voltages[voltage].label[0] && p->currents[current].label[0];
+	return has_labels && p->voltages[voltage].clean[0] && p->currents[current].clean[0];
 }
 
 static void sort_by_current(struct watt_hwmon_match *match, size_t n)
@@ -108,8 +108,8 @@ static void sort_by_current(struct watt_hwmon_match *match, size_t n)
 	}
 }
 
-size_t watt_hwmon_pair(const struct watt_hwmon_input *voltages, size_t n_voltages,
-		       const struct watt_hwmon_input *currents, size_t n_currents,
+size_t watt_hwmon_pair(const struct watt_sysfs_sensor *voltages, size_t n_voltages,
+		       const struct watt_sysfs_sensor *currents, size_t n_currents,
 		       const struct watt_chip_rule *rule, struct watt_hwmon_match *ret)
 {
 	struct pairing p = { voltages, n_voltages, currents, n_currents, rule, ret, 0 };

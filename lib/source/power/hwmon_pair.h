@@ -4,15 +4,9 @@
 #define WATT_SOURCE_POWER_HWMON_PAIR_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "source/power/chip_rules.h"
-
-/* One voltage or current, as found. */
-struct watt_hwmon_input {
-	uint32_t index;    /* N of inN or currN */
-	const char *label; /* cleaned; empty: it has none */
-};
+#include "source/power/sysfs_sensors.h"
 
 /* Where in the two lists. */
 struct watt_hwmon_match {
@@ -21,12 +15,12 @@ struct watt_hwmon_match {
 };
 
 /*
- * Matches by equal labels, then by the chip's rule, then (without a rule) by equal index. rule
+ * Matches by equal cleaned labels, then by the chip's rule, then (without a rule) by equal index. rule
  * may be NULL. ret needs room for the shorter of the lists. Returns the number of matches, in the
  * order of the currents.
  */
-size_t watt_hwmon_pair(const struct watt_hwmon_input *voltages, size_t n_voltages,
-		       const struct watt_hwmon_input *currents, size_t n_currents,
+size_t watt_hwmon_pair(const struct watt_sysfs_sensor *voltages, size_t n_voltages,
+		       const struct watt_sysfs_sensor *currents, size_t n_currents,
 		       const struct watt_chip_rule *rule, struct watt_hwmon_match *ret);
 
 #endif

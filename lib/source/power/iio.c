@@ -126,19 +126,9 @@ static int add_channel(struct adding *a, const struct watt_sysfs_sensor *first,
 	return r < 0 ? r : 0;
 }
 
-static void to_inputs(const struct watt_sysfs_sensor *sensors, size_t n,
-		      struct watt_hwmon_input *ret)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		ret[i] = (struct watt_hwmon_input){ sensors[i].index, sensors[i].clean };
-}
-
 static int add_products(struct adding *a)
 {
 	const struct watt_sysfs_sensor *voltages, *currents;
-	_cleanup_free_ struct watt_hwmon_input *inputs = NULL;
 	_cleanup_free_ struct watt_hwmon_match *matches = NULL;
 	size_t n_voltages, n_currents, i;
 	int r = 0;
@@ -147,14 +137,10 @@ static int add_products(struct adding *a)
 	currents = watt_sysfs_sensors_get(&a->device->sensors, WATT_SYSFS_CURRENT, &n_currents);
 	if (n_voltages == 0 || n_currents == 0)
 		return 0;
-	inputs = calloc(n_voltages + n_currents, sizeof(*inputs));
 	matches = calloc(n_currents, sizeof(*matches));
-	if (!inputs || !matches)
+	if (!matches)
 		return -ENOMEM;
-	to_inputs(voltages, n_voltages, inputs);
-	to_inputs(currents, n_currents, inputs + n_voltages);
-	a->n_powers =
-		watt_hwmon_pair(inputs, n_voltages, inputs + n_voltages, n_currents, NULL, matches);
+	a->n_powers = watt_hwmon_pair(voltages, n_voltages, currents, n_currents, NULL, matches);
 	for (i = 0; i < a->n_powers && r == 0; i++)
 		r = add_channel(a, &currents[matches[i].curr_at], &voltages[matches[i].in_at]);
 	return r;
