@@ -15,9 +15,9 @@ struct watt_hwmon_match {
 };
 
 /*
- * Matches by equal cleaned labels, then by the chip's rule, then (without a rule) by equal index. rule
- * may be NULL. ret needs room for the shorter of the lists. Returns the number of matches, in the
- * order of the currents.
+ * Matches by equal cleaned labels, then by the chip's rule, then (without a rule) by equal
+ * index. rule may be NULL. ret needs room for the shorter of the lists. Returns the number of
+ * matches, in the order of the currents.
  */
 size_t watt_hwmon_pair(const struct watt_sysfs_sensor *voltages, size_t n_voltages,
 		       const struct watt_sysfs_sensor *currents, size_t n_currents,
