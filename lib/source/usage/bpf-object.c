@@ -6,7 +6,6 @@
 #include "source/usage/bpf-object.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/cgroupfile.h"
+#include "source/usage/bpf-log.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
 
@@ -26,32 +26,6 @@ _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "sam
 #define RING_PER_CPU (512u << 10)
 #define RING_LEAST (2u << 20)
 #define RING_MOST (32u << 20)
-
-/*
- * libbpf has one print function for the whole process. It is ours only while this thread loads;
- * what other threads print meanwhile is dropped.
- */
-static _Thread_local const struct watt_log *print_log;
-
-__attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
-						       const char *fmt, va_list ap)
-{
-	_cleanup_free_ char *text = NULL;
-	char *rest, *line;
-
-	if (!print_log || !print_log->fn || level == LIBBPF_DEBUG)
-		return 0;
-	/* The verifier's log can be long, and its last line says most. */
-	if (vasprintf(&text, fmt, ap) < 0) {
-		text = NULL;
-		return 0;
-	}
-	rest = text;
-	while ((line = strsep(&rest, "\n")))
-		if (*line)
-			watt_log(print_log, WATT_LOG_DEBUG, "%s", line);
-	return 0;
-}
 
 static bool keeps_dying(enum watt_bpf_mode mode)
 {
@@ -317,11 +291,9 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 	int r;
 
 	memset(object, 0, sizeof(*object));
-	print_log = &env->log;
-	before = libbpf_set_print(print);
+	before = watt_bpf_log_begin(&env->log);
 	r = open_all(object, env, map, mode);
-	libbpf_set_print(before);
-	print_log = NULL;
+	watt_bpf_log_end(before);
 	if (r < 0)
 		watt_bpf_object_close(object);
 	return r;
