@@ -36,6 +36,18 @@ struct watt_bpf_record {
 
 _Static_assert(sizeof(struct watt_bpf_record) == 80, "records are 80 bytes");
 
+/* The layout of struct watt_cpu_time. */
+struct watt_bpf_cpu_time {
+	__u64 user_ns;
+	__u64 system_ns;
+	__u64 idle_ns;
+	__u64 irq_ns;
+	__u64 softirq_ns;
+	__u64 steal_ns;
+	__u32 online;
+	__u32 reserved;
+};
+
 enum watt_bpf_kind {
 	WATT_BPF_TASK = 0,
 	WATT_BPF_MIGRATE = 1,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Usage by BPF: a sweep over all tasks in the kernel, and hooks for what happens between two
- * sweeps. Times per CPU come from /proc/stat. It must not look at a task through /proc.
+ * sweeps. Times per CPU are read in the kernel too, or come from /proc/stat. It must not look at a
+ * task through /proc.
  */
 #include "source/usage/bpf.h"
 
@@ -19,6 +20,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/cpustat.h"
+#include "source/usage/cpu-time.h"
 #include "source/usage/event-ring.h"
 #include "source/usage/merge.h"
 #include "source/usage/move-log.h"
@@ -33,6 +35,7 @@ struct bpf_source {
 	struct watt_bpf_object object;
 	struct watt_event_ring ring;
 	struct watt_move_log moves;
+	struct watt_cpu_clock clock;
 	const struct watt_usage *mapped; /* the first records of the map; NULL: none */
 	size_t mapped_size;
 	struct watt_usage_list list;  /* the batch */
@@ -137,6 +140,7 @@ static void source_close(struct watt_usage_source *base)
 		munmap((void *)src->mapped, src->mapped_size);
 	watt_event_ring_close(&src->ring);
 	watt_move_log_close(&src->moves);
+	watt_cpu_clock_close(&src->clock);
 	watt_bpf_object_close(&src->object);
 	watt_usage_list_done(&src->list);
 	watt_usage_list_done(&src->held);
@@ -174,6 +178,8 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 	r = watt_bpf_object_open(&src->object, env, map, mode);
 	if (r < 0)
 		return r;
+	/* Without it there is /proc/stat. */
+	(void)watt_cpu_clock_open(&src->clock, env, map->n_cpus);
 	r = watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
 				 src->object.ring_size);
 	if (r < 0 || !(src->object.hooks & WATT_BPF_HOOK_MIGRATE))
@@ -309,11 +315,15 @@ static int drain(struct bpf_source *src, unsigned long start, size_t *ret_n_befo
 }
 
 /* A CPU's line that can't be read leaves the times as they were. */
-static void read_cpus(struct bpf_source *src)
+static void read_cpus(struct bpf_source *src, uint32_t *flags)
 {
 	size_t n_listed;
 	ssize_t n;
 
+	if (watt_cpu_clock_read(&src->clock, src->cpus, src->n_cpus) >= 0) {
+		*flags |= WATT_BATCH_CPU_NS;
+		return;
+	}
 	n = pread(src->stat_fd, src->stat_text, src->stat_size - 1, 0);
 	if (n <= 0)
 		return;
@@ -343,7 +353,7 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 	bool is_full = full || !src->n_sweeps;
 	uint64_t t_before_ns, t_after_ns;
 	size_t n_tasks = 0, n_before = 0;
-	uint32_t n_walked = 0;
+	uint32_t n_walked = 0, flags;
 	unsigned long start;
 	int r;
 
@@ -366,7 +376,8 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 	r = watt_merge(&src->merge, &src->list, n_before, tasks, n_tasks, &src->held);
 	if (r < 0)
 		return r;
-	read_cpus(src);
+	flags = batch_flags(src, is_full);
+	read_cpus(src, &flags);
 	*ret = (struct watt_usage_batch){
 		.t_before_ns = t_before_ns,
 		.t_after_ns = t_after_ns,
@@ -376,7 +387,7 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 		.n_cpus = src->n_cpus,
 		.lost = src->lost + watt_bpf_object_lost(&src->object) +
 			watt_move_log_lost(&src->moves),
-		.flags = batch_flags(src, is_full),
+		.flags = flags,
 		.n_tasks = n_walked,
 	};
 	return 0;
