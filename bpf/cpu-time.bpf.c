@@ -112,14 +112,19 @@ static __always_inline bool has_nohz(const struct tick_sched___any *tick)
 	       bpf_core_enum_value(enum tick_nohz_mode___bits, NOHZ_MODE_INACTIVE___bits);
 }
 
+/* Not inline: where there is no such bit, not even its address may be computed ahead of the loop. */
+static __noinline bool is_idle_bit(const struct tick_sched___bits *bits)
+{
+	return BPF_CORE_READ_BITFIELD(bits, idle_active);
+}
+
 static __always_inline bool is_idle(const struct tick_sched___any *tick)
 {
 	const struct tick_sched___flags *flags = (const void *)tick;
-	const struct tick_sched___bits *bits = (const void *)tick;
 
 	if (bpf_core_field_exists(flags->flags))
 		return READ_ONCE(flags->flags) & TICK_IDLE_ACTIVE;
-	return BPF_CORE_READ_BITFIELD(bits, idle_active);
+	return is_idle_bit((const void *)tick);
 }
 
 static __always_inline void read_idle(const struct tick_sched___any *tick, struct idle *ret)
