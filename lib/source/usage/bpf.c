@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -36,6 +37,8 @@ struct bpf_source {
 	struct watt_event_ring ring;
 	struct watt_move_log moves;
 	struct watt_cpu_clock clock;
+	bool is_clock_tried;
+	const struct watt_env *env;
 	const struct watt_usage *mapped; /* the first records of the map; NULL: none */
 	size_t mapped_size;
 	struct watt_usage_list list;  /* the batch */
@@ -172,14 +175,13 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 {
 	int r;
 
+	src->env = env;
 	r = open_cpus(src, env, map->n_cpus);
 	if (r < 0)
 		return r;
 	r = watt_bpf_object_open(&src->object, env, map, mode);
 	if (r < 0)
 		return r;
-	/* Without it there is /proc/stat. */
-	(void)watt_cpu_clock_open(&src->clock, env, map->n_cpus);
 	r = watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
 				 src->object.ring_size);
 	if (r < 0 || !(src->object.hooks & WATT_BPF_HOOK_MIGRATE))
@@ -314,12 +316,28 @@ static int drain(struct bpf_source *src, unsigned long start, size_t *ret_n_befo
 	return 0;
 }
 
+/*
+ * Without it there is /proc/stat. Loading it takes as long as all the rest, and libbpf's copy of the
+ * kernel's types some 10 MiB that glibc would keep: a measurement that is over in a second does
+ * better without.
+ */
+static void open_clock(struct bpf_source *src)
+{
+	src->is_clock_tried = true;
+	(void)watt_cpu_clock_open(&src->clock, src->env, src->n_cpus);
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 /* A CPU's line that can't be read leaves the times as they were. */
 static void read_cpus(struct bpf_source *src, uint32_t *flags)
 {
 	size_t n_listed;
 	ssize_t n;
 
+	if (!src->is_clock_tried && src->n_sweeps >= WATT_BPF_CLOCK_SWEEPS)
+		open_clock(src);
 	if (watt_cpu_clock_read(&src->clock, src->cpus, src->n_cpus) >= 0) {
 		*flags |= WATT_BATCH_CPU_NS;
 		return;
