@@ -15,7 +15,6 @@ struct watt_pipeline;
 struct watt_pipeline_opts {
 	const char *sources; /* as watt_session_opts.sources */
 	const char *usage;   /* as watt_session_opts.usage */
-	uint64_t slice_ns;
 	uint64_t period_ns;
 };
 

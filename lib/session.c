@@ -56,7 +56,6 @@ static int session_open(struct watt_session *ses, const struct watt_session_opts
 	if (r < 0)
 		return r;
 	ses->slice_ns = (opts->slice_us ? opts->slice_us : DEFAULT_SLICE_US) * WATT_NSEC_PER_USEC;
-	pipeline_opts.slice_ns = ses->slice_ns;
 	pipeline_opts.period_ns = opts->period_us ? opts->period_us * WATT_NSEC_PER_USEC :
 						    ses->slice_ns;
 	r = watt_env_open(opts, &ses->env);

@@ -240,17 +240,6 @@ int watt_root_read_u64(const struct watt_root *root, const char *path, uint64_t 
 	return watt_parse_u64(buf, ret);
 }
 
-int watt_root_read_i64(const struct watt_root *root, const char *path, int64_t *ret)
-{
-	char buf[64];
-	int r;
-
-	r = watt_root_read(root, path, buf, sizeof(buf));
-	if (r < 0)
-		return r == -EMSGSIZE ? -EBADMSG : r;
-	return watt_parse_i64(buf, ret);
-}
-
 int watt_root_slurp(const struct watt_root *root, const char *path, size_t max, char **ret,
 		    size_t *ret_len)
 {

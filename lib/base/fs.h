@@ -66,7 +66,6 @@ int watt_root_read(const struct watt_root *root, const char *path, char *buf, si
 __attribute__((format(printf, 4, 5))) int watt_root_readf(const struct watt_root *root, char *buf,
 							  size_t size, const char *fmt, ...);
 int watt_root_read_u64(const struct watt_root *root, const char *path, uint64_t *ret);
-int watt_root_read_i64(const struct watt_root *root, const char *path, int64_t *ret);
 /* Reads a file of any size into an allocated, NUL-terminated buffer (NUL bytes are kept). */
 int watt_root_slurp(const struct watt_root *root, const char *path, size_t max, char **ret,
 		    size_t *ret_len);

@@ -55,12 +55,6 @@ int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint
 	return watt_curve_energy_nj(&tl->curves[channel], t_ns, ret_nj);
 }
 
-int watt_timeline_has_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
-			  uint64_t t1_ns)
-{
-	return channel < tl->n_curves && watt_curve_has_gap(&tl->curves[channel], t0_ns, t1_ns);
-}
-
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns)
 {
 	if (channel < tl->n_curves)

@@ -48,9 +48,6 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
  */
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
 			    int64_t *ret_nj);
-/* 1 if a part of (t0, t1] lies in a gap, else 0. */
-int watt_timeline_has_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
-			  uint64_t t1_ns);
 /* What is older than t_ns will not be asked again. */
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns);
 void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
