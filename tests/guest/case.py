@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test of the guest says of itself in the comment at its head."""
+import fnmatch
+import os
+import re
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'tests')
+# Debian's kernels that there are guests of: architecture/series.
+GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1')
+LINE = re.compile(r'^# (guests|machine|programs|modules|kmods|files|append|timeout|alone): *(.*)$', re.M)
+
+
+class Case:
+    """One file in tests/, and where and with what it wants to run. README.md explains the keys."""
+
+    def __init__(self, path):
+        self.name = os.path.basename(path)
+        self.path = path
+        with open(path, encoding='utf-8') as file:
+            keys = dict(LINE.findall(file.read()))
+        if not keys.get('guests'):
+            raise SystemExit(f"{path}: no line '# guests: ...' says where it runs; there are: "
+                             f"{' '.join(GUESTS)}")
+        self.guests = [guest for guest in GUESTS
+                       if any(fnmatch.fnmatch(guest, wanted) for wanted in keys['guests'].split())]
+        if not self.guests:
+            raise SystemExit(f"{path}: no guest is '{keys['guests']}'; there are: "
+                             f"{' '.join(GUESTS)}")
+        self.machine = keys.get('machine', 'two-sockets')
+        self.programs = keys.get('programs', '').split()
+        self.modules = keys.get('modules', '').split()
+        self.kmods = keys.get('kmods', '').split()
+        self.files = keys.get('files', '').split()
+        self.append = keys.get('append', '')
+        self.timeout_s = int(keys.get('timeout', '60'))
+        self.is_alone = keys.get('alone', 'no') == 'yes'
+
+    def boot_key(self):
+        """Those that have it in common share one boot."""
+        return self.machine, self.append, self.name if self.is_alone else ''
+
+
+def load_all():
+    return [Case(os.path.join(TESTS, name)) for name in sorted(os.listdir(TESTS))]

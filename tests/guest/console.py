@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest's console: what the kernel complains of, and what the tests say.
+
+Everything comes as records of the kernel's log, so lines are whole and in order. Those of init
+begin with 'guest-'; all others are the kernel's own, of level warning and worse.
+"""
+import re
+
+STAMP = re.compile(r'^\[ *\d+\.\d+\](?:\[[ \w]+\])? ?')
+
+# Any of these is a fault of the kernel, or of a module in it.
+COMPLAINTS = re.compile('|'.join((
+    r'\bBUG\b', r'\bWARNING:', r'\bOops\b', r'cut here \]', r'Kernel panic', r'Internal error:',
+    r'general protection', r'invalid opcode', r'[Uu]nable to handle kernel', r'Call [Tt]race:',
+    r'INFO: task .* blocked', r'INFO: rcu', r'rcu.*\b(stall|starved)', r'soft lockup', r'hard LOCKUP',
+    r'INFO: possible .*(dead)?lock', r'INFO: (inconsistent|suspicious|lockdep|trying)',
+    r'suspicious RCU usage', r'\bK(A|C|M)SAN\b', r'\bKFENCE\b', r'\bUBSAN\b', r'unreferenced object',
+    r'memory leak', r'refcount_t:', r'list_(add|del) corruption', r'scheduling while atomic',
+    r'sleeping function called', r'Bad page', r'Object .* in slab|Slab .*(Objects remaining|still has)',
+    r'Redzone|Poison overwritten|Padding overwritten', r'stack guard page', r'nobody cared',
+    r'cannot create duplicate', r'does not have a release', r'workqueue lockup',
+)))
+
+# Emulation alone is to blame for these. One pattern each, and why.
+ALLOWED = (
+    # More virtual CPUs than real ones: they are compared while one of them waits for the host.
+    re.compile(r'clocksource: '),
+    # The same: a timer's handler was interrupted by the host.
+    re.compile(r'hrtimer: interrupt took'),
+    # At boot, of the error detector that the rig itself has switched on.
+    re.compile(r'kfence: initialized'),
+)
+
+
+def complaints(lines):
+    """Lines in which the kernel complains, without what init relays."""
+    return [line for line in lines
+            if not STAMP.sub('', line).startswith('guest-') and COMPLAINTS.search(line) and
+            not any(allowed.search(line) for allowed in ALLOWED)]
+
+
+def excerpt(lines, around=40):
+    """The first complaint with what follows it."""
+    bad = set(complaints(lines))
+    first = next(i for i, line in enumerate(lines) if line in bad)
+    return '\n'.join(lines[max(0, first - 3):first + around])
+
+
+class Relay:
+    """Takes console lines; knows which test runs, its output, and the status it ended with."""
+
+    def __init__(self):
+        self.lines = []
+        self.running = None
+        self.output = {}  # name -> lines, the kernel's among them
+        self.status = {}  # name -> exit status
+        self.is_up = False
+        self.is_done = False
+
+    def take(self, line):
+        """Returns whether that was progress: a test began or ended."""
+        self.lines.append(line)
+        text = STAMP.sub('', line)
+        kind, _, rest = text.partition(': ')
+        if kind == 'guest-begin':
+            self.running = rest
+            self.output[rest] = []
+        elif kind == 'guest-end':
+            name, status = rest.split()
+            self.status[name] = int(status)
+            self.running = None
+        elif kind == 'guest-done':
+            self.is_done = True
+        elif kind == 'guest-out':
+            if self.running:
+                self.output[self.running].append(rest)
+            return False
+        elif kind == 'guest-up':
+            self.is_up = True
+        else:
+            if self.running:
+                self.output[self.running].append(line)
+            return False
+        return True

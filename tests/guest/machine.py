@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine that a guest believes to run on, by QEMU's emulation; boots it and watches."""
+import os
+import select
+import subprocess
+import time
+
+from console import Relay
+
+# What a machine looks like: the topology, and the CPU on amd64.
+MACHINES = {
+    'two-sockets': ('4,sockets=2,cores=1,threads=2', 'Skylake-Server-v1'),
+    'two-sockets-amd': ('4,sockets=2,cores=1,threads=2', 'EPYC-v1'),
+    'one-socket': ('2,sockets=1,cores=2,threads=1', 'Skylake-Server-v1'),
+    'one-cpu': ('1', 'Skylake-Server-v1'),
+}
+# What only costs time under emulation is off. What finds faults is on: red zones, poison and
+# checks in the allocator of small objects, and, where the kernel has it, KFENCE.
+APPEND = ('panic=-1 loglevel=5 printk.devkmsg=on mitigations=off random.trust_cpu=on '
+          'no_timer_check nmi_watchdog=0 audit=0 apparmor=0 selinux=0 cryptomgr.notests '
+          'slub_debug=FZP kfence.sample_interval=50 init_on_free=1')
+ARCHES = {
+    'amd64': (['qemu-system-x86_64', '-M', 'pc'], 'console=ttyS0 lpj=4000000'),
+    'arm64': (['qemu-system-aarch64', '-M', 'virt,gic-version=3', '-cpu', 'cortex-a57'],
+              'console=ttyAMA0'),
+}
+BOOT_S = 90
+GRACE_S = 30
+
+
+def command(arch, machine, kernel, initramfs, append):
+    smp, cpu = MACHINES[machine]
+    qemu, console = ARCHES[arch]
+    if arch == 'amd64':
+        qemu = qemu + ['-cpu', f'{cpu},check=off']
+    # Never KVM: that it can be opened does not say that it runs a foreign kernel at speed.
+    return qemu + ['-accel', 'tcg,thread=multi', '-smp', smp, '-m', '1024', '-nodefaults',
+                   '-no-user-config', '-no-reboot', '-display', 'none', '-kernel', kernel['image'],
+                   '-initrd', initramfs, '-append', f'{console} {APPEND} {append}'.strip()]
+
+
+def shell(argv):
+    """Gives the terminal to the guest; does not return."""
+    os.execvp(argv[0], argv + ['-serial', 'mon:stdio'])
+
+
+class Boot:
+    """One run of a guest, from power on to power off or to the moment it hangs."""
+
+    def __init__(self, argv, log, timeouts_s, echo=None):
+        self.relay = Relay()
+        self.timeouts_s = timeouts_s
+        self.why = None  # what went wrong with the guest as a whole
+        self.echo = echo
+        with open(log, 'w', encoding='utf-8', errors='replace') as self.log:
+            self.watch(argv)
+
+    def limit_s(self):
+        if not self.relay.is_up:
+            return BOOT_S
+        return self.timeouts_s.get(self.relay.running, 0) + GRACE_S
+
+    def what_hangs(self):
+        if not self.relay.is_up:
+            return f'the guest did not start within {BOOT_S} s'
+        if self.relay.running:
+            return f'the guest hangs in {self.relay.running}'
+        return 'the guest hangs between two tests'
+
+    def watch(self, argv):
+        with subprocess.Popen(argv + ['-monitor', 'none', '-serial', 'stdio'],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as qemu:
+            try:
+                self.read(qemu.stdout)
+            finally:
+                qemu.kill()
+        if not self.relay.is_done and not self.why:
+            self.why = 'the guest ended before its tests did'
+
+    def read(self, pipe):
+        rest = b''
+        deadline = time.monotonic() + self.limit_s()
+        while True:
+            if not select.select([pipe], [], [], max(0, deadline - time.monotonic()))[0]:
+                self.why = self.what_hangs()
+                return
+            data = os.read(pipe.fileno(), 65536)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b'\n')
+            for line in lines:
+                if self.take(line.decode(errors='replace').strip('\r')):
+                    deadline = time.monotonic() + self.limit_s()
+
+    def take(self, line):
+        self.log.write(line + '\n')
+        self.log.flush()
+        if self.echo:
+            self.echo(line)
+        return self.relay.take(line)
