@@ -20,6 +20,7 @@
 
 #include <wattribute/channel.h>
 #include <wattribute/diag.h>
+#include <wattribute/mark.h>
 #include <wattribute/sample.h>
 #include <wattribute/snapshot.h>
 
@@ -55,6 +56,16 @@ struct watt_session_opts {
 	uint32_t period_us; /**< reading period of fast sensors; 0: as slice_us */
 	watt_log_fn log;    /**< NULL: nothing is logged */
 	void *log_data;
+	/** What becomes of idle energy: "separate" (an entity of its own), "proportional" (shared
+	 *  as the dynamic energy of the same slice is). NULL: "separate". */
+	const char *idle_policy;
+	/** Share keys to use instead of the automatic choice: "KEY" for every domain, or a comma
+	 *  list of "DOMAIN=KEY", DOMAIN a path or the name of a kind; KEY as watt_share_key_name()
+	 *  or "auto". NULL: the automatic choice. */
+	const char *share_keys;
+	/** Delays of sensors to assume: comma list of "CHANNEL=MS" (a channel's name or a pattern
+	 *  with *), in milliseconds. NULL: as the sources say. */
+	const char *delays;
 };
 
 /** How a reader of sensors is doing, cumulative. */
@@ -100,6 +111,30 @@ WATT_API int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms);
 
 /** A snapshot of the newest attributed state; the window begins at the one before. */
 WATT_API int watt_session_snapshot(struct watt_session *ses, struct watt_snapshot **ret);
+
+/**
+ * A snapshot of everything up to the first slice that ends at or after @p t_ns, complete in every
+ * domain whose sensor answers: dispatches until all of it is attributed, and attributes nothing
+ * that is later before it is taken. Times must not go back from call to call.
+ *
+ * @param t_ns  CLOCK_MONOTONIC; of a recording, in the recorded time.
+ * @return 0; -ETIMEDOUT: @p timeout_ms was not enough, ask again with the same time (what a
+ * recording holds never times out); -ENODATA: a recording ends before.
+ */
+WATT_API int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t timeout_ms,
+				      struct watt_snapshot **ret);
+
+/** The time: CLOCK_MONOTONIC in ns; of a recording, that of what was read last. */
+WATT_API uint64_t watt_session_get_time_ns(const struct watt_session *ses);
+
+/**
+ * The next mark that a program made (mark.h), each told once, in the order in which they came. A
+ * slice ends with each, so that a snapshot at its time cuts there.
+ * @return 0; 1: there is none.
+ */
+WATT_API int watt_session_next_mark(struct watt_session *ses, struct watt_mark *ret);
+/** Where this session listens for marks, for WATTRIBUTE_MARKS and mark.h; NULL: nowhere. */
+WATT_API const char *watt_session_get_marks_address(const struct watt_session *ses);
 
 /**
  * From now on, sums process @p pid, its descendants and theirs (whoever their parent becomes)

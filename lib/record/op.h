@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An op: one thing that the calculating stages are told. A session, live or replayed, is one
+ * sequence of them, and whatever they make of it follows from that sequence alone. A plain value;
+ * what it points to is borrowed until the call that takes it returns.
+ */
+#ifndef WATT_RECORD_OP_H
+#define WATT_RECORD_OP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wattribute/entity.h>
+#include <wattribute/mark.h>
+#include <wattribute/sample.h>
+#include <wattribute/usage.h>
+
+/* The numbers are those of the file format: never change one. */
+enum watt_op_kind {
+	WATT_OP_SAMPLES = 1,  /* readings of sensors, per channel in the order of time */
+	WATT_OP_USAGE = 2,    /* a sweep */
+	WATT_OP_IDENTITY = 3, /* who a process is */
+	WATT_OP_CGROUP = 4,   /* what a cgroup is */
+	WATT_OP_USER = 5,     /* what a user is called */
+	WATT_OP_TRACK = 6,    /* track a process with its descendants */
+	WATT_OP_MARK = 7,     /* a phase begins */
+	WATT_OP_ADVANCE = 8,  /* attribute what can be */
+	WATT_OP_HOLD = 9,     /* attribute nothing that is later; 0: go on */
+	WATT_OP_SNAPSHOT = 10,
+};
+
+struct watt_op {
+	enum watt_op_kind kind;
+	union {
+		struct {
+			const struct watt_sample *list;
+			size_t n;
+		} samples;
+		struct watt_usage_batch usage;
+		const struct watt_identity *identity;
+		const struct watt_cgroup *cgroup;
+		struct {
+			uint32_t uid;
+			const char *name;
+		} user;
+		uint32_t track_pid;
+		struct watt_mark mark;
+		uint64_t advance_ns; /* CLOCK_MONOTONIC: the time of the newest input */
+		uint64_t hold_ns;    /* CLOCK_MONOTONIC */
+		struct {
+			uint64_t t_ns;        /* CLOCK_MONOTONIC */
+			uint64_t realtime_ns; /* CLOCK_REALTIME */
+			uint64_t missed_reads;
+			uint64_t lost_samples;
+		} snapshot;
+	};
+};
+
+#endif
