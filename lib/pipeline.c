@@ -10,14 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attrib/attrib.h"
 #include "base/clock.h"
 #include "base/util.h"
 #include "duplicates.h"
+#include "flow.h"
 #include "sample/sample.h"
 #include "source/select.h"
 #include "source/topology.h"
-#include "timeline/timeline.h"
 
 /* A full sweep now and then finds tasks whose death was lost. */
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
@@ -38,10 +37,12 @@ struct watt_pipeline {
 	struct watt_cpu_place *places; /* of the map's slots */
 	struct watt_usage_source *usage;
 	struct watt_meta *meta;
-	struct watt_timeline *timeline;
-	struct watt_attrib *attrib;
+	struct watt_setup setup;
+	struct watt_flow *flow;
+	struct watt_attrib *attrib; /* of the flow, for questions */
 	struct watt_duplicates duplicates;
 	uint64_t full_sweep_ns; /* when the last one was */
+	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
 	uint64_t lost;          /* usage records lost at the last sweep */
 };
 
@@ -126,9 +127,11 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 	return r;
 }
 
-static int open_attrib(struct watt_pipeline *p)
+static int open_flow(struct watt_pipeline *p, uint64_t slice_ns)
 {
-	struct watt_attrib_opts opts = {
+	int r;
+
+	p->setup = (struct watt_setup){
 		.channels = p->channels,
 		.n_channels = p->n_channels,
 		.cpu_slot = p->map.slot,
@@ -136,13 +139,13 @@ static int open_attrib(struct watt_pipeline *p)
 		.n_slots = p->map.n_slots,
 		.places = p->places,
 		.self_pid = (uint32_t)getpid(),
+		.slice_ns = slice_ns,
+		.usage = p->usage->ops->name,
 	};
-	int r;
-
-	r = watt_timeline_new(p->channels, p->n_channels, &p->timeline);
-	if (r < 0)
-		return r;
-	return watt_attrib_new(&opts, &p->attrib);
+	r = watt_flow_new(&p->setup, &p->flow);
+	if (r == 0)
+		p->attrib = watt_flow_attrib(p->flow);
+	return r;
 }
 
 /* Channels that would measure what another one does: whether they agree is worth knowing. */
@@ -179,7 +182,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (r == 0)
 		r = watt_meta_open(env, &p->meta);
 	if (r == 0)
-		r = open_attrib(p);
+		r = open_flow(p, opts->slice_ns);
 	if (r == 0)
 		r = open_duplicates(p);
 	if (r < 0) {
@@ -200,8 +203,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	if (!p)
 		return NULL;
 	watt_duplicates_done(&p->duplicates);
-	watt_attrib_free(p->attrib);
-	watt_timeline_free(p->timeline);
+	watt_flow_free(p->flow);
 	watt_meta_close(p->meta);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
@@ -220,15 +222,19 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 static int fetch(struct watt_pipeline *p)
 {
 	struct watt_sample samples[FETCH_SIZE];
+	struct watt_op op;
 	size_t i, n;
 	int r;
 
 	do {
 		n = watt_engine_fetch(p->engine, samples, FETCH_SIZE);
+		if (!n)
+			break;
+		op = (struct watt_op){ .kind = WATT_OP_SAMPLES, .samples = { samples, n } };
+		r = watt_flow_apply(p->flow, &op, NULL);
+		if (r < 0)
+			return r;
 		for (i = 0; i < n; i++) {
-			r = watt_timeline_push(p->timeline, &samples[i]);
-			if (r < 0)
-				return r;
 			p->newest[samples[i].channel] = samples[i];
 			watt_duplicates_push(&p->duplicates, &samples[i]);
 		}
@@ -240,77 +246,96 @@ static int sweep(struct watt_pipeline *p)
 {
 	uint64_t now_ns = watt_now_ns();
 	bool full = now_ns - p->full_sweep_ns >= FULL_SWEEP_PERIOD_NS;
-	struct watt_usage_batch batch;
+	struct watt_op op = { .kind = WATT_OP_USAGE };
+	struct watt_usage_batch *batch = &op.usage;
 	int r;
 
-	r = p->usage->ops->sweep(p->usage, full, &batch);
+	r = p->usage->ops->sweep(p->usage, full, batch);
 	if (r < 0) {
 		watt_log(&p->env->log, WATT_LOG_WARNING, "a sweep over the tasks failed: %s",
 			 strerror(-r));
 		return r;
 	}
-	if (batch.flags & WATT_BATCH_FULL)
+	if (batch->flags & WATT_BATCH_FULL)
 		p->full_sweep_ns = now_ns;
-	if (batch.lost != p->lost)
+	if (batch->lost != p->lost)
 		p->full_sweep_ns = 0;
-	p->lost = batch.lost;
-	return watt_attrib_push_usage(p->attrib, &batch);
+	p->lost = batch->lost;
+	return watt_flow_apply(p->flow, &op, NULL);
 }
 
-static void name_processes(struct watt_pipeline *p)
+static int name_processes(struct watt_pipeline *p)
 {
 	struct watt_identity identity;
+	struct watt_op op = { .kind = WATT_OP_IDENTITY, .identity = &identity };
 	uint64_t start_ns;
 	uint32_t pid;
-	int i;
+	int i, r = 0;
 
-	for (i = 0; i < NAMES_PER_TICK; i++) {
+	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
 		if (watt_attrib_next_nameless(p->attrib, &pid, &start_ns) != 0)
-			return;
+			break;
 		if (watt_meta_read_process(p->meta, pid, start_ns, &identity) < 0)
 			continue; /* it is gone; what usage said of it stays */
 		identity.start_ns = start_ns;
-		watt_attrib_set_identity(p->attrib, &identity);
+		r = watt_flow_apply(p->flow, &op, NULL);
 		watt_identity_done(&identity);
 	}
+	return r;
 }
 
-static void name_groups(struct watt_pipeline *p)
+static int name_cgroups(struct watt_pipeline *p)
 {
-	const struct watt_cgroup *cgroup;
-	char user[64];
+	struct watt_op op = { .kind = WATT_OP_CGROUP };
 	uint64_t id;
-	uint32_t pid, uid;
+	uint32_t pid;
 	bool v1;
-	int i;
+	int i, r = 0;
 
-	for (i = 0; i < NAMES_PER_TICK; i++) {
+	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
 		if (watt_attrib_next_unknown_cgroup(p->attrib, &id, &v1, &pid) != 0)
 			break;
-		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &cgroup) < 0)
+		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &op.cgroup) < 0)
 			continue;
-		watt_attrib_set_cgroup(p->attrib, cgroup);
+		r = watt_flow_apply(p->flow, &op, NULL);
 		watt_meta_forget_cgroup(p->meta, id, v1); /* attribution has its own copy */
 	}
-	for (i = 0; i < NAMES_PER_TICK; i++) {
-		if (watt_attrib_next_unknown_user(p->attrib, &uid) != 0)
+	return r;
+}
+
+static int name_users(struct watt_pipeline *p)
+{
+	char name[64];
+	struct watt_op op = { .kind = WATT_OP_USER, .user.name = name };
+	int i, r = 0;
+
+	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
+		if (watt_attrib_next_unknown_user(p->attrib, &op.user.uid) != 0)
 			break;
-		if (watt_meta_user_name(p->meta, uid, user, sizeof(user)) == 0)
-			watt_attrib_set_user(p->attrib, uid, user);
+		if (watt_meta_user_name(p->meta, op.user.uid, name, sizeof(name)) == 0)
+			r = watt_flow_apply(p->flow, &op, NULL);
 	}
+	return r;
 }
 
 static int attribute(struct watt_pipeline *p)
 {
+	struct watt_op op = { .kind = WATT_OP_ADVANCE };
 	int r;
 
 	r = fetch(p);
 	if (r < 0)
 		return r;
 	watt_duplicates_compare(&p->duplicates, watt_now_ns(), &p->env->log);
-	name_groups(p);
-	name_processes(p);
-	return watt_attrib_advance(p->attrib, p->timeline, watt_now_ns());
+	r = name_cgroups(p);
+	if (r == 0)
+		r = name_users(p);
+	if (r == 0)
+		r = name_processes(p);
+	if (r < 0)
+		return r;
+	op.advance_ns = watt_now_ns();
+	return watt_flow_apply(p->flow, &op, NULL);
 }
 
 int watt_pipeline_tick(struct watt_pipeline *p)
@@ -377,23 +402,67 @@ int watt_pipeline_flush(struct watt_pipeline *p, uint64_t timeout_ns)
 	}
 }
 
+static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realtime_ns,
+			 struct watt_snapshot **ret)
+{
+	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
+			      .snapshot = { .t_ns = t_ns, .realtime_ns = realtime_ns } };
+	union watt_flow_result result;
+	int r;
+
+	watt_engine_losses(p->engine, &op.snapshot.missed_reads, &op.snapshot.lost_samples);
+	r = watt_flow_apply(p->flow, &op, &result);
+	if (r == 0)
+		*ret = result.snapshot;
+	return r;
+}
+
+static int hold(struct watt_pipeline *p, uint64_t t_ns)
+{
+	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
+
+	p->hold_ns = t_ns;
+	return watt_flow_apply(p->flow, &op, NULL);
+}
+
 int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
 {
-	struct watt_quality quality = { 0 };
+	int r = p->hold_ns ? hold(p, 0) : 0;
 
-	watt_engine_losses(p->engine, &quality.missed_reads, &quality.lost_samples);
-	return watt_attrib_snapshot(p->attrib, p->timeline, watt_now_ns(),
-				    watt_clock_ns(CLOCK_REALTIME), &quality, ret);
+	if (r < 0)
+		return r;
+	return take_snapshot(p, watt_now_ns(), watt_clock_ns(CLOCK_REALTIME), ret);
+}
+
+int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct watt_snapshot **ret)
+{
+	uint64_t cut_ns, since_ns;
+	int r = 0;
+
+	if (p->hold_ns != t_ns)
+		r = hold(p, t_ns);
+	if (r < 0)
+		return r;
+	cut_ns = watt_flow_ready_ns(p->flow, t_ns);
+	if (!cut_ns)
+		return -EAGAIN;
+	since_ns = watt_now_ns() - cut_ns;
+	r = take_snapshot(p, cut_ns, watt_clock_ns(CLOCK_REALTIME) - since_ns, ret);
+	return r < 0 ? r : hold(p, 0);
 }
 
 int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
 {
+	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
+	union watt_flow_result result;
 	int r;
 
 	r = sweep(p); /* whoever was born a moment ago is known after it */
-	if (r < 0)
-		return r;
-	return watt_attrib_track(p->attrib, pid, ret_entity_id);
+	if (r == 0)
+		r = watt_flow_apply(p->flow, &op, &result);
+	if (r == 0)
+		*ret_entity_id = result.entity_id;
+	return r;
 }
 
 /* ---- what there is ---- */

@@ -16,6 +16,7 @@ struct watt_pipeline_opts {
 	const char *sources; /* as watt_session_opts.sources */
 	const char *usage;   /* as watt_session_opts.usage */
 	uint64_t period_ns;
+	uint64_t slice_ns;
 };
 
 /* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */
@@ -33,6 +34,9 @@ int watt_pipeline_start(struct watt_pipeline *pipeline);
 int watt_pipeline_tick(struct watt_pipeline *pipeline);
 int watt_pipeline_flush(struct watt_pipeline *pipeline, uint64_t timeout_ns);
 int watt_pipeline_snapshot(struct watt_pipeline *pipeline, struct watt_snapshot **ret);
+/* As watt_session_snapshot_at(), without waiting: -EAGAIN: not all has come yet. */
+int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint64_t t_ns,
+			      struct watt_snapshot **ret);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
 
 size_t watt_pipeline_channel_count(const struct watt_pipeline *pipeline);

@@ -58,6 +58,7 @@ static int session_open(struct watt_session *ses, const struct watt_session_opts
 	ses->slice_ns = (opts->slice_us ? opts->slice_us : DEFAULT_SLICE_US) * WATT_NSEC_PER_USEC;
 	pipeline_opts.period_ns = opts->period_us ? opts->period_us * WATT_NSEC_PER_USEC :
 						    ses->slice_ns;
+	pipeline_opts.slice_ns = ses->slice_ns;
 	r = watt_env_open(opts, &ses->env);
 	if (r < 0)
 		return r;
@@ -146,19 +147,25 @@ int watt_session_dispatch(struct watt_session *ses)
 	return r < 0 ? r : 1;
 }
 
+/* Until something is due or end_ns has come. */
+static int wait_until(struct watt_session *ses, uint64_t end_ns)
+{
+	struct pollfd pfd = { .fd = ses->timer_fd, .events = POLLIN };
+	uint64_t now_ns = watt_now_ns();
+	struct timespec left = watt_timespec_from_ns(end_ns > now_ns ? end_ns - now_ns : 0);
+
+	return ppoll(&pfd, 1, &left, NULL) < 0 ? -errno : 0;
+}
+
 int watt_session_wait(struct watt_session *ses, uint32_t timeout_ms)
 {
-	uint64_t end_ns = watt_now_ns() + timeout_ms * WATT_NSEC_PER_MSEC, now_ns;
-	struct pollfd pfd = { .fd = ses->timer_fd, .events = POLLIN };
+	uint64_t end_ns = watt_now_ns() + timeout_ms * WATT_NSEC_PER_MSEC;
 	int r;
 
-	while ((now_ns = watt_now_ns()) < end_ns) {
-		struct timespec left = watt_timespec_from_ns(end_ns - now_ns);
-
-		r = ppoll(&pfd, 1, &left, NULL);
-		if (r < 0)
-			return -errno;
-		r = watt_session_dispatch(ses);
+	while (watt_now_ns() < end_ns) {
+		r = wait_until(ses, end_ns);
+		if (r == 0)
+			r = watt_session_dispatch(ses);
 		if (r < 0)
 			return r;
 	}
@@ -173,6 +180,32 @@ int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms)
 int watt_session_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 {
 	return watt_pipeline_snapshot(ses->pipeline, ret);
+}
+
+int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t timeout_ms,
+			     struct watt_snapshot **ret)
+{
+	uint64_t end_ns = watt_now_ns() + timeout_ms * WATT_NSEC_PER_MSEC;
+	int r;
+
+	for (;;) {
+		r = watt_pipeline_snapshot_at(ses->pipeline, t_ns, ret);
+		if (r != -EAGAIN)
+			return r;
+		if (watt_now_ns() >= end_ns)
+			return -ETIMEDOUT;
+		r = wait_until(ses, end_ns);
+		if (r == 0)
+			r = watt_session_dispatch(ses);
+		if (r < 0)
+			return r;
+	}
+}
+
+uint64_t watt_session_get_time_ns(const struct watt_session *ses)
+{
+	(void)ses;
+	return watt_now_ns();
 }
 
 int watt_session_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id)

@@ -150,8 +150,8 @@ WATT_API const struct watt_mark *watt_recording_get_mark(const struct watt_recor
 							 size_t index);
 WATT_API size_t watt_recording_get_loss_count(const struct watt_recording *rec);
 /** In the order of time; NULL if @p index is out of range. */
-WATT_API const struct watt_recording_loss *
-watt_recording_get_loss(const struct watt_recording *rec, size_t index);
+WATT_API const struct watt_recording_loss *watt_recording_get_loss(const struct watt_recording *rec,
+								   size_t index);
 /**
  * Reads samples as they were recorded, from where the last call ended.
  *

@@ -110,7 +110,7 @@ WATT_API uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *
 /** Number of the snapshot in its session, from 1. */
 WATT_API uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap);
 
-/** Label of the newest mark at or before the end of the window; NULL: no phase. */
+/** Label of the newest mark at or before the start of the window; NULL: no phase. */
 WATT_API const char *watt_snapshot_get_phase(const struct watt_snapshot *snap);
 
 WATT_API size_t watt_snapshot_get_domain_count(const struct watt_snapshot *snap);

@@ -150,7 +150,8 @@ void watt_accounts_rebase(struct watt_accounts *accounts)
 
 		memcpy(account->base_nj, account->energy_nj,
 		       accounts->n_domains * sizeof(*account->base_nj));
-		account->base_cpu_ns = account->cpu_ns;
+		account->base_cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
+		account->ahead_cpu_ns = 0;
 	}
 }
 

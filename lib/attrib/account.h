@@ -31,6 +31,8 @@ struct watt_account {
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
 	uint64_t cpu_ns;
 	uint64_t base_cpu_ns; /* at the last snapshot */
+	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
+	uint64_t ahead_cpu_ns;
 	int64_t *energy_nj;   /* per domain */
 	int64_t *base_nj;     /* at the last snapshot */
 	int64_t *carry;       /* of watt_share */

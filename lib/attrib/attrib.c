@@ -139,6 +139,7 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 	int done = 0, r;
 	size_t i;
 
+	at->now_ns = now_ns;
 	for (i = 0; i < at->tree.n_domains; i++) {
 		r = watt_ledger_advance(at, &at->ledgers[i], tl, now_ns);
 		if (r < 0)
@@ -163,6 +164,13 @@ int watt_attrib_next_nameless(struct watt_attrib *at, uint32_t *ret_pid, uint64_
 		return 0;
 	}
 	return 1;
+}
+
+int watt_attrib_ask_again(struct watt_attrib *at)
+{
+	int r = watt_groups_ask_again(at);
+
+	return r < 0 ? r : watt_intake_ask_again(at);
 }
 
 int watt_attrib_set_identity(struct watt_attrib *at, const struct watt_identity *identity)

@@ -68,14 +68,35 @@ int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid);
 int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *text);
 
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
+/*
+ * Asks again for the names of all who are alive: somebody who listens has just come.
+ * 0 or -ENOMEM.
+ */
+int watt_attrib_ask_again(struct watt_attrib *at);
+
+/*
+ * From now on, attributes no slice that begins at or after t_ns; 0: no such limit. So a snapshot
+ * can wait for slow domains without anything that is later getting into it.
+ */
+void watt_attrib_hold(struct watt_attrib *at, uint64_t t_ns);
+/* Where a hold at t_ns cuts: the end of the first slice that can; 0: that slice is yet to come. */
+uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns);
+/* Whether every domain whose sensor answers is attributed up to the hold. */
+bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timeline *tl);
+
 /* Tasks that began to die before t_ns and whose last word has not come. */
 size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
 /* A domain is attributed up to here; UINT64_MAX: it has not begun. */
 uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain);
 
-/* Builds a snapshot and opens the next window. Counters of other stages are filled in by quality. */
+/* Start of the window that is open, CLOCK_MONOTONIC; 0: nothing was swept yet. */
+uint64_t watt_attrib_window_start_ns(const struct watt_attrib *at);
+/*
+ * Builds a snapshot and opens the next window. While there is a hold, t_ns is where it cuts.
+ * phase: of the window, copied; NULL: none. Counters of other stages are filled in by quality.
+ */
 int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
-			 uint64_t realtime_ns, const struct watt_quality *quality,
-			 struct watt_snapshot **ret);
+			 uint64_t realtime_ns, const char *phase,
+			 const struct watt_quality *quality, struct watt_snapshot **ret);
 
 #endif

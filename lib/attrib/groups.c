@@ -150,6 +150,37 @@ struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
 	return n ? n->account : NULL;
 }
 
+int watt_groups_ask_again(struct watt_attrib *at)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	struct watt_asks *asks = &at->asks;
+
+	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
+		struct watt_process *process = watt_container_of(node, struct watt_process, node);
+		struct watt_number_node *n;
+
+		if (process->flags & WATT_USAGE_NO_CGROUP)
+			continue;
+		n = find_number(&at->cgroups, process->cgroup_id,
+				process->flags & WATT_USAGE_CGROUP_V1);
+		if (n && !n->is_asked)
+			ask_cgroup(at, n, process->pid);
+	}
+	asks->n_users = 0;
+	it = (struct watt_htab_iter){ 0 };
+	while ((node = watt_htab_iterate(&at->users, &it))) {
+		int r = watt_grow((void **)&asks->users, &asks->cap_users, asks->n_users,
+				  sizeof(*asks->users));
+
+		if (r < 0)
+			return r;
+		asks->users[asks->n_users++] =
+			(uint32_t)watt_container_of(node, struct watt_number_node, node)->number;
+	}
+	return 0;
+}
+
 int watt_attrib_next_unknown_cgroup(struct watt_attrib *at, uint64_t *ret_id, bool *ret_v1,
 				    uint32_t *ret_pid)
 {

@@ -57,6 +57,27 @@ static int ask_name(struct watt_attrib *at, struct watt_process *process)
 	return 0;
 }
 
+/* All that are named, in place of those that wait for it: those have records to come. */
+int watt_intake_ask_again(struct watt_attrib *at)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	int r;
+
+	at->asks.n_processes = 0;
+	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
+		struct watt_process *process = watt_container_of(node, struct watt_process, node);
+
+		if (!process->is_asked)
+			continue;
+		process->is_asked = false;
+		r = ask_name(at, process);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* The name a process has before anybody looked it up: what usage says. */
 static struct watt_name *plain_name(const struct watt_process *process)
 {

@@ -345,6 +345,8 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 	while ((slice = watt_slices_find(&at->slices, ledger->next_seq))) {
 		bool is_over = now_ns > slice->t1_ns + at->horizon_ns;
 
+		if (at->hold_ns && slice->t0_ns >= at->hold_ns)
+			break;
 		if (!is_ripe(at, slice, now_ns))
 			break;
 		r = take_slice(at, ledger, tl, slice);

@@ -3,6 +3,7 @@
 #include "attrib/snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,8 +97,8 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	if (account->cgroup)
 		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
 	fill_entity(&row->entity, account, snap->names[2 * i], snap->names[2 * i + 1]);
-	row->cpu_ns = account->cpu_ns;
-	row->window_cpu_ns = account->cpu_ns - account->base_cpu_ns;
+	row->cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
+	row->window_cpu_ns = row->cpu_ns - account->base_cpu_ns;
 	row->energy_nj = energy_nj;
 	row->window_nj = window_nj;
 	for (d = 0; d < n; d++) {
@@ -242,9 +243,14 @@ static void fill_quality(struct watt_quality *quality, const struct watt_attrib 
 	watt_cpus_fill_quality(&at->cpus, quality);
 }
 
+uint64_t watt_attrib_window_start_ns(const struct watt_attrib *at)
+{
+	return at->window_start_ns ? at->window_start_ns : at->first_sweep_ns;
+}
+
 int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
-			 uint64_t realtime_ns, const struct watt_quality *quality,
-			 struct watt_snapshot **ret)
+			 uint64_t realtime_ns, const char *phase,
+			 const struct watt_quality *quality, struct watt_snapshot **ret)
 {
 	struct watt_snapshot *snap;
 	size_t i;
@@ -260,6 +266,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 		return -ENOMEM;
 	copy_domains(snap, &at->tree);
 	copy_cpus(snap, &at->cpus);
+	watt_hold_count_ahead(at);
 	add_rows(snap, at);
 	for (i = 0; i < at->tree.n_domains; i++) {
 		fill_state(&snap->states[i], &at->ledgers[i], tl);
@@ -268,7 +275,10 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	snap->t_ns = t_ns;
 	snap->realtime_ns = realtime_ns;
 	snap->start_ns = at->first_sweep_ns;
-	snap->window_start_ns = at->window_start_ns ? at->window_start_ns : at->first_sweep_ns;
+	snap->window_start_ns = watt_attrib_window_start_ns(at);
+	snap->has_phase = phase && phase[0];
+	if (snap->has_phase)
+		snprintf(snap->phase, sizeof(snap->phase), "%s", phase);
 	snap->sequence = ++at->snapshot_seq;
 	fill_quality(&snap->quality, at, quality);
 	at->window_start_ns = t_ns;
@@ -305,6 +315,11 @@ uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *snap)
 uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap)
 {
 	return snap->sequence;
+}
+
+const char *watt_snapshot_get_phase(const struct watt_snapshot *snap)
+{
+	return snap->has_phase ? snap->phase : NULL;
 }
 
 size_t watt_snapshot_get_domain_count(const struct watt_snapshot *snap)

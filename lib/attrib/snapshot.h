@@ -3,6 +3,9 @@
 #ifndef WATT_ATTRIB_SNAPSHOT_H
 #define WATT_ATTRIB_SNAPSHOT_H
 
+#include <stdbool.h>
+
+#include <wattribute/mark.h>
 #include <wattribute/snapshot.h>
 
 #include "attrib/name.h"
@@ -15,6 +18,8 @@ struct watt_snapshot {
 	uint64_t start_ns;
 	uint64_t window_start_ns;
 	uint64_t sequence;
+	bool has_phase;
+	char phase[WATT_MARK_SIZE];
 	struct watt_quality quality;
 	size_t n_domains;
 	struct watt_domain *domains; /* copies; their paths are in paths */

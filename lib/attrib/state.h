@@ -92,12 +92,19 @@ struct watt_attrib {
 	bool had_sweep;
 	uint64_t first_sweep_ns;
 	uint64_t last_sweep_ns;
+	uint64_t hold_ns; /* slices that begin here or later have to wait; 0: none */
+	uint64_t now_ns;  /* of the last advance */
 	uint64_t snapshot_seq;
 	uint64_t window_start_ns;
 	struct watt_quality quality; /* what this stage knows */
 };
 
+/* intake.c */
+int watt_intake_ask_again(struct watt_attrib *at);
+/* CPU time in slices that a hold keeps back, per account: hold.c */
+void watt_hold_count_ahead(struct watt_attrib *at);
 /* accounts of a stage: groups.c */
+int watt_groups_ask_again(struct watt_attrib *at);
 int watt_groups_init(struct watt_attrib *at);
 void watt_groups_done(struct watt_attrib *at);
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,

@@ -262,7 +262,7 @@ static struct watt_snapshot *snapshot(struct rig *rig)
 	struct watt_quality quality = { 0 };
 	struct watt_snapshot *snap;
 
-	must(watt_attrib_snapshot(rig->at, rig->tl, rig->t_ns, 0, &quality, &snap));
+	must(watt_attrib_snapshot(rig->at, rig->tl, rig->t_ns, 0, NULL, &quality, &snap));
 	if (watt_snapshot_get_quality(snap)->check_failures) {
 		fprintf(stderr, "simulated-machine: energy is not conserved\n");
 		exit(1);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hold: attribution stops at the end of one slice in every domain, until all have got there. A
+ * snapshot taken then means the same time everywhere, however slow a sensor is.
+ */
+#include "attrib/state.h"
+
+#include "base/clock.h"
+#include "base/util.h"
+
+/* A sensor that has said nothing for so long is not waited for: its energy comes with a later
+ * snapshot. */
+#define PATIENCE_NS (10 * WATT_NSEC_PER_SEC)
+
+void watt_attrib_hold(struct watt_attrib *at, uint64_t t_ns)
+{
+	at->hold_ns = t_ns;
+}
+
+uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
+{
+	size_t i;
+
+	if (!at->had_sweep)
+		return 0;
+	/* what a domain has attributed already can't be taken back */
+	for (i = 0; i < at->tree.n_domains; i++)
+		if (at->ledgers[i].is_started)
+			t_ns = WATT_MAX(t_ns, at->ledgers[i].cursor_ns);
+	for (i = 0; i < at->slices.n; i++)
+		if (watt_slices_get(&at->slices, i)->t1_ns >= t_ns)
+			return watt_slices_get(&at->slices, i)->t1_ns;
+	return at->last_sweep_ns >= t_ns ? at->last_sweep_ns : 0;
+}
+
+static bool is_channel_silent(const struct watt_attrib *at, const struct watt_timeline *tl,
+			      const struct watt_domain *d)
+{
+	struct watt_curve_stats stats;
+
+	if (d->channel < 0)
+		return false;
+	watt_timeline_get_stats(tl, (size_t)d->channel, &stats);
+	return stats.status != WATT_STATUS_OK || stats.last_ns + PATIENCE_NS < at->now_ns;
+}
+
+/* A residual needs its parts and its whole. */
+static bool is_waited_for(const struct watt_attrib *at, const struct watt_timeline *tl,
+			  const struct watt_ledger *ledger)
+{
+	int32_t parent = ledger->domain->parent;
+	size_t i;
+
+	if (!ledger->is_started || is_channel_silent(at, tl, ledger->domain))
+		return false;
+	if (ledger->domain->kind != WATT_DOMAIN_RESIDUAL)
+		return true;
+	for (i = 0; i < at->tree.n_domains; i++)
+		if ((at->tree.domains[i].parent == parent || (int32_t)i == parent) &&
+		    is_channel_silent(at, tl, &at->tree.domains[i]))
+			return false;
+	return true;
+}
+
+bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timeline *tl)
+{
+	size_t i;
+
+	if (!at->hold_ns || at->last_sweep_ns < at->hold_ns)
+		return false;
+	for (i = 0; i < at->tree.n_domains; i++) {
+		const struct watt_slice *next =
+			watt_slices_find(&at->slices, at->ledgers[i].next_seq);
+
+		if (next && next->t0_ns < at->hold_ns && is_waited_for(at, tl, &at->ledgers[i]))
+			return false;
+	}
+	return true;
+}
+
+static void count_ahead(struct watt_account *account, uint64_t cpu_ns)
+{
+	size_t i;
+
+	if (!account)
+		return;
+	account->ahead_cpu_ns += cpu_ns;
+	for (i = 0; i < WATT_ACCOUNT_UPS && account->up[i]; i++)
+		account->up[i]->ahead_cpu_ns += cpu_ns;
+}
+
+void watt_hold_count_ahead(struct watt_attrib *at)
+{
+	size_t i, u;
+
+	for (i = 0; at->hold_ns && i < at->slices.n; i++) {
+		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
+
+		for (u = 0; slice->t0_ns >= at->hold_ns && u < slice->n_uses; u++) {
+			const struct watt_use *use = &slice->uses[u];
+
+			count_ahead(use->process, use->cpu_ns);
+			count_ahead(use->cgroup, use->cpu_ns);
+			count_ahead(use->owner, use->cpu_ns);
+			count_ahead(use->tracked, use->cpu_ns);
+		}
+	}
+}
