@@ -27,6 +27,8 @@ uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
 	for (i = 0; i < at->tree.n_domains; i++)
 		if (at->ledgers[i].is_started)
 			t_ns = WATT_MAX(t_ns, at->ledgers[i].cursor_ns);
+	if (at->slices.n && watt_slices_get(&at->slices, 0)->t0_ns >= t_ns)
+		return watt_slices_get(&at->slices, 0)->t0_ns;
 	for (i = 0; i < at->slices.n; i++)
 		if (watt_slices_get(&at->slices, i)->t1_ns >= t_ns)
 			return watt_slices_get(&at->slices, i)->t1_ns;

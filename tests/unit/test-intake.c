@@ -92,7 +92,8 @@ static void snapshot(struct bench *b, uint64_t t_ms)
 
 	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
+			 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 }
 

@@ -93,7 +93,8 @@ static const struct watt_domain_state *state_of(struct bench *b, uint64_t t_ms, 
 	struct watt_quality quality = { 0 };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
+			 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	return watt_snapshot_get_domain_state(b->snap, domain);
 }

@@ -176,10 +176,49 @@ static void test_snapshot_before_start(void **state)
 	watt_session_close(ses);
 }
 
+/* Windows between snapshots at times meet without a gap and add up to the whole, in every domain. */
+static void test_snapshots_at_times(void **state)
+{
+	struct watt_session *ses = open_synth();
+	size_t n = watt_session_get_domain_count(ses), d;
+	struct watt_snapshot *snap = NULL;
+	uint64_t t_ns, end_ns = 0;
+	int64_t sum_nj[16] = { 0 };
+	int i;
+
+	assert_in_range(n, 1, 16);
+	assert_int_equal(watt_session_start(ses), 0);
+	t_ns = watt_session_get_time_ns(ses);
+	assert_int_equal(watt_session_snapshot_at(ses, t_ns + 3600000000000ULL, 0, &snap),
+			 -ETIMEDOUT);
+	for (i = 1; i <= 5; i++) {
+		assert_int_equal(watt_session_snapshot_at(ses, t_ns + (uint64_t)i * 25000000, 60000,
+							  &snap),
+				 0);
+		assert_true(watt_snapshot_get_time_ns(snap) >= t_ns + (uint64_t)i * 25000000);
+		if (end_ns)
+			assert_int_equal(watt_snapshot_get_window_start_ns(snap), end_ns);
+		end_ns = watt_snapshot_get_time_ns(snap);
+		for (d = 0; d < n; d++) {
+			const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
+
+			sum_nj[d] += s->window_nj;
+			assert_int_equal(sum_nj[d], s->energy_nj);
+			if (s->status == WATT_STATUS_OK)
+				assert_int_equal(s->t_ns, end_ns);
+		}
+		assert_null(watt_snapshot_get_phase(snap));
+		assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+		snap = watt_snapshot_unref(snap);
+	}
+	watt_session_close(ses);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuses_bad_options),
+		cmocka_unit_test(test_snapshots_at_times),
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_measures),
 		cmocka_unit_test(test_snapshot_before_start),

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/hold.c: snapshots that mean the same time in every domain. */
+#include "unit.h"
+
+#include "attrib/attrib.h"
+
+#define MS 1000000ULL
+
+enum {
+	FAST,
+	SLOW
+};
+
+static const struct watt_channel machine[2] = {
+	[FAST] = { .name = "fast",
+		   .source = "t",
+		   .domain = "package-0",
+		   .kind = WATT_DOMAIN_PACKAGE,
+		   .scale_num = 1,
+		   .scale_den = 1,
+		   .package_id = -1,
+		   .die_id = -1,
+		   .core_id = -1 },
+	[SLOW] = { .name = "slow",
+		   .source = "t",
+		   .domain = "package-1",
+		   .kind = WATT_DOMAIN_PACKAGE,
+		   .scale_num = 1,
+		   .scale_den = 1,
+		   .package_id = -1,
+		   .die_id = -1,
+		   .core_id = -1 },
+};
+
+struct bench {
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct watt_snapshot *snap;
+	uint64_t t_ms;
+};
+
+static void open_bench(struct bench *b)
+{
+	static const struct watt_channel *const channels[] = { &machine[FAST], &machine[SLOW] };
+	struct watt_attrib_opts opts = { .channels = channels, .n_channels = 2 };
+
+	*b = (struct bench){ 0 };
+	assert_int_equal(watt_timeline_new(channels, 2, &b->tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void close_bench(struct bench *b)
+{
+	watt_snapshot_unref(b->snap);
+	watt_attrib_free(b->at);
+	watt_timeline_free(b->tl);
+}
+
+static void read_sensor(struct bench *b, uint32_t channel, enum watt_status status)
+{
+	/* a watt on either */
+	struct watt_sample sample = { b->t_ms * MS, b->t_ms * MS,
+				      status == WATT_STATUS_OK ? (int64_t)(b->t_ms * MS) : 0,
+				      channel, status };
+
+	assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+}
+
+/* Ends a slice at t_ms; one task runs half of the time. */
+static void sweep(struct bench *b, uint64_t t_ms)
+{
+	struct watt_usage u = { .t_ns = t_ms * MS,
+				.cpu_ns = t_ms * MS / 2,
+				.start_ns = 1,
+				.leader_start_ns = 1,
+				.cgroup_id = 1,
+				.tid = 9,
+				.tgid = 9,
+				.comm = "task" };
+	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+					  .t_after_ns = t_ms * MS,
+					  .records = &u,
+					  .n_records = 1,
+					  .flags = WATT_BATCH_FULL };
+
+	b->t_ms = t_ms;
+	read_sensor(b, FAST, WATT_STATUS_OK);
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
+}
+
+static void take(struct bench *b, uint64_t t_ms)
+{
+	struct watt_quality quality = { 0 };
+
+	watt_snapshot_unref(b->snap);
+	assert_int_equal(
+		watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, "phase", &quality, &b->snap), 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_string_equal(watt_snapshot_get_phase(b->snap), "phase");
+}
+
+static const struct watt_row *task_row(const struct bench *b)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++)
+		if (watt_snapshot_get_row(b->snap, i)->entity.kind == WATT_ENTITY_PROCESS)
+			return watt_snapshot_get_row(b->snap, i);
+	fail_msg("the task is not in the snapshot");
+	return NULL;
+}
+
+/* The slow domain comes a second late: both end where the snapshot says, and nothing is lost. */
+static void test_waits_for_the_slow(void **state)
+{
+	struct bench b;
+	uint64_t t_ms;
+
+	open_bench(&b);
+	b.t_ms = 100;
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	for (t_ms = 100; t_ms <= 300; t_ms += 100)
+		sweep(&b, t_ms);
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
+	watt_attrib_hold(b.at, 450 * MS);
+	for (t_ms = 400; t_ms <= 1500; t_ms += 100) {
+		sweep(&b, t_ms);
+		assert_false(watt_attrib_is_held(b.at, b.tl));
+	}
+	assert_int_equal(watt_attrib_settled_ns(b.at, FAST), 500 * MS);
+	assert_int_equal(watt_attrib_settled_ns(b.at, SLOW), 300 * MS);
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
+	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_int_equal(watt_attrib_cut_ns(b.at, 450 * MS), 500 * MS);
+	take(&b, 500);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, FAST)->energy_nj, 400 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, SLOW)->energy_nj, 400 * MS);
+	assert_int_equal(task_row(&b)->window_cpu_ns, 200 * MS); /* not what it did since */
+	watt_attrib_hold(b.at, 0);
+	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
+	take(&b, 1500);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, FAST)->window_nj, 1000 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, SLOW)->window_nj, 1000 * MS);
+	assert_int_equal(task_row(&b)->window_cpu_ns, 500 * MS);
+	assert_int_equal(task_row(&b)->cpu_ns, 700 * MS);
+	close_bench(&b);
+}
+
+/* A time that is past already: the cut lies where the quickest domain is. */
+static void test_never_takes_back(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	assert_int_equal(watt_attrib_cut_ns(b.at, 1), 0); /* nothing was swept */
+	b.t_ms = 100;
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	sweep(&b, 100);
+	sweep(&b, 200);
+	sweep(&b, 300);
+	watt_attrib_hold(b.at, 150 * MS);
+	assert_int_equal(watt_attrib_cut_ns(b.at, 150 * MS), 300 * MS);
+	assert_int_equal(watt_attrib_cut_ns(b.at, 301 * MS), 0);
+	close_bench(&b);
+}
+
+/* A sensor that fails or falls silent holds nobody up. */
+static void test_does_not_wait_for_the_dead(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	b.t_ms = 100;
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	sweep(&b, 100);
+	sweep(&b, 200);
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	watt_attrib_hold(b.at, 400 * MS);
+	sweep(&b, 300);
+	sweep(&b, 400);
+	assert_false(watt_attrib_is_held(b.at, b.tl));
+	read_sensor(&b, SLOW, WATT_STATUS_BROKEN);
+	assert_true(watt_attrib_is_held(b.at, b.tl));
+	take(&b, 400);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, SLOW)->window_nj, 100 * MS);
+	watt_attrib_hold(b.at, 500 * MS);
+	b.t_ms = 450;
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	sweep(&b, 500);
+	assert_false(watt_attrib_is_held(b.at, b.tl));
+	sweep(&b, 11000);
+	assert_true(watt_attrib_is_held(b.at, b.tl));
+	close_bench(&b);
+}
+
+/* Whoever has a name is asked for again, once. */
+static void test_asks_again(void **state)
+{
+	uint64_t start_ns, id;
+	uint32_t pid, uid;
+	struct bench b;
+	bool v1;
+
+	open_bench(&b);
+	sweep(&b, 100);
+	sweep(&b, 200);
+	assert_int_equal(watt_attrib_next_nameless(b.at, &pid, &start_ns), 0);
+	assert_int_equal(watt_attrib_next_unknown_cgroup(b.at, &id, &v1, &pid), 0);
+	assert_int_equal(watt_attrib_next_unknown_user(b.at, &uid), 0);
+	assert_int_equal(watt_attrib_next_nameless(b.at, &pid, &start_ns), 1);
+	assert_int_equal(watt_attrib_ask_again(b.at), 0);
+	assert_int_equal(watt_attrib_next_nameless(b.at, &pid, &start_ns), 0);
+	assert_int_equal(pid, 9);
+	assert_int_equal(watt_attrib_next_nameless(b.at, &pid, &start_ns), 1);
+	assert_int_equal(watt_attrib_next_unknown_cgroup(b.at, &id, &v1, &pid), 0);
+	assert_int_equal(id, 1);
+	assert_int_equal(watt_attrib_next_unknown_cgroup(b.at, &id, &v1, &pid), 1);
+	assert_int_equal(watt_attrib_next_unknown_user(b.at, &uid), 0);
+	assert_int_equal(watt_attrib_next_unknown_user(b.at, &uid), 1);
+	close_bench(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits_for_the_slow),
+		cmocka_unit_test(test_never_takes_back),
+		cmocka_unit_test(test_does_not_wait_for_the_dead),
+		cmocka_unit_test(test_asks_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
