@@ -13,6 +13,8 @@
 #include <wattribute/domain.h>
 #include <wattribute/entity.h>
 #include <wattribute/json.h>
+#include <wattribute/mark.h>
+#include <wattribute/recording.h>
 #include <wattribute/sample.h>
 #include <wattribute/session.h>
 #include <wattribute/snapshot.h>

@@ -33,10 +33,10 @@ struct watt_account {
 	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
 	uint64_t ahead_cpu_ns;
-	int64_t *energy_nj;   /* per domain */
-	int64_t *base_nj;     /* at the last snapshot */
-	int64_t *carry;       /* of watt_share */
-	int64_t numbers[];    /* the three arrays */
+	int64_t *energy_nj; /* per domain */
+	int64_t *base_nj;   /* at the last snapshot */
+	int64_t *carry;     /* of watt_share */
+	int64_t numbers[];  /* the three arrays */
 };
 
 struct watt_accounts {
