@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/series.c, series-fold.c and series-index.c, on windows that are made up here */
+#include "unit.h"
+
+#include <math.h>
+
+#include "series.h"
+
+#define N_DOMAINS 3 /* the second lies inside the first */
+#define N_ROWS_MAX 400
+#define WINDOW_NS 1000000000ULL
+
+struct machine {
+	struct watt_domain domain[N_DOMAINS];
+	struct watt_domain_state state[N_DOMAINS];
+	struct watt_row row[N_ROWS_MAX];
+	struct watt_identity who[N_ROWS_MAX];
+	char name[N_ROWS_MAX][16];
+	int64_t window_nj[N_ROWS_MAX][N_DOMAINS];
+	const struct watt_domain *domains[N_DOMAINS];
+	const struct watt_domain_state *states[N_DOMAINS];
+	const struct watt_row *rows[N_ROWS_MAX];
+	struct watt_quality quality;
+	struct view view;
+	size_t n_windows;
+	uint32_t random;
+	int64_t truth_nj[N_DOMAINS];
+	int64_t entity_nj[4 * N_ROWS_MAX]; /* by id, over the partition */
+	uint64_t entity_cpu_ns[4 * N_ROWS_MAX];
+};
+
+static uint32_t draw(struct machine *m, uint32_t below)
+{
+	m->random = m->random * 1664525 + 1013904223;
+	return (m->random >> 8) % below;
+}
+
+static void init(struct machine *m)
+{
+	size_t d, i;
+
+	*m = (struct machine){ .random = 1 };
+	for (d = 0; d < N_DOMAINS; d++) {
+		m->domain[d] = (struct watt_domain){ .path = "d",
+						     .name = "d",
+						     .parent = -1,
+						     .key = WATT_KEY_CPU_TIME,
+						     .is_partition = d != 1 };
+		m->domains[d] = &m->domain[d];
+		m->states[d] = &m->state[d];
+	}
+	for (i = 0; i < N_ROWS_MAX; i++)
+		m->rows[i] = &m->row[i];
+	m->view = (struct view){ .domains = m->domains,
+				 .states = m->states,
+				 .rows = m->rows,
+				 .n_domains = N_DOMAINS,
+				 .quality = &m->quality };
+}
+
+static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, int64_t energy_nj)
+{
+	size_t i = m->view.n_rows++, d;
+
+	snprintf(m->name[i], sizeof(m->name[i]), "p%u", (unsigned int)id);
+	m->who[i] = (struct watt_identity){ .pid = (uint32_t)id };
+	m->row[i] = (struct watt_row){ .window_nj = m->window_nj[i],
+				       .energy_nj = m->window_nj[i],
+				       .window_cpu_ns = (uint64_t)energy_nj / 2 };
+	m->row[i].entity = (struct watt_entity){ .id = id,
+						 .kind = kind,
+						 .count = 1,
+						 .alive = 1,
+						 .name = m->name[i],
+						 .identity = &m->who[i] };
+	for (d = 0; d < N_DOMAINS; d++) {
+		m->window_nj[i][d] = energy_nj * (int64_t)(d + 1);
+		if (view_is_user(kind))
+			m->state[d].window_nj += m->window_nj[i][d];
+		m->entity_nj[id] += d == 1 ? 0 : m->window_nj[i][d];
+	}
+	m->entity_cpu_ns[id] += (uint64_t)energy_nj / 2;
+}
+
+/* A window in which n processes from id `first` on used something, or nothing. */
+static void add_window(struct machine *m, struct series *series, uint64_t first, size_t n,
+		       size_t mark)
+{
+	uint64_t t_ns = m->n_windows++ * WINDOW_NS;
+	size_t d, i;
+
+	m->view.n_rows = 0;
+	for (d = 0; d < N_DOMAINS; d++) {
+		m->state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+							  .window_idle_nj = 1000,
+							  .window_unattributed_nj = 7,
+							  .window_nj = 1007 };
+	}
+	for (i = 0; i < n; i++)
+		put_row(m, first + i, WATT_ENTITY_PROCESS, draw(m, 4) ? draw(m, 1000000) : 0);
+	put_row(m, 1, WATT_ENTITY_USER, m->state[0].window_nj);
+	for (d = 0; d < N_DOMAINS; d++)
+		m->truth_nj[d] += m->state[d].window_nj;
+	series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, mark);
+}
+
+/* All that a domain used in a window is somebody's, and windows and entities add up to the whole. */
+static void check_whole(const struct machine *m, const struct series *series)
+{
+	int64_t whole_nj[N_DOMAINS] = { 0 }, entities_nj[N_DOMAINS] = { 0 };
+	size_t w, d, c;
+
+	assert_int_equal(series->n_windows, m->n_windows);
+	assert_int_equal(series->n_failures, 0);
+	assert_int_equal(series->n_checks, N_DOMAINS * m->n_windows);
+	for (w = 0; w < series->n_windows; w++) {
+		const struct series_window *window = &series->windows[w];
+
+		for (d = 0; d < N_DOMAINS; d++) {
+			int64_t sum_nj =
+				window->domains[d].idle_nj + window->domains[d].unattributed_nj;
+
+			for (c = 0; c < window->cells.n; c++)
+				if (view_is_user(series->entities[window->cells.entity[c]].kind))
+					sum_nj += window->cells.energy_nj[c * N_DOMAINS + d];
+			assert_int_equal(sum_nj, window->domains[d].energy_nj);
+			whole_nj[d] += window->domains[d].energy_nj;
+		}
+	}
+	for (c = 0; c < series->n_entities; c++)
+		for (d = 0; d < N_DOMAINS; d++)
+			if (view_is_user(series->entities[c].kind))
+				entities_nj[d] += series->entities[c].energy_nj[d];
+	for (d = 0; d < N_DOMAINS; d++) {
+		assert_int_equal(whole_nj[d], m->truth_nj[d]);
+		assert_int_equal(series->totals[d].energy_nj, m->truth_nj[d]);
+		assert_int_equal(series_sum(series, d, 0, SIZE_MAX).energy_nj, m->truth_nj[d]);
+		assert_int_equal(entities_nj[d] + series->totals[d].idle_nj +
+					 series->totals[d].unattributed_nj,
+				 m->truth_nj[d]);
+	}
+}
+
+static const struct series_entity *find(const struct series *series, uint64_t id,
+					enum watt_entity_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < series->n_entities; i++)
+		if (series->entities[i].id == id && series->entities[i].kind == kind)
+			return &series->entities[i];
+	return NULL;
+}
+
+static void test_sums_are_exact(void **state)
+{
+	struct series series;
+	struct machine m;
+	size_t w, i;
+
+	init(&m);
+	series_init(&series, 0);
+	for (w = 0; w < 150; w++)
+		add_window(&m, &series, 2, 30, w < 50 ? WINDOWS_NO_MARK : w / 50);
+	series_finish(&series);
+	check_whole(&m, &series);
+	assert_int_equal(series.n_folded, 0);
+	assert_int_equal(series.n_entities, 31);
+	for (i = 2; i < 32; i++) {
+		const struct series_entity *entity = find(&series, i, WATT_ENTITY_PROCESS);
+
+		assert_int_equal(entity->total_nj, m.entity_nj[i]);
+		assert_int_equal(entity->cpu_ns, m.entity_cpu_ns[i]);
+		assert_string_equal(entity->name, m.name[i - 2]);
+		assert_int_equal(entity->pid, i);
+		assert_true(entity->peak_w > 0 && entity->peak_w < 4e6 / 1e9);
+	}
+	assert_int_equal(series.windows[0].mark, WINDOWS_NO_MARK);
+	assert_int_equal(series.windows[149].mark, 2);
+	series_done(&series);
+}
+
+/* Those that used nothing take no room. */
+static void test_is_sparse(void **state)
+{
+	struct series series;
+	struct machine m;
+	size_t c;
+
+	init(&m);
+	series_init(&series, 0);
+	add_window(&m, &series, 2, 100, WINDOWS_NO_MARK);
+	assert_true(series.windows[0].cells.n < 100);
+	for (c = 0; c < series.windows[0].cells.n; c++)
+		assert_true(series.windows[0].cells.total_nj[c] > 0);
+	check_whole(&m, &series);
+	series_done(&series);
+}
+
+/* Processes come and go; the number kept is bounded all the time and nothing is lost. */
+static void test_folding_loses_nothing(void **state)
+{
+	const size_t max = 20;
+	struct series series;
+	struct machine m;
+	int64_t all_nj = 0, kept_nj = 0;
+	double least_nj = INFINITY;
+	size_t w, i;
+
+	init(&m);
+	series_init(&series, max);
+	for (w = 0; w < 300; w++) {
+		add_window(&m, &series, 2 + w, 60, WINDOWS_NO_MARK);
+		assert_true(series.n_entities <= 2 * max + 60 + 3);
+	}
+	series_finish(&series);
+	check_whole(&m, &series);
+	assert_true(series.n_folded > 100);
+	assert_int_equal(series.n_entities, max + 2); /* others, and the user */
+	for (i = 0; i < series.n_entities; i++) {
+		const struct series_entity *entity = &series.entities[i];
+
+		if (!view_is_user(entity->kind))
+			continue;
+		all_nj += entity->total_nj;
+		if (entity->is_others)
+			continue;
+		kept_nj += entity->total_nj;
+		least_nj = fmin(least_nj, (double)entity->total_nj);
+		assert_true(entity->total_nj <= m.entity_nj[entity->id]);
+	}
+	for (i = 2; i < 2 + 300 + 60; i++)
+		all_nj -= m.entity_nj[i];
+	assert_int_equal(all_nj, 0);
+	assert_true(kept_nj > 0 && least_nj > 0);
+	series_done(&series);
+}
+
+/* Who is folded while he lives goes on in "others", and does not come back as a part of himself. */
+static void test_the_folded_stay_folded(void **state)
+{
+	struct series series;
+	struct machine m;
+	size_t w, i;
+
+	init(&m);
+	series_init(&series, 5);
+	for (w = 0; w < 40; w++)
+		add_window(&m, &series, 2, 50, WINDOWS_NO_MARK);
+	series_finish(&series);
+	check_whole(&m, &series);
+	assert_int_equal(series.n_folded, 45);
+	for (i = 0; i < series.n_entities; i++)
+		if (view_is_user(series.entities[i].kind) && !series.entities[i].is_others)
+			assert_int_equal(series.entities[i].total_nj,
+					 m.entity_nj[series.entities[i].id]);
+	series_done(&series);
+}
+
+/* No value is not 0: it has no power, and takes no part in a mean. */
+static void test_what_is_missing(void **state)
+{
+	struct series_energy sum;
+	struct series series;
+	struct machine m;
+
+	init(&m);
+	series_init(&series, 0);
+	add_window(&m, &series, 2, 4, WINDOWS_NO_MARK);
+	m.view.n_rows = 0;
+	m.state[2] =
+		(struct watt_domain_state){ .window_ns = WINDOW_NS, .status = WATT_STATUS_ABSENT };
+	series_add(&series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WINDOWS_NO_MARK);
+	m.state[2] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+						 .window_nj = 500000000,
+						 .window_unattributed_nj = 500000000,
+						 .gap_ns = WINDOW_NS / 2 };
+	m.state[0] = m.state[2];
+	m.state[0].gap_ns = 0;
+	series_add(&series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WINDOWS_NO_MARK);
+	assert_false(series_is_known(&series.windows[1].domains[2]));
+	assert_true(isnan(series_power_w(&series.windows[1].domains[2], 0)));
+	assert_true(series_is_known(&series.windows[1].domains[0]));
+	sum = series_sum(&series, 2, 1, 3);
+	assert_int_equal(sum.known_ns, WINDOW_NS / 2);
+	assert_true(fabs(series_power_w(&sum, sum.energy_nj) - 1) < 1e-12);
+	series_done(&series);
+	series_init(&series, 0); /* nothing at all */
+	series_finish(&series);
+	assert_int_equal(series.n_windows, 0);
+	series_done(&series);
+}
+
+static void test_choice_of_windows(void **state)
+{
+	static const uint64_t minute_ns = 60000000000ULL;
+
+	assert_int_equal(windows_choose_ns(10 * minute_ns, 50000000), 1000000000);
+	assert_int_equal(windows_choose_ns(minute_ns, 10000000), 100000000);
+	assert_int_equal(windows_choose_ns(minute_ns, 200000000), 200000000);
+	assert_int_equal(windows_choose_ns(0, 50000000), 50000000);
+	assert_int_equal(windows_choose_ns(0, 0), 1000000);
+	assert_true(UINT64_MAX / windows_choose_ns(UINT64_MAX, 1) < 1200);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums_are_exact),
+		cmocka_unit_test(test_is_sparse),
+		cmocka_unit_test(test_folding_loses_nothing),
+		cmocka_unit_test(test_the_folded_stay_folded),
+		cmocka_unit_test(test_what_is_missing),
+		cmocka_unit_test(test_choice_of_windows),
+	};
+
+	return cmocka_run_group_tests_name("series", tests, NULL, NULL);
+}
