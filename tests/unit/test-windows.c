@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/windows.c and series_read() on a session of the simulated machine */
+#include "unit.h"
+
+#include <time.h>
+
+#include "series.h"
+
+#define MS_NS 1000000ULL
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+static struct watt_session *open_synth(void)
+{
+	struct watt_session_opts opts = {
+		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .slice_us = 10000
+	};
+	struct watt_session *ses = NULL;
+
+	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(watt_session_start(ses), 0);
+	return ses;
+}
+
+/* Windows follow each other, cut at each mark, and add up to what the session says. */
+static void test_windows_are_the_whole(void **state)
+{
+	struct watt_session *ses = open_synth();
+	uint64_t start_ns = now_ns();
+	struct watt_mark marks[3] = {
+		{ .t_ns = start_ns + 130 * MS_NS, .label = "one" },
+		{ .t_ns = start_ns + 200 * MS_NS, .label = "two" },
+		{ .t_ns = start_ns + 270 * MS_NS, .label = "" },
+	};
+	struct windows_plan plan = { .start_ns = start_ns,
+				     .end_ns = start_ns + 400 * MS_NS,
+				     .window_ns = 50 * MS_NS,
+				     .marks = marks,
+				     .n_marks = 3,
+				     .timeout_ms = 20000 };
+	struct series series;
+	size_t w, d, mark = 0;
+
+	series_init(&series, 0);
+	assert_int_equal(series_read(&series, ses, &plan), 0);
+	assert_true(series.n_windows >= 8 && series.n_windows <= 11);
+	assert_int_equal(series.n_failures, 0);
+	for (w = 0; w < series.n_windows; w++) {
+		const struct series_window *window = &series.windows[w];
+
+		assert_true(window->t1_ns > window->t0_ns);
+		if (w)
+			assert_int_equal(window->t0_ns, window[-1].t1_ns);
+		/* A window is of the phase in which it begins, and ends with it. */
+		while (mark < 3 && marks[mark].t_ns <= window->t0_ns)
+			mark++;
+		assert_int_equal(window->mark, mark ? mark - 1 : WINDOWS_NO_MARK);
+	}
+	assert_int_equal(mark, 3);
+	for (d = 0; d < series.n_domains; d++)
+		assert_int_equal(series.totals[d].energy_nj,
+				 watt_snapshot_get_domain_state(series.snap, d)->energy_nj);
+	assert_true(series.n_entities > 0);
+	assert_true(series.end_ns >= plan.end_ns);
+	watt_session_close(ses); /* the series outlives it */
+	assert_non_null(series.last.domains[0]->path);
+	series_done(&series);
+}
+
+static void test_nothing_to_read(void **state)
+{
+	struct watt_session *ses = open_synth();
+	uint64_t start_ns = now_ns();
+	struct windows_plan plan = { .start_ns = start_ns,
+				     .end_ns = start_ns,
+				     .timeout_ms = 20000 };
+	struct series series;
+
+	series_init(&series, 0);
+	assert_int_equal(series_read(&series, ses, &plan), 0);
+	assert_true(series.n_windows <= 1);
+	series_done(&series);
+	watt_session_close(ses);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_windows_are_the_whole),
+		cmocka_unit_test(test_nothing_to_read),
+	};
+
+	return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
+}
