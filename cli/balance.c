@@ -35,6 +35,7 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 	sum->energy_nj += state->energy_nj;
 	sum->idle_nj += state->idle_nj;
 	sum->unattributed_nj += state->unattributed_nj;
+	sum->shared_idle_nj += state->shared_idle_nj;
 	/* Where nothing can be shared, nobody needs to know what idle is. */
 	if (domain->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
@@ -66,7 +67,7 @@ static void add_row(struct balance *sum, const struct view *view, const struct w
 
 void balance_draw(const struct view *view, struct balance *ret)
 {
-	struct balance sum = { .is_baseline_ready = true };
+	struct balance sum = { .is_baseline_ready = true, .idle_policy = view->idle_policy };
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++)

@@ -16,7 +16,9 @@ struct balance {
 	bool is_baseline_ready;  /* and is known in every such domain */
 	enum watt_origin origin; /* the least certain one */
 	uint32_t uncertainty_ppm;
+	enum watt_idle_policy idle_policy;
 	int64_t energy_nj, attributed_nj, idle_nj, unattributed_nj;
+	int64_t shared_idle_nj; /* idle energy in attributed_nj */
 	double power_w, attributed_w, idle_w, unattributed_w;
 	double baseline_w;
 	char keys[64]; /* by what it was shared: "cpu_time" */

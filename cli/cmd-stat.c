@@ -15,6 +15,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
+#include "policy.h"
 #include "stat-report.h"
 #include "stat-run.h"
 #include "status.h"
@@ -30,7 +31,8 @@ static const char help_text[] =
 	"  -p, --pid=PID        a process that runs already, until it ends or Ctrl-C\n"
 	"      --seconds=SEC    with -p: end after SEC\n"
 	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
-	"      --json           one JSON document, to standard output or FILE\n\n" OPTIONS_HELP
+	"      --json           one JSON document, to standard output or FILE\n\n" POLICY_HELP
+	OPTIONS_HELP
 	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
 	"126 if it can't be run; 1 if measuring failed, 2 for a mistake.\n";
 
@@ -126,12 +128,15 @@ static int take_options(int argc, char **argv, struct stat_options *opts)
 		{ "pid", required_argument, NULL, 'p' },
 		{ "seconds", required_argument, NULL, OPTION_SECONDS },
 		{ "output", required_argument, NULL, 'o' },
+		POLICY_LONG,
 		OPTIONS_LONG,
 	};
 	int code, r;
 
 	while ((code = getopt_long(argc, argv, "+:r:I:dp:o:" OPTIONS_SHORT, longs, NULL)) != -1) {
 		r = options_take(&opts->common, code, argv);
+		if (r == -ENOENT)
+			r = policy_take(&opts->common.session, code);
 		if (r == -ENOENT)
 			r = take_own(opts, code);
 		if (r < 0)

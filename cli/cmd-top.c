@@ -18,6 +18,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
+#include "policy.h"
 #include "status.h"
 #include "text.h"
 #include "top-frame.h"
@@ -43,7 +44,8 @@ static const char help_text[] =
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
 	"  -D, --domains        a column per domain\n"
 	"  -p, --plain          plain tables on a terminal, too\n"
-	"      --json           a JSON document per refresh, one line each\n\n" OPTIONS_HELP;
+	"      --json           a JSON document per refresh, one line each\n\n" POLICY_HELP
+	OPTIONS_HELP;
 
 struct top_options {
 	struct options common;
@@ -148,6 +150,7 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 		{ "filter", required_argument, NULL, 'f' },
 		{ "domains", no_argument, NULL, 'D' },
 		{ "plain", no_argument, NULL, 'p' },
+		POLICY_LONG,
 		OPTIONS_LONG,
 	};
 	int code, r;
@@ -155,6 +158,8 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 	while ((code = getopt_long(argc, argv, ":d:n:1g:s:f:Dp" OPTIONS_SHORT, longs, NULL)) !=
 	       -1) {
 		r = options_take(&opts->common, code, argv);
+		if (r == -ENOENT)
+			r = policy_take(&opts->common.session, code);
 		if (r == -ENOENT)
 			r = take_own(opts, model, code);
 		if (r < 0)

@@ -114,6 +114,7 @@ static json_t *run_value(const struct stat_report *report, const struct stat_run
 	set_energy(obj, "machine_energy_nj", "machine_energy_j", is_known, run->machine_nj);
 	set_energy(obj, "idle_nj", "idle_j", is_known, run->idle_nj);
 	set_energy(obj, "unattributed_nj", "unattributed_j", is_known, run->unattributed_nj);
+	set_energy(obj, "shared_idle_nj", "shared_idle_j", is_known, run->shared_idle_nj);
 	set(obj, "power_w",
 	    real_or_null(is_known ? (double)run->energy_nj / (double)run->elapsed_ns : NAN));
 	set(obj, "machine_power_w", real_or_null(is_known ? run->machine_w : NAN));
@@ -195,6 +196,7 @@ int stat_report_json(const struct stat_report *report, FILE *out)
 	set(doc, "uncertainty_ratio",
 	    real_or_null(balance->uncertainty_ppm ? balance->uncertainty_ppm / 1e6 : NAN));
 	set(doc, "share_key", json_string(balance->keys));
+	set(doc, "idle_policy", json_string(watt_idle_policy_name(balance->idle_policy)));
 	set(doc, "is_baseline_ready", json_boolean(balance->is_baseline_ready));
 	for (i = 0; i < report->n_runs; i++)
 		json_array_append_new(runs, run_value(report, &report->runs[i]));

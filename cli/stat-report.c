@@ -20,6 +20,7 @@ enum measure {
 	MACHINE_J,
 	IDLE_J,
 	UNATTRIBUTED_J,
+	SHARED_IDLE_J,
 	SHARE_RATIO,
 	POWER_W,
 	MACHINE_W,
@@ -43,6 +44,8 @@ static double value_of(const struct stat_run *run, enum measure measure)
 		return (double)run->idle_nj / 1e9;
 	case UNATTRIBUTED_J:
 		return (double)run->unattributed_nj / 1e9;
+	case SHARED_IDLE_J:
+		return (double)run->shared_idle_nj / 1e9;
 	case SHARE_RATIO:
 		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
 	case POWER_W:
@@ -158,7 +161,8 @@ static void print_title(const struct stat_report *report, FILE *out)
 	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", units_uncertainty(number, balance->uncertainty_ppm));
-	fprintf(out, ", shared by %s%s\n\n", *balance->keys ? balance->keys : "nothing",
+	fprintf(out, ", shared by %s%s%s\n\n", *balance->keys ? balance->keys : "nothing",
+		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
 		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
 }
 
@@ -182,6 +186,16 @@ static void print_losses(const struct stat_report *report, FILE *out)
 			(unsigned long long)quality->check_failures);
 }
 
+static void print_idle(const struct stat_report *report, FILE *out, int digits)
+{
+	if (report->setup->balance.idle_policy == WATT_IDLE_SEPARATE) {
+		print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
+		return;
+	}
+	print_measure(report, out, SHARED_IDLE_J, "J", digits, 2, "idle, shared by all who ran");
+	print_measure(report, out, IDLE_J, "J", digits, 2, "idle while nobody ran");
+}
+
 void stat_report_print(const struct stat_report *report, FILE *out)
 {
 	const struct balance *balance = &report->setup->balance;
@@ -200,7 +214,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 		print_domains(report, out);
 	print_measure(report, out, MACHINE_J, "J", digits, 0, "the machine in that time");
 	if (balance->is_baseline_ready)
-		print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
+		print_idle(report, out, digits);
 	print_measure(report, out, UNATTRIBUTED_J, "J", digits, 2, "unattributed");
 	fputc('\n', out);
 	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");

@@ -211,6 +211,7 @@ static void fill_run(struct measurement *m, const struct totals *after)
 	run->machine_nj = after->balance.energy_nj - m->before.balance.energy_nj;
 	run->idle_nj = after->balance.idle_nj - m->before.balance.idle_nj;
 	run->unattributed_nj = after->balance.unattributed_nj - m->before.balance.unattributed_nj;
+	run->shared_idle_nj = after->balance.shared_idle_nj - m->before.balance.shared_idle_nj;
 	fill_domains(run, &m->before, after);
 	m->setup->balance = after->balance;
 	m->setup->quality = *after->view.quality;

@@ -29,6 +29,7 @@ struct stat_run {
 	int64_t machine_nj; /* of the machine in that time */
 	int64_t idle_nj;
 	int64_t unattributed_nj;
+	int64_t shared_idle_nj; /* idle energy that was shared by all who ran */
 	double machine_w;
 	uint64_t cpu_ns; /* of the command and its descendants, as accounted */
 	double rusage_s; /* as the kernel tells the parent; NAN: not a child */

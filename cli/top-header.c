@@ -102,9 +102,10 @@ char *top_header_trust(const struct balance *balance, const struct watt_quality 
 
 	format_losses(quality, losses, sizeof(losses));
 	if (balance->is_baseline_ready)
-		snprintf(idle, sizeof(idle), "idle known (%s)",
+		snprintf(idle, sizeof(idle), "idle known (%s)%s",
 			 units_power(number, balance->baseline_w,
-				     units_digits(balance->uncertainty_ppm)));
+				     units_digits(balance->uncertainty_ppm)),
+			 balance->idle_policy == WATT_IDLE_PROPORTIONAL ? " and shared too" : "");
 	else
 		snprintf(idle, sizeof(idle), "idle power not known yet");
 	snprintf(buf, size, "shared by %s, %s, usage %s, %s",

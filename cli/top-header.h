@@ -16,7 +16,7 @@ char *top_header_power(const struct balance *balance, char *buf, size_t size);
 char *top_header_watts(const struct balance *balance, char *buf, size_t size);
 /* The same in joules since the start. */
 char *top_header_joules(const struct balance *balance, char *buf, size_t size);
-/* "shared by cpu_time, idle known (8.9 W), usage bpf, nothing lost" */
+/* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
 char *top_header_trust(const struct balance *balance, const struct watt_quality *quality,
 		       const char *usage, char *buf, size_t size);
 

@@ -23,6 +23,7 @@ void view_init(struct view *view, const struct watt_snapshot *snap)
 	for (i = 0; i < view->n_rows; i++)
 		view->rows[i] = watt_snapshot_get_row(snap, i);
 	view->quality = watt_snapshot_get_quality(snap);
+	view->idle_policy = watt_snapshot_get_idle_policy(snap);
 	view->t_ns = watt_snapshot_get_time_ns(snap);
 	view->start_ns = watt_snapshot_get_start_ns(snap);
 	view->window_ns = view->t_ns - watt_snapshot_get_window_start_ns(snap);

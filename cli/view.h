@@ -18,6 +18,7 @@ struct view {
 	const struct watt_row **rows;
 	size_t n_rows;
 	const struct watt_quality *quality;
+	enum watt_idle_policy idle_policy;
 	uint64_t t_ns;
 	uint64_t start_ns;
 	uint64_t window_ns;

@@ -20,6 +20,13 @@ enum watt_share_key {
 	WATT_KEY_CPU_TIME = 1, /**< CPU time on the CPUs of the domain */
 };
 
+/** What becomes of the energy that a domain takes when nothing runs. */
+enum watt_idle_policy {
+	WATT_IDLE_SEPARATE = 0, /**< it goes to an entity of its own: idle */
+	/** Who runs in a slice shares it, as the dynamic energy; where nobody runs it stays idle. */
+	WATT_IDLE_PROPORTIONAL = 1,
+};
+
 /** One node of the tree. */
 struct watt_domain {
 	const char *path; /**< "package-0/core" */
@@ -41,6 +48,8 @@ struct watt_domain {
 
 /** "none", "cpu_time"; never NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
+/** "separate", "proportional"; never NULL. Thread-safe. */
+WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);
 
 WATT_END_DECLS
 

@@ -55,6 +55,8 @@ struct watt_domain_state {
 	uint64_t gaps;           /**< times without data longer than allowed */
 	uint64_t gap_ns;         /**< time in them, for which no energy is known */
 	int64_t late_nj;         /**< came after its slices had to go: in unattributed */
+	int64_t shared_idle_nj;  /**< idle energy that the policy gave to who ran: not in idle_nj */
+	int64_t window_shared_idle_nj;
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */
@@ -109,6 +111,9 @@ WATT_API uint64_t watt_snapshot_get_start_ns(const struct watt_snapshot *snap);
 WATT_API uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *snap);
 /** Number of the snapshot in its session, from 1. */
 WATT_API uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap);
+
+/** What became of idle energy; the same in all snapshots of a session. */
+WATT_API enum watt_idle_policy watt_snapshot_get_idle_policy(const struct watt_snapshot *snap);
 
 /** Label of the newest mark at or before the start of the window; NULL: no phase. */
 WATT_API const char *watt_snapshot_get_phase(const struct watt_snapshot *snap);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/keys.h"
 #include "base/util.h"
 
 #define DEFAULT_GRACE_NS 300000000ULL
@@ -32,6 +33,10 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 	r = copy_cpu_slots(at, opts);
 	if (r == 0)
 		r = watt_tree_build(opts->channels, opts->n_channels, &at->tree);
+	if (r == 0)
+		r = watt_keys_apply(opts->share_keys, &at->tree, opts->log);
+	if (r == 0)
+		r = watt_idle_policy_parse(opts->idle_policy, opts->log, &at->idle_policy);
 	if (r < 0)
 		return r;
 	r = watt_accounts_init(&at->accounts, at->tree.n_domains);

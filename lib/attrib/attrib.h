@@ -17,6 +17,7 @@
 #include <wattribute/snapshot.h>
 #include <wattribute/usage.h>
 
+#include "base/log.h"
 #include "timeline/timeline.h"
 
 struct watt_attrib;
@@ -33,8 +34,12 @@ struct watt_attrib_opts {
 	/* The measuring process: while it tracks a child of its own, children that come to it by
 	 * adoption are descendants of that child. 0: none. */
 	uint32_t self_pid;
+	const char *idle_policy;    /* as watt_session_opts.idle_policy */
+	const char *share_keys;     /* as watt_session_opts.share_keys */
+	const struct watt_log *log; /* hears what is wrong with these; NULL: nobody */
 };
 
+/* 0, -EINVAL (a policy or key that does not exist), -ENOMEM. */
 int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret);
 struct watt_attrib *watt_attrib_free(struct watt_attrib *at);
 

@@ -218,7 +218,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 {
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
 	uint64_t dt_ns = slice->t1_ns - slice->t0_ns, busy_ns = 0;
-	int64_t idle_nj = 0, given_nj = 0, dynamic_nj;
+	int64_t idle_nj = 0, shared_idle_nj = 0, given_nj = 0, shared_nj;
 	int n = 0, r;
 
 	if (ledger->domain->key != WATT_KEY_NONE) {
@@ -231,17 +231,21 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 		if (r < 0)
 			return r;
 	}
-	dynamic_nj = energy_nj - idle_nj;
-	if (n > 0 && dynamic_nj > 0) {
-		watt_share_split(at->shares, (size_t)n, dynamic_nj);
+	if (n > 0 && at->idle_policy == WATT_IDLE_PROPORTIONAL)
+		shared_idle_nj = idle_nj;
+	idle_nj -= shared_idle_nj;
+	shared_nj = energy_nj - idle_nj;
+	if (n > 0 && shared_nj > 0) {
+		watt_share_split(at->shares, (size_t)n, shared_nj);
 		given_nj = give_shares(at, (size_t)n, domain);
-		check(at, given_nj == dynamic_nj);
+		check(at, given_nj == shared_nj);
 	}
 	ledger->energy_nj += energy_nj;
 	ledger->idle_nj += idle_nj;
-	ledger->unattributed_nj += dynamic_nj - given_nj;
+	ledger->shared_idle_nj += shared_idle_nj;
+	ledger->unattributed_nj += shared_nj - given_nj;
 	at->idle->energy_nj[domain] += idle_nj;
-	at->unattributed->energy_nj[domain] += dynamic_nj - given_nj;
+	at->unattributed->energy_nj[domain] += shared_nj - given_nj;
 	return 0;
 }
 

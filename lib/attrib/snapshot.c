@@ -167,6 +167,8 @@ static void fill_state(struct watt_domain_state *state, struct watt_ledger *ledg
 	state->baseline_uw = ledger->baseline.baseline_uw;
 	state->is_usable = ledger->is_usable;
 	state->late_nj = ledger->late_nj;
+	state->shared_idle_nj = ledger->shared_idle_nj;
+	state->window_shared_idle_nj = ledger->shared_idle_nj - ledger->base_shared_idle_nj;
 }
 
 static void rebase_ledger(struct watt_ledger *ledger)
@@ -175,6 +177,7 @@ static void rebase_ledger(struct watt_ledger *ledger)
 	ledger->base_energy_nj = ledger->energy_nj;
 	ledger->base_idle_nj = ledger->idle_nj;
 	ledger->base_unattributed_nj = ledger->unattributed_nj;
+	ledger->base_shared_idle_nj = ledger->shared_idle_nj;
 }
 
 /*
@@ -280,6 +283,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	if (snap->has_phase)
 		snprintf(snap->phase, sizeof(snap->phase), "%s", phase);
 	snap->sequence = ++at->snapshot_seq;
+	snap->idle_policy = at->idle_policy;
 	fill_quality(&snap->quality, at, quality);
 	at->window_start_ns = t_ns;
 	watt_accounts_rebase(&at->accounts);
@@ -320,6 +324,11 @@ uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap)
 const char *watt_snapshot_get_phase(const struct watt_snapshot *snap)
 {
 	return snap->has_phase ? snap->phase : NULL;
+}
+
+enum watt_idle_policy watt_snapshot_get_idle_policy(const struct watt_snapshot *snap)
+{
+	return snap->idle_policy;
 }
 
 size_t watt_snapshot_get_domain_count(const struct watt_snapshot *snap)

@@ -20,6 +20,7 @@ struct watt_snapshot {
 	uint64_t sequence;
 	bool has_phase;
 	char phase[WATT_MARK_SIZE];
+	enum watt_idle_policy idle_policy;
 	struct watt_quality quality;
 	size_t n_domains;
 	struct watt_domain *domains; /* copies; their paths are in paths */

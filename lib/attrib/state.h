@@ -28,6 +28,7 @@ struct watt_ledger {
 	int64_t idle_nj, base_idle_nj;
 	int64_t unattributed_nj, base_unattributed_nj;
 	int64_t late_nj;
+	int64_t shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
 	int64_t check_nj;      /* scratch of the conservation check */
 	uint64_t gaps, gap_ns; /* of a residual: of its parts */
 	struct watt_baseline baseline;
@@ -75,6 +76,7 @@ struct watt_attrib {
 	uint64_t grace_ns;
 	uint64_t horizon_ns;
 	uint32_t self_pid;
+	enum watt_idle_policy idle_policy;
 	struct watt_tasks tasks;
 	struct watt_slices slices;
 	struct watt_accounts accounts;

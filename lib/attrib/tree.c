@@ -17,7 +17,7 @@ struct builder {
 	struct watt_tree tree;
 };
 
-static enum watt_share_key key_of_kind(enum watt_domain_kind kind)
+enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind)
 {
 	switch (kind) {
 	case WATT_DOMAIN_TOTAL:
@@ -85,7 +85,7 @@ static int add_channel_domains(struct builder *b)
 		*d = (struct watt_domain){
 			.kind = channel->kind,
 			.origin = channel->origin,
-			.key = key_of_kind(channel->kind),
+			.key = watt_tree_key_of_kind(channel->kind),
 			.parent = -1,
 			.channel = (int32_t)i,
 			.package_id = channel->package_id,

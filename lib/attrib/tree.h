@@ -18,6 +18,8 @@ struct watt_tree {
 	size_t n_channels;
 };
 
+/* By what energy of a kind of domain is shared, if nobody chooses. */
+enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind);
 /* 0 or -ENOMEM. */
 int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
 		    struct watt_tree *ret);

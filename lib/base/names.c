@@ -60,6 +60,10 @@ NAMES(watt_share_key_name, enum watt_share_key,
 	[WATT_KEY_NONE] = "none",
 	[WATT_KEY_CPU_TIME] = "cpu_time")
 
+NAMES(watt_idle_policy_name, enum watt_idle_policy,
+	[WATT_IDLE_SEPARATE] = "separate",
+	[WATT_IDLE_PROPORTIONAL] = "proportional")
+
 NAMES(watt_entity_kind_name, enum watt_entity_kind,
 	[WATT_ENTITY_PROCESS] = "process",
 	[WATT_ENTITY_KTHREAD] = "kthread",

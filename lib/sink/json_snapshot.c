@@ -78,6 +78,9 @@ static void add_domain(struct watt_json *doc, json_t *array, const struct watt_s
 	add_energy(doc, obj, "unattributed_nj", "unattributed_j", is_known, state->unattributed_nj);
 	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", is_known,
 		   state->window_unattributed_nj);
+	add_energy(doc, obj, "shared_idle_nj", "shared_idle_j", is_known, state->shared_idle_nj);
+	add_energy(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", is_known,
+		   state->window_shared_idle_nj);
 	watt_json_bool(doc, obj, "is_baseline_ready", state->baseline_ready);
 	watt_json_real(doc, obj, "baseline_power_w",
 		       state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN);
@@ -269,7 +272,7 @@ static void add_cpu(struct watt_json *doc, json_t *array, const struct watt_cpu_
 /* What became of the machine's energy: sums over the domains that cover it once. */
 struct machine {
 	int64_t energy_nj, window_nj, idle_nj, window_idle_nj, unattributed_nj,
-		window_unattributed_nj;
+		window_unattributed_nj, shared_idle_nj, window_shared_idle_nj;
 	double power_w, idle_w, unattributed_w;
 	bool is_known, has_power, has_baseline, is_baseline_ready;
 	enum watt_origin origin;
@@ -288,6 +291,8 @@ static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 	sum->window_idle_nj += state->window_idle_nj;
 	sum->unattributed_nj += state->unattributed_nj;
 	sum->window_unattributed_nj += state->window_unattributed_nj;
+	sum->shared_idle_nj += state->shared_idle_nj;
+	sum->window_shared_idle_nj += state->window_shared_idle_nj;
 	if (domain->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
 		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
@@ -326,6 +331,9 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 		   sum.unattributed_nj);
 	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
 		   sum.window_unattributed_nj);
+	add_energy(doc, obj, "shared_idle_nj", "shared_idle_j", sum.is_known, sum.shared_idle_nj);
+	add_energy(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", sum.is_known,
+		   sum.window_shared_idle_nj);
 	watt_json_bool(doc, obj, "is_baseline_ready", sum.has_baseline && sum.is_baseline_ready);
 	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);
 	watt_json_real(doc, obj, "idle_power_w", sum.has_power ? sum.idle_w : NAN);
@@ -348,6 +356,8 @@ int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char
 	watt_json_time(&doc, doc.root, "t_s", watt_snapshot_get_time_ns(snap));
 	watt_json_time(&doc, doc.root, "start_s", watt_snapshot_get_start_ns(snap));
 	watt_json_time(&doc, doc.root, "window_start_s", watt_snapshot_get_window_start_ns(snap));
+	watt_json_text(&doc, doc.root, "idle_policy",
+		       watt_idle_policy_name(watt_snapshot_get_idle_policy(snap)));
 	add_machine(&doc, snap);
 	array = watt_json_array(&doc, doc.root, "domains");
 	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)

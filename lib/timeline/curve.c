@@ -17,7 +17,7 @@
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel)
 {
-	*curve = (struct watt_curve){ .channel = channel };
+	*curve = (struct watt_curve){ .channel = channel, .delay_ns = channel->delay_ns };
 	curve->stats.status = WATT_STATUS_PENDING;
 }
 
@@ -69,13 +69,13 @@ static void add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
 }
 
 /* The instant that a reading speaks of. */
-static uint64_t effective_ns(const struct watt_channel *channel, const struct watt_sample *sample)
+static uint64_t effective_ns(const struct watt_curve *curve, const struct watt_sample *sample)
 {
 	uint64_t t_ns = sample->t_before_ns + (sample->t_after_ns - sample->t_before_ns) / 2;
-	uint64_t age_ns = channel->delay_ns;
+	uint64_t age_ns = curve->delay_ns;
 
-	if (channel->semantics == WATT_SEMANTICS_AVERAGE)
-		age_ns += channel->window_ns / 2;
+	if (curve->channel->semantics == WATT_SEMANTICS_AVERAGE)
+		age_ns += curve->channel->window_ns / 2;
 	return t_ns > age_ns ? t_ns - age_ns : 0;
 }
 
@@ -166,7 +166,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		curve->lost_sight = true;
 		return 0;
 	}
-	t_ns = effective_ns(curve->channel, sample);
+	t_ns = effective_ns(curve, sample);
 	if (curve->has_value && t_ns <= curve->stats.last_ns) {
 		curve->stats.disordered++;
 		return 0;

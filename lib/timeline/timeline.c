@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "timeline/curve.h"
+#include "timeline/delays.h"
 
 struct watt_timeline {
 	size_t n_curves;
@@ -26,6 +27,12 @@ int watt_timeline_new(const struct watt_channel *const *channels, size_t n_chann
 		watt_curve_init(&tl->curves[i], channels[i]);
 	*ret = tl;
 	return 0;
+}
+
+int watt_timeline_set_delays(struct watt_timeline *tl, const char *text,
+			     const struct watt_log *log)
+{
+	return watt_delays_apply(text, tl->curves, tl->n_curves, log);
 }
 
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)

@@ -16,6 +16,8 @@
 #include <wattribute/channel.h>
 #include <wattribute/sample.h>
 
+#include "base/log.h"
+
 struct watt_timeline;
 
 /* The curve of one channel so far. */
@@ -36,6 +38,13 @@ struct watt_curve_stats {
 /* channels[i] must outlive the timeline. */
 int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
 		      struct watt_timeline **ret);
+/*
+ * Assumes other delays than the channels' own, before the first reading: a comma list of
+ * "CHANNEL=MS", a name or a pattern with *; the last word on a channel holds. NULL: none. 0,
+ * -ENOMEM, or -EINVAL and the log has the sentence.
+ */
+int watt_timeline_set_delays(struct watt_timeline *tl, const char *text,
+			     const struct watt_log *log);
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
 
 /* Adds a reading. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted. */

@@ -82,6 +82,10 @@ struct task {
 	int free_in;      /* slices until its last word; <0: it never comes */
 };
 
+struct policy {
+	const char *idle, *share_keys, *delays;
+};
+
 struct world {
 	uint64_t seed;
 	uint64_t t_ns;
@@ -461,7 +465,7 @@ static void name_all(struct world *w)
 		assert_int_equal(watt_attrib_set_user(w->at, uid, "somebody"), 0);
 }
 
-static void open_world(struct world *w, uint64_t seed)
+static void open_world(struct world *w, uint64_t seed, const struct policy *policy)
 {
 	static const uint16_t slots[N_CPUS] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
@@ -472,7 +476,9 @@ static void open_world(struct world *w, uint64_t seed)
 					 .n_cpus = N_CPUS,
 					 .n_slots = 2,
 					 .places = places,
-					 .horizon_ns = 1500 * MS };
+					 .horizon_ns = 1500 * MS,
+					 .idle_policy = policy->idle,
+					 .share_keys = policy->share_keys };
 	int i;
 
 	memset(w, 0, sizeof(*w));
@@ -482,6 +488,7 @@ static void open_world(struct world *w, uint64_t seed)
 	for (i = 0; i < N_CHANNELS; i++)
 		channels[i] = &machine[i];
 	assert_int_equal(watt_timeline_new(channels, N_CHANNELS, &w->tl), 0);
+	assert_int_equal(watt_timeline_set_delays(w->tl, policy->delays, NULL), 0);
 	assert_int_equal(watt_attrib_new(&opts, &w->at), 0);
 	for (i = 0; i < 8; i++)
 		spawn(w, false, 0);
@@ -527,16 +534,70 @@ static void live(struct world *w, int slices)
 	check(w);
 }
 
-static void test_properties(void **state)
+static const struct policy usual;
+
+static void check_properties(const struct policy *policy, uint64_t n_seeds)
 {
 	static struct world w;
 	uint64_t seed;
 
-	for (seed = 1; seed <= 200; seed++) {
-		open_world(&w, seed);
+	for (seed = 1; seed <= n_seeds; seed++) {
+		open_world(&w, seed, policy);
 		live(&w, 300);
 		close_world(&w);
 	}
+}
+
+static void test_properties(void **state)
+{
+	check_properties(&usual, 200);
+}
+
+static void test_properties_of_policies(void **state)
+{
+	static const struct policy policies[] = {
+		{ .idle = "proportional" },
+		{ .share_keys = "none" },
+		{ .share_keys = "package=none,in/residual=cpu_time" },
+		{ .delays = "p*=20,d0=500" },
+		{ .idle = "proportional", .share_keys = "cpu_time", .delays = "*=3.25" },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(policies); i++)
+		check_properties(&policies[i], 60);
+}
+
+/* A policy moves idle energy to who ran, and nothing else. */
+static void test_policy_moves_idle_alone(void **state)
+{
+	static const struct policy proportional = { .idle = "proportional" };
+	static struct world a, b;
+	int64_t moved_nj = 0;
+	uint64_t seed;
+	size_t d;
+
+	for (seed = 1; seed <= 20; seed++) {
+		open_world(&a, seed, &usual);
+		live(&a, 300);
+		open_world(&b, seed, &proportional);
+		live(&b, 300);
+		assert_int_equal(watt_snapshot_get_idle_policy(b.last), WATT_IDLE_PROPORTIONAL);
+		for (d = 0; d < watt_snapshot_get_domain_count(a.last); d++) {
+			const struct watt_domain_state *x, *y;
+
+			x = watt_snapshot_get_domain_state(a.last, d);
+			y = watt_snapshot_get_domain_state(b.last, d);
+			assert_int_equal(x->energy_nj, y->energy_nj);
+			assert_int_equal(x->unattributed_nj, y->unattributed_nj);
+			assert_int_equal(x->shared_idle_nj, 0);
+			assert_int_equal(x->idle_nj, y->idle_nj + y->shared_idle_nj);
+			moved_nj += y->shared_idle_nj;
+		}
+		close_world(&a);
+		close_world(&b);
+	}
+	assert_true(moved_nj > 0);
 }
 
 /* The same input gives the same output, to the last nJ. */
@@ -545,9 +606,9 @@ static void test_deterministic(void **state)
 	static struct world a, b;
 	size_t i, d;
 
-	open_world(&a, 99);
+	open_world(&a, 99, &usual);
 	live(&a, 200);
-	open_world(&b, 99);
+	open_world(&b, 99, &usual);
 	live(&b, 200);
 	assert_int_equal(watt_snapshot_get_row_count(a.last), watt_snapshot_get_row_count(b.last));
 	for (i = 0; i < watt_snapshot_get_row_count(a.last); i++)
@@ -562,6 +623,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_properties_of_policies),
+		cmocka_unit_test(test_policy_moves_idle_alone),
 		cmocka_unit_test(test_deterministic),
 	};
 

@@ -27,6 +27,20 @@ static const struct watt_channel packages[2] = {
 	  .core_id = -1 },
 };
 
+/* One that knows its idle power from the start. */
+static const struct watt_channel model = {
+	.name = "m",
+	.source = "t",
+	.domain = "model",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.idle_uw = 4000000,
+};
+
 struct bench {
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
@@ -34,9 +48,10 @@ struct bench {
 };
 
 /* Two packages of one CPU each; CPU 2 is in neither. */
-static void open_bench(struct bench *b, size_t n_channels, uint32_t n_cpus)
+static void open_bench_by(struct bench *b, const char *idle_policy, size_t n_channels,
+			  uint32_t n_cpus)
 {
-	static const struct watt_channel *const channels[] = { &packages[0], &packages[1] };
+	static const struct watt_channel *const channels[] = { &packages[0], &packages[1], &model };
 	static const uint16_t slots[3] = { 0, 1, UINT16_MAX };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,
@@ -44,11 +59,17 @@ static void open_bench(struct bench *b, size_t n_channels, uint32_t n_cpus)
 					 .cpu_slot = slots,
 					 .n_cpus = n_cpus,
 					 .n_slots = n_cpus ? 2 : 0,
-					 .places = n_cpus ? places : NULL };
+					 .places = n_cpus ? places : NULL,
+					 .idle_policy = idle_policy };
 
 	*b = (struct bench){ 0 };
 	assert_int_equal(watt_timeline_new(channels, n_channels, &b->tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void open_bench(struct bench *b, size_t n_channels, uint32_t n_cpus)
+{
+	open_bench_by(b, NULL, n_channels, n_cpus);
 }
 
 static void close_bench(struct bench *b)
@@ -172,12 +193,50 @@ static void test_nothing_to_measure(void **state)
 	close_bench(&b);
 }
 
+/* 10 W of which 4 W are idle; somebody runs in the second of three slices of 100 ms. */
+static void live_with_idle(struct bench *b)
+{
+	uint64_t i;
+
+	for (i = 0; i <= 3; i++) {
+		read_counter(b, 2, 100 * (i + 1), 1000 * i);
+		sweep(b, 100 * (i + 1), 0, i < 2 ? 0 : 20);
+	}
+}
+
+/* What idle takes in a slice goes to who ran there; where nobody ran it stays idle. */
+static void test_idle_is_shared_in_its_slice(void **state)
+{
+	const struct watt_domain_state *s;
+	struct bench b;
+
+	open_bench_by(&b, "proportional", 3, 3);
+	live_with_idle(&b);
+	s = state_of(&b, 400, 2);
+	assert_int_equal(s->energy_nj, 3000 * MS);
+	assert_int_equal(s->shared_idle_nj, 400 * MS);
+	assert_int_equal(s->window_shared_idle_nj, 400 * MS);
+	assert_int_equal(s->idle_nj, 800 * MS);
+	assert_int_equal(s->unattributed_nj, 1200 * MS);
+	assert_int_equal(energy_of_task(&b, 2), 1000 * MS);
+	assert_int_equal(watt_snapshot_get_idle_policy(b.snap), WATT_IDLE_PROPORTIONAL);
+	close_bench(&b);
+	open_bench(&b, 3, 3);
+	live_with_idle(&b);
+	s = state_of(&b, 400, 2);
+	assert_int_equal(s->shared_idle_nj, 0);
+	assert_int_equal(s->idle_nj, 1200 * MS);
+	assert_int_equal(energy_of_task(&b, 2), 600 * MS);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goes_to_who_ran_there),
 		cmocka_unit_test(test_late_energy_is_unattributed),
 		cmocka_unit_test(test_nothing_to_measure),
+		cmocka_unit_test(test_idle_is_shared_in_its_slice),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

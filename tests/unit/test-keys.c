@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/keys.c */
+#include "unit.h"
+
+#include "attrib/keys.h"
+#include "base/util.h"
+
+static char said[1024];
+
+static void hear(void *data, enum watt_log_level level, const char *text)
+{
+	assert_int_equal(level, WATT_LOG_ERROR);
+	snprintf(said, sizeof(said), "%s", text);
+}
+
+static const struct watt_log listener = { hear, NULL };
+
+static struct watt_tree build(void)
+{
+	static const struct watt_channel channels[] = {
+		{ .source = "t", .domain = "in", .kind = WATT_DOMAIN_TOTAL },
+		{ .source = "t", .domain = "package-0", .kind = WATT_DOMAIN_PACKAGE },
+		{ .source = "t", .domain = "package-1", .kind = WATT_DOMAIN_PACKAGE },
+		{ .source = "t", .domain = "gpu-0", .kind = WATT_DOMAIN_GPU },
+	};
+	static const struct watt_channel *const list[] = { &channels[0], &channels[1], &channels[2],
+							   &channels[3] };
+	struct watt_tree tree = { 0 };
+
+	assert_int_equal(watt_tree_build(list, WATT_ARRAY_SIZE(list), &tree), 0);
+	return tree;
+}
+
+/* "path:key " for all domains whose key is not the automatic one. */
+static void assert_changes(const char *text, const char *expected)
+{
+	struct watt_tree tree = build();
+	char changed[512] = "";
+	size_t i;
+
+	said[0] = '\0';
+	assert_int_equal(watt_keys_apply(text, &tree, &listener), 0);
+	assert_string_equal(said, "");
+	for (i = 0; i < tree.n_domains; i++) {
+		const struct watt_domain *d = &tree.domains[i];
+		size_t used = strlen(changed);
+
+		if (d->key != watt_tree_key_of_kind(d->kind))
+			snprintf(changed + used, sizeof(changed) - used, "%s:%s ", d->path,
+				 watt_share_key_name(d->key));
+	}
+	assert_string_equal(changed, expected);
+	watt_tree_done(&tree);
+}
+
+static void assert_refused(const char *text, const char *expected)
+{
+	struct watt_tree tree = build();
+
+	said[0] = '\0';
+	assert_int_equal(watt_keys_apply(text, &tree, &listener), -EINVAL);
+	assert_string_equal(said, expected);
+	watt_tree_done(&tree);
+}
+
+static void test_names_and_kinds(void **state)
+{
+	assert_changes(NULL, "");
+	assert_changes("auto", "");
+	assert_changes("package-0=none", "package-0:none ");
+	assert_changes("package=none", "package-0:none package-1:none ");
+	assert_changes("gpu=cpu_time,in/residual=cpu_time", "gpu-0:cpu_time in/residual:cpu_time ");
+	/* the last word holds */
+	assert_changes("none,package=cpu_time,in=auto", "");
+	assert_changes("package=none,package-1=auto", "package-0:none ");
+}
+
+static void test_mistakes_are_told(void **state)
+{
+	assert_refused("instructions",
+		       "no share key is called 'instructions'; there are: auto, none, cpu_time");
+	assert_refused("package=", "no share key is called ''; there are: auto, none, cpu_time");
+	assert_refused("", "no share key is called ''; there are: auto, none, cpu_time");
+	assert_refused("package=none,",
+		       "no share key is called ''; there are: auto, none, cpu_time");
+	assert_refused("dram=none",
+		       "no domain here is called 'dram', nor is one of that kind; there are: in, "
+		       "package-0, package-1, gpu-0, in/residual");
+	assert_refused("=none", "no domain here is called '', nor is one of that kind; there are: "
+				"in, package-0, package-1, gpu-0, in/residual");
+}
+
+static void test_idle_policies(void **state)
+{
+	enum watt_idle_policy policy = 42;
+
+	assert_int_equal(watt_idle_policy_parse(NULL, &listener, &policy), 0);
+	assert_int_equal(policy, WATT_IDLE_SEPARATE);
+	assert_int_equal(watt_idle_policy_parse("proportional", &listener, &policy), 0);
+	assert_int_equal(policy, WATT_IDLE_PROPORTIONAL);
+	assert_int_equal(watt_idle_policy_parse("separate", &listener, &policy), 0);
+	assert_int_equal(policy, WATT_IDLE_SEPARATE);
+	policy = 42;
+	assert_int_equal(watt_idle_policy_parse("fair", &listener, &policy), -EINVAL);
+	assert_string_equal(said,
+			    "no idle policy is called 'fair'; there are: separate, proportional");
+	assert_int_equal(watt_idle_policy_parse("requests", NULL, &policy), -EINVAL);
+	assert_int_equal(watt_idle_policy_parse("requests", &listener, &policy), -EINVAL);
+	assert_non_null(strstr(said, "resource requests of pods"));
+	assert_int_equal(policy, 42);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_and_kinds),
+		cmocka_unit_test(test_mistakes_are_told),
+		cmocka_unit_test(test_idle_policies),
+	};
+
+	return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+}
