@@ -32,7 +32,7 @@ static const char help_text[] =
 	"      --seconds=SEC    with -p: end after SEC\n"
 	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
 	"      --json           one JSON document, to standard output or FILE\n\n" POLICY_HELP
-	OPTIONS_HELP
+		OPTIONS_HELP
 	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
 	"126 if it can't be run; 1 if measuring failed, 2 for a mistake.\n";
 

@@ -45,7 +45,7 @@ static const char help_text[] =
 	"  -D, --domains        a column per domain\n"
 	"  -p, --plain          plain tables on a terminal, too\n"
 	"      --json           a JSON document per refresh, one line each\n\n" POLICY_HELP
-	OPTIONS_HELP;
+		OPTIONS_HELP;
 
 struct top_options {
 	struct options common;

@@ -22,8 +22,8 @@ enum policy_code {
 
 #define POLICY_HELP \
 	"How energy is attributed:\n" \
-	"  --idle-policy=separate|proportional, --share-key=[DOMAIN=]auto|cpu_time|none,...\n" \
-	"  --sensor-delay=CHANNEL=MS,...\n"
+	"  --idle-policy=separate|proportional, --sensor-delay=CHANNEL=MS,...\n" \
+	"  --share-key=[DOMAIN=]auto|cpu_time|none,...\n"
 /* clang-format on */
 
 /*

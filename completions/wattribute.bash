@@ -6,6 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
 		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
+	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
 		_init_completion -n = || return
@@ -40,6 +41,14 @@ _wattribute()
 			synth' -- "$cur"))
 		return
 		;;
+	--idle-policy)
+		COMPREPLY=($(compgen -W 'separate proportional' -- "$cur"))
+		return
+		;;
+	--share-key)
+		COMPREPLY=($(compgen -W 'auto cpu_time none' -- "$cur"))
+		return
+		;;
 	--group | -g)
 		if [[ $command == top ]]; then
 			COMPREPLY=($(compgen -W 'process tree container unit user cgroup' -- "$cur"))
@@ -54,14 +63,14 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"))
 		return
 		;;
-	--slice | --period | --delay | --count | --seconds | --filter | --repeat | --interval | \
+	--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
 		--redfish-url | --kubelet-url)
 		return
 		;;
 	esac
 	case $command in
 	top)
-		COMPREPLY=($(compgen -W "$common --delay --count --once --seconds --group --sort
+		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
 			--filter --domains --plain" -- "$cur"))
 		;;
 	stat)
@@ -70,7 +79,8 @@ _wattribute()
 			case ${words[i]} in
 			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
 				--sources | --usage | --slice | --period | --config | --sysfs-root | \
-				--procfs-root | --nvml-lib | --redfish-url | --kubelet-url)
+				--procfs-root | --nvml-lib | --redfish-url | --kubelet-url | \
+				--idle-policy | --share-key | --sensor-delay)
 				((i++))
 				;;
 			--)
@@ -86,7 +96,7 @@ _wattribute()
 		if ((i < cword)) && declare -F _command_offset >/dev/null; then
 			_command_offset "$i"
 		elif [[ $cur == -* ]]; then
-			COMPREPLY=($(compgen -W "$common --repeat --interval --per-domain --pid
+			COMPREPLY=($(compgen -W "$common $attribution --repeat --interval --per-domain --pid
 				--seconds --output" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -c -- "$cur"))

@@ -60,6 +60,12 @@ int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *o
 		r = copy_text(&owner->redfish_url, opts->redfish_url);
 	if (r == 0)
 		r = copy_text(&owner->kubelet_url, opts->kubelet_url);
+	if (r == 0)
+		r = copy_text(&owner->idle_policy, opts->idle_policy);
+	if (r == 0)
+		r = copy_text(&owner->share_keys, opts->share_keys);
+	if (r == 0)
+		r = copy_text(&owner->delays, opts->delays);
 	env->config = owner->config;
 	env->nvml_lib = owner->nvml_lib;
 	env->redfish_url = owner->redfish_url;
@@ -75,5 +81,8 @@ void watt_env_close(struct watt_env_owner *owner)
 	free(owner->nvml_lib);
 	free(owner->redfish_url);
 	free(owner->kubelet_url);
+	free(owner->idle_policy);
+	free(owner->share_keys);
+	free(owner->delays);
 	*owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 }

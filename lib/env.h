@@ -14,6 +14,9 @@ struct watt_env_owner {
 	char *nvml_lib;
 	char *redfish_url;
 	char *kubelet_url;
+	char *idle_policy;
+	char *share_keys;
+	char *delays;
 };
 
 #define WATT_ENV_OWNER_INIT \

@@ -17,7 +17,8 @@ struct watt_flow {
 	size_t n_marks, cap_marks;
 };
 
-int watt_flow_new(const struct watt_setup *setup, struct watt_flow **ret)
+int watt_flow_new(const struct watt_setup *setup, const struct watt_log *log,
+		  struct watt_flow **ret)
 {
 	struct watt_attrib_opts opts = {
 		.channels = setup->channels,
@@ -27,6 +28,9 @@ int watt_flow_new(const struct watt_setup *setup, struct watt_flow **ret)
 		.n_slots = setup->n_slots,
 		.places = setup->places,
 		.self_pid = setup->self_pid,
+		.idle_policy = setup->idle_policy,
+		.share_keys = setup->share_keys,
+		.log = log,
 	};
 	struct watt_flow *flow = calloc(1, sizeof(*flow));
 	int r;
@@ -34,6 +38,8 @@ int watt_flow_new(const struct watt_setup *setup, struct watt_flow **ret)
 	if (!flow)
 		return -ENOMEM;
 	r = watt_timeline_new(setup->channels, setup->n_channels, &flow->timeline);
+	if (r == 0)
+		r = watt_timeline_set_delays(flow->timeline, setup->delays, log);
 	if (r == 0)
 		r = watt_attrib_new(&opts, &flow->attrib);
 	if (r < 0) {

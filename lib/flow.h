@@ -20,8 +20,12 @@ union watt_flow_result {
 	struct watt_snapshot *snapshot; /* of SNAPSHOT: the caller's */
 };
 
-/* What setup points to must outlive the flow. */
-int watt_flow_new(const struct watt_setup *setup, struct watt_flow **ret);
+/*
+ * What setup points to must outlive the flow. 0, -ENOMEM, or -EINVAL: a choice about attribution
+ * is not valid, and the log has the sentence.
+ */
+int watt_flow_new(const struct watt_setup *setup, const struct watt_log *log,
+		  struct watt_flow **ret);
 struct watt_flow *watt_flow_free(struct watt_flow *flow);
 /* From now on, recorder gets every op, and every snapshot. NULL: nobody does. */
 void watt_flow_record(struct watt_flow *flow, struct watt_recorder *recorder);

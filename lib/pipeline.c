@@ -127,7 +127,7 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 	return r;
 }
 
-static int open_flow(struct watt_pipeline *p, uint64_t slice_ns)
+static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
 {
 	int r;
 
@@ -139,10 +139,13 @@ static int open_flow(struct watt_pipeline *p, uint64_t slice_ns)
 		.n_slots = p->map.n_slots,
 		.places = p->places,
 		.self_pid = (uint32_t)getpid(),
-		.slice_ns = slice_ns,
+		.slice_ns = opts->slice_ns,
 		.usage = p->usage->ops->name,
+		.idle_policy = opts->idle_policy,
+		.share_keys = opts->share_keys,
+		.delays = opts->delays,
 	};
-	r = watt_flow_new(&p->setup, &p->flow);
+	r = watt_flow_new(&p->setup, &p->env->log, &p->flow);
 	if (r == 0)
 		p->attrib = watt_flow_attrib(p->flow);
 	return r;
@@ -182,7 +185,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (r == 0)
 		r = watt_meta_open(env, &p->meta);
 	if (r == 0)
-		r = open_flow(p, opts->slice_ns);
+		r = open_flow(p, opts);
 	if (r == 0)
 		r = open_duplicates(p);
 	if (r < 0) {

@@ -15,6 +15,10 @@ struct watt_pipeline;
 struct watt_pipeline_opts {
 	const char *sources; /* as watt_session_opts.sources */
 	const char *usage;   /* as watt_session_opts.usage */
+	/* As in watt_session_opts; must outlive the pipeline. */
+	const char *idle_policy;
+	const char *share_keys;
+	const char *delays;
 	uint64_t period_ns;
 	uint64_t slice_ns;
 };

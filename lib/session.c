@@ -62,6 +62,9 @@ static int session_open(struct watt_session *ses, const struct watt_session_opts
 	r = watt_env_open(opts, &ses->env);
 	if (r < 0)
 		return r;
+	pipeline_opts.idle_policy = ses->env.idle_policy;
+	pipeline_opts.share_keys = ses->env.share_keys;
+	pipeline_opts.delays = ses->env.delays;
 	ses->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (ses->timer_fd < 0)
 		return -errno;

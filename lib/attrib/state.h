@@ -29,8 +29,8 @@ struct watt_ledger {
 	int64_t unattributed_nj, base_unattributed_nj;
 	int64_t late_nj;
 	int64_t shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
-	int64_t check_nj;      /* scratch of the conservation check */
-	uint64_t gaps, gap_ns; /* of a residual: of its parts */
+	int64_t check_nj;                            /* scratch of the conservation check */
+	uint64_t gaps, gap_ns;                       /* of a residual: of its parts */
 	struct watt_baseline baseline;
 };
 

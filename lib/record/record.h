@@ -27,6 +27,10 @@ struct watt_setup {
 	uint32_t self_pid;                   /* of the measuring process */
 	uint64_t slice_ns;
 	const char *usage; /* name of the usage source */
+	/* What somebody chose about attribution, as in watt_session_opts; NULL: nothing. */
+	const char *idle_policy;
+	const char *share_keys;
+	const char *delays;
 };
 
 /* What the machine is, for people. Strings are borrowed; NULL: unknown. */

@@ -19,7 +19,7 @@ struct watt_point {
 
 struct watt_curve {
 	const struct watt_channel *channel;
-	uint64_t delay_ns; /* the channel's, or what somebody assumes instead */
+	uint64_t delay_ns;         /* the channel's, or what somebody assumes instead */
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;

@@ -281,6 +281,57 @@ def test_a_simulated_machine():
     true('simulated' in run('top', '--once', *args).out.splitlines()[0], 'not marked')
 
 
+def test_idle_is_shared_when_asked():
+    """A model knows its idle power from the start, so the policy shows at once."""
+    args = ['--sources=estimate', '-d', '0.5']
+    separate = run('top', '--once', '--json', *args).json()
+    equal(separate['idle_policy'], 'separate', 'policy')
+    equal(separate['machine']['shared_idle_nj'], 0, 'shared idle energy')
+    true(separate['machine']['idle_nj'] > 0, 'the model has no idle energy')
+    result = run('top', '--once', '--json', '--idle-policy=proportional', *args)
+    equal(result.status, 0, result.err)
+    shared = result.json()
+    validate(shared, 'wattribute-snapshot-1')
+    check_conservation(shared)
+    equal(shared['idle_policy'], 'proportional', 'policy')
+    true(shared['machine']['shared_idle_nj'] > 0, 'no idle energy is shared')
+    true('idle known' in run('top', '--once', '--idle-policy=proportional', *args).out and
+         'and shared too' in run('top', '--once', '--idle-policy=proportional', *args).out,
+         'people are not told')
+    document = run('stat', '--json', '--idle-policy=proportional', '--sources=estimate', '--',
+                   'sh', '-c', 'exec "$@" > /dev/null', 'sh', LOAD, 'hog', '0', '0.3').json()
+    validate(document, 'wattribute-stat-1')
+    equal(document['idle_policy'], 'proportional', 'policy')
+    true(document['runs'][0]['shared_idle_nj'] > 0, 'no idle energy is shared')
+
+
+def test_share_key_of_a_domain():
+    result = run('top', '--once', '--json', '-d', '0.5', '--share-key=none,package-0=auto',
+                 '--sources=synth', '--usage=synth')
+    equal(result.status, 0, result.err)
+    document = result.json()
+    check_conservation(document)
+    for domain in document['domains']:
+        is_auto = domain['path'] == 'package-0'
+        equal(domain['share_key'], 'cpu_time' if is_auto else 'none', domain['path'])
+        if not is_auto:
+            equal(domain['unattributed_nj'], domain['energy_nj'], domain['path'])
+
+
+def test_mistakes_about_attribution():
+    args = ['--sources=synth', '--usage=synth']
+    for option, said in (('--idle-policy=fair', 'there are: separate, proportional'),
+                         ('--idle-policy=requests', 'resource requests of pods'),
+                         ('--share-key=cycles', 'there are: auto, none, cpu_time'),
+                         ('--share-key=gpu=none', 'there are: package-0'),
+                         ('--sensor-delay=gpu=3', 'there are: synth/package-0'),
+                         ('--sensor-delay=synth/*', 'is not a delay such as')):
+        for command in (['top', '--once'], ['stat', '--json']):
+            result = run(*command, option, *args, *(['true'] if command[0] == 'stat' else []))
+            equal(result.status, 1, option)
+            true(said in result.err, f'{option}: {result.err!r}')
+
+
 def test_hostile_names():
     """A comm is 15 bytes of anything; arguments are anything but NUL."""
     with tempfile.TemporaryDirectory() as folder:
