@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who really used what: at each switch, the time since the one before times the power of who ran,
+ * to its process and to the CPU's package. Both get the very same amount, so their sums agree.
+ */
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/topology.h>
+
+#include "core.h"
+#include "truth_account.h"
+#include "truth_watch.h"
+
+struct sim_cpu {
+	const struct task_struct *task; /* NULL: not known yet */
+	struct sim_thread *thread;
+	struct sim_process *process; /* NULL: idle */
+	u32 power_uw;                /* of one without a thread */
+	int package;                 /* index; -1: not known yet */
+	u64 since_ns;
+};
+
+struct sim_account sim_account;
+
+static DEFINE_RAW_SPINLOCK(lock);
+static DEFINE_PER_CPU(struct sim_cpu, cpus);
+static unsigned int n_holders; /* under the simulator's mutex */
+
+unsigned long sim_truth_lock(void) __acquires(&lock)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lock, flags);
+	return flags;
+}
+
+void sim_truth_unlock(unsigned long flags) __releases(&lock)
+{
+	raw_spin_unlock_irqrestore(&lock, flags);
+}
+
+static u32 cpu_power_uw(const struct sim_cpu *cpu)
+{
+	if (!cpu->process)
+		return 0;
+	return cpu->thread ? cpu->thread->power_uw : cpu->power_uw;
+}
+
+static void settle_cpu(struct sim_cpu *cpu, u64 now_ns)
+{
+	struct sim_energy used = { 0 };
+	u64 time_ns = now_ns - cpu->since_ns;
+
+	if ((s64)time_ns <= 0)
+		return;
+	cpu->since_ns = now_ns;
+	if (!cpu->process)
+		return;
+	sim_energy_add_power(&used, cpu_power_uw(cpu), time_ns);
+	sim_energy_add(&cpu->process->energy[cpu->package], &used);
+	sim_energy_add(&sim_account.packages[cpu->package].total, &used);
+	cpu->process->run_ns += time_ns;
+}
+
+static void settle_idle(struct sim_package *package, u64 now_ns)
+{
+	struct sim_energy used = { 0 };
+
+	if (now_ns <= package->since_ns)
+		return;
+	sim_energy_add_power(&used, package->idle_uw, now_ns - package->since_ns);
+	package->since_ns = now_ns;
+	sim_energy_add(&package->idle, &used);
+	sim_energy_add(&package->total, &used);
+}
+
+u64 sim_truth_settle(void)
+{
+	u64 now_ns = ktime_get_ns();
+	unsigned int i;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		settle_cpu(per_cpu_ptr(&cpus, cpu), now_ns);
+	for (i = 0; i < sim_account.n_packages; i++)
+		settle_idle(&sim_account.packages[i], now_ns);
+	return now_ns;
+}
+
+int sim_truth_find_package(int package_id)
+{
+	unsigned int i;
+
+	for (i = 0; i < sim_account.n_packages; i++)
+		if (sim_account.packages[i].id == package_id)
+			return (int)i;
+	return -ENODEV;
+}
+
+/* The package of a CPU, which is noted when it is seen first. What is beyond counts as the last. */
+static int package_of(unsigned int cpu, u64 now_ns)
+{
+	int id = max(topology_physical_package_id(cpu), 0);
+	int index = sim_truth_find_package(id);
+
+	if (index >= 0)
+		return index;
+	if (sim_account.n_packages == SIM_PACKAGES_MAX)
+		return SIM_PACKAGES_MAX - 1;
+	sim_account.packages[sim_account.n_packages] = (struct sim_package){
+		.id = id,
+		.since_ns = now_ns,
+	};
+	return (int)sim_account.n_packages++;
+}
+
+static void put_on_cpu(struct sim_cpu *cpu, struct task_struct *task, u64 now_ns)
+{
+	cpu->task = task;
+	cpu->thread = NULL;
+	cpu->process = NULL;
+	cpu->since_ns = now_ns;
+	if (cpu->package < 0)
+		cpu->package = package_of(smp_processor_id(), now_ns);
+	if (is_idle_task(task))
+		return;
+	cpu->thread = sim_table_get(task);
+	cpu->process = cpu->thread ? cpu->thread->process : &sim_table.overflow;
+	cpu->power_uw = cpu->thread ? 0 : sim_table_power_uw(task);
+}
+
+void sim_truth_switch(struct task_struct *prev, struct task_struct *next)
+{
+	unsigned long flags = sim_truth_lock();
+	struct sim_cpu *cpu = this_cpu_ptr(&cpus);
+	u64 now_ns = ktime_get_ns();
+
+	settle_cpu(cpu, now_ns);
+	sim_account.n_switches++;
+	sim_account.n_strangers += cpu->task && cpu->task != prev;
+	put_on_cpu(cpu, next, now_ns);
+	sim_truth_unlock(flags);
+}
+
+/* Called on each CPU when it begins, unless a switch came first. */
+void sim_truth_begin_cpu(struct task_struct *current_task)
+{
+	unsigned long flags = sim_truth_lock();
+	struct sim_cpu *cpu = this_cpu_ptr(&cpus);
+
+	if (!cpu->task)
+		put_on_cpu(cpu, current_task, ktime_get_ns());
+	sim_truth_unlock(flags);
+}
+
+void sim_truth_rename(struct task_struct *task, const char *comm)
+{
+	unsigned long flags = sim_truth_lock();
+	struct sim_thread *thread = sim_table_find(task);
+
+	if (thread) {
+		sim_truth_settle();
+		sim_table_rename(thread, comm);
+	}
+	sim_truth_unlock(flags);
+}
+
+void sim_truth_free(struct task_struct *task)
+{
+	unsigned long flags = sim_truth_lock();
+
+	sim_table_remove(task);
+	sim_truth_unlock(flags);
+}
+
+/* ---- what meters see ---- */
+
+int sim_truth_energy(int package_id, struct sim_energy *ret)
+{
+	unsigned long flags = sim_truth_lock();
+	int index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
+
+	if (index >= 0) {
+		sim_truth_settle();
+		*ret = sim_account.packages[index].total;
+	}
+	sim_truth_unlock(flags);
+	return min(index, 0);
+}
+
+int sim_truth_power_uw(int package_id, u32 *ret)
+{
+	unsigned long flags = sim_truth_lock();
+	int index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
+	u64 power_uw = 0;
+	int i;
+
+	if (index >= 0) {
+		power_uw = sim_account.packages[index].idle_uw;
+		for_each_possible_cpu(i) {
+			const struct sim_cpu *cpu = per_cpu_ptr(&cpus, i);
+
+			power_uw += cpu->package == index ? cpu_power_uw(cpu) : 0;
+		}
+		*ret = (u32)min_t(u64, power_uw, SIM_POWER_MAX_UW);
+	}
+	sim_truth_unlock(flags);
+	return min(index, 0);
+}
+
+int sim_truth_hold(int package_id)
+{
+	struct sim_energy unused;
+	int r = sim_truth_energy(package_id, &unused);
+
+	if (r)
+		return sim_fail(r,
+				"the truth is not started ('truth start'), or knows no package %d",
+				package_id);
+	n_holders++;
+	return 0;
+}
+
+void sim_truth_release(void)
+{
+	n_holders--;
+}
+
+/* ---- on and off ---- */
+
+static void forget_cpus(void)
+{
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct sim_cpu *cpu = per_cpu_ptr(&cpus, i);
+
+		*cpu = (struct sim_cpu){ .package = -1 };
+	}
+}
+
+int sim_account_start(void)
+{
+	int r;
+
+	if (sim_account.is_on)
+		return sim_fail(-EALREADY, "the truth is started already");
+	r = sim_table_alloc();
+	if (r)
+		return sim_fail(r, "no memory for the tables; load with a smaller max_processes=");
+	sim_account = (struct sim_account){ .start_ns = ktime_get_ns() };
+	forget_cpus();
+	sim_account.is_on = true;
+	r = sim_watch_start();
+	if (r) {
+		sim_account.is_on = false;
+		sim_table_free();
+		return sim_fail(r, "this kernel's tracepoints can't be used");
+	}
+	return 0;
+}
+
+int sim_account_stop(void)
+{
+	unsigned long flags;
+
+	if (!sim_account.is_on)
+		return sim_fail(-EALREADY, "the truth is not started");
+	if (n_holders)
+		return sim_fail(-EBUSY, "%u meters follow the truth: remove them first", n_holders);
+	sim_watch_stop();
+	flags = sim_truth_lock();
+	sim_account.is_on = false;
+	sim_truth_unlock(flags);
+	sim_table_free();
+	return 0;
+}
+
+int sim_truth_init(struct dentry *dir)
+{
+	int r = sim_truth_show_init(dir);
+
+	if (!r)
+		sim_truth_noun_init();
+	return r;
+}
+
+void sim_truth_exit(void)
+{
+	sim_truth_noun_exit();
+	sim_lock();
+	if (sim_account.is_on)
+		sim_account_stop();
+	sim_unlock();
+}
