@@ -13,6 +13,8 @@
 #include <wattribute/json.h>
 #include <wattribute/types.h>
 
+#include "base/utf8.h"
+
 void watt_json_init(struct watt_json *doc, const char *schema)
 {
 	doc->root = json_object();
@@ -70,41 +72,25 @@ json_t *watt_json_append(struct watt_json *doc, json_t *array)
 	return add(doc, array, json_object());
 }
 
-/* Bytes of the valid UTF-8 character that text begins with; 0: there is none. */
-static size_t character_length(const unsigned char *s)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	size_t i;
-
-	if (s[0] > 0xf4)
-		return 0;
-	for (i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 static json_t *text_value(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
 	json_t *value = json_string(text);
 	char *clean;
-	size_t n = 0;
+	size_t left = strlen(text), n = 0;
 
 	if (value)
 		return value;
-	clean = malloc(strlen(text) * (sizeof(replacement) - 1) + 1);
+	clean = malloc(left * (sizeof(replacement) - 1) + 1);
 	if (!clean)
 		return NULL;
-	while (*text) {
-		size_t len = character_length((const unsigned char *)text);
+	while (left > 0) {
+		size_t len = watt_utf8_decode(text, left, NULL);
 
 		memcpy(clean + n, len ? text : replacement, len ? len : sizeof(replacement) - 1);
 		n += len ? len : sizeof(replacement) - 1;
 		text += len ? len : 1;
+		left -= len ? len : 1;
 	}
 	value = json_stringn(clean, n);
 	free(clean);

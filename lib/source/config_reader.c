@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 
 /* ---- errors ---- */
 
@@ -39,29 +40,6 @@ int watt_config_complain(struct watt_config_reader *rd, struct fy_node *node, co
 
 /* ---- text ---- */
 
-/* Bytes of the character at p, of which there are at most n; 0: it is none of UTF-8. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-	/* The least code point that needs so many bytes: a longer form is not valid. */
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4, i;
-	uint32_t code;
-
-	if (len < 2)
-		return p[0] ? len : 0;
-	if (len > n)
-		return 0;
-	code = p[0] & (0xffu >> (len + 1));
-	for (i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (p[i] & 0x3fu);
-	}
-	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return len;
-}
-
 int watt_config_check_text(struct watt_config_reader *rd, const char *text, size_t len)
 {
 	bool is_line_begin = true;
@@ -73,7 +51,7 @@ int watt_config_check_text(struct watt_config_reader *rd, const char *text, size
 			return watt_config_complain(rd, NULL,
 						    "a line that begins with '%%'; YAML directives "
 						    "have no use here");
-		n = utf8_length((const unsigned char *)text + i, len - i);
+		n = text[i] ? watt_utf8_decode(text + i, len - i, NULL) : 0;
 		if (n == 0)
 			return watt_config_complain(rd, NULL, "byte 0x%02x is not UTF-8 text",
 						    (unsigned char)text[i]);
