@@ -470,19 +470,14 @@ int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_ent
 
 /* ---- what there is ---- */
 
-size_t watt_pipeline_channel_count(const struct watt_pipeline *p)
+const struct watt_setup *watt_pipeline_setup(const struct watt_pipeline *p)
 {
-	return p->n_channels;
+	return &p->setup;
 }
 
-const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *p, size_t i)
+const struct watt_attrib *watt_pipeline_attrib(const struct watt_pipeline *p)
 {
-	return i < p->n_channels ? p->channels[i] : NULL;
-}
-
-int watt_pipeline_channel_domain(const struct watt_pipeline *p, size_t i)
-{
-	return watt_attrib_channel_domain(p->attrib, i);
+	return p->attrib;
 }
 
 int watt_pipeline_crosscheck(const struct watt_pipeline *p, size_t i, int64_t *ret_difference_ppm)
@@ -511,19 +506,4 @@ void watt_pipeline_reader_stats(const struct watt_pipeline *p, size_t i,
 				struct watt_reader_stats *ret)
 {
 	watt_engine_stats(p->engine, i, ret);
-}
-
-size_t watt_pipeline_domain_count(const struct watt_pipeline *p)
-{
-	return watt_attrib_domain_count(p->attrib);
-}
-
-const struct watt_domain *watt_pipeline_domain(const struct watt_pipeline *p, size_t i)
-{
-	return watt_attrib_domain(p->attrib, i);
-}
-
-const char *watt_pipeline_usage_name(const struct watt_pipeline *p)
-{
-	return p->usage->ops->name;
 }

@@ -8,6 +8,8 @@
 
 #include <wattribute/session.h>
 
+#include "attrib/attrib.h"
+#include "record/record.h"
 #include "source/source.h"
 
 struct watt_pipeline;
@@ -43,16 +45,13 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint64_t t_ns,
 			      struct watt_snapshot **ret);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
 
-size_t watt_pipeline_channel_count(const struct watt_pipeline *pipeline);
-const struct watt_channel *watt_pipeline_channel(const struct watt_pipeline *pipeline, size_t i);
-int watt_pipeline_channel_domain(const struct watt_pipeline *pipeline, size_t i);
+/* What it was built from, and the stage that knows the domains. Valid as long as the pipeline. */
+const struct watt_setup *watt_pipeline_setup(const struct watt_pipeline *pipeline);
+const struct watt_attrib *watt_pipeline_attrib(const struct watt_pipeline *pipeline);
 int watt_pipeline_crosscheck(const struct watt_pipeline *pipeline, size_t i,
 			     int64_t *ret_difference_ppm);
 int watt_pipeline_sample(const struct watt_pipeline *pipeline, size_t i, struct watt_sample *ret);
 void watt_pipeline_reader_stats(const struct watt_pipeline *pipeline, size_t i,
 				struct watt_reader_stats *ret);
-size_t watt_pipeline_domain_count(const struct watt_pipeline *pipeline);
-const struct watt_domain *watt_pipeline_domain(const struct watt_pipeline *pipeline, size_t i);
-const char *watt_pipeline_usage_name(const struct watt_pipeline *pipeline);
 
 #endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a session: what it is made of and what moves it, this machine (live.c) or a
+ * recording (replay.c). The public calls in session.c check their arguments and hand over.
+ */
+#ifndef WATT_SESSION_H
+#define WATT_SESSION_H
+
+#include <wattribute/session.h>
+
+#include "flow.h"
+
+/* All of them are there. They mean what the public calls of the same names mean. */
+struct watt_session_ops {
+	void (*close)(struct watt_session *ses); /* frees ses, too */
+	int (*start)(struct watt_session *ses);
+	int (*get_fd)(const struct watt_session *ses);
+	int (*dispatch)(struct watt_session *ses);
+	int (*wait)(struct watt_session *ses, uint64_t timeout_ns);
+	int (*flush)(struct watt_session *ses, uint64_t timeout_ns);
+	int (*snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
+	int (*snapshot_at)(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
+			   struct watt_snapshot **ret);
+	uint64_t (*get_time_ns)(const struct watt_session *ses);
+	int (*track)(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);
+	/* index is one of the setup's channels */
+	int (*get_crosscheck)(const struct watt_session *ses, size_t index,
+			      int64_t *ret_difference_ppm);
+	int (*get_sample)(const struct watt_session *ses, size_t index, struct watt_sample *ret);
+	int (*get_reader_stats)(const struct watt_session *ses, size_t index,
+				struct watt_reader_stats *ret);
+};
+
+/* The first member of whatever moves it, which fills it in and owns what it points to. */
+struct watt_session {
+	const struct watt_session_ops *ops;
+	const struct watt_setup *setup;
+	const struct watt_attrib *attrib;
+};
+
+/* opts is complete: as watt_opts_copy() gives it. Errors as watt_session_open(). */
+int watt_live_open(const struct watt_session_opts *opts, struct watt_session **ret);
+
+#endif
