@@ -41,7 +41,7 @@ static int take_usage(const char *value, const char **ret)
 	return 0;
 }
 
-static int complain(char *const *argv)
+int options_complain(char *const *argv)
 {
 	const char *word = argv[optind - 1];
 
@@ -99,7 +99,7 @@ int options_take(struct options *opts, int code, char *const *argv)
 		return 0;
 	case '?':
 	case ':':
-		return complain(argv);
+		return options_complain(argv);
 	default:
 		return -ENOENT;
 	}

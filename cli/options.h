@@ -71,6 +71,8 @@ enum options_code {
 int options_take(struct options *opts, int code, char *const *argv);
 /* Prints that the value of an option is wrong; returns -EINVAL. */
 int options_bad_value(const char *option, const char *value, const char *expected);
+/* Prints what getopt_long() did not like; returns -EINVAL. */
+int options_complain(char *const *argv);
 /* Why there is no JSON, in words. */
 const char *options_json_error(int error);
 /* When all options are taken: no word may be left. 0 or -EINVAL, and a line has been printed. */

@@ -29,8 +29,7 @@ void text_set_utf8(bool is_utf8)
 	utf8 = is_utf8;
 }
 
-/* Decodes one character; returns its length, or 0 if there is no valid one. */
-static size_t decode(const char *text, uint32_t *ret)
+size_t text_decode(const char *text, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *s = (const unsigned char *)text;
@@ -77,7 +76,7 @@ char *text_clean(char *dst, size_t size, const char *src)
 
 	while (*src) {
 		uint32_t c = 0;
-		size_t len = decode(src, &c);
+		size_t len = text_decode(src, &c);
 
 		if (len > 0 && columns_of(c) >= 0) {
 			if (n + len >= size)
@@ -99,7 +98,7 @@ char *text_clean(char *dst, size_t size, const char *src)
 static size_t step(const char *text, size_t *ret_columns)
 {
 	uint32_t c = 0;
-	size_t len = decode(text, &c);
+	size_t len = text_decode(text, &c);
 	int columns = len > 0 ? columns_of(c) : 1;
 
 	*ret_columns = columns < 0 ? 1 : (size_t)columns;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Takes the locale's characters (numbers stay as in C). Call it once, before anything prints. */
@@ -16,6 +17,8 @@ void text_init(void);
 bool text_is_utf8(void);
 /* For tests. */
 void text_set_utf8(bool is_utf8);
+/* Decodes one character of UTF-8; returns its length, or 0 if there is no valid one. */
+size_t text_decode(const char *text, uint32_t *ret);
 
 /*
  * Copies src without control characters, escape sequences, characters that turn the direction of
