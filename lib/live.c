@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/util.h"
 #include "env.h"
+#include "marks.h"
 #include "pipeline.h"
 #include "session.h"
 
@@ -16,13 +19,17 @@
 #define MIN_SLICE_US 1000u
 #define MAX_SLICE_US 60000000u
 #define MIN_PERIOD_US 1000u
+/* Taken in one dispatch; the others make the descriptor readable at once. */
+#define MARKS_PER_DISPATCH 64
 
 struct live {
 	struct watt_session ses;
 	struct watt_env_owner env;
 	struct watt_pipeline *pipeline;
 	uint64_t slice_ns;
+	int poll_fd; /* of the two below */
 	int timer_fd;
+	struct watt_marks *marks; /* NULL: nobody can tell any */
 	bool is_started;
 };
 
@@ -38,8 +45,11 @@ static void live_close(struct watt_session *ses)
 
 	is_hung = watt_pipeline_stop(live->pipeline) > 0;
 	watt_pipeline_free(live->pipeline);
+	watt_marks_close(live->marks);
 	if (live->timer_fd >= 0)
 		close(live->timer_fd);
+	if (live->poll_fd >= 0)
+		close(live->poll_fd);
 	if (is_hung) {
 		/* a read that comes back one day finds its world, but nobody to talk to */
 		live->env.env.log = (struct watt_log){ 0 };
@@ -47,6 +57,39 @@ static void live_close(struct watt_session *ses)
 	}
 	watt_env_close(&live->env);
 	free(live);
+}
+
+static int add_to_poll(const struct live *live, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(live->poll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int open_clock(struct live *live)
+{
+	live->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (live->poll_fd < 0 || live->timer_fd < 0)
+		return -errno;
+	return add_to_poll(live, live->timer_fd);
+}
+
+/* A session that nobody can tell marks is one without phases, no failure. */
+static int open_marks(struct live *live)
+{
+	const struct watt_log *log = &live->env.env.log;
+	int r;
+
+	if (live->marks)
+		return 0;
+	r = watt_marks_open(NULL, log, &live->marks);
+	if (r < 0) {
+		watt_log(log, WATT_LOG_INFO, "cannot listen for marks: %s", strerror(-r));
+		return 0;
+	}
+	live->ses.marks_address = watt_marks_get_address(live->marks);
+	return add_to_poll(live, watt_marks_get_fd(live->marks));
 }
 
 static int live_start(struct watt_session *ses)
@@ -60,7 +103,9 @@ static int live_start(struct watt_session *ses)
 
 	if (live->is_started)
 		return -EALREADY;
-	r = watt_pipeline_start(live->pipeline);
+	r = open_marks(live);
+	if (r == 0)
+		r = watt_pipeline_start(live->pipeline);
 	if (r < 0)
 		return r;
 	if (timerfd_settime(live->timer_fd, 0, &when, NULL) < 0)
@@ -71,18 +116,37 @@ static int live_start(struct watt_session *ses)
 
 static int live_get_fd(const struct watt_session *ses)
 {
-	return live_of(ses)->timer_fd;
+	return live_of(ses)->poll_fd;
+}
+
+/* Takes what programs told. Returns how many there were, or a negative errno. */
+static int take_marks(struct live *live)
+{
+	struct watt_mark mark;
+	int n = 0, r;
+
+	while (live->marks && n < MARKS_PER_DISPATCH && watt_marks_read(live->marks, &mark) == 0) {
+		r = watt_pipeline_mark(live->pipeline, &mark);
+		if (r < 0)
+			return r;
+		watt_mark_queue_push(&live->ses.told, &mark);
+		n++;
+	}
+	return n;
 }
 
 static int live_dispatch(struct watt_session *ses)
 {
 	struct live *live = live_of(ses);
 	uint64_t expirations;
+	bool is_due;
 	int r;
 
-	if (read(live->timer_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
-		return 0;
-	/* however many were missed: one longer slice says it all */
+	is_due = read(live->timer_fd, &expirations, sizeof(expirations)) == sizeof(expirations);
+	r = take_marks(live);
+	if (r < 0 || (r == 0 && !is_due))
+		return r;
+	/* however many were missed, and at once for a mark: one slice ends */
 	r = watt_pipeline_tick(live->pipeline);
 	return r < 0 ? r : 1;
 }
@@ -90,7 +154,7 @@ static int live_dispatch(struct watt_session *ses)
 /* Until something is due or end_ns has come. */
 static int wait_until(const struct live *live, uint64_t end_ns)
 {
-	struct pollfd pfd = { .fd = live->timer_fd, .events = POLLIN };
+	struct pollfd pfd = { .fd = live->poll_fd, .events = POLLIN };
 	uint64_t now_ns = watt_now_ns();
 	struct timespec left = watt_timespec_from_ns(end_ns > now_ns ? end_ns - now_ns : 0);
 
@@ -225,9 +289,9 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	pipeline_opts.idle_policy = live->env.idle_policy;
 	pipeline_opts.share_keys = live->env.share_keys;
 	pipeline_opts.delays = live->env.delays;
-	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (live->timer_fd < 0)
-		return -errno;
+	r = open_clock(live);
+	if (r < 0)
+		return r;
 	return watt_pipeline_new(&live->env.env, &pipeline_opts, &live->pipeline);
 }
 
@@ -239,7 +303,7 @@ int watt_live_open(const struct watt_session_opts *opts, struct watt_session **r
 	if (!live)
 		return -ENOMEM;
 	live->ses.ops = &live_ops;
-	live->timer_fd = -1;
+	live->poll_fd = live->timer_fd = -1;
 	live->env = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 	r = open_parts(live, opts);
 	if (r < 0) {

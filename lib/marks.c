@@ -215,6 +215,11 @@ struct watt_marks *watt_marks_close(struct watt_marks *marks)
 {
 	if (!marks)
 		return NULL;
+	if (marks->counts.lost)
+		watt_log(marks->log, WATT_LOG_WARNING,
+			 "%" PRIu64
+			 " marks were made faster than they could be taken, and are lost",
+			 marks->counts.lost);
 	if (marks->dir_fd >= 0) {
 		if (getpid() == marks->owner)
 			remove_socket(marks->dir_fd, marks->name);

@@ -454,6 +454,13 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct wat
 	return r < 0 ? r : hold(p, 0);
 }
 
+int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)
+{
+	struct watt_op op = { .kind = WATT_OP_MARK, .mark = *mark };
+
+	return watt_flow_apply(p->flow, &op, NULL);
+}
+
 int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
 {
 	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };

@@ -43,6 +43,8 @@ int watt_pipeline_snapshot(struct watt_pipeline *pipeline, struct watt_snapshot 
 /* As watt_session_snapshot_at(), without waiting: -EAGAIN: not all has come yet. */
 int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint64_t t_ns,
 			      struct watt_snapshot **ret);
+/* A phase begins; the caller ends the slice. */
+int watt_pipeline_mark(struct watt_pipeline *pipeline, const struct watt_mark *mark);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
 
 /* What it was built from, and the stage that knows the domains. Valid as long as the pipeline. */

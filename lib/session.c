@@ -64,6 +64,16 @@ uint64_t watt_session_get_time_ns(const struct watt_session *ses)
 	return ses->ops->get_time_ns(ses);
 }
 
+int watt_session_next_mark(struct watt_session *ses, struct watt_mark *ret)
+{
+	return watt_mark_queue_pop(&ses->told, ret);
+}
+
+const char *watt_session_get_marks_address(const struct watt_session *ses)
+{
+	return ses->marks_address;
+}
+
 int watt_session_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id)
 {
 	return ses->ops->track(ses, pid, ret_entity_id);

@@ -9,6 +9,7 @@
 #include <wattribute/session.h>
 
 #include "flow.h"
+#include "mark-queue.h"
 
 /* All of them are there. They mean what the public calls of the same names mean. */
 struct watt_session_ops {
@@ -36,6 +37,8 @@ struct watt_session {
 	const struct watt_session_ops *ops;
 	const struct watt_setup *setup;
 	const struct watt_attrib *attrib;
+	struct watt_mark_queue told; /* for watt_session_next_mark() */
+	const char *marks_address;   /* NULL: it does not listen */
 };
 
 /* opts is complete: as watt_opts_copy() gives it. Errors as watt_session_open(). */

@@ -2,6 +2,8 @@
 /* lib/session.c by the public interface alone, on the simulated machine. */
 #include "unit.h"
 
+#include <poll.h>
+
 #include <wattribute/wattribute.h>
 
 static struct watt_session_opts synth_opts(void)
@@ -214,11 +216,85 @@ static void test_snapshots_at_times(void **state)
 	watt_session_close(ses);
 }
 
+/* Takes a mark of this process, and a snapshot that ends there. */
+static struct watt_snapshot *mark_and_cut(struct watt_session *ses, const char *label)
+{
+	struct watt_mark mark = { .t_ns = watt_session_get_time_ns(ses) }, told;
+	struct watt_snapshot *snap = NULL;
+	struct pollfd pfd = { .fd = watt_session_get_fd(ses), .events = POLLIN };
+	int r;
+
+	strcpy(mark.label, label);
+	assert_int_equal(watt_mark_send(watt_session_get_marks_address(ses), &mark), 0);
+	do {
+		assert_int_equal(poll(&pfd, 1, 60000), 1);
+		assert_true(watt_session_dispatch(ses) >= 0);
+		r = watt_session_next_mark(ses, &told);
+	} while (r == 1);
+	assert_int_equal(r, 0);
+	assert_string_equal(told.label, label);
+	assert_int_equal(told.pid, getpid());
+	assert_int_equal(watt_session_next_mark(ses, &told), 1);
+	assert_int_equal(watt_session_snapshot_at(ses, told.t_ns, 60000, &snap), 0);
+	assert_true(watt_snapshot_get_time_ns(snap) >= told.t_ns);
+	return snap;
+}
+
+static void test_phases(void **state)
+{
+	static const char *const labels[] = { "load", "solve", "", "load" };
+	struct watt_session *ses = open_synth();
+	uint64_t end_ns = 0;
+	size_t i;
+
+	assert_null(watt_session_get_marks_address(ses));
+	assert_int_equal(watt_session_start(ses), 0);
+	assert_non_null(watt_session_get_marks_address(ses));
+	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		struct watt_snapshot *snap = mark_and_cut(ses, labels[i]);
+
+		/* the window that ends here is of the phase before */
+		if (i == 0 || !labels[i - 1][0])
+			assert_null(watt_snapshot_get_phase(snap));
+		else
+			assert_string_equal(watt_snapshot_get_phase(snap), labels[i - 1]);
+		if (i > 0)
+			assert_int_equal(watt_snapshot_get_window_start_ns(snap), end_ns);
+		end_ns = watt_snapshot_get_time_ns(snap);
+		watt_snapshot_unref(snap);
+	}
+	watt_session_close(ses);
+}
+
+/* Who never asks for marks loses the oldest and nothing else. */
+static void test_marks_are_kept_within_bounds(void **state)
+{
+	struct watt_session *ses = open_synth();
+	struct watt_mark mark = { 0 };
+	int i, n = 0;
+
+	assert_int_equal(watt_session_start(ses), 0);
+	for (i = 0; i < 300; i++) {
+		snprintf(mark.label, sizeof(mark.label), "%d", i);
+		assert_int_equal(watt_mark_send(watt_session_get_marks_address(ses), &mark), 0);
+		assert_true(watt_session_dispatch(ses) >= 0);
+	}
+	assert_int_equal(watt_session_next_mark(ses, &mark), 0);
+	assert_string_equal(mark.label, "44");
+	for (n = 1; watt_session_next_mark(ses, &mark) == 0; n++)
+		continue;
+	assert_int_equal(n, 256);
+	assert_string_equal(mark.label, "299");
+	watt_session_close(ses);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuses_bad_options),
 		cmocka_unit_test(test_snapshots_at_times),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_marks_are_kept_within_bounds),
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_measures),
 		cmocka_unit_test(test_snapshot_before_start),
