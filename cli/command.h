@@ -13,5 +13,6 @@ int cmd_top(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_sources(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_mark(int argc, char **argv);
 
 #endif

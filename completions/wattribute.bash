@@ -15,7 +15,7 @@ _wattribute()
 		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
 	fi
 	if ((cword == 1)); then
-		COMPREPLY=($(compgen -W 'top stat sources doctor help --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'top stat mark sources doctor help --help --version' -- "$cur"))
 		return
 	fi
 	command=${words[1]}
@@ -28,7 +28,7 @@ _wattribute()
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
 		;;
-	--config | --nvml-lib | --output | -o)
+	--config | --nvml-lib | --output | -o | --recording)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		return
 		;;
@@ -102,11 +102,14 @@ _wattribute()
 			COMPREPLY=($(compgen -c -- "$cur"))
 		fi
 		;;
+	mark)
+		COMPREPLY=($(compgen -W '--recording --pid --end --quiet --help' -- "$cur"))
+		;;
 	sources | doctor)
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))
 		;;
 	help)
-		COMPREPLY=($(compgen -W 'top stat sources doctor' -- "$cur"))
+		COMPREPLY=($(compgen -W 'top stat mark sources doctor' -- "$cur"))
 		;;
 	esac
 }
