@@ -358,6 +358,7 @@ int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char
 	watt_json_time(&doc, doc.root, "window_start_s", watt_snapshot_get_window_start_ns(snap));
 	watt_json_text(&doc, doc.root, "idle_policy",
 		       watt_idle_policy_name(watt_snapshot_get_idle_policy(snap)));
+	watt_json_text(&doc, doc.root, "phase", watt_snapshot_get_phase(snap));
 	add_machine(&doc, snap);
 	array = watt_json_array(&doc, doc.root, "domains");
 	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
