@@ -135,7 +135,7 @@ int watt_doctor(const struct watt_session_opts *opts, struct watt_diag *ret, siz
 	struct watt_session_opts full;
 	int r;
 
-	r = watt_opts_copy(opts, &full);
+	r = watt_opts_copy(opts, &full, sizeof(full));
 	if (r < 0 || !ret_n || (*ret_n && !ret))
 		return -EINVAL;
 	r = watt_env_open(&full, &owner);

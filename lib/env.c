@@ -9,18 +9,21 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret)
+int watt_opts_copy(const void *opts, void *ret, size_t size)
 {
-	const char *bytes = (const char *)opts;
-	size_t i;
+	const char *bytes = opts;
+	size_t given, i;
 
-	if (!opts || opts->sz < sizeof(opts->sz))
+	if (!opts)
 		return -EINVAL;
-	for (i = sizeof(*ret); i < opts->sz; i++)
+	memcpy(&given, opts, sizeof(given));
+	if (given < sizeof(given))
+		return -EINVAL;
+	for (i = size; i < given; i++)
 		if (bytes[i])
 			return -EINVAL;
-	memset(ret, 0, sizeof(*ret));
-	memcpy(ret, opts, WATT_MIN(opts->sz, sizeof(*ret)));
+	memset(ret, 0, size);
+	memcpy(ret, opts, WATT_MIN(given, size));
 	return 0;
 }
 

@@ -24,8 +24,11 @@ struct watt_env_owner {
 		.env = {.sysfs = WATT_ROOT_INIT, .procfs = WATT_ROOT_INIT } \
 	}
 
-/* Options as the caller knew them, the rest zero. -EINVAL: no size, or options from the future. */
-int watt_opts_copy(const struct watt_session_opts *opts, struct watt_session_opts *ret);
+/*
+ * Options as the caller knew them, the rest of the size bytes at ret zero. They begin with their
+ * own size. -EINVAL: no size, or options from the future.
+ */
+int watt_opts_copy(const void *opts, void *ret, size_t size);
 /* Logs one line for what is wrong. Its address must not change while it is open. */
 int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *owner);
 /* Accepts a half-opened one. */

@@ -92,6 +92,19 @@ static int open_marks(struct live *live)
 	return add_to_poll(live, watt_marks_get_fd(live->marks));
 }
 
+static int live_record(struct watt_session *ses, const char *path,
+		       const struct watt_record_opts *opts)
+{
+	struct live *live = live_of(ses);
+
+	return live->is_started ? -EALREADY : watt_pipeline_record(live->pipeline, path, opts);
+}
+
+static int live_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
+{
+	return watt_pipeline_record_stats(live_of(ses)->pipeline, ret);
+}
+
 static int live_start(struct watt_session *ses)
 {
 	struct live *live = live_of(ses);
@@ -237,6 +250,8 @@ static int live_get_reader_stats(const struct watt_session *ses, size_t index,
 
 static const struct watt_session_ops live_ops = {
 	.close = live_close,
+	.record = live_record,
+	.get_record_stats = live_get_record_stats,
 	.start = live_start,
 	.get_fd = live_get_fd,
 	.dispatch = live_dispatch,

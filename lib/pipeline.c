@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "duplicates.h"
 #include "flow.h"
+#include "machine.h"
 #include "sample/sample.h"
 #include "source/select.h"
 #include "source/topology.h"
@@ -39,7 +40,9 @@ struct watt_pipeline {
 	struct watt_meta *meta;
 	struct watt_setup setup;
 	struct watt_flow *flow;
-	struct watt_attrib *attrib; /* of the flow, for questions */
+	struct watt_attrib *attrib;         /* of the flow, for questions */
+	struct watt_recorder *recorder;     /* NULL: nothing is recorded */
+	const struct watt_domain **domains; /* for the recorder */
 	struct watt_duplicates duplicates;
 	uint64_t full_sweep_ns; /* when the last one was */
 	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
@@ -206,7 +209,9 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	if (!p)
 		return NULL;
 	watt_duplicates_done(&p->duplicates);
+	watt_recorder_close(p->recorder);
 	watt_flow_free(p->flow);
+	free(p->domains);
 	watt_meta_close(p->meta);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
@@ -218,6 +223,35 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	free(p->newest);
 	free(p);
 	return NULL;
+}
+
+int watt_pipeline_record(struct watt_pipeline *p, const char *path,
+			 const struct watt_record_opts *opts)
+{
+	size_t n = watt_attrib_domain_count(p->attrib), i;
+	struct watt_machine_text machine;
+	int r;
+
+	if (p->recorder)
+		return -EALREADY;
+	p->domains = calloc(n + 1, sizeof(struct watt_domain *));
+	if (!p->domains)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		p->domains[i] = watt_attrib_domain(p->attrib, i);
+	watt_machine_read(p->env, &machine);
+	r = watt_recorder_new(path, opts, &p->setup, &machine.machine, p->domains, n, &p->env->log,
+			      &p->recorder);
+	watt_flow_record(p->flow, p->recorder);
+	return r;
+}
+
+int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record_stats *ret)
+{
+	if (!p->recorder)
+		return -ENODATA;
+	watt_recorder_get_stats(p->recorder, ret);
+	return 0;
 }
 
 /* ---- the flow ---- */
@@ -243,6 +277,15 @@ static int fetch(struct watt_pipeline *p)
 		}
 	} while (n == FETCH_SIZE);
 	return 0;
+}
+
+/* A file that begins now has to hold all that is known. */
+static int tell_all(struct watt_pipeline *p)
+{
+	if (!p->recorder || !watt_recorder_needs_all(p->recorder))
+		return 0;
+	p->full_sweep_ns = 0;
+	return watt_attrib_ask_again(p->attrib);
 }
 
 static int sweep(struct watt_pipeline *p)
@@ -345,6 +388,9 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 {
 	int swept, r;
 
+	r = tell_all(p);
+	if (r < 0)
+		return r;
 	swept = sweep(p);
 	r = attribute(p); /* also without a sweep: what was read would be lost in the rings */
 	return swept < 0 ? swept : r;

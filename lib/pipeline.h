@@ -6,6 +6,7 @@
 #ifndef WATT_PIPELINE_H
 #define WATT_PIPELINE_H
 
+#include <wattribute/recording.h>
 #include <wattribute/session.h>
 
 #include "attrib/attrib.h"
@@ -34,6 +35,12 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
  */
 int watt_pipeline_stop(struct watt_pipeline *pipeline);
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *pipeline);
+/* As watt_session_record(), before the start. */
+int watt_pipeline_record(struct watt_pipeline *pipeline, const char *path,
+			 const struct watt_record_opts *opts);
+/* -ENODATA: it is not recorded. */
+int watt_pipeline_record_stats(const struct watt_pipeline *pipeline,
+			       struct watt_record_stats *ret);
 /* Starts the readers and takes the first sweep. */
 int watt_pipeline_start(struct watt_pipeline *pipeline);
 /* Ends a slice: sweep, fetch, attribute. */

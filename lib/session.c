@@ -11,7 +11,7 @@ int watt_session_open(const struct watt_session_opts *opts, struct watt_session 
 {
 	struct watt_session_opts full;
 
-	if (watt_opts_copy(opts, &full) < 0 || !ret)
+	if (watt_opts_copy(opts, &full, sizeof(full)) < 0 || !ret)
 		return -EINVAL;
 	return watt_live_open(&full, ret);
 }
@@ -21,6 +21,21 @@ struct watt_session *watt_session_close(struct watt_session *ses)
 	if (ses)
 		ses->ops->close(ses);
 	return NULL;
+}
+
+int watt_session_record(struct watt_session *ses, const char *path,
+			const struct watt_record_opts *opts)
+{
+	struct watt_record_opts full = { .sz = sizeof(full) };
+
+	if (!path || (opts && watt_opts_copy(opts, &full, sizeof(full)) < 0))
+		return -EINVAL;
+	return ses->ops->record(ses, path, &full);
+}
+
+int watt_session_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
+{
+	return ses->ops->get_record_stats(ses, ret);
 }
 
 int watt_session_start(struct watt_session *ses)

@@ -6,7 +6,7 @@
 #ifndef WATT_SESSION_H
 #define WATT_SESSION_H
 
-#include <wattribute/session.h>
+#include <wattribute/recording.h>
 
 #include "flow.h"
 #include "mark-queue.h"
@@ -14,6 +14,9 @@
 /* All of them are there. They mean what the public calls of the same names mean. */
 struct watt_session_ops {
 	void (*close)(struct watt_session *ses); /* frees ses, too */
+	int (*record)(struct watt_session *ses, const char *path,
+		      const struct watt_record_opts *opts);
+	int (*get_record_stats)(const struct watt_session *ses, struct watt_record_stats *ret);
 	int (*start)(struct watt_session *ses);
 	int (*get_fd)(const struct watt_session *ses);
 	int (*dispatch)(struct watt_session *ses);
