@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracepoints, found by their names: few are exported. What runs here is in the way of others, and
+ * does no more than find a record and add to it. Nothing here runs at a context switch.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "hooks.h"
+
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/skbuff.h>
+#include <linux/tracepoint.h>
+#include <net/sock.h>
+
+#include "process.h"
+#include "unit.h"
+
+static void on_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	if (!thread_group_leader(child))
+		return;
+	rcu_read_lock();
+	watt_process_add(child);
+	rcu_read_unlock();
+}
+
+static void on_free(void *unused, struct task_struct *task)
+{
+	watt_process_thread_freed(task);
+}
+
+/* With the run queue locked, before the task is where it goes to; it does not run. */
+static void on_migrate(void *unused, struct task_struct *task, int to_cpu)
+{
+	unsigned int from = watt_unit_of_cpu(task_cpu(task)), to = watt_unit_of_cpu(to_cpu);
+	struct watt_process *process;
+
+	if (from == to)
+		return;
+	rcu_read_lock();
+	process = watt_process_find(task);
+	if (process) {
+		atomic64_add(task->se.sum_exec_runtime, &process->parts[from].base_ns);
+		atomic64_sub(task->se.sum_exec_runtime, &process->parts[to].base_ns);
+	}
+	rcu_read_unlock();
+}
+
+static void count_packets(const struct sk_buff *skb, bool is_received)
+{
+	struct watt_process *process;
+	unsigned int n = max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1);
+
+	rcu_read_lock();
+	process = watt_process_of_current();
+	if (process)
+		atomic64_add(n, is_received ? &process->rx_packets : &process->tx_packets);
+	rcu_read_unlock();
+}
+
+/* What an interrupt sends belongs to nobody that could be known here. */
+static void on_send(void *unused, struct sk_buff *skb)
+{
+	if (in_task() && !is_idle_task(current))
+		count_packets(skb, false);
+}
+
+/* A process takes data out of a packet. */
+static void on_receive(void *unused, const struct sk_buff *skb, int n_bytes)
+{
+	const struct sock *sk = skb->sk;
+
+	if (in_task() && !(sk && sk->sk_family == AF_UNIX))
+		count_packets(skb, true);
+}
+
+struct hook {
+	const char *name;
+	void *run;
+	bool is_needed;
+	bool is_wanted;
+	bool is_set;
+	struct tracepoint *tracepoint;
+};
+
+static struct hook hooks[] = {
+	{ .name = "sched_migrate_task", .run = on_migrate, .is_needed = true },
+	{ .name = "sched_process_free", .run = on_free, .is_needed = true, .is_wanted = true },
+	{ .name = "sched_process_fork", .run = on_fork, .is_needed = true, .is_wanted = true },
+	{ .name = "net_dev_queue", .run = on_send, .is_wanted = true },
+	{ .name = "skb_copy_datagram_iovec", .run = on_receive, .is_wanted = true },
+};
+
+static void find(struct tracepoint *tracepoint, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(tracepoint->name, hooks[i].name))
+			hooks[i].tracepoint = tracepoint;
+}
+
+static int set(struct hook *hook)
+{
+	int r = -ENOENT;
+
+	if (hook->tracepoint)
+		r = tracepoint_probe_register(hook->tracepoint, hook->run, NULL);
+	hook->is_set = !r;
+	if (r && hook->is_needed) {
+		pr_err("this kernel has no tracepoint %s that can be used (%d)\n", hook->name, r);
+		return r;
+	}
+	if (r)
+		pr_warn("no tracepoint %s (%d): its packets will not be counted\n", hook->name, r);
+	return 0;
+}
+
+int watt_hooks_init(bool with_moves)
+{
+	unsigned int i;
+	int r = 0;
+
+	hooks[0].is_wanted = with_moves;
+	for_each_kernel_tracepoint(find, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks) && !r; i++)
+		if (hooks[i].is_wanted)
+			r = set(&hooks[i]);
+	if (r)
+		watt_hooks_done();
+	return r;
+}
+
+void watt_hooks_done(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (hooks[i].is_set)
+			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].run, NULL);
+		hooks[i].is_set = false;
+	}
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Wattribute: energy of processes as a file.
+ *
+ * A thread reads RAPL and the kernel's own counts of all processes every sample_ns, divides the
+ * energy, and publishes every window_ns. What is read is only what was published.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+
+#include "compat.h"
+#include "files.h"
+#include "hooks.h"
+#include "ledger.h"
+#include "params.h"
+#include "process.h"
+#include "publish.h"
+#include "rapl.h"
+#include "sample.h"
+#include "system.h"
+#include "unit.h"
+
+/* A step of the start, and what undoes it. */
+struct step {
+	int (*init)(void);
+	void (*done)(void);
+};
+
+static bool has_rapl;
+
+static int rapl_init(void)
+{
+	int r;
+
+	r = watt_rapl_init(&has_rapl);
+	if (!r && !has_rapl)
+		pr_info("no RAPL here: energy is the score\n");
+	return r;
+}
+
+static void rapl_done(void)
+{
+	watt_rapl_done();
+	watt_units_done();
+}
+
+static int ledger_init(void)
+{
+	return watt_ledger_init(has_rapl);
+}
+
+static int hooks_init(void)
+{
+	int r;
+
+	r = watt_hooks_init(watt_units_count() > 1);
+	if (r)
+		return r;
+	/* Tasks that had exited before are freed: what is freed from now on, nobody has counted. */
+	synchronize_rcu();
+	rcu_barrier();
+	watt_processes_start_counting();
+	watt_system_init();
+	return 0;
+}
+
+/* In this order, and undone in the reverse one. */
+static const struct step steps[] = {
+	{ watt_params_start, watt_params_stop },   { rapl_init, rapl_done },
+	{ ledger_init, watt_ledger_done },         { watt_processes_init, watt_processes_done },
+	{ watt_publish_init, watt_publish_done },  { hooks_init, watt_hooks_done },
+	{ watt_sampler_start, watt_sampler_stop }, { watt_files_init, watt_files_done },
+};
+
+static void undo(unsigned int n)
+{
+	while (n--)
+		steps[n].done();
+}
+
+static int __init wattribute_init(void)
+{
+	unsigned int i;
+	int r;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		r = steps[i].init();
+		if (r) {
+			undo(i);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static void __exit wattribute_exit(void)
+{
+	/* A parameter that is set from now on has nobody to tell. */
+	watt_params_stop();
+	undo(ARRAY_SIZE(steps));
+}
+
+module_init(wattribute_init);
+module_exit(wattribute_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Wattribute: energy of processes and cgroups in /proc/energy");
+MODULE_AUTHOR("Wattribute maintainers");
+MODULE_VERSION("1.0");

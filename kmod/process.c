@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "process.h"
+
+#include <linux/cgroup.h>
+#include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <linux/xarray.h>
+
+#include "params.h"
+#include "unit.h"
+
+#define GFP_HOOK (GFP_NOWAIT | __GFP_NOWARN)
+
+static struct kmem_cache *cache;
+static DEFINE_XARRAY(table);        /* by pid; the newest of each */
+static DEFINE_SPINLOCK(table_lock); /* whoever changes the table or a chain in it */
+static LLIST_HEAD(dead);
+static atomic_t n_processes = ATOMIC_INIT(0);
+static atomic64_t n_refused = ATOMIC64_INIT(0);
+static u64 counting_since_ns;
+static struct watt_process *unlisted;
+
+static struct watt_process *record_new(gfp_t gfp)
+{
+	return kmem_cache_zalloc(cache, gfp);
+}
+
+static void record_free(struct watt_process *process)
+{
+	if (process->pid)
+		put_pid(process->pid);
+	if (process->cgroup)
+		cgroup_put(process->cgroup);
+	kmem_cache_free(cache, process);
+}
+
+static void record_free_rcu(struct rcu_head *rcu)
+{
+	record_free(container_of(rcu, struct watt_process, rcu));
+}
+
+int watt_processes_init(void)
+{
+	size_t size = struct_size(unlisted, parts, watt_units_count());
+
+	cache = kmem_cache_create("wattribute_process", size, 0, SLAB_HWCACHE_ALIGN, NULL);
+	if (!cache)
+		return -ENOMEM;
+	unlisted = record_new(GFP_KERNEL);
+	if (!unlisted) {
+		kmem_cache_destroy(cache);
+		return -ENOMEM;
+	}
+	unlisted->is_known = true;
+	unlisted->is_newborn = true;
+	return 0;
+}
+
+/* The hooks are gone, and so are the readers. */
+void watt_processes_done(void)
+{
+	struct watt_process *process, *older;
+	unsigned long index;
+
+	xa_for_each(&table, index, process) {
+		for (; process; process = older) {
+			older = rcu_dereference_protected(process->older, true);
+			call_rcu(&process->rcu, record_free_rcu);
+		}
+	}
+	xa_destroy(&table);
+	rcu_barrier();
+	record_free(unlisted);
+	kmem_cache_destroy(cache);
+}
+
+void watt_processes_start_counting(void)
+{
+	WRITE_ONCE(counting_since_ns, ktime_get_ns());
+}
+
+struct watt_process *watt_process_unlisted(void)
+{
+	return unlisted;
+}
+
+unsigned int watt_processes_count(void)
+{
+	return atomic_read(&n_processes);
+}
+
+u64 watt_processes_refused(void)
+{
+	return atomic64_read(&n_refused);
+}
+
+static struct watt_process *find(pid_t tgid, const struct signal_struct *signal)
+{
+	struct watt_process *process = xa_load(&table, tgid);
+
+	while (process && process->signal != signal)
+		process = rcu_dereference(process->older);
+	return process;
+}
+
+struct watt_process *watt_process_find(const struct task_struct *task)
+{
+	return find(task->tgid, task->signal);
+}
+
+struct watt_process *watt_process_of_current(void)
+{
+	return find(current->tgid, current->signal);
+}
+
+void watt_process_set_cgroup(struct watt_process *process, struct task_struct *task)
+{
+	struct cgroup *cgroup = task_css_set(task)->dfl_cgrp;
+	struct cgroup *old;
+
+	if (READ_ONCE(process->cgroup) == cgroup || !cgroup_tryget(cgroup))
+		return;
+	old = xchg(&process->cgroup, cgroup);
+	if (old)
+		cgroup_put(old);
+}
+
+static struct watt_process *record_of(struct task_struct *leader)
+{
+	struct watt_process *process = record_new(GFP_HOOK);
+	u64 since_ns = READ_ONCE(counting_since_ns);
+
+	if (!process)
+		return NULL;
+	process->tgid = leader->tgid;
+	process->signal = leader->signal;
+	process->start_ns = leader->start_time;
+	process->pid = get_pid(task_tgid(leader));
+	process->is_kernel = leader->flags & PF_KTHREAD;
+	process->is_alive = true;
+	process->is_newborn = since_ns && leader->start_time >= since_ns;
+	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
+	watt_process_set_cgroup(process, leader);
+	return process;
+}
+
+/* Puts it into the table, unless another CPU was faster: then that one is returned. */
+static struct watt_process *insert(struct watt_process *process)
+{
+	struct watt_process *newest, *other;
+
+	spin_lock(&table_lock);
+	newest = xa_load(&table, process->tgid);
+	other = newest && newest->signal == process->signal &&
+				newest->start_ns == process->start_ns ?
+			newest :
+			NULL;
+	if (!other) {
+		rcu_assign_pointer(process->older, newest);
+		if (xa_is_err(xa_store(&table, process->tgid, process, GFP_HOOK)))
+			process->tgid = 0;
+	}
+	spin_unlock(&table_lock);
+	return other ?: process;
+}
+
+struct watt_process *watt_process_add(struct task_struct *leader)
+{
+	struct watt_process *process, *there = NULL;
+
+	if (atomic_inc_return(&n_processes) > watt_param_max_processes())
+		goto err_count;
+	process = record_of(leader);
+	if (!process)
+		goto err_count;
+	there = insert(process);
+	if (there == process && process->tgid)
+		return process;
+	if (there == process)
+		there = NULL;
+	record_free(process);
+err_count:
+	atomic_dec(&n_processes);
+	if (!there)
+		atomic64_inc(&n_refused);
+	return there;
+}
+
+static void take_last_words(struct watt_process *process, struct task_struct *leader)
+{
+	const struct signal_struct *signal = leader->signal;
+
+	process->last_words = (struct watt_counts){
+		.wakeups = signal->nvcsw,
+		.disk_read_bytes = signal->ioac.read_bytes,
+		.disk_write_bytes = signal->ioac.write_bytes,
+	};
+	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
+	watt_process_set_cgroup(process, leader);
+	llist_add(&process->dead_node, &dead);
+}
+
+void watt_process_thread_freed(struct task_struct *task)
+{
+	struct watt_process *process;
+	unsigned int unit = watt_unit_of_cpu(task_cpu(task));
+
+	rcu_read_lock();
+	process = watt_process_find(task);
+	if (process) {
+		atomic64_add(task->se.sum_exec_runtime, &process->parts[unit].base_ns);
+		if (thread_group_leader(task))
+			take_last_words(process, task);
+	} else if (READ_ONCE(counting_since_ns)) {
+		atomic64_add(task->se.sum_exec_runtime, &unlisted->parts[unit].base_ns);
+	}
+	rcu_read_unlock();
+}
+
+struct watt_process *watt_processes_take_dead(void)
+{
+	struct llist_node *node = llist_del_all(&dead);
+	struct watt_process *process, *next, *list = NULL;
+
+	llist_for_each_entry_safe(process, next, node, dead_node) {
+		process->next_dead = list;
+		list = process;
+	}
+	return list;
+}
+
+void watt_process_remove(struct watt_process *process)
+{
+	struct watt_process __rcu **link;
+	struct watt_process *newest, *older;
+
+	spin_lock(&table_lock);
+	older = rcu_dereference_protected(process->older, true);
+	newest = xa_load(&table, process->tgid);
+	if (newest == process && older) {
+		/* Takes no memory: there is an entry already. */
+		xa_store(&table, process->tgid, older, GFP_HOOK);
+	} else if (newest == process) {
+		xa_erase(&table, process->tgid);
+	} else {
+		link = &newest->older;
+		while (rcu_dereference_protected(*link, true) != process)
+			link = &rcu_dereference_protected(*link, true)->older;
+		rcu_assign_pointer(*link, older);
+	}
+	spin_unlock(&table_lock);
+	atomic_dec(&n_processes);
+	call_rcu(&process->rcu, record_free_rcu);
+}
+
+struct watt_process *watt_process_next(unsigned long *index)
+{
+	return xa_find(&table, index, ULONG_MAX, XA_PRESENT);
+}

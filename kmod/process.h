@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A process (a thread group) and the table of all.
+ *
+ * A record is made when the process is forked, or first seen, and goes when it has been dead for
+ * two windows. Only the sampler changes and removes records; hooks find them under RCU and add to
+ * their atomic counters. A process is (pid, start time): a reused pid gets a record of its own.
+ */
+#ifndef WATTRIBUTE_PROCESS_H
+#define WATTRIBUTE_PROCESS_H
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "amount.h"
+
+struct cgroup;
+struct pid;
+struct signal_struct;
+
+/* Since the process began; mem_bytes is what it holds now. */
+struct watt_counts {
+	u64 cpu_ns;
+	u64 mem_bytes;
+	u64 wakeups;
+	u64 disk_read_bytes;
+	u64 disk_write_bytes;
+	u64 rx_packets;
+	u64 tx_packets;
+};
+
+/* What a window showed: everything up to its end. */
+struct watt_state {
+	struct watt_counts counts;
+	struct watt_amount energy;
+	bool is_alive;
+};
+
+/* The last windows. A reader of window w needs w and w - 1 while w + 1 is written. */
+#define WATT_WINDOWS 3
+
+/*
+ * What a process used on the CPUs of one unit.
+ *
+ * A thread that leaves for another unit adds its whole run time here and takes it away there, so
+ * that the time used here is base_ns + the run time of the threads that are here now.
+ */
+struct watt_part {
+	atomic64_t base_ns;
+	u64 cpu_ns;   /* of the last sample */
+	u64 delta_ns; /* since the one before */
+	u64 weight;   /* in the division of the sample's energy */
+	u64 share_nj;
+	s64 carry; /* what is owed from earlier divisions, in 2^-31 nJ */
+	s64 due;
+	u8 n_low; /* samples in a row that were lower than one before */
+};
+
+struct watt_process {
+	struct watt_process __rcu *older; /* of the same pid, dead */
+	struct rcu_head rcu;
+	struct llist_node dead_node;
+	struct watt_process *next_dead;
+	struct watt_process *next_active;
+	struct pid *pid;
+	struct cgroup *cgroup;              /* changed by xchg(), read under RCU */
+	const struct signal_struct *signal; /* tells one from another, no more */
+	u64 start_ns;
+	pid_t tgid;
+	char comm[TASK_COMM_LEN];
+	bool is_kernel;
+	bool is_alive;
+	bool is_known;    /* a first sample was taken */
+	bool is_newborn;  /* was born after the module was loaded: counts from zero */
+	u64 pass;         /* the sample that has it */
+	u64 first_window; /* that shows it; 0: none so far */
+	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
+	u64 last_window;  /* that shows it; 0: not known yet */
+	u64 dead_ns;      /* when dead_window ended */
+	atomic64_t rx_packets;
+	atomic64_t tx_packets;
+	struct watt_counts now;
+	struct watt_counts last_words; /* of a dead one; cpu_ns is in the parts */
+	struct watt_amount energy;
+	struct watt_state shown[WATT_WINDOWS];
+	struct watt_part parts[]; /* for each unit */
+};
+
+int watt_processes_init(void);
+void watt_processes_done(void);
+/* From now on a process that has no record began before, or was given up. */
+void watt_processes_start_counting(void);
+
+/* By a task of it. Under RCU, in any context but NMI. NULL: there is no record. */
+struct watt_process *watt_process_find(const struct task_struct *task);
+/* The newest of a pid, for hooks that run in the process itself. Under RCU. */
+struct watt_process *watt_process_of_current(void);
+/* By its leader; the one that is there if there is one. Under RCU. NULL: no memory, or too many. */
+struct watt_process *watt_process_add(struct task_struct *leader);
+
+/* A task was freed: in its RCU callback, when its run time is final. */
+void watt_process_thread_freed(struct task_struct *task);
+/* Those that have died since the last call, linked by next_dead. For the sampler. */
+struct watt_process *watt_processes_take_dead(void);
+/* Frees a dead one when its readers are done. For the sampler. */
+void watt_process_remove(struct watt_process *process);
+
+/* Stands for all that have no record, and for the amounts of those forgotten. */
+struct watt_process *watt_process_unlisted(void);
+
+/*
+ * The record at index or the next higher one, older ones of its pid by `older`; NULL at the end.
+ * Under RCU. *index is the pid.
+ */
+struct watt_process *watt_process_next(unsigned long *index);
+
+void watt_process_set_cgroup(struct watt_process *process, struct task_struct *task);
+
+unsigned int watt_processes_count(void);
+u64 watt_processes_refused(void);
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sample.h"
+
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <uapi/linux/sched/types.h>
+
+#include "ledger.h"
+#include "params.h"
+#include "process.h"
+#include "publish.h"
+#include "rapl.h"
+#include "score.h"
+#include "system.h"
+#include "usage.h"
+
+/* Between two samples the thread rests at least so many times as long as the first one took. */
+#define REST_FACTOR 4
+
+static struct task_struct *thread;
+static bool is_kicked;
+static struct watt_sampler_stat stat;
+static struct watt_process *dying; /* by next_dead */
+static u64 last_ns;                /* when the last sample was taken */
+
+/* One pass over all processes. */
+struct pass {
+	struct watt_weights weights;
+	struct watt_process *active; /* by next_active */
+	u64 number;
+	u64 time_ns;    /* since the last one */
+	bool is_window; /* it ends one */
+};
+
+static void account(struct pass *pass, struct watt_process *process,
+		    const struct watt_counts *before)
+{
+	watt_system_add(&process->now, before);
+	if (!watt_score_weigh(process, before, &pass->weights, pass->time_ns))
+		return;
+	process->next_active = pass->active;
+	pass->active = process;
+}
+
+static void refresh(struct watt_process *process, struct task_struct *leader)
+{
+	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
+	watt_process_set_cgroup(process, leader);
+}
+
+static void visit(struct pass *pass, struct task_struct *leader)
+{
+	struct watt_process *process = watt_process_find(leader);
+	struct watt_counts before;
+
+	if (!process || process->start_ns != leader->start_time)
+		process = watt_process_add(leader);
+	if (!process || process->pass == pass->number)
+		return;
+	process->pass = pass->number;
+	before = process->now;
+	watt_usage_read(process, leader, pass->time_ns, pass->is_window || pass->weights.mem_bytes);
+	if (pass->is_window)
+		refresh(process, leader);
+	process->is_alive = !leader->exit_state || !thread_group_empty(leader);
+	if (process->is_known || process->is_newborn)
+		account(pass, process, &before);
+	process->is_known = true;
+}
+
+/* Lets others run. Returns where to go on: the list may have changed. */
+static struct task_struct *rest(struct task_struct *at)
+{
+	bool is_there;
+
+	get_task_struct(at);
+	rcu_read_unlock();
+	cond_resched();
+	rcu_read_lock();
+	is_there = pid_alive(at);
+	put_task_struct(at);
+	return is_there ? at : &init_task;
+}
+
+static void visit_all(struct pass *pass)
+{
+	struct task_struct *leader = &init_task;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	while ((leader = next_task(leader)) != &init_task) {
+		visit(pass, leader);
+		if (++n % 256 == 0)
+			leader = rest(leader);
+	}
+	rcu_read_unlock();
+}
+
+static void visit_dead(struct pass *pass)
+{
+	struct watt_process *fresh = watt_processes_take_dead(), *process;
+
+	while (fresh) {
+		process = fresh;
+		fresh = process->next_dead;
+		process->next_dead = dying;
+		dying = process;
+	}
+	for (process = dying; process; process = process->next_dead) {
+		struct watt_counts before = process->now;
+
+		if (process->last_window || process->pass == pass->number)
+			continue;
+		watt_usage_read_dead(process, pass->time_ns);
+		process->is_alive = false;
+		account(pass, process, &before);
+	}
+}
+
+static void visit_unlisted(struct pass *pass)
+{
+	struct watt_process *unlisted = watt_process_unlisted();
+	struct watt_counts before = unlisted->now;
+
+	watt_usage_read_unlisted(unlisted);
+	account(pass, unlisted, &before);
+}
+
+static void sample(bool is_window)
+{
+	u64 begin_ns = ktime_get_ns(), pass_ns;
+	struct pass pass = {
+		.weights = watt_param_weights(),
+		.number = ++stat.n_samples,
+		.time_ns = begin_ns - last_ns,
+		.is_window = is_window,
+	};
+
+	last_ns = begin_ns;
+	watt_rapl_read(is_window);
+	visit_all(&pass);
+	visit_dead(&pass);
+	visit_unlisted(&pass);
+	watt_ledger_divide(pass.active, pass.time_ns);
+	if (is_window)
+		dying = watt_publish(begin_ns, stat.n_samples, dying);
+	pass_ns = ktime_get_ns() - begin_ns;
+	stat.pass_sum_ns += pass_ns;
+	stat.pass_max_ns = max(stat.pass_max_ns, pass_ns);
+}
+
+/* Sleeps until then. False: woken for another reason. */
+static bool sleep_until(u64 at_ns)
+{
+	ktime_t at = ns_to_ktime(at_ns);
+
+	set_current_state(TASK_IDLE);
+	if (!kthread_should_stop() && !READ_ONCE(is_kicked))
+		schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
+	__set_current_state(TASK_RUNNING);
+	return ktime_get_ns() >= at_ns;
+}
+
+/* The instant after the one at next_ns; those that have gone by are left out. */
+static u64 advance(u64 next_ns, u64 period_ns, u64 woke_ns)
+{
+	u64 now_ns = ktime_get_ns();
+	u64 earliest_ns = now_ns + (now_ns - woke_ns) * REST_FACTOR;
+	u64 n = 1;
+
+	if ((now_ns - woke_ns) * REST_FACTOR < period_ns)
+		earliest_ns = now_ns;
+	if (earliest_ns > next_ns)
+		n = div64_u64(earliest_ns - next_ns, period_ns) + 1;
+	stat.n_missed += n - 1;
+	return next_ns + n * period_ns;
+}
+
+static int run(void *unused)
+{
+	u64 next_ns = 0, window_end_ns = 0, period_ns = 0;
+
+	sched_set_fifo_low(current);
+	while (!kthread_should_stop()) {
+		u64 woke_ns = ktime_get_ns();
+
+		if (xchg(&is_kicked, false)) {
+			period_ns = watt_param_sample_ns();
+			next_ns = woke_ns + period_ns;
+			window_end_ns = last_ns + watt_param_window_ns();
+		}
+		if (!sleep_until(next_ns))
+			continue;
+		woke_ns = ktime_get_ns();
+		stat.late_max_ns = max(stat.late_max_ns, woke_ns - next_ns);
+		/* half a sample early is nearer than half a sample late */
+		if (woke_ns + period_ns / 2 >= window_end_ns) {
+			sample(true);
+			window_end_ns =
+				max(window_end_ns, woke_ns - period_ns) + watt_param_window_ns();
+		} else {
+			sample(false);
+		}
+		WRITE_ONCE(stat.cpu_ns, current->se.sum_exec_runtime);
+		next_ns = advance(next_ns, period_ns, woke_ns);
+	}
+	return 0;
+}
+
+int watt_sampler_start(void)
+{
+	struct task_struct *created;
+
+	stat.began_ns = ktime_get_ns();
+	last_ns = stat.began_ns;
+	sample(true);
+	WRITE_ONCE(is_kicked, true);
+	created = kthread_run(run, NULL, "wattribute");
+	if (IS_ERR(created))
+		return PTR_ERR(created);
+	WRITE_ONCE(thread, created);
+	return 0;
+}
+
+void watt_sampler_stop(void)
+{
+	kthread_stop(thread);
+}
+
+void watt_sampler_kick(void)
+{
+	struct task_struct *sleeper = READ_ONCE(thread);
+
+	WRITE_ONCE(is_kicked, true);
+	if (sleeper)
+		wake_up_process(sleeper);
+}
+
+struct watt_sampler_stat watt_sampler_get_stat(void)
+{
+	return stat;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "stat.h"
+
+#include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+
+#include "ledger.h"
+#include "process.h"
+#include "publish.h"
+#include "rapl.h"
+#include "sample.h"
+#include "usage.h"
+
+int watt_stat_show(struct seq_file *file, void *unused)
+{
+	struct watt_sampler_stat stat = watt_sampler_get_stat();
+
+	seq_printf(file, "running_ns=%llu\n", ktime_get_ns() - stat.began_ns);
+	seq_printf(file, "samples=%llu\n", stat.n_samples);
+	seq_printf(file, "samples_missed=%llu\n", stat.n_missed);
+	seq_printf(file, "windows=%llu\n", watt_publish_window());
+	seq_printf(file, "late_max_ns=%llu\n", stat.late_max_ns);
+	seq_printf(file, "pass_sum_ns=%llu\n", stat.pass_sum_ns);
+	seq_printf(file, "pass_max_ns=%llu\n", stat.pass_max_ns);
+	seq_printf(file, "thread_cpu_ns=%llu\n", stat.cpu_ns);
+	seq_printf(file, "processes=%u\n", watt_processes_count());
+	seq_printf(file, "processes_refused=%llu\n", watt_processes_refused());
+	seq_printf(file, "times_disbelieved=%llu\n", watt_usage_n_rebased());
+	seq_printf(file, "rapl_errors=%llu\n", watt_rapl_n_errors());
+	seq_printf(file, "idle_power_uw=%llu\n", watt_ledger_idle_uw());
+	seq_printf(file, "checks=%llu\n", watt_ledger_n_checks());
+	seq_printf(file, "check_failures=%llu\n", watt_ledger_n_failures());
+	return 0;
+}

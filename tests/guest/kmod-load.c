@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work for the kernel module to account, and readers of its files. Runs in the guest.
+ *
+ * usage: kmod-load threads N MS     N threads, each busy for MS ms of CPU time; then the process
+ *                                   says "PID CPU_NS" by its own clock and waits for a signal
+ *        kmod-load storm N US       N children one after another, each busy for US us; then says
+ *                                   how much CPU time they all used by wait4, and waits
+ *        kmod-load many N           N children that sleep; says "ready", and waits
+ *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
+ *                                   a file that is not there is no error
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t cpu_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void be_busy(uint64_t ns)
+{
+	while (cpu_ns(CLOCK_THREAD_CPUTIME_ID) < ns)
+		;
+}
+
+static void *run_thread(void *ms)
+{
+	be_busy((uintptr_t)ms * 1000000);
+	return NULL;
+}
+
+static int do_threads(unsigned long n, unsigned long ms)
+{
+	pthread_t thread;
+
+	for (; n > 0; n--) {
+		if (pthread_create(&thread, NULL, run_thread, (void *)(uintptr_t)ms))
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	printf("%d %llu\n", getpid(), (unsigned long long)cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+static uint64_t us(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+static int do_storm(unsigned long n, unsigned long busy_us)
+{
+	struct rusage used;
+
+	for (; n > 0; n--) {
+		pid_t child = fork();
+
+		if (child < 0)
+			return 1;
+		if (!child) {
+			be_busy(busy_us * 1000);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	getrusage(RUSAGE_CHILDREN, &used);
+	printf("%llu\n", (unsigned long long)(us(used.ru_utime) + us(used.ru_stime)) * 1000);
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+static int do_many(unsigned long n)
+{
+	for (; n > 0; n--) {
+		pid_t child = fork();
+
+		if (child < 0) {
+			fprintf(stderr, "kmod-load: %lu children short: %s\n", n, strerror(errno));
+			return 1;
+		}
+		if (!child) {
+			pause();
+			_exit(0);
+		}
+	}
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+static void read_once(const char *path)
+{
+	char buffer[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		;
+	close(fd);
+}
+
+static int do_read(unsigned long n, char *const *paths)
+{
+	size_t i;
+
+	for (; n > 1 && fork() > 0; n--)
+		;
+	while (true)
+		for (i = 0; paths[i]; i++)
+			read_once(paths[i]);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	unsigned long more = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+
+	if (argc == 4 && !strcmp(argv[1], "threads"))
+		return do_threads(n, more);
+	if (argc == 4 && !strcmp(argv[1], "storm"))
+		return do_storm(n, more);
+	if (argc == 3 && !strcmp(argv[1], "many"))
+		return do_many(n);
+	if (argc > 3 && !strcmp(argv[1], "read"))
+		return do_read(n, argv + 3);
+	fputs("usage: kmod-load threads N MS | storm N US | many N | read N FILE...\n", stderr);
+	return 2;
+}
