@@ -56,7 +56,7 @@ void json_raw(struct json_writer *json, const char *key, const char *text)
 void json_text(struct json_writer *json, const char *key, const char *text)
 {
 	if (!text) {
-		json_null(json, key);
+		json_put_null(json, key);
 		return;
 	}
 	lead(json, key);
@@ -87,7 +87,7 @@ void json_udecimal(struct json_writer *json, const char *key, uint64_t value, un
 	json_raw(json, key, decimal_unsigned(buf, value, places));
 }
 
-void json_real(struct json_writer *json, const char *key, double value)
+void json_put_real(struct json_writer *json, const char *key, double value)
 {
 	char buf[DECIMAL_SIZE];
 
@@ -99,7 +99,7 @@ void json_bool(struct json_writer *json, const char *key, bool value)
 	json_raw(json, key, value ? "true" : "false");
 }
 
-void json_null(struct json_writer *json, const char *key)
+void json_put_null(struct json_writer *json, const char *key)
 {
 	json_raw(json, key, "null");
 }

@@ -18,6 +18,7 @@ struct json_writer {
 	bool has_items;
 };
 
+/* The names of jansson, which the command is linked with too, are not ours to take. */
 void json_begin(struct json_writer *json, const char *key, char bracket);
 void json_end(struct json_writer *json, char bracket);
 /* NULL: null. */
@@ -28,9 +29,9 @@ void json_uint(struct json_writer *json, const char *key, uint64_t value);
 void json_decimal(struct json_writer *json, const char *key, int64_t value, unsigned int places);
 void json_udecimal(struct json_writer *json, const char *key, uint64_t value, unsigned int places);
 /* Not finite: null. */
-void json_real(struct json_writer *json, const char *key, double value);
+void json_put_real(struct json_writer *json, const char *key, double value);
 void json_bool(struct json_writer *json, const char *key, bool value);
-void json_null(struct json_writer *json, const char *key);
+void json_put_null(struct json_writer *json, const char *key);
 /* Text that is JSON already. */
 void json_raw(struct json_writer *json, const char *key, const char *text);
 

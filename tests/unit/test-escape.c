@@ -85,7 +85,7 @@ static void write_document(struct json_writer *json)
 	json_end(json, ']');
 	json_begin(json, NULL, '{');
 	json_decimal(json, "e", 1500000000, 9);
-	json_real(json, "nan", NAN);
+	json_put_real(json, "nan", NAN);
 	json_end(json, '}');
 	json_end(json, ']');
 	json_bool(json, "yes", true);
