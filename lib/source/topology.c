@@ -35,8 +35,8 @@ static int mark_online(unsigned int cpu, void *data)
 }
 
 /* Calls fn for each CPU of a list file. 0, or why there is no such list. */
-static int for_each_cpu(const struct watt_env *env, const char *file,
-			int (*fn)(unsigned int cpu, void *data), void *data)
+static int walk_cpu_list(const struct watt_env *env, const char *file,
+			 int (*fn)(unsigned int cpu, void *data), void *data)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
@@ -55,10 +55,10 @@ static uint32_t count_cpus(const struct watt_env *env)
 	uint32_t n_cpus = 0;
 	long n;
 
-	if (for_each_cpu(env, CPU_DIR "/possible", count_cpu, &n_cpus) == 0 && n_cpus > 0)
+	if (walk_cpu_list(env, CPU_DIR "/possible", count_cpu, &n_cpus) == 0 && n_cpus > 0)
 		return n_cpus;
 	n_cpus = 0;
-	if (for_each_cpu(env, CPU_DIR "/present", count_cpu, &n_cpus) == 0 && n_cpus > 0)
+	if (walk_cpu_list(env, CPU_DIR "/present", count_cpu, &n_cpus) == 0 && n_cpus > 0)
 		return n_cpus;
 	n = sysconf(_SC_NPROCESSORS_CONF);
 	return n > 0 ? (uint32_t)WATT_MIN(n, 65536) : 1;
@@ -126,7 +126,7 @@ int watt_topology_open(const struct watt_env *env, struct watt_topology *ret)
 	topology.cpus = calloc(topology.n_cpus, sizeof(*topology.cpus));
 	if (!topology.cpus)
 		return -ENOMEM;
-	for_each_cpu(env, CPU_DIR "/online", mark_online, &topology);
+	walk_cpu_list(env, CPU_DIR "/online", mark_online, &topology);
 	for (i = 0; i < topology.n_cpus; i++)
 		read_cpu(env, i, &topology.cpus[i]);
 	settle_unknown(&topology);
