@@ -48,6 +48,52 @@ static void assert_close(uint64_t got_ns, uint64_t want_ns, double tolerance)
 	assert_true(error <= tolerance && error >= -tolerance);
 }
 
+/* ---- the truth ---- */
+
+static struct switch_truth_bpf *truth_open(void)
+{
+	struct switch_truth_bpf *truth = switch_truth_bpf__open();
+
+	assert_non_null(truth);
+	truth->rodata->parent_tgid = (uint32_t)getpid();
+	assert_int_equal(switch_truth_bpf__load(truth), 0);
+	assert_int_equal(switch_truth_bpf__attach(truth), 0);
+	return truth;
+}
+
+static uint64_t truth_ns(struct switch_truth_bpf *truth, uint32_t tid, uint32_t cpu)
+{
+	struct truth_key key = { .tid = tid, .cpu = cpu };
+	uint64_t ns = 0;
+
+	bpf_map_lookup_elem(bpf_map__fd(truth->maps.ran), &key, &ns);
+	return ns;
+}
+
+/* Each child that was freed used what its last switch left in its counter. */
+static void assert_as_switched(const struct rig *rig, struct switch_truth_bpf *truth)
+{
+	uint32_t n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t all_ns = 0, wrong_ns = 0;
+
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		const struct rig_task *task = rig->tasks[i];
+		uint64_t want_ns = 0;
+
+		if (!task || !task->is_ours || !task->is_freed)
+			continue;
+		for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+			want_ns += truth_ns(truth, task->tid, cpu);
+		all_ns += want_ns;
+		wrong_ns += task->free_ns > want_ns ? task->free_ns - want_ns :
+						      want_ns - task->free_ns;
+	}
+	if (wrong_ns > all_ns / 1000)
+		fprintf(stderr, "%.3f ms of %.3f ms differ from what was switched\n",
+			(double)wrong_ns / 1e6, (double)all_ns / 1e6);
+	assert_true(all_ns > 0 && wrong_ns <= all_ns / 1000);
+}
+
 /* ---- how much ---- */
 
 static void test_spinning_child(void **state)
@@ -56,15 +102,15 @@ static void test_spinning_child(void **state)
 	struct rig *rig = rig_get(state);
 	struct rig_task *task;
 	struct rusage usage;
-	pid_t pid, done;
+	pid_t pid;
 
 	rig_sweep(rig, true);
 	pid = child_spawn(child_spin, &work_ns);
-	while (!(done = wait4(pid, NULL, WNOHANG, &usage))) {
+	while (!child_is_dead(pid)) {
 		rig_sweep(rig, false);
 		usleep(30000);
 	}
-	assert_int_equal(done, pid);
+	child_reap_settled(pid, &usage);
 	assert_true(rig_wait_freed(rig));
 	task = rig_latest(rig, pid);
 	assert_non_null(task);
@@ -75,24 +121,38 @@ static void test_spinning_child(void **state)
 	assert_int_equal(rig->lost, 0);
 }
 
+/* Emulated machines take long for each. */
+static int how_many(void)
+{
+	return getenv("WATT_TEST_FEW") ? 300 : 2000;
+}
+
+/*
+ * Reaped at once, so that getrusage may lack their last bit (see child_reap_settled), but never
+ * tells of more.
+ */
 static void test_short_lived(void **state)
 {
 	char *const argv[] = { (char *)"true", NULL };
-	uint64_t before_ns = children_ns();
 	struct rig *rig = rig_get(state);
+	struct switch_truth_bpf *truth = truth_open();
+	uint64_t before_ns = children_ns();
+	int n = how_many();
 	pid_t pid;
 
 	rig_sweep(rig, true);
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < n; i++) {
 		assert_int_equal(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ), 0);
 		child_reap(pid);
 		if (i % 50 == 0)
 			rig_sweep(rig, false);
 	}
 	assert_true(rig_wait_freed(rig));
-	assert_int_equal(rig_ours_count(rig), 2000);
-	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
+	assert_int_equal(rig_ours_count(rig), n);
+	assert_as_switched(rig, truth);
+	assert_true(rig_ours_ns(rig) + 10 * WATT_NSEC_PER_USEC >= children_ns() - before_ns);
 	assert_int_equal(rig->lost, 0);
+	switch_truth_bpf__destroy(truth);
 }
 
 /*
@@ -103,8 +163,9 @@ static void test_short_lived(void **state)
 static void test_frees(void **state)
 {
 	char *const argv[] = { (char *)"true", NULL };
-	uint64_t before_ns = children_ns();
 	struct rig *rig = rig_get(state);
+	struct switch_truth_bpf *truth = truth_open();
+	uint64_t before_ns = children_ns();
 	size_t n_freed = 0;
 	pid_t pid;
 
@@ -121,20 +182,30 @@ static void test_frees(void **state)
 		n_freed += rig->tasks[i] && rig->tasks[i]->is_ours && rig->tasks[i]->is_freed;
 	assert_int_equal(rig_ours_count(rig), 300);
 	assert_true(n_freed > 100);
-	assert_true(rig_ours_ns(rig) <= (children_ns() - before_ns) * 101 / 100);
+	assert_as_switched(rig, truth);
 	if (n_freed == 300)
-		assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
+		assert_true(rig_ours_ns(rig) + 10 * WATT_NSEC_PER_USEC >=
+			    children_ns() - before_ns);
+	switch_truth_bpf__destroy(truth);
 }
 
+/* Reaped when all of a lot have settled: see child_reap_settled. */
 static void storm(void *data)
 {
-	for (int i = 0; i < 250; i++) {
-		pid_t pid = fork();
+	siginfo_t info;
+	pid_t pids[25];
 
-		if (!pid)
-			_exit(0);
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
+	for (int lot = 0; lot < 10; lot++) {
+		for (int i = 0; i < 25; i++) {
+			pids[i] = fork();
+			if (!pids[i])
+				_exit(0);
+		}
+		for (int i = 0; i < 25; i++)
+			waitid(P_PID, (id_t)pids[i], &info, WEXITED | WNOWAIT);
+		usleep(20000);
+		for (int i = 0; i < 25; i++)
+			waitpid(pids[i], NULL, 0);
 	}
 }
 
@@ -142,13 +213,14 @@ static void test_fork_storm(void **state)
 {
 	uint64_t before_ns = children_ns();
 	struct rig *rig = rig_get(state);
+	struct rusage usage;
 	pid_t pids[8];
 
 	rig_sweep(rig, true);
 	for (int i = 0; i < 8; i++)
 		pids[i] = child_spawn(storm, NULL);
 	for (int i = 0; i < 8; i++)
-		child_reap(pids[i]);
+		child_reap_settled(pids[i], &usage);
 	assert_true(rig_wait_freed(rig));
 	assert_int_equal(rig_ours_count(rig), 8 + 8 * 250);
 	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
@@ -176,16 +248,16 @@ static void test_threads(void **state)
 	uint64_t work_ns = 150 * WATT_NSEC_PER_MSEC, sum_ns = 0;
 	struct rig *rig = rig_get(state);
 	struct rusage usage;
-	pid_t pid, done;
 	size_t n = 0;
+	pid_t pid;
 
 	rig_sweep(rig, true);
 	pid = child_spawn(burn_in_threads, &work_ns);
-	while (!(done = wait4(pid, NULL, WNOHANG, &usage))) {
+	while (!child_is_dead(pid)) {
 		rig_sweep(rig, false);
 		usleep(10000);
 	}
-	assert_int_equal(done, pid);
+	child_reap_settled(pid, &usage);
 	assert_true(rig_wait_freed(rig));
 	for (size_t i = 0; i < rig->n_slots; i++) {
 		const struct rig_task *task = rig->tasks[i];
@@ -207,6 +279,7 @@ struct hog {
 	pthread_t thread;
 	pid_t tid;
 	int cpu;
+	volatile uint64_t beat_ns; /* it is running now */
 	volatile bool is_done;
 };
 
@@ -226,8 +299,14 @@ static void *run_hog(void *data)
 	pin(hog->cpu);
 	hog->tid = gettid();
 	while (!hog->is_done)
-		;
+		hog->beat_ns = watt_now_ns();
 	return NULL;
+}
+
+/* A machine below may take the CPU away without telling: then nobody here knows what is true. */
+static bool hog_is_awake(const struct hog *hog)
+{
+	return watt_now_ns() < hog->beat_ns + WATT_NSEC_PER_MSEC / 2;
 }
 
 /*
@@ -238,6 +317,7 @@ static bool hog_error_ns(struct rig *rig, const struct hog *hog, double *ret)
 {
 	const struct watt_usage *record;
 	uint64_t before_ns, exact_ns, after_ns;
+	bool is_awake = hog_is_awake(hog);
 	clockid_t clock;
 
 	rig_sweep(rig, false);
@@ -246,7 +326,8 @@ static bool hog_error_ns(struct rig *rig, const struct hog *hog, double *ret)
 	exact_ns = watt_clock_ns(clock);
 	after_ns = watt_now_ns();
 	record = rig_record(rig, hog->tid, WATT_USAGE_TASK);
-	if (!record || !(record->flags & WATT_USAGE_RUNNING) || after_ns - before_ns > 100000)
+	if (!record || !(record->flags & WATT_USAGE_RUNNING) || after_ns - before_ns > 100000 ||
+	    !is_awake || !hog_is_awake(hog))
 		return false;
 	*ret = (double)record->cpu_ns + (double)(before_ns / 2 + after_ns / 2 - record->t_ns) -
 	       (double)exact_ns;
@@ -274,7 +355,7 @@ static void test_hog(void **state)
 	assert_int_equal(pthread_create(&hog.thread, NULL, run_hog, &hog), 0);
 	pin(0);
 	rig_sweep(rig, true);
-	for (int i = 0; i < 130 && n < 100; i++) {
+	for (int i = 0; i < 300 && n < 100; i++) {
 		usleep(19000 + (useconds_t)(rand() % 9000));
 		if (!hog_error_ns(rig, &hog, &error_ns)) {
 			has_last = false;
@@ -321,15 +402,6 @@ static void hop(void *data)
 	}
 }
 
-static uint64_t truth_ns(struct switch_truth_bpf *truth, uint32_t tid, uint32_t cpu)
-{
-	struct truth_key key = { .tid = tid, .cpu = cpu };
-	uint64_t ns = 0;
-
-	bpf_map_lookup_elem(bpf_map__fd(truth->maps.ran), &key, &ns);
-	return ns;
-}
-
 static uint64_t steal_ns(const struct rig *rig)
 {
 	uint64_t sum_ns = 0;
@@ -344,19 +416,16 @@ static void test_split_by_cpu(void **state)
 	enum {
 		N = 6
 	};
-	struct switch_truth_bpf *truth = switch_truth_bpf__open();
 	uint64_t all_ns = 0, wrong_ns = 0, stolen_ns;
 	struct rig *rig = rig_get(state);
+	struct switch_truth_bpf *truth;
 	pid_t pids[N];
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
 		fprintf(stderr, "there is only one CPU\n");
 		skip();
 	}
-	assert_non_null(truth);
-	truth->rodata->parent_tgid = (uint32_t)getpid();
-	assert_int_equal(switch_truth_bpf__load(truth), 0);
-	assert_int_equal(switch_truth_bpf__attach(truth), 0);
+	truth = truth_open();
 	rig_sweep(rig, true);
 	stolen_ns = steal_ns(rig);
 	for (int i = 0; i < N; i++)

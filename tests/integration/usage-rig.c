@@ -156,7 +156,8 @@ static void take(struct rig *rig, const struct watt_usage *record)
 	if (record->kind != WATT_USAGE_EXIT)
 		take_time(task, record);
 	task->tgid = record->tgid;
-	task->leader_start_ns = record->leader_start_ns;
+	if (record->leader_start_ns) /* not known when the leader's memory is gone */
+		task->leader_start_ns = record->leader_start_ns;
 	task->cpu = record->cpu;
 	if (record->parent_tgid)
 		task->parent_tgid = record->parent_tgid;
@@ -289,6 +290,23 @@ pid_t child_spawn(void (*fn)(void *), void *data)
 void child_reap(pid_t pid)
 {
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+bool child_is_dead(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG), 0);
+	return info.si_pid == pid;
+}
+
+void child_reap_settled(pid_t pid, struct rusage *ret)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	usleep(20000);
+	assert_int_equal(wait4(pid, NULL, 0, ret), pid);
 }
 
 void child_kill(pid_t pid)

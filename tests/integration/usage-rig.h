@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "../unit/unit.h"
@@ -133,6 +134,14 @@ void child_spin(void *ns);
 void child_pause(void *nothing);
 pid_t child_spawn(void (*fn)(void *), void *data);
 void child_reap(pid_t pid);
+/*
+ * Reaps a child, and says what it and its own children used, to the end. Its getrusage is what the
+ * counter says when it is reaped: a child is reported dead while it runs its last bit, on another
+ * CPU and with a counter as old as its last tick. So it is left alone for a while first.
+ */
+void child_reap_settled(pid_t pid, struct rusage *ret);
+/* It can still be reaped. */
+bool child_is_dead(pid_t pid);
 void child_kill(pid_t pid);
 
 #endif
