@@ -116,9 +116,16 @@ class Debs:
     def unpack(self, root, packages):
         """Downloads packages and unpacks them below root."""
         self.run('apt-get', 'download', *packages)
-        os.makedirs(root, exist_ok=True)
+        # As where it would be installed: some packages still know of two folders.
+        for folder in ('bin', 'lib', 'sbin'):
+            os.makedirs(os.path.join(root, 'usr', folder), exist_ok=True)
+            if not os.path.lexists(os.path.join(root, folder)):
+                os.symlink(f'usr/{folder}', os.path.join(root, folder))
         for package in sorted(glob.glob(self.path('debs', '*.deb'))):
-            subprocess.run(['dpkg', '-x', package, root], check=True)
+            with subprocess.Popen(['dpkg', '--fsys-tarfile', package],
+                                  stdout=subprocess.PIPE) as data:
+                subprocess.run(['tar', '-x', '-C', root, '--no-same-owner',
+                                '--keep-directory-symlink'], stdin=data.stdout, check=True)
             os.unlink(package)
 
     def remove(self):
