@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a recording that is read. One thread per object at a time. */
+#ifndef WATT_RECORD_RECORDING_H
+#define WATT_RECORD_RECORDING_H
+
+#include <sqlite3.h>
+
+#include "record/chunk.h"
+#include "record/record.h"
+
+/* Where a chunk is and what it says of itself. */
+struct watt_chunk_place {
+	int64_t id;
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+	uint64_t n_samples;
+	uint64_t n_usage;
+};
+
+/* A place in the sequence of chunks. */
+struct watt_stream {
+	struct watt_chunk_reader *reader;
+	size_t next;       /* chunk to open */
+	bool is_open;      /* the one before next is */
+	bool has_told_end; /* that the list of chunks is damaged */
+};
+
+struct watt_recording {
+	sqlite3 *db;
+	char *path;
+	struct watt_log log;
+	struct watt_recording_info info;
+	int64_t realtime_offset_ns;
+	/* texts of all that follows */
+	char **texts;
+	size_t n_texts;
+	size_t cap_texts;
+	struct watt_channel *channels;
+	size_t cap_channels;
+	const struct watt_channel **channel_list;
+	struct watt_cpu_place *places;
+	size_t cap_places;
+	uint16_t *cpu_slot;
+	size_t cap_cpus;
+	struct watt_setup setup;
+	struct watt_mark *marks;
+	size_t n_marks;
+	size_t cap_marks;
+	struct watt_recording_loss *losses;
+	size_t n_losses;
+	size_t cap_losses;
+	struct watt_chunk_place *chunks;
+	size_t n_chunks;
+	size_t cap_chunks;
+	bool is_list_damaged; /* there may have been more chunks */
+	sqlite3_stmt *get_chunk;
+	struct watt_stream ops;
+	struct watt_stream samples;
+	uint64_t seek_ns; /* samples before it are passed over */
+};
+
+/* One sentence, which begins with the name of the file. Returns r. */
+__attribute__((format(printf, 3, 4))) int watt_recording_complain(const struct watt_recording *rec,
+								  int r, const char *fmt, ...);
+/* Opens the database so that nothing in it can run. Complains. */
+int watt_recording_open_database(struct watt_recording *rec);
+/* Reads everything but the chunks' data. Complains. */
+int watt_recording_load(struct watt_recording *rec);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One file of a recording, being written: an SQLite database in WAL mode, one transaction a
+ * chunk. One thread at a time.
+ */
+#ifndef WATT_RECORD_STORE_H
+#define WATT_RECORD_STORE_H
+
+#include "record/chunk.h"
+#include "record/record.h"
+
+struct watt_store;
+
+/* What a file begins with. Borrowed. */
+struct watt_store_head {
+	const struct watt_setup *setup;
+	const struct watt_machine *machine;
+	const struct watt_domain *const *domains;
+	size_t n_domains;
+	const char *command;   /* NULL: the whole machine */
+	const char *recording; /* the same in all its files, and in no other recording */
+	uint32_t part;         /* from 1 */
+	int64_t realtime_offset_ns;
+};
+
+/* What is committed at once. Borrowed. */
+struct watt_store_entry {
+	const struct watt_chunk *chunk; /* NULL: none */
+	const void *packed;
+	size_t packed_size;
+	const struct watt_mark *marks;
+	size_t n_marks;
+	struct watt_snapshot *const *snapshots;
+	size_t n_snapshots;
+	/* as the newest data says */
+	uint64_t missed_reads;
+	uint64_t lost_samples;
+	uint64_t lost_usage;
+	bool is_snapshot_aligned;
+};
+
+struct watt_store_loss {
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+	uint64_t samples;
+	uint64_t usage_records;
+	const char *why;
+};
+
+/*
+ * Makes the file: it is there as a whole or not at all. overwrite: replaces a recording that is
+ * there. Logs one sentence on failure: -EEXIST, -EBUSY (it is being written), -EACCES, -ENOENT,
+ * -EISDIR, -EMEDIUMTYPE (not a plain file), -ENOSPC, ...
+ */
+int watt_store_create(const char *path, bool overwrite, const struct watt_store_head *head,
+		      const struct watt_log *log, struct watt_store **ret);
+/* One transaction: all of it or nothing. Negative errno; the file is as before then. */
+int watt_store_commit(struct watt_store *store, const struct watt_store_entry *entry,
+		      const struct watt_store_loss *losses, size_t n_losses);
+/* Corrects the row of the last loss: it went on. */
+int watt_store_extend_loss(struct watt_store *store, const struct watt_store_loss *loss);
+/* Bytes on disk. */
+uint64_t watt_store_get_bytes(const struct watt_store *store);
+/* Says in the file that it is complete, and makes it one file. 0; or it stays as it was. */
+int watt_store_finish(struct watt_store *store);
+/* Accepts NULL; returns NULL. */
+struct watt_store *watt_store_free(struct watt_store *store);
+
+#endif
