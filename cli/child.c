@@ -8,9 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "xalloc.h"
 
 static void close_fd(int *fd)
 {
@@ -19,8 +23,32 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-__attribute__((noreturn)) static void run(char *const *argv, const sigset_t *mask, int gate_fd,
-					  int error_fd)
+#define MARKS "WATTRIBUTE_MARKS="
+
+/* Our environment with the address in it; free the array and its first element. */
+static char **make_environment(const char *marks_address)
+{
+	size_t n = 0, i, k = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	copy = xcalloc(n + 2, sizeof(*copy));
+	if (marks_address)
+		copy[k++] = xasprintf(MARKS "%s", marks_address);
+	for (i = 0; i < n; i++)
+		if (!marks_address || strncmp(environ[i], MARKS, strlen(MARKS)) != 0)
+			copy[k++] = environ[i];
+	return copy;
+}
+
+struct start {
+	char *const *argv;
+	char *const *environment;
+	const sigset_t *mask;
+};
+
+__attribute__((noreturn)) static void run(const struct start *start, int gate_fd, int error_fd)
 {
 	char byte;
 	int error;
@@ -31,15 +59,15 @@ __attribute__((noreturn)) static void run(char *const *argv, const sigset_t *mas
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], argv);
+	sigprocmask(SIG_SETMASK, start->mask, NULL);
+	execvpe(start->argv[0], start->argv, start->environment);
 	error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-int child_start(struct child *child, char *const *argv, const sigset_t *mask)
+static int fork_child(struct child *child, const struct start *start)
 {
 	int gate[2] = { -1, -1 }, error[2] = { -1, -1 }, r = 0;
 
@@ -54,7 +82,7 @@ int child_start(struct child *child, char *const *argv, const sigset_t *mask)
 	}
 	if (child->pid == 0) {
 		close(gate[1]);
-		run(argv, mask, gate[0], error[1]);
+		run(start, gate[0], error[1]);
 	}
 	close_fd(&gate[0]);
 	close_fd(&error[1]);
@@ -73,6 +101,19 @@ err_pipes:
 	close_fd(&gate[1]);
 	close_fd(&error[0]);
 	close_fd(&error[1]);
+	return r;
+}
+
+int child_start(struct child *child, char *const *argv, const char *marks_address,
+		const sigset_t *mask)
+{
+	char **environment = make_environment(marks_address);
+	struct start start = { .argv = argv, .environment = environment, .mask = mask };
+	int r = fork_child(child, &start);
+
+	if (marks_address)
+		free(environment[0]);
+	free(environment);
 	return r;
 }
 

@@ -22,8 +22,12 @@ struct child {
 		.pid = -1, .pidfd = -1, .gate_fd = -1, .error_fd = -1 \
 	}
 
-/* Forks; mask is the signal mask that the command gets. 0 or a negative errno. */
-int child_start(struct child *child, char *const *argv, const sigset_t *mask);
+/*
+ * Forks; mask is the signal mask that the command gets, marks_address what its environment has as
+ * WATTRIBUTE_MARKS (NULL: what ours has). 0 or a negative errno.
+ */
+int child_start(struct child *child, char *const *argv, const char *marks_address,
+		const sigset_t *mask);
 /* Lets it go, and returns when the command runs: 0, or the negative errno of its execution. */
 int child_release(struct child *child);
 /*

@@ -225,6 +225,7 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 	setup.limit_ns = opts->limit_ns;
 	setup.show_interval = opts->common.is_json ? NULL : show_interval;
 	setup.data = &output;
+	setup.events.wants_marks = true;
 	/* Signals are blocked before the session has threads that could take them. */
 	r = events_open(&setup.events);
 	if (r < 0) {

@@ -54,6 +54,12 @@ static bool take_signal(struct events *ev)
 	return true;
 }
 
+/* One that came while something else was done needs no waiting. */
+static bool take_mark(struct events *ev, struct watt_session *ses)
+{
+	return ev->wants_marks && watt_session_next_mark(ses, &ev->mark) == 0;
+}
+
 static int poll_until(struct pollfd *fds, size_t n, uint64_t deadline_ns)
 {
 	uint64_t now_ns = events_now_ns(),
@@ -81,9 +87,9 @@ int events_wait(struct events *ev, struct watt_session *ses, uint64_t deadline_n
 	};
 
 	for (;;) {
-		int happened = 0, r;
+		int happened = take_mark(ev, ses) ? EVENTS_MARK : 0, r;
 
-		r = poll_until(fds, N, deadline_ns);
+		r = poll_until(fds, N, happened ? 0 : deadline_ns);
 		if (r < 0 && errno != EINTR)
 			return -errno;
 		if (r > 0 && fds[SESSION].revents) {
@@ -91,6 +97,8 @@ int events_wait(struct events *ev, struct watt_session *ses, uint64_t deadline_n
 			if (r < 0)
 				return r;
 		}
+		if (!happened && take_mark(ev, ses))
+			happened |= EVENTS_MARK;
 		if (r >= 0 && fds[SIGNAL].revents && take_signal(ev))
 			happened |= EVENTS_SIGNAL;
 		if (r >= 0 && fds[INPUT].revents)

@@ -21,6 +21,8 @@ struct events {
 	sigset_t old_mask;     /* what a child has to start with */
 	int signal;            /* the newest signal */
 	bool is_from_terminal; /* it was sent by the terminal, so the whole group got it */
+	bool wants_marks;
+	struct watt_mark mark; /* the newest mark */
 };
 
 #define EVENTS_INIT \
@@ -34,6 +36,7 @@ enum events_bit {
 	EVENTS_SIGNAL = 1 << 1,
 	EVENTS_INPUT = 1 << 2,
 	EVENTS_PROCESS = 1 << 3,
+	EVENTS_MARK = 1 << 4, /* if they are wanted: one, the next call has the next */
 };
 
 /* Blocks the signals that end or change a command, and opens the descriptor. */

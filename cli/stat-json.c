@@ -103,6 +103,64 @@ static json_t *intervals_value(const struct stat_run *run)
 	return array;
 }
 
+static json_t *label_value(const char *label)
+{
+	return *label ? text_value(label) : json_null();
+}
+
+static json_t *phase_domains_value(const struct stat_report *report, const struct stat_run *run,
+				   const struct stat_phase *phase)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < phase->n_domains; i++) {
+		const struct watt_domain *domain = watt_session_get_domain(report->setup->ses, i);
+		bool is_known = run->domain_known[i];
+		json_t *obj = json_object();
+
+		set(obj, "path", text_value(domain->path));
+		set(obj, "is_partition", json_boolean(domain->is_partition));
+		set_energy(obj, "energy_nj", "energy_j", is_known, phase->domain_nj[i]);
+		set_energy(obj, "machine_energy_nj", "machine_energy_j", is_known,
+			   phase->domain_machine_nj[i]);
+		json_array_append_new(array, obj);
+	}
+	return array;
+}
+
+static double phase_power_w(const struct stat_phase *phase, int64_t energy_nj)
+{
+	return phase->is_known && phase->elapsed_ns ?
+		       (double)energy_nj / (double)phase->elapsed_ns :
+		       NAN;
+}
+
+static json_t *phases_value(const struct stat_report *report, const struct stat_run *run)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < run->phases.n; i++) {
+		const struct stat_phase *phase = &run->phases.list[i];
+		bool is_known = phase->is_known;
+		json_t *obj = json_object();
+
+		set(obj, "label", label_value(phase->label));
+		set(obj, "count", json_integer((json_int_t)phase->count));
+		set(obj, "elapsed_s", json_real((double)phase->elapsed_ns / 1e9));
+		set_energy(obj, "energy_nj", "energy_j", is_known, phase->energy_nj);
+		set_energy(obj, "machine_energy_nj", "machine_energy_j", is_known,
+			   phase->machine_nj);
+		set(obj, "power_w", real_or_null(phase_power_w(phase, phase->energy_nj)));
+		set(obj, "machine_power_w", real_or_null(phase_power_w(phase, phase->machine_nj)));
+		set(obj, "cpu_s", json_real((double)phase->cpu_ns / 1e9));
+		set(obj, "domains", phase_domains_value(report, run, phase));
+		json_array_append_new(array, obj);
+	}
+	return array;
+}
+
 static json_t *run_value(const struct stat_report *report, const struct stat_run *run)
 {
 	json_t *obj = json_object();
@@ -124,6 +182,7 @@ static json_t *run_value(const struct stat_report *report, const struct stat_run
 	set(obj, "exit_status", report->setup->argv ? json_integer(run->exit_status) : json_null());
 	set(obj, "domains", domains_value(report, run));
 	set(obj, "intervals", intervals_value(run));
+	set(obj, "phases", phases_value(report, run));
 	return obj;
 }
 
@@ -138,6 +197,47 @@ static void set_summary(json_t *obj, const char *key, const char *unit, const do
 	set(obj, mean, real_or_null(s.mean));
 	set(obj, sd, real_or_null(s.sd));
 	set(obj, ci95, real_or_null(s.ci95));
+}
+
+/* One phase over the runs that had it. */
+static json_t *phase_summary_value(const struct stat_report *report, const char *label)
+{
+	size_t n = report->n_runs, i;
+	auto_free double *energy = xcalloc(n, sizeof(double)), *power = xcalloc(n, sizeof(double));
+	auto_free double *machine = xcalloc(n, sizeof(double)), *cpu = xcalloc(n, sizeof(double));
+	auto_free double *elapsed = xcalloc(n, sizeof(double));
+	json_t *obj = json_object();
+
+	for (i = 0; i < n; i++) {
+		const struct stat_phase *phase = stat_phases_find(&report->runs[i].phases, label);
+		bool is_known = phase && phase->is_known;
+
+		energy[i] = is_known ? (double)phase->energy_nj / 1e9 : NAN;
+		machine[i] = is_known ? (double)phase->machine_nj / 1e9 : NAN;
+		power[i] = phase ? phase_power_w(phase, phase->energy_nj) : NAN;
+		cpu[i] = phase ? (double)phase->cpu_ns / 1e9 : NAN;
+		elapsed[i] = phase ? (double)phase->elapsed_ns / 1e9 : NAN;
+	}
+	set(obj, "label", label_value(label));
+	set(obj, "runs", json_integer((json_int_t)statistics_of(elapsed, n).n));
+	set_summary(obj, "energy", "j", energy, n);
+	set_summary(obj, "machine_energy", "j", machine, n);
+	set_summary(obj, "power", "w", power, n);
+	set_summary(obj, "cpu", "s", cpu, n);
+	set_summary(obj, "elapsed", "s", elapsed, n);
+	return obj;
+}
+
+static json_t *phase_summaries_value(const struct stat_report *report)
+{
+	struct stat_phases labels = stat_report_labels(report);
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < labels.n; i++)
+		json_array_append_new(array, phase_summary_value(report, labels.list[i].label));
+	stat_phases_done(&labels);
+	return array;
 }
 
 static json_t *summary_value(const struct stat_report *report)
@@ -162,6 +262,7 @@ static json_t *summary_value(const struct stat_report *report)
 	set_summary(obj, "power", "w", power, n);
 	set_summary(obj, "cpu", "s", cpu, n);
 	set_summary(obj, "elapsed", "s", elapsed, n);
+	set(obj, "phases", phase_summaries_value(report));
 	return obj;
 }
 

@@ -224,6 +224,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	if (report->setup->argv)
 		print_measure(report, out, RUSAGE_S, "s", 6, 2, "of it waited for (getrusage)");
 	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
+	stat_report_phases(report, out);
 	print_losses(report, out);
 	fputc('\n', out);
 }

@@ -15,6 +15,10 @@ struct stat_report {
 };
 
 void stat_report_print(const struct stat_report *report, FILE *out);
+/* The labels of all runs' phases, each once, without numbers. */
+struct stat_phases stat_report_labels(const struct stat_report *report);
+/* The table of phases; nothing if no mark was made. */
+void stat_report_phases(const struct stat_report *report, FILE *out);
 /* One line of -I. */
 void stat_report_interval(FILE *out, const struct stat_interval *interval,
 			  const struct balance *balance);

@@ -16,18 +16,10 @@
 #include "child.h"
 #include "message.h"
 #include "status.h"
+#include "totals.h"
 #include "xalloc.h"
 
 #define FLUSH_MS 3000
-
-/* Totals at one instant. */
-struct totals {
-	struct watt_snapshot *snap;
-	struct view view;
-	struct balance balance;
-	const struct watt_row *row; /* of the command; NULL: it is not in the snapshot */
-	uint64_t t_ns;
-};
 
 /* What is known while a run goes on. */
 struct measurement {
@@ -36,42 +28,16 @@ struct measurement {
 	struct child child;
 	uint64_t entity_id;
 	struct totals before, last; /* last: at the end of the newest interval */
-	uint64_t begin_ns;
+	uint64_t begin_ns, end_ns;  /* end: 0 while it runs */
+	struct totals phase_begin;  /* none was taken: the phase is the first */
+	struct watt_mark phase;     /* that began it */
+	struct watt_mark *marks;    /* whose snapshots are still to come, in their order */
+	size_t n_marks;
+	bool has_phases;
 };
 
-static void totals_done(struct totals *totals)
-{
-	view_done(&totals->view);
-	totals->snap = watt_snapshot_unref(totals->snap);
-	*totals = (struct totals){ 0 };
-}
-
-static int totals_take(struct measurement *m, struct totals *ret)
-{
-	struct totals totals = { 0 };
-	int r;
-
-	r = watt_session_snapshot(m->setup->ses, &totals.snap);
-	if (r < 0)
-		return r;
-	view_init(&totals.view, totals.snap);
-	balance_draw(&totals.view, &totals.balance);
-	totals.row = m->entity_id ? watt_snapshot_find_row(totals.snap, m->entity_id) : NULL;
-	totals.t_ns = events_now_ns();
-	totals_done(ret);
-	*ret = totals;
-	return 0;
-}
-
-static int64_t command_nj(const struct totals *totals)
-{
-	return totals->row ? totals->row->total_nj : 0;
-}
-
-static uint64_t command_cpu_ns(const struct totals *totals)
-{
-	return totals->row ? totals->row->cpu_ns : 0;
-}
+/* While a slow sensor keeps a mark waiting, the session is asked again so often. */
+#define MARK_RETRY_NS 10000000ULL
 
 static void add_interval(struct measurement *m, const struct totals *now)
 {
@@ -79,10 +45,10 @@ static void add_interval(struct measurement *m, const struct totals *now)
 	struct stat_interval interval = {
 		.end_ns = now->t_ns - m->begin_ns,
 		.elapsed_ns = now->t_ns - (m->last.snap ? m->last.t_ns : m->begin_ns),
-		.energy_nj = command_nj(now) - command_nj(&m->last),
+		.energy_nj = totals_get_nj(now) - totals_get_nj(&m->last),
 		.machine_nj = now->balance.energy_nj - (m->last.snap ? m->last.balance.energy_nj :
 								       m->before.balance.energy_nj),
-		.cpu_ns = command_cpu_ns(now) - command_cpu_ns(&m->last),
+		.cpu_ns = totals_get_cpu_ns(now) - totals_get_cpu_ns(&m->last),
 	};
 
 	run->intervals = xrealloc(run->intervals, run->n_intervals + 1, sizeof(*run->intervals));
@@ -96,7 +62,7 @@ static int end_interval(struct measurement *m)
 	struct totals now = { 0 };
 	int r;
 
-	r = totals_take(m, &now);
+	r = totals_take(m->setup->ses, m->entity_id, &now);
 	if (r < 0)
 		return r;
 	m->setup->balance = now.balance;
@@ -105,6 +71,81 @@ static int end_interval(struct measurement *m)
 	m->last = now;
 	return 0;
 }
+
+/* ---- phases ---- */
+
+/* The phase ends at `to`; mark begins the next. */
+static void end_phase(struct measurement *m, const struct totals *to)
+{
+	struct totals from = m->phase_begin.snap ? m->phase_begin : m->before;
+	uint64_t begin_ns = m->phase_begin.snap ? m->phase_begin.t_ns : m->begin_ns;
+	uint64_t end_ns = m->end_ns && m->end_ns < to->t_ns ? m->end_ns : to->t_ns;
+
+	/* What the command used while it waited to be let go is the run's, so it is the first's. */
+	if (!m->phase_begin.snap)
+		from.row = NULL;
+	stat_phases_add(&m->run->phases, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0,
+			&from, to);
+}
+
+static void begin_phase(struct measurement *m, const struct watt_mark *mark)
+{
+	m->marks = xrealloc(m->marks, m->n_marks + 1, sizeof(*m->marks));
+	m->marks[m->n_marks++] = *mark;
+	m->has_phases = true;
+}
+
+/* Ends phases at the marks that came, as far as the sensors have answered. */
+static int cut_phases(struct measurement *m, uint32_t timeout_ms)
+{
+	struct totals now = { 0 };
+	int r;
+
+	while (m->n_marks > 0) {
+		r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns, timeout_ms, &now);
+		if (r < 0)
+			return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
+		end_phase(m, &now);
+		totals_done(&m->phase_begin);
+		m->phase_begin = now;
+		now = (struct totals){ 0 };
+		m->phase = m->marks[0];
+		memmove(&m->marks[0], &m->marks[1], --m->n_marks * sizeof(*m->marks));
+	}
+	return 0;
+}
+
+/* Marks from before the run are of no phase in it. */
+static void forget_marks(struct measurement *m)
+{
+	struct watt_mark mark;
+
+	while (watt_session_next_mark(m->setup->ses, &mark) == 0)
+		continue;
+}
+
+/* What the command told with its last breath. */
+static int finish_marks(struct measurement *m)
+{
+	struct watt_mark mark;
+	size_t before;
+	int r;
+
+	do {
+		before = m->n_marks;
+		r = watt_session_dispatch(m->setup->ses);
+		if (r < 0)
+			return r;
+		while (watt_session_next_mark(m->setup->ses, &mark) == 0)
+			begin_phase(m, &mark);
+	} while (m->n_marks > before);
+	r = cut_phases(m, FLUSH_MS);
+	if (r == -ETIMEDOUT)
+		message_note("a sensor did not answer in time: the last phases are in one");
+	return r == -ETIMEDOUT ? 0 : r;
+}
+
+/* ---- the run ---- */
 
 /* A signal for us is one for the command, unless the terminal has sent it to both. */
 static bool pass_signal(struct measurement *m)
@@ -152,7 +193,18 @@ static uint64_t next_deadline(const struct measurement *m, uint64_t *interval_en
 		*interval_end_ns = EVENTS_NEVER;
 	else
 		*interval_end_ns = m->begin_ns + (m->run->n_intervals + 1) * m->setup->interval_ns;
+	/* Nothing later may be attributed while a mark waits: an interval ends after it. */
+	if (m->n_marks > 0) {
+		uint64_t retry_ns = events_now_ns() + MARK_RETRY_NS;
+
+		return limit_ns < retry_ns ? limit_ns : retry_ns;
+	}
 	return limit_ns < *interval_end_ns ? limit_ns : *interval_end_ns;
+}
+
+static bool is_over(const struct measurement *m)
+{
+	return m->setup->limit_ns && events_now_ns() >= m->begin_ns + m->setup->limit_ns;
 }
 
 static int wait_for_end(struct measurement *m)
@@ -165,17 +217,19 @@ static int wait_for_end(struct measurement *m)
 
 		if (happened < 0)
 			return happened;
+		if (happened & EVENTS_MARK)
+			begin_phase(m, &m->setup->events.mark);
 		if ((happened & EVENTS_SIGNAL) && pass_signal(m))
 			return 0;
 		if ((happened & (EVENTS_PROCESS | EVENTS_SIGNAL)) && has_ended(m, happened))
 			return 0;
-		if (!(happened & EVENTS_DEADLINE))
-			continue;
-		if (events_now_ns() < interval_end_ns)
-			return 0;
-		r = end_interval(m);
+		r = cut_phases(m, 0);
+		if (r == 0 && m->n_marks == 0 && events_now_ns() >= interval_end_ns)
+			r = end_interval(m);
 		if (r < 0)
 			return r;
+		if (is_over(m))
+			return 0;
 	}
 }
 
@@ -193,7 +247,7 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 		const struct watt_domain_state *a = after->view.states[i];
 
 		run->domain_known[i] = after->row && view_has_energy(a);
-		run->domain_nj[i] = after->row ? after->row->energy_nj[i] : 0;
+		run->domain_nj[i] = totals_get_domain_nj(after, i);
 		run->domain_machine_nj[i] = a->energy_nj - b->energy_nj;
 		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
 			run->machine_w +=
@@ -206,8 +260,8 @@ static void fill_run(struct measurement *m, const struct totals *after)
 	struct stat_run *run = m->run;
 
 	run->is_known = after->balance.is_known && after->row;
-	run->energy_nj = command_nj(after);
-	run->cpu_ns = command_cpu_ns(after);
+	run->energy_nj = totals_get_nj(after);
+	run->cpu_ns = totals_get_cpu_ns(after);
 	run->machine_nj = after->balance.energy_nj - m->before.balance.energy_nj;
 	run->idle_nj = after->balance.idle_nj - m->before.balance.idle_nj;
 	run->unattributed_nj = after->balance.unattributed_nj - m->before.balance.unattributed_nj;
@@ -222,7 +276,8 @@ static int begin_child(struct measurement *m)
 	struct stat_setup *setup = m->setup;
 	int r;
 
-	r = child_start(&m->child, setup->argv, &setup->events.old_mask);
+	r = child_start(&m->child, setup->argv, watt_session_get_marks_address(setup->ses),
+			&setup->events.old_mask);
 	if (r < 0) {
 		message_error("cannot start a process: %s", strerror(-r));
 		return r;
@@ -270,15 +325,21 @@ static int finish(struct measurement *m)
 	struct totals after = { 0 };
 	int r;
 
-	m->run->elapsed_ns = events_now_ns() - m->begin_ns;
+	m->end_ns = events_now_ns();
+	m->run->elapsed_ns = m->end_ns - m->begin_ns;
+	r = finish_marks(m);
+	if (r < 0)
+		return r;
 	r = watt_session_flush(m->setup->ses, FLUSH_MS);
 	if (r == -ETIMEDOUT)
 		message_note("not all accounts came in time: the rest is in 'unattributed'");
 	else if (r < 0)
 		return r;
-	r = totals_take(m, &after);
+	r = totals_take(m->setup->ses, m->entity_id, &after);
 	if (r < 0)
 		return r;
+	if (m->has_phases)
+		end_phase(m, &after);
 	if (m->setup->interval_ns)
 		add_interval(m, &after);
 	fill_run(m, &after);
@@ -296,7 +357,8 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 	if (r == 0) {
 		r = watt_session_flush(setup->ses, FLUSH_MS);
 		if (r == 0 || r == -ETIMEDOUT)
-			r = totals_take(&m, &m.before);
+			r = totals_take(setup->ses, m.entity_id, &m.before);
+		forget_marks(&m);
 		if (r == 0)
 			r = release(&m);
 		if (r == 0)
@@ -310,6 +372,8 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 	child_close(&m.child);
 	totals_done(&m.before);
 	totals_done(&m.last);
+	totals_done(&m.phase_begin);
+	free(m.marks);
 	if (r == 0)
 		*ret = run;
 	else
@@ -323,5 +387,6 @@ void stat_run_done(struct stat_run *run)
 	free(run->domain_nj);
 	free(run->domain_machine_nj);
 	free(run->intervals);
+	stat_phases_done(&run->phases);
 	*run = (struct stat_run){ 0 };
 }

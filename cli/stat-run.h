@@ -13,6 +13,7 @@
 
 #include "balance.h"
 #include "events.h"
+#include "stat-phase.h"
 
 /* What happened in one interval of -I. */
 struct stat_interval {
@@ -41,6 +42,7 @@ struct stat_run {
 	int64_t *domain_machine_nj;
 	struct stat_interval *intervals;
 	size_t n_intervals;
+	struct stat_phases phases; /* none, if no mark was made */
 };
 
 /* What the runs of one call have in common. */

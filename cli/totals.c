@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A snapshot laid open, with one entity's row. */
+#include "totals.h"
+
+#include "events.h"
+
+static void open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
+			  struct totals *ret)
+{
+	struct totals totals = { .snap = snap, .t_ns = t_ns };
+
+	view_init(&totals.view, snap);
+	balance_draw(&totals.view, &totals.balance);
+	totals.row = entity_id ? watt_snapshot_find_row(snap, entity_id) : NULL;
+	totals_done(ret);
+	*ret = totals;
+}
+
+int totals_take(struct watt_session *ses, uint64_t entity_id, struct totals *ret)
+{
+	struct watt_snapshot *snap;
+	int r;
+
+	r = watt_session_snapshot(ses, &snap);
+	if (r == 0)
+		open_snapshot(snap, entity_id, events_now_ns(), ret);
+	return r;
+}
+
+int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, uint32_t timeout_ms,
+		   struct totals *ret)
+{
+	struct watt_snapshot *snap;
+	int r;
+
+	r = watt_session_snapshot_at(ses, t_ns, timeout_ms, &snap);
+	if (r == 0)
+		open_snapshot(snap, entity_id, watt_snapshot_get_time_ns(snap), ret);
+	return r;
+}
+
+void totals_done(struct totals *totals)
+{
+	if (totals->snap)
+		view_done(&totals->view);
+	watt_snapshot_unref(totals->snap);
+	*totals = (struct totals){ 0 };
+}
+
+int64_t totals_get_nj(const struct totals *totals)
+{
+	return totals->row ? totals->row->total_nj : 0;
+}
+
+int64_t totals_get_domain_nj(const struct totals *totals, size_t domain)
+{
+	return totals->row ? totals->row->energy_nj[domain] : 0;
+}
+
+uint64_t totals_get_cpu_ns(const struct totals *totals)
+{
+	return totals->row ? totals->row->cpu_ns : 0;
+}
+
+int64_t totals_get_machine_nj(const struct totals *totals, size_t domain)
+{
+	return domain < totals->view.n_domains ? totals->view.states[domain]->energy_nj : 0;
+}

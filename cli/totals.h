@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What everybody had used by one instant, and what one entity had. Energies of a stretch of time
+ * are differences of two of them, so stretches add up to the whole.
+ */
+#ifndef WATT_CLI_TOTALS_H
+#define WATT_CLI_TOTALS_H
+
+#include <wattribute/session.h>
+
+#include "balance.h"
+#include "view.h"
+
+/* All zero: none was taken. */
+struct totals {
+	struct watt_snapshot *snap;
+	struct view view;
+	struct balance balance;
+	const struct watt_row *row; /* of the entity; NULL: it is not in the snapshot */
+	uint64_t t_ns;              /* CLOCK_MONOTONIC */
+};
+
+/* Of the newest attributed state. entity_id 0: none. Replaces *ret on success only. */
+int totals_take(struct watt_session *ses, uint64_t entity_id, struct totals *ret);
+/* As watt_session_snapshot_at(): -ETIMEDOUT: ask again. */
+int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, uint32_t timeout_ms,
+		   struct totals *ret);
+void totals_done(struct totals *totals);
+
+/* Of the entity; 0 where it is not in the snapshot. */
+int64_t totals_get_nj(const struct totals *totals);
+int64_t totals_get_domain_nj(const struct totals *totals, size_t domain);
+uint64_t totals_get_cpu_ns(const struct totals *totals);
+/* Of the machine; 0 where none was taken. */
+int64_t totals_get_machine_nj(const struct totals *totals, size_t domain);
+
+#endif

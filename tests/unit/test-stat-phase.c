@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/stat-phase.c: stretches with one label are one phase. */
+#include "unit.h"
+
+#include "stat-phase.h"
+
+/* Totals of a machine with two domains, made up. */
+struct made_up {
+	struct totals totals;
+	struct watt_domain_state states[2];
+	const struct watt_domain_state *pointers[2];
+	struct watt_row row;
+	int64_t row_nj[2];
+};
+
+static void make(struct made_up *ret, int64_t machine_nj, int64_t command_nj, uint64_t cpu_ns)
+{
+	*ret = (struct made_up){ 0 };
+	ret->row_nj[0] = command_nj;
+	ret->row_nj[1] = command_nj / 2;
+	ret->row = (struct watt_row){ .energy_nj = ret->row_nj,
+				      .total_nj = command_nj,
+				      .cpu_ns = cpu_ns };
+	ret->states[0].energy_nj = machine_nj;
+	ret->states[1].energy_nj = machine_nj / 2;
+	ret->pointers[0] = &ret->states[0];
+	ret->pointers[1] = &ret->states[1];
+	ret->totals.view.n_domains = 2;
+	ret->totals.view.states = ret->pointers;
+	ret->totals.balance.is_known = true;
+	ret->totals.balance.energy_nj = machine_nj;
+	ret->totals.row = &ret->row;
+}
+
+static void test_sums(void **state)
+{
+	static const char *const labels[] = { "", "load", "solve", "load" };
+	struct stat_phases phases = { 0 };
+	const struct stat_phase *phase;
+	struct made_up at[5];
+	int64_t i;
+
+	for (i = 0; i < 5; i++)
+		make(&at[i], 1000 * i * i, 100 * i * i, (uint64_t)(10 * i * i));
+	for (i = 0; i < 4; i++)
+		stat_phases_add(&phases, labels[i], (uint64_t)i + 1, &at[i].totals,
+				&at[i + 1].totals);
+	assert_int_equal(phases.n, 3);
+	assert_string_equal(phases.list[0].label, "");
+	assert_string_equal(phases.list[1].label, "load");
+	assert_string_equal(phases.list[2].label, "solve");
+	phase = stat_phases_find(&phases, "load");
+	assert_ptr_equal(phase, &phases.list[1]);
+	assert_int_equal(phase->count, 2);
+	assert_true(phase->is_known);
+	assert_int_equal(phase->elapsed_ns, 2 + 4);
+	assert_int_equal(phase->energy_nj, 100 * (3 + 7));
+	assert_int_equal(phase->machine_nj, 1000 * (3 + 7));
+	assert_int_equal(phase->cpu_ns, 10 * (3 + 7));
+	assert_int_equal(phase->domain_nj[0], 1000);
+	assert_int_equal(phase->domain_nj[1], 500);
+	assert_int_equal(phase->domain_machine_nj[0], 10000);
+	assert_int_equal(phase->domain_machine_nj[1], 5000);
+	assert_null(stat_phases_find(&phases, "write"));
+	stat_phases_done(&phases);
+	assert_int_equal(phases.n, 0);
+}
+
+/* What is not known is no 0, and a command that is not seen yet is no error. */
+static void test_unknown(void **state)
+{
+	struct stat_phases phases = { 0 };
+	struct made_up from, to;
+
+	make(&from, 100, 10, 1);
+	make(&to, 200, 20, 2);
+	from.totals.row = to.totals.row = NULL;
+	stat_phases_add(&phases, "dark", 5, &from.totals, &to.totals);
+	assert_false(phases.list[0].is_known);
+	assert_int_equal(phases.list[0].energy_nj, 0);
+	assert_int_equal(phases.list[0].machine_nj, 100);
+	stat_phases_done(&phases);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_unknown),
+	};
+
+	return cmocka_run_group_tests_name("stat-phase", tests, NULL, NULL);
+}
