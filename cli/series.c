@@ -237,7 +237,7 @@ static void check(struct series *series, const struct series_window *window)
 	}
 }
 
-static void sum_energy(struct series_energy *sum, const struct series_energy *part)
+void series_add_energy(struct series_energy *sum, const struct series_energy *part)
 {
 	sum->energy_nj += part->energy_nj;
 	sum->idle_nj += part->idle_nj;
@@ -279,7 +279,7 @@ static void fill_domains(struct series *series, struct series_window *window,
 		};
 		energy->known_ns = known_ns(state, series->gap_ns[d]);
 		series->gap_ns[d] = state->gap_ns;
-		sum_energy(&series->totals[d], energy);
+		series_add_energy(&series->totals[d], energy);
 	}
 }
 
@@ -359,6 +359,6 @@ struct series_energy series_sum(const struct series *series, size_t domain, size
 	size_t i;
 
 	for (i = first; i < last && i < series->n_windows; i++)
-		sum_energy(&sum, &series->windows[i].domains[domain]);
+		series_add_energy(&sum, &series->windows[i].domains[domain]);
 	return sum;
 }

@@ -115,6 +115,8 @@ void series_finish(struct series *series);
 bool series_is_known(const struct series_energy *energy);
 /* Mean power in the time for which energy is known; NAN: none is. */
 double series_power_w(const struct series_energy *energy, int64_t energy_nj);
+/* Adds a later part to a sum. */
+void series_add_energy(struct series_energy *sum, const struct series_energy *part);
 /* A domain over the windows from the first one to before the last one. */
 struct series_energy series_sum(const struct series *series, size_t domain, size_t first,
 				size_t last);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `wattribute report` knows of a recording: read once, then shown as text, JSON or a page.
+ * All three show the numbers that are made here.
+ */
+#ifndef WATT_CLI_REPORT_H
+#define WATT_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <wattribute/recording.h>
+
+#include "balance.h"
+#include "compare.h"
+#include "phases.h"
+#include "ranking.h"
+#include "series.h"
+
+struct report_loss {
+	uint64_t t0_ns; /* CLOCK_MONOTONIC */
+	uint64_t t1_ns;
+	uint64_t samples;
+	uint64_t usage_records;
+	const char *why;
+};
+
+/* A recording with all that was in it. */
+struct report_run {
+	const char *path; /* as it was given; borrowed */
+	struct watt_recording *rec;
+	const struct watt_recording_info *info;
+	struct watt_session *ses;
+	struct watt_mark *marks;
+	size_t n_marks;
+	struct report_loss *losses;
+	size_t n_losses;
+	struct series series;
+	struct balance balance; /* origin, uncertainty, keys; its energies are those of `whole` */
+	struct phases phases;
+};
+
+struct report {
+	struct report_run *run;
+	struct report_run *other; /* to compare with; NULL: none */
+	struct ranking ranking;   /* of run */
+	struct comparison comparison;
+	size_t n_shown; /* rows of a table of text; 0: all */
+};
+
+/*
+ * Reads a recording in windows of window_ns (0: chosen). 0 or a negative errno; a line has been
+ * printed. A recording without a single window is no error.
+ */
+int report_load(const char *path, uint64_t window_ns, const struct watt_session_opts *opts,
+		struct report_run *ret);
+/* Once series, marks and losses are there. */
+void report_run_finish(struct report_run *run);
+void report_run_done(struct report_run *run);
+
+/* For people. */
+void report_text_print(const struct report *report, FILE *out, size_t width);
+void report_text_compare(const struct report *report, FILE *out, size_t width);
+/* By docs/schema/wattribute-report-1.json. -EOPNOTSUPP: built without JSON. */
+int report_json_print(const struct report *report, FILE *out);
+/* One page with everything in it. -EOPNOTSUPP: built without JSON; -ENOPKG: without the page. */
+int report_html_print(const struct report *report, FILE *out);
+
+/* A time of the recording: s since its first window. */
+double report_time_s(const struct report_run *run, uint64_t t_ns);
+/* Last part of a path. */
+const char *report_file_name(const char *path);
+
+#endif

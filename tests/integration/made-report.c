@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report of a recording that never was: for tests of what is shown, with names that nobody
+ * should have, sensors that fail, and nothing at all.
+ *
+ * usage: made-report KIND html|json|text     KIND: see kinds[]
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "text.h"
+#include "xalloc.h"
+
+#define WINDOW_NS 1000000000ULL
+#define START_NS 5000000000000ULL
+
+enum {
+	PACKAGE,
+	CORE,
+	DRAM,
+	RAIL,
+	N_DOMAINS
+};
+
+struct kind {
+	const char *name;
+	size_t n_windows;
+	size_t n_processes;
+	bool has_marks;
+	bool has_losses;
+	bool is_hostile;
+	bool is_compared;
+	enum watt_origin origin;
+};
+
+static const struct kind kinds[] = {
+	{ "full", 600, 200, true, true, false, false, WATT_ORIGIN_MEASURED },
+	{ "plain", 120, 12, false, false, false, false, WATT_ORIGIN_MEASURED },
+	{ "hostile", 60, 30, true, true, true, true, WATT_ORIGIN_SIMULATED },
+	{ "estimate", 90, 25, false, false, false, false, WATT_ORIGIN_ESTIMATED },
+	{ "one", 1, 5, false, false, false, false, WATT_ORIGIN_MEASURED },
+	{ "empty", 0, 0, false, false, false, false, WATT_ORIGIN_MEASURED },
+	{ "dark", 30, 6, false, false, false, false, WATT_ORIGIN_MEASURED }, /* no sensor answers */
+	{ "versus", 600, 60, true, false, false, true, WATT_ORIGIN_MEASURED },
+};
+
+static const char *const commands[] = {
+	"/usr/bin/postgres -D /var/lib/postgresql/15/main",
+	"python3 train.py --epochs 40 --batch-size 256 --data /srv/images --resume checkpoint.pt",
+	"/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus -quiet -imultiarch x86_64-linux-gnu main.cc",
+	"nginx: worker process",
+	"/usr/lib/jvm/java-17/bin/java -Xmx4g -jar service.jar",
+	"systemd",
+	"sshd: anna@pts/0",
+	"containerd-shim-runc-v2 -namespace moby -id 3f2a",
+	"node server.js",
+	"/usr/bin/dockerd -H fd://",
+};
+
+static const char *const hostile[] = {
+	"</script><script>document.title='owned'</script>",
+	"<img src=x onerror=\"document.title='owned'\">",
+	"\"'><svg/onload=document.title='owned'>",
+	"<!--<script>",
+	"]]>&lt;b&gt;&amp;",
+	"evil\xe2\x80\xae"
+	"gnp.exe",
+	"__proto__",
+	"constructor",
+	"broken \xff\xfe utf-8",
+	"new\nline\ttab\x1b[31mred\x07",
+	"\xe2\x80\xa8line separator",
+	"javascript:alert(1)",
+	"{{constructor.constructor('document.title=1')()}}",
+	"\\u003cscript\\u003e \\\\ \\\"",
+};
+
+struct machine {
+	const struct kind *kind;
+	uint64_t random;
+	double drift_w; /* slow changes, so that windows depend on each other */
+	double factor;
+	struct watt_domain domain[N_DOMAINS];
+	struct watt_domain_state state[N_DOMAINS];
+	const struct watt_domain *domains[N_DOMAINS];
+	const struct watt_domain_state *states[N_DOMAINS];
+	struct watt_row *row;
+	struct watt_identity *who;
+	struct watt_cgroup *cgroup;
+	char (*name)[64];
+	int64_t (*window_nj)[N_DOMAINS];
+	const struct watt_row **rows;
+	struct watt_quality quality;
+	struct view view;
+};
+
+static double draw(struct machine *m)
+{
+	m->random = m->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(m->random >> 11) / 9007199254740992.0;
+}
+
+static void init_domains(struct machine *m)
+{
+	static const char *const paths[] = { "package-0", "package-0/core", "dram-0", "vdd_soc" };
+	static const enum watt_domain_kind domain_kinds[] = { WATT_DOMAIN_PACKAGE,
+							      WATT_DOMAIN_CORES, WATT_DOMAIN_DRAM,
+							      WATT_DOMAIN_RAIL };
+	size_t d;
+
+	for (d = 0; d < N_DOMAINS; d++) {
+		const char *slash = strrchr(paths[d], '/');
+
+		m->domain[d] = (struct watt_domain){
+			.path = paths[d],
+			.name = slash ? slash + 1 : paths[d],
+			.kind = domain_kinds[d],
+			.origin = m->kind->origin,
+			.key = d == RAIL ? WATT_KEY_NONE : WATT_KEY_CPU_TIME,
+			.parent = d == CORE ? PACKAGE : -1,
+			.is_summed = d != CORE,
+			.is_partition = d != CORE,
+			.uncertainty_ppm = m->kind->origin == WATT_ORIGIN_ESTIMATED ? 300000 :
+										      20000,
+		};
+		if (m->kind->is_hostile && d == RAIL)
+			m->domain[d].path = m->domain[d].name = "<b onclick=x>rail</b>";
+		m->domains[d] = &m->domain[d];
+		m->states[d] = &m->state[d];
+	}
+}
+
+static void init_rows(struct machine *m)
+{
+	size_t n = m->kind->n_processes, i;
+
+	for (i = 0; i < n; i++) {
+		const char *text = m->kind->is_hostile ? hostile[i % ARRAY_SIZE(hostile)] :
+							 commands[i % ARRAY_SIZE(commands)];
+		size_t length = strcspn(text, " :");
+		const char *slash = memrchr(text, '/', length);
+
+		snprintf(m->name[i], sizeof(m->name[i]), "%.15s",
+			 m->kind->is_hostile || !slash ? text : slash + 1);
+		if (!m->kind->is_hostile)
+			m->name[i][strcspn(m->name[i], " :")] = '\0';
+		m->who[i] = (struct watt_identity){
+			.pid = (uint32_t)(1000 + i), .parent_pid = 1, .uid = 1000, .cmdline = text
+		};
+		m->cgroup[i] = (struct watt_cgroup){ .path = "/x",
+						     .unit = "web.service",
+						     .container = i % 3 ? NULL : "web-1" };
+		m->row[i].entity = (struct watt_entity){
+			.id = 10 + i,
+			.count = 1,
+			.alive = 1,
+			.name = m->name[i],
+			.kind = i % 17 == 5 ? WATT_ENTITY_KTHREAD : WATT_ENTITY_PROCESS,
+			.identity = &m->who[i],
+			.cgroup = &m->cgroup[i],
+		};
+		m->row[i].window_nj = m->window_nj[i];
+		m->row[i].energy_nj = m->window_nj[i];
+		m->rows[i] = &m->row[i];
+	}
+	/* The last one is the container, a sum over others. */
+	m->row[n].entity = (struct watt_entity){
+		.id = 5, .kind = WATT_ENTITY_CONTAINER, .count = 3, .alive = 1, .name = "web-1"
+	};
+	m->row[n].window_nj = m->window_nj[n];
+	m->row[n].energy_nj = m->window_nj[n];
+	m->rows[n] = &m->row[n];
+	m->view.n_rows = n ? n + 1 : 0;
+}
+
+static void init(struct machine *m, const struct kind *kind, uint64_t seed, double factor)
+{
+	size_t n = kind->n_processes + 1;
+
+	*m = (struct machine){ .kind = kind, .random = seed, .factor = factor };
+	m->row = xcalloc(n, sizeof(*m->row));
+	m->who = xcalloc(n, sizeof(*m->who));
+	m->cgroup = xcalloc(n, sizeof(*m->cgroup));
+	m->name = xcalloc(n, sizeof(*m->name));
+	m->window_nj = xcalloc(n, sizeof(*m->window_nj));
+	m->rows = xcalloc(n, sizeof(const struct watt_row *));
+	m->view = (struct view){ .domains = m->domains,
+				 .states = m->states,
+				 .rows = m->rows,
+				 .n_domains = N_DOMAINS,
+				 .quality = &m->quality };
+	init_domains(m);
+	init_rows(m);
+	m->quality = (struct watt_quality){ .checks = 4 * kind->n_windows,
+					    .sweeps = 20,
+					    .coverage_ppm = 999731,
+					    .missed_reads = 3 };
+}
+
+/* What a process takes in a window, in W: some always, some in bursts, most nearly nothing. */
+static double demand_w(struct machine *m, size_t i, size_t w)
+{
+	double size = 6.0 / (1.0 + (double)i * (double)i * 0.08);
+
+	if (i % 5 == 3 && (w / 40 + i) % 4)
+		return 0;
+	if (i > 20 && draw(m) < 0.7)
+		return 0;
+	return size * (0.6 + 0.4 * draw(m) + 0.4 * sin((double)w / (15 + (double)(i % 7) * 9)));
+}
+
+static void put_row(struct machine *m, size_t i, double power_w)
+{
+	size_t last = m->kind->n_processes, d;
+	const double parts[] = { 1, 0.8, 0.15, 0 };
+
+	for (d = 0; d < N_DOMAINS; d++) {
+		int64_t energy_nj = (int64_t)(power_w * parts[d] * (double)WINDOW_NS);
+
+		m->window_nj[i][d] = energy_nj;
+		m->state[d].window_nj += energy_nj;
+		if (m->cgroup[i].container && m->row[i].entity.kind == WATT_ENTITY_PROCESS)
+			m->window_nj[last][d] += energy_nj;
+	}
+	m->row[i].window_cpu_ns = (uint64_t)(power_w * 7e7);
+}
+
+static void make_window(struct machine *m, size_t w)
+{
+	size_t d, i;
+
+	memset(m->window_nj, 0, (m->kind->n_processes + 1) * sizeof(*m->window_nj));
+	m->drift_w = 0.8 * m->drift_w + draw(m) - 0.5;
+	for (d = 0; d < N_DOMAINS; d++) {
+		uint64_t gap_ns = m->state[d].gap_ns;
+
+		m->state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+							  .is_usable = 1,
+							  .baseline_ready = d != RAIL,
+							  .t_ns = 1,
+							  .samples = w * 20,
+							  .gap_ns = gap_ns };
+		m->state[d].window_idle_nj = d == RAIL ? 0 : d == DRAM ? 1200000000 : 4500000000;
+		m->state[d].window_unattributed_nj =
+			(int64_t)((d == RAIL ? 2.2 + 0.3 * m->drift_w : 0.05) * 1e9);
+		m->state[d].window_nj =
+			m->state[d].window_idle_nj + m->state[d].window_unattributed_nj;
+		if (strcmp(m->kind->name, "dark") == 0)
+			m->state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+								  .status = WATT_STATUS_FORBIDDEN };
+	}
+	for (i = 0; i < m->kind->n_processes && m->state[0].status == WATT_STATUS_OK; i++)
+		put_row(m, i, fmax(0, demand_w(m, i, w) * m->factor * (1 + 0.2 * m->drift_w)));
+	/* The rail's sensor goes away for a while. */
+	if (m->kind->has_losses && w >= 200 && w < 220)
+		m->state[RAIL] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+							     .status = WATT_STATUS_ABSENT };
+	for (d = 0; d < N_DOMAINS; d++)
+		m->state[d].energy_nj = m->state[d].window_nj;
+}
+
+static void add_marks(struct report_run *run, const struct kind *kind)
+{
+	static const char *const labels[] = { "load the data", "solve", "write", "" };
+	size_t i, n = kind->is_hostile ? ARRAY_SIZE(hostile) : ARRAY_SIZE(labels);
+
+	if (!kind->has_marks)
+		return;
+	run->marks = xcalloc(n, sizeof(*run->marks));
+	run->n_marks = n;
+	for (i = 0; i < n; i++) {
+		run->marks[i].t_ns = START_NS + (kind->n_windows * (i + 1) / (n + 1)) * WINDOW_NS;
+		snprintf(run->marks[i].label, sizeof(run->marks[i].label), "%s",
+			 kind->is_hostile ? hostile[i] : labels[i]);
+	}
+}
+
+static size_t mark_at(const struct report_run *run, uint64_t t_ns)
+{
+	size_t i = 0;
+
+	while (i < run->n_marks && run->marks[i].t_ns <= t_ns)
+		i++;
+	return i ? i - 1 : WINDOWS_NO_MARK;
+}
+
+static void make_run(struct report_run *run, struct machine *m, const char *path)
+{
+	const struct kind *kind = m->kind;
+	size_t w;
+
+	*run = (struct report_run){ .path = path };
+	series_init(&run->series, 500);
+	run->series.window_ns = WINDOW_NS;
+	add_marks(run, kind);
+	if (kind->has_losses) {
+		run->losses = xcalloc(1, sizeof(*run->losses));
+		run->n_losses = 1;
+		run->losses[0] =
+			(struct report_loss){ START_NS + 20 * WINDOW_NS,
+					      START_NS + 21500 * WINDOW_NS / 1000, 43, 120,
+					      kind->is_hostile ? hostile[0] : "disk full" };
+	}
+	for (w = 0; w < kind->n_windows; w++) {
+		uint64_t t_ns = START_NS + w * WINDOW_NS;
+
+		/* Nobody knows what was in the time that was lost. */
+		make_window(m, w);
+		series_add(&run->series, &m->view, t_ns, t_ns + WINDOW_NS, mark_at(run, t_ns));
+	}
+	series_finish(&run->series);
+	report_run_finish(run);
+}
+
+static struct watt_recording_info make_info(const struct kind *kind)
+{
+	return (struct watt_recording_info){
+		.writer = "wattribute 0.1.0",
+		.host = kind->is_hostile ? hostile[2] : "node-7",
+		.os = "Debian GNU/Linux 12 (bookworm)",
+		.kernel = "6.1.0-28-amd64",
+		.arch = "x86_64",
+		.cpu = "AMD EPYC 9654 96-Core Processor",
+		.command = kind->is_hostile       ? hostile[0] :
+			   kind->n_windows == 120 ? "" :
+						    "make -j96 world",
+		.usage = "bpf",
+		.memory_bytes = 24ULL << 30,
+		.start_ns = START_NS,
+		.end_ns = START_NS + kind->n_windows * WINDOW_NS,
+		.start_realtime_ns = 1760000000000000000ULL,
+		.slice_ns = 50000000,
+		.samples = 240000,
+		.usage_records = 1200000,
+		.bytes = 9100000,
+		.lost_ns = kind->has_losses ? 1500000000 : 0,
+		.lost_samples = kind->has_losses ? 43 : 0,
+		.format = 1,
+		.n_cpus = 8,
+		.n_packages = 1,
+		.part = 1,
+		.is_complete = !kind->has_losses,
+		.is_snapshot_aligned = 1,
+	};
+}
+
+static int print(const struct report *report, const char *format)
+{
+	if (strcmp(format, "html") == 0)
+		return report_html_print(report, stdout);
+	if (strcmp(format, "json") == 0)
+		return report_json_print(report, stdout);
+	report_text_print(report, stdout, 100);
+	if (report->other)
+		report_text_compare(report, stdout, 100);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct kind *kind = NULL;
+	struct watt_recording_info info;
+	struct report_run run, other;
+	struct machine m, before;
+	struct report report = { .run = &run, .n_shown = 25 };
+	size_t i;
+	int r;
+
+	for (i = 0; argc == 3 && i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].name, argv[1]) == 0)
+			kind = &kinds[i];
+	if (!kind) {
+		fputs("usage: made-report KIND html|json|text\n", stderr);
+		return 2;
+	}
+	text_init();
+	info = make_info(kind);
+	init(&m, kind, 1, 1);
+	make_run(&run, &m, kind->is_hostile ? hostile[1] : "run.watt");
+	run.info = &info;
+	if (kind->is_compared) {
+		struct comparison_source sources[2];
+
+		init(&before, kind, 2, 1.25);
+		make_run(&other, &before, "before.watt");
+		other.info = &info;
+		report.other = &other;
+		sources[0] = (struct comparison_source){ &run.series, &run.phases };
+		sources[1] = (struct comparison_source){ &other.series, &other.phases };
+		comparison_build(&report.comparison, sources);
+	}
+	ranking_build(&report.ranking, RANK_BY_PROCESS, &run.series, &run.phases.whole);
+	r = print(&report, argv[2]);
+	if (r < 0)
+		fprintf(stderr, "made-report: %s\n", strerror(-r));
+	return r < 0 ? 1 : 0;
+}

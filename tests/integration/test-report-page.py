@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a report in a browser: it says what the JSON says, does what it offers, asks the
+network for nothing, and no name in it is ever more than a name.
+
+The recordings are made up by made-report, so that there is everything that can be in one.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser as chromium  # noqa: E402
+
+BUILD = os.environ['WATT_BUILD']
+MADE = os.path.join(BUILD, 'tests', 'integration', 'made-report')
+BROWSER = None
+FOLDER = None
+
+
+def made(kind, form):
+    return subprocess.run([MADE, kind, form], stdout=subprocess.PIPE, check=True).stdout
+
+
+def nj(title):
+    """The exact number that a title holds."""
+    return int(float(re.fullmatch(r'(-?[0-9.e+]+) nJ', title).group(1)))
+
+
+class Page(unittest.TestCase):
+    def open(self, kind, **how):
+        path = os.path.join(FOLDER, kind + '.html')
+        if not os.path.exists(path):
+            with open(path, 'wb') as file:
+                file.write(made(kind, 'html'))
+        self.document = json.loads(made(kind, 'json'))
+        self.page = BROWSER.open('file://' + path, **how)
+        self.page.settle()
+        self.addCleanup(self.finish, self.page)
+        return self.page
+
+    def finish(self, page):
+        self.assertEqual(page.problems, [], 'the console and the network stay silent')
+        page.close()
+
+    def titles(self, table, column):
+        """Exact values of a column of a table."""
+        return self.page.eval(f'[...document.querySelectorAll("#{table} tbody tr")].map('
+                              f'(r) => r.children[{column}].title)')
+
+    def texts(self, table, column):
+        return self.page.eval(f'[...document.querySelectorAll("#{table} tbody tr")].map('
+                              f'(r) => r.children[{column}].textContent)')
+
+    def headings(self, table):
+        return self.page.eval(f'[...document.querySelectorAll("#{table} thead th")].map((t) => t.textContent)')
+
+    def range_nj(self):
+        return nj(self.page.eval('document.querySelector("#range b").title'))
+
+    def click(self, selector):
+        self.page.eval(f'document.querySelector({json.dumps(selector)}).click()')
+        self.page.settle()
+
+    def plot_box(self):
+        return self.page.eval('(() => { const o = document.querySelector("#chart-entity .u-over"); '
+                              'o.scrollIntoView({block: "center"}); const b = o.getBoundingClientRect(); '
+                              'return [b.left, b.top, b.width, b.height]; })()')
+
+    def test_numbers_are_those_of_the_json(self):
+        for kind in ('full', 'plain', 'hostile', 'one', 'estimate'):
+            with self.subTest(kind):
+                self.open(kind)
+                document = self.document
+                if self.page.eval('!document.getElementById("more").hidden'):
+                    self.click('#more')
+                wanted = {e['pid'] or e['name']: e for e in document['entities']
+                          if e['energy_nj'] or (e['cpu_s'] or 0) > 0}
+                column = self.headings('entities-table').index('J')
+                pids, names = self.texts('entities-table', 1), self.titles('entities-table', 0)
+                energies = self.titles('entities-table', column)
+                powers = self.titles('entities-table', column + 1)
+                self.assertEqual(len(energies), len(wanted))
+                for pid, name, energy, power in zip(pids, names, energies, powers):
+                    entity = wanted.pop(int(pid) if pid else name)
+                    self.assertEqual(nj(energy), entity['energy_nj'], name)
+                    self.assertAlmostEqual(float(power[:-2]), entity['power_w'], 9, name)
+                self.assertEqual(wanted, {})
+                self.assertEqual(sum(map(nj, energies)), document['total']['energy_nj'])
+                self.assertEqual(self.range_nj(), document['total']['energy_nj'])
+                tiles = self.page.eval('[...document.querySelectorAll(".tile")].map((t) => t.title)')
+                self.assertEqual(nj(tiles[0]), document['total']['energy_nj'])
+                self.assertEqual(float(tiles[1][:-2]), document['total']['power_w'])
+                self.assertEqual([nj(t) for t in self.titles('domains-table', 1)],
+                                 [d['energy_nj'] for d in document['domains']])
+
+    def test_what_is_read_is_what_is_exact(self):
+        self.open('full')
+        shown = self.texts('entities-table', self.headings('entities-table').index('J'))
+        exact = self.titles('entities-table', self.headings('entities-table').index('J'))
+        for text, title in zip(shown, exact):
+            if not text.startswith('<'):
+                decimals = len(text.partition('.')[2])
+                self.assertAlmostEqual(float(text), nj(title) / 1e9, delta=0.51 * 10 ** -decimals)
+
+    def test_phases_zoom_to_themselves(self):
+        self.open('full')
+        phases = self.document['phases']
+        self.assertEqual([nj(t) for t in self.titles('phases-table', 3)], [p['energy_nj'] for p in phases])
+        for i, phase in enumerate(phases):
+            self.click(f'#phases-table tbody tr:nth-child({i + 1}) button')
+            self.assertEqual(self.range_nj(), phase['energy_nj'], phase['label'])
+            column = self.headings('entities-table').index('J')
+            if self.page.eval('!document.getElementById("more").hidden') and i == 0:
+                self.click('#more')
+            self.assertEqual(sum(map(nj, self.titles('entities-table', column))), phase['energy_nj'])
+
+    def test_zoom_by_mouse(self):
+        self.open('full')
+        whole = self.document['total']['energy_nj']
+        left, top, width, height = self.plot_box()
+        self.page.drag(left + width * 0.25, top + 30, left + width * 0.5, top + 60)
+        part = self.range_nj()
+        self.assertTrue(0.15 * whole < part < 0.35 * whole, f'{part} of {whole}')
+        ranges = self.page.eval('document.getElementById("range").textContent')
+        self.assertRegex(ranges, r'^2:[23]\d(\.\d)? to (4:5\d|5:0\d)')
+        self.page.double_click(left + width / 2, top + height / 2)
+        self.assertEqual(self.range_nj(), whole)
+
+    def test_zoom_by_keyboard_and_buttons(self):
+        self.open('full')
+        whole = self.range_nj()
+        self.page.eval('document.getElementById("chart-entity").focus()')
+        self.page.key('+', '+')
+        half = self.range_nj()
+        self.assertTrue(0.4 * whole < half < 0.6 * whole)
+        self.page.key('ArrowRight')
+        self.assertNotEqual(self.range_nj(), half)
+        self.page.key('0', '0')
+        self.assertEqual(self.range_nj(), whole)
+        for button in ('in', 'in', 'left', 'out'):
+            self.click(f'[data-zoom={button}]')
+        self.assertLess(self.range_nj(), whole)
+        self.click('[data-zoom=reset]')
+        self.assertEqual(self.range_nj(), whole)
+
+    def test_hover_tells_values(self):
+        self.open('full')
+        left, top, width, height = self.plot_box()
+        self.page.mouse('mouseMoved', left + width * 0.5, top + height * 0.5)
+        self.page.mouse('mouseMoved', left + width * 0.5 + 3, top + height * 0.5)
+        self.page.settle()
+        tip = self.page.eval('document.getElementById("tip").hidden ? "" : document.getElementById("tip").innerText')
+        self.assertRegex(tip, r'W in all')
+        self.assertIn('postgres', tip)
+        self.assertIn('solve', tip)
+
+    def test_search(self):
+        self.open('full')
+        self.page.eval('(() => { const s = document.getElementById("search"); s.value = "POSTGRES"; '
+                       's.dispatchEvent(new Event("input")); })()')
+        names = self.texts('entities-table', 0)
+        self.assertTrue(names and all('postgres' in n for n in names))
+        self.page.eval('(() => { const s = document.getElementById("search"); s.value = "<none>"; '
+                       's.dispatchEvent(new Event("input")); })()')
+        self.assertIn('No name has', self.page.eval('document.getElementById("entities-table").innerText'))
+
+    def test_sort(self):
+        self.open('plain')
+        column = self.headings('entities-table').index('J')
+
+        def energies():
+            return [nj(t) for t in self.titles('entities-table', column)]
+
+        self.assertEqual(energies(), sorted(energies(), reverse=True))
+        self.click(f'#entities-table th:nth-child({column + 1}) button')
+        self.assertEqual(energies(), sorted(energies()))
+        self.assertEqual(self.page.eval('document.querySelector("#entities-table th[aria-sort]").getAttribute("aria-sort")'),
+                         'ascending')
+        self.click('#entities-table th:nth-child(1) button')
+        names = [n.lower() for n in self.titles('entities-table', 0)]
+        self.assertEqual(names, sorted(names, key=lambda n: (n[0].isalnum(), n)))
+
+    def test_groups_are_complete(self):
+        self.open('full')
+        whole = self.document['total']['energy_nj']
+        groups = self.page.eval('[...document.querySelectorAll("#group option")].map((o) => o.value)')
+        self.assertEqual(groups, ['process', 'name', 'container'])
+        for group in groups:
+            self.page.eval(f'(() => {{ const g = document.getElementById("group"); g.value = "{group}"; '
+                           'g.dispatchEvent(new Event("change")); })()')
+            self.page.settle()
+            if self.page.eval('!document.getElementById("more").hidden'):
+                self.click('#more')
+            column = self.headings('entities-table').index('J')
+            self.assertEqual(sum(map(nj, self.titles('entities-table', column))), whole, group)
+
+    def test_themes(self):
+        for scheme in ('light', 'dark'):
+            self.open('plain', scheme=scheme)
+            other = {'light': 'dark', 'dark': 'light'}[scheme]
+            paper = 'getComputedStyle(document.body).backgroundColor'
+            before = self.page.eval(paper)
+            self.assertEqual(self.page.eval('document.documentElement.dataset.theme'), scheme)
+            self.click('#theme')
+            self.assertEqual(self.page.eval('document.documentElement.dataset.theme'), other)
+            self.assertNotEqual(self.page.eval(paper), before)
+
+    def test_fits_a_phone(self):
+        for kind in ('full', 'versus', 'hostile', 'empty', 'one', 'dark'):
+            with self.subTest(kind):
+                self.open(kind, width=390, height=844, mobile=True)
+                self.assertLessEqual(self.page.eval('document.scrollingElement.scrollWidth'), 390)
+                wide = self.page.eval('[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .chart, .skip, #tip") '
+                                      '&& e.getBoundingClientRect().right > 391).map((e) => e.outerHTML.slice(0, 80))')
+                self.assertEqual(wide, [])
+
+    def test_names_are_inert(self):
+        self.open('hostile')
+        self.page.settle()
+        self.assertNotIn('owned', self.page.eval('document.title').replace("document.title='owned'", ''))
+        self.assertEqual(self.page.eval('document.scripts.length'), 3)
+        self.assertEqual(self.page.eval('document.querySelectorAll("img, svg, iframe, object, embed, link, base, form, [onclick], [onload], [onerror]").length'), 0)
+        text = self.page.eval('document.body.innerText')
+        for name in ("</script><script>document.title='owned'</script>", '__proto__', 'constructor', ']]>&lt;b&gt;&amp;', '<b onclick=x>rail</b>'):
+            self.assertIn(name, text)
+        for mark in ('\u202e', '\u2028', '\x07', '\x1b'):
+            self.assertNotIn(mark, text)
+        with open(os.path.join(FOLDER, 'hostile.html'), encoding='utf-8') as file:
+            source = file.read()
+        data = source[source.index('id="data">') + len('id="data">'):]
+        data = data[:data.index('</script>')]
+        self.assertFalse(set(data) & set('<>&'), 'no character of markup gets out of the data')
+        json.loads(data)
+
+    def test_policy_stops_what_is_not_ours(self):
+        self.open('plain')
+        ran = self.page.eval('(() => { const s = document.createElement("script"); s.textContent = "window.foreign = 1"; '
+                             'document.body.append(s); document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"window.foreign = 2\\">"); '
+                             'return new Promise((r) => setTimeout(() => r(window.foreign || 0), 200)); })()')
+        self.assertEqual(ran, 0)
+        self.assertTrue(self.page.problems)
+        self.page.problems.clear()
+
+    def test_gaps_and_losses_are_said(self):
+        self.open('full')
+        text = self.page.eval('document.body.innerText')
+        self.assertIn('was not finished', text)
+        self.assertIn('disk full', text)
+        known = [d for d in self.document['domains'] if d['path'] == 'vdd_soc'][0]['known_s']
+        self.assertEqual(known, 580)
+
+    def test_nothing_to_show(self):
+        expected = {'empty': 'nothing to show', 'dark': 'No energy is known', 'estimate': 'No sensor measures this machine',
+                    'hostile': 'simulation'}
+        for kind, words in expected.items():
+            with self.subTest(kind):
+                self.open(kind)
+                self.assertIn(words, self.page.eval('document.getElementById("notices").innerText'))
+
+    def test_comparison(self):
+        self.open('versus')
+        comparison = self.document['comparison']
+        text = self.page.eval('document.getElementById("comparison").innerText')
+        self.assertIn('significant', text)
+        self.assertTrue(comparison['total']['is_significant'])
+        rows = self.page.eval('document.querySelectorAll("#comparison-table tbody[data-list=Domain] tr").length')
+        self.assertEqual(rows, len(comparison['domains']))
+        self.assertEqual(nj(self.page.eval('document.querySelector("#comparison-table tbody[data-list=Whole] td:nth-child(3)").title')),
+                         comparison['total']['now']['energy_nj'])
+
+    def test_prints(self):
+        self.open('plain', scheme='dark')
+        pdf = self.page.call('Page.printToPDF', printBackground=True)['data']
+        self.assertGreater(len(pdf), 10000)
+
+
+def main():
+    global BROWSER, FOLDER
+    if not chromium.find():
+        print('there is no Chromium: tools/install-deps test')
+        return 77
+    with tempfile.TemporaryDirectory(prefix='wattribute-page-') as FOLDER:
+        first = subprocess.run([MADE, 'empty', 'html'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if first.returncode:
+            print('the command was built without the page: ' + first.stderr.strip())
+            return 77
+        with chromium.Browser(60) as BROWSER:
+            return 0 if unittest.main(exit=False, verbosity=1).result.wasSuccessful() else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/compare.c, phases.c and ranking.c, on two series that are made up here */
+#include "unit.h"
+
+#include <math.h>
+
+#include "compare.h"
+#include "ranking.h"
+
+#define WINDOW_NS 1000000000ULL
+#define N_WINDOWS 90
+#define N_ROWS 4
+
+struct machine {
+	struct watt_domain domain;
+	struct watt_domain_state state;
+	const struct watt_domain *domains[1];
+	const struct watt_domain_state *states[1];
+	struct watt_row row[N_ROWS];
+	struct watt_identity who[N_ROWS];
+	const struct watt_row *rows[N_ROWS];
+	int64_t window_nj[N_ROWS][1];
+	struct watt_quality quality;
+	struct view view;
+	uint32_t random;
+};
+
+static const char *const names[] = { "web", "web", "db", "web-1" };
+
+static void init(struct machine *m, const char *third)
+{
+	size_t i;
+
+	*m = (struct machine){ .random = 7 };
+	m->domain = (struct watt_domain){ .path = "package-0",
+					  .name = "package-0",
+					  .parent = -1,
+					  .key = WATT_KEY_CPU_TIME,
+					  .is_partition = 1 };
+	m->domains[0] = &m->domain;
+	m->states[0] = &m->state;
+	for (i = 0; i < N_ROWS; i++) {
+		m->who[i] =
+			(struct watt_identity){ .pid = (uint32_t)i + 10, .cmdline = "/bin/x y" };
+		m->row[i].entity = (struct watt_entity){ .id = i + 1,
+							 .count = 1,
+							 .alive = 1,
+							 .name = i == 2 ? third : names[i],
+							 .identity = &m->who[i] };
+		m->row[i].window_nj = m->row[i].energy_nj = m->window_nj[i];
+		m->rows[i] = &m->row[i];
+	}
+	/* A container with the first process in it. */
+	m->row[3].entity.kind = WATT_ENTITY_CONTAINER;
+	m->row[3].entity.identity = NULL;
+	m->view = (struct view){ .domains = m->domains,
+				 .states = m->states,
+				 .rows = m->rows,
+				 .n_domains = 1,
+				 .n_rows = N_ROWS,
+				 .quality = &m->quality };
+}
+
+static int64_t noise_nj(struct machine *m)
+{
+	m->random = m->random * 1664525 + 1013904223;
+	return (int64_t)(m->random >> 8) % 1000000;
+}
+
+/* web uses factor * 3 W, the third 2 W, idle 1 W. */
+static void make(struct machine *m, struct series *series, double factor,
+		 const struct watt_mark *marks, size_t n_marks)
+{
+	size_t w, i, mark = 0;
+
+	series_init(series, 0);
+	for (w = 0; w < N_WINDOWS; w++) {
+		uint64_t t_ns = (w + 100) * WINDOW_NS;
+
+		m->window_nj[0][0] = (int64_t)(2e9 * factor) + noise_nj(m);
+		m->window_nj[1][0] = (int64_t)(1e9 * factor) + noise_nj(m);
+		m->window_nj[2][0] = 2000000000 + noise_nj(m);
+		m->window_nj[3][0] = m->window_nj[0][0];
+		m->state = (struct watt_domain_state){ .window_ns = WINDOW_NS,
+						       .window_idle_nj = 1000000000,
+						       .window_nj = 1000000000 };
+		for (i = 0; i < 3; i++)
+			m->state.window_nj += m->window_nj[i][0];
+		while (mark < n_marks && marks[mark].t_ns <= t_ns)
+			mark++;
+		series_add(series, &m->view, t_ns, t_ns + WINDOW_NS,
+			   mark ? mark - 1 : WINDOWS_NO_MARK);
+	}
+	series_finish(series);
+}
+
+static const struct comparison_row *find(const struct comparison_list *list, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strcmp(list->rows[i].name, name) == 0)
+			return &list->rows[i];
+	return NULL;
+}
+
+static const struct watt_mark marks[] = {
+	{ .t_ns = 120 * WINDOW_NS, .label = "load" },  { .t_ns = 150 * WINDOW_NS, .label = "run" },
+	{ .t_ns = 160 * WINDOW_NS, .label = "load" },  { .t_ns = 180 * WINDOW_NS, .label = "" },
+	{ .t_ns = 400 * WINDOW_NS, .label = "never" },
+};
+
+/* Phases are all of the time, and sums of their windows. */
+static void test_phases(void **state)
+{
+	int64_t sum_nj = 0, labels_nj = 0;
+	struct phases phases;
+	struct series series;
+	struct machine m;
+	size_t i;
+
+	init(&m, "db");
+	make(&m, &series, 1, marks, 5);
+	phases_find(&phases, &series, marks, 5);
+	assert_int_equal(phases.n, 6);
+	assert_string_equal(phases.list[0].label, "");
+	assert_int_equal(phases.list[1].sum.elapsed_ns, 30 * WINDOW_NS);
+	assert_int_equal(phases.list[1].t0_ns, 120 * WINDOW_NS);
+	assert_int_equal(phases.list[5].sum.elapsed_ns, 0); /* there, though nothing is in it */
+	assert_true(isnan(phases.list[5].sum.power_w));
+	for (i = 0; i < phases.n; i++)
+		sum_nj += phases.list[i].sum.energy_nj;
+	for (i = 0; i < phases.n_labels; i++)
+		labels_nj += phases.by_label[i].sum.energy_nj;
+	assert_int_equal(sum_nj, series.totals[0].energy_nj);
+	assert_int_equal(labels_nj, series.totals[0].energy_nj);
+	assert_int_equal(phases.whole.energy_nj, series.totals[0].energy_nj);
+	assert_int_equal(phases.n_labels, 4); /* none, load, run, never */
+	assert_int_equal(phases.by_label[1].count, 2);
+	assert_int_equal(phases.by_label[1].sum.elapsed_ns, 50 * WINDOW_NS);
+	phases_done(&phases);
+	phases_find(&phases, &series, NULL, 0);
+	assert_false(phases.has_marks);
+	phases_done(&phases);
+	series_done(&series);
+}
+
+static void test_rankings_are_complete(void **state)
+{
+	struct ranking ranking;
+	struct phases phases;
+	struct series series;
+	struct machine m;
+	int group;
+	size_t i;
+
+	init(&m, "db");
+	make(&m, &series, 1, NULL, 0);
+	phases_find(&phases, &series, NULL, 0);
+	for (group = 0; group < RANK_N_GROUPS; group++) {
+		int64_t sum_nj = 0;
+
+		ranking_build(&ranking, (enum ranking_group)group, &series, &phases.whole);
+		for (i = 0; i < ranking.n; i++) {
+			sum_nj += ranking.rows[i].total_nj;
+			if (i)
+				assert_true(ranking.rows[i].total_nj <=
+					    ranking.rows[i - 1].total_nj);
+		}
+		assert_int_equal(sum_nj, series.totals[0].energy_nj);
+		assert_int_equal(ranking_group_of(ranking_group_name((enum ranking_group)group)),
+				 group);
+		if (group == RANK_BY_NAME) {
+			assert_string_equal(ranking.rows[0].name, "web");
+			assert_int_equal(ranking.rows[0].count, 2);
+		}
+		if (group == RANK_BY_PROCESS) {
+			assert_string_equal(ranking.rows[0].name, "x y");
+			assert_true(fabs(ranking.rows[0].power_w - 2) < 0.01);
+		}
+		ranking_done(&ranking);
+	}
+	assert_null(ranking_group_name(RANK_N_GROUPS));
+	assert_int_equal(ranking_group_of("nobody"), -1);
+	phases_done(&phases);
+	series_done(&series);
+}
+
+static void test_comparison(void **state)
+{
+	struct comparison_source sources[2];
+	struct comparison comparison;
+	struct phases phases[2];
+	struct series series[2];
+	const struct comparison_row *row;
+	struct machine m[2];
+
+	init(&m[0], "db");
+	init(&m[1], "old");
+	m[1].random = 99;
+	make(&m[0], &series[0], 1, marks, 5);
+	make(&m[1], &series[1], 1.5, marks, 5);
+	phases_find(&phases[0], &series[0], marks, 5);
+	phases_find(&phases[1], &series[1], marks, 5);
+	sources[0] = (struct comparison_source){ &series[0], &phases[0] };
+	sources[1] = (struct comparison_source){ &series[1], &phases[1] };
+	comparison_build(&comparison, sources);
+	/* 6 W now, 7.5 W before. */
+	assert_true(fabs(comparison.total.power.ratio + 0.2) < 1e-3);
+	assert_true(comparison.total.power.is_significant);
+	assert_int_equal(comparison.total.side[0].energy_nj, series[0].totals[0].energy_nj);
+	row = find(&comparison.domains, "package-0");
+	assert_true(fabs(row->power.delta + 1.5) < 1e-2);
+	row = find(&comparison.entities, "web");
+	assert_true(fabs(row->power.ratio + 1.0 / 3) < 1e-3 && row->power.is_significant);
+	assert_int_equal(row->side[0].energy_nj,
+			 series[0].entities[0].total_nj + series[0].entities[1].total_nj);
+	row = find(&comparison.entities, "db");
+	assert_true(row->side[0].is_there && !row->side[1].is_there);
+	row = find(&comparison.phases, "load");
+	assert_int_equal(row->side[0].elapsed_ns, 50 * WINDOW_NS);
+	assert_true(row->power.is_significant);
+	row = find(&comparison.phases, "run"); /* ten windows are too few */
+	assert_true(!row->power.is_known && !row->power.is_significant);
+	assert_true(isfinite(row->power.ratio));
+	assert_null(find(&comparison.phases, ""));
+	comparison_done(&comparison);
+	/* With itself there is no difference. */
+	sources[1] = sources[0];
+	comparison_build(&comparison, sources);
+	assert_true(comparison.total.power.delta == 0 && !comparison.total.power.is_significant);
+	comparison_done(&comparison);
+	phases_done(&phases[0]);
+	phases_done(&phases[1]);
+	series_done(&series[0]);
+	series_done(&series[1]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_rankings_are_complete),
+		cmocka_unit_test(test_comparison),
+	};
+
+	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The windows as arrays, and sums over some of them. Energies are whole numbers of nJ. */
+
+/* Names come from anybody: what turns the direction of writing or can't be seen is replaced. */
+function clean(text) {
+  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, '\ufffd');
+}
+
+function decodeTimes(deltas) {
+  const t = new Float64Array(deltas.length + 1);
+  let us = 0;
+  deltas.forEach((d, i) => { us += d; t[i + 1] = us / 1e6; });
+  return t;
+}
+
+/* For each window, the time for which the sum of some domains is known, in ns, and that sum. */
+function sumDomains(n, domains) {
+  const sum = { energy: new Float64Array(n), idle: new Float64Array(n), rest: new Float64Array(n), known: new Float64Array(n) };
+  for (let w = 0; w < n; w++) {
+    let watts = 0, longest = 0;
+    for (const d of domains) {
+      const known = d.known[w] * 1000, energy = d.energy[w] || 0;
+      sum.energy[w] += energy;
+      sum.idle[w] += d.idle[w] || 0;
+      sum.rest[w] += d.rest[w] || 0;
+      if (known > 0) watts += energy / known;
+      longest = Math.max(longest, known);
+    }
+    /* Sensors that know different times: what makes their watts add up. */
+    sum.known[w] = watts > 0 ? sum.energy[w] / watts : longest;
+  }
+  return sum;
+}
+
+function isUser(kind) {
+  return ['process', 'vm', 'exited', 'kthread', 'irq', 'softirq'].includes(kind);
+}
+function isKernel(kind) {
+  return ['kthread', 'irq', 'softirq'].includes(kind);
+}
+
+function decodeEntity(raw, n) {
+  const entity = { id: raw.id, name: clean(raw.name), comm: clean(raw.comm), kind: raw.kind, pid: raw.pid || 0, count: raw.count,
+    others: !!raw.others, container: raw.container, unit: raw.unit, energy: new Float64Array(n), cpu: new Float64Array(n) };
+  let w = 0;
+  for (let i = 0; i < raw.w.length; i++) {
+    w += raw.w[i];
+    entity.energy[w] += raw.e[i];
+    entity.cpu[w] += raw.c[i] / 1e6;
+  }
+  return entity;
+}
+
+function decode(raw) {
+  const n = raw.series.t.length, docs = raw.report.domains;
+  const series = { n, t: decodeTimes(raw.series.t), domains: raw.series.domains };
+  series.domains.forEach((d, i) => { d.doc = docs[i]; d.path = clean(d.path); });
+  series.partition = series.domains.filter((d) => d.doc.is_partition);
+  series.total = sumDomains(n, series.partition);
+  series.entities = raw.series.entities.map((e) => decodeEntity(e, n));
+  series.byId = new Map(raw.report.entities.filter((e) => e.id !== null).map((e) => [e.id, e]));
+  series.unused = Object.fromEntries(raw.report.entities.filter((e) => e.id === null).map((e) => [e.kind, e]));
+  return series;
+}
+
+function emptyRow(n, name, kind) {
+  return { name, kind, pid: 0, count: 0, energy: new Float64Array(n), cpu: new Float64Array(n) };
+}
+
+function addTo(row, entity, sign) {
+  for (let w = 0; w < row.energy.length; w++) {
+    row.energy[w] += sign * entity.energy[w];
+    row.cpu[w] += sign * entity.cpu[w];
+  }
+  row.count += sign * entity.count;
+}
+
+/* The users of energy by a grouping; with idle and unattributed they are all of it. */
+function groupRows(series, group) {
+  const users = series.entities.filter((e) => isUser(e.kind));
+  let rows;
+  if (group === 'process') {
+    rows = users.map((e) => ({ ...e, doc: series.byId.get(e.id) }));
+  } else if (group === 'name') {
+    const by = new Map();
+    for (const e of users) {
+      const key = (isKernel(e.kind) ? 'k ' : 'u ') + e.comm;
+      if (!by.has(key)) by.set(key, emptyRow(series.n, e.comm, e.kind));
+      addTo(by.get(key), e, 1);
+    }
+    rows = [...by.values()];
+  } else {
+    const kernel = emptyRow(series.n, 'kernel', 'kernel'), rest = emptyRow(series.n, 'in no ' + group, 'rest');
+    for (const e of users) addTo(isKernel(e.kind) ? kernel : rest, e, 1);
+    rows = series.entities.filter((e) => e.kind === group);
+    for (const e of rows) addTo(rest, e, -1);
+    rest.count = 0;
+    rows = rows.concat([kernel, rest].filter((r) => r.energy.some((v) => v !== 0)));
+  }
+  const unused = [['idle', series.total.idle], ['unattributed', series.total.rest]].map(([name, energy]) =>
+    ({ name, kind: name, pid: 0, count: 0, energy, cpu: null, doc: series.unused[name] }));
+  return rows.concat(unused.filter((r) => r.energy.some((v) => v !== 0)));
+}
+
+function sumOf(values, first, last) {
+  let sum = 0;
+  for (let w = first; w < last; w++) sum += values[w] || 0;
+  return sum;
+}
+
+/* The whole of some windows: its energy, mean power, and the time that makes one of the other. */
+function wholeOf(series, first, last) {
+  const energy = sumOf(series.total.energy, first, last);
+  let watts = 0, longest = 0;
+  for (const d of series.partition) {
+    const known = sumOf(d.known, first, last) * 1000;
+    if (known > 0) watts += sumOf(d.energy, first, last) / known;
+    longest = Math.max(longest, known);
+  }
+  return { energy, watts: longest > 0 ? watts : NaN, known: watts > 0 ? energy / watts : longest };
+}
+
+/* J, mean and peak W, CPU s and share of a row in the windows first to before last. */
+function measure(row, series, first, last, whole) {
+  const total = series.total, known = whole.known;
+  const energy = sumOf(row.energy, first, last);
+  let peak = NaN;
+  for (let w = first; w < last; w++)
+    if (total.known[w] > 0) peak = Math.max(Number.isNaN(peak) ? -Infinity : peak, row.energy[w] / total.known[w]);
+  const isWhole = first === 0 && last === series.n;
+  return { joules: energy / 1e9, nj: energy, watts: isWhole && row.doc ? row.doc.power_w : known > 0 ? energy / known : NaN, peak,
+    cpu: row.cpu ? sumOf(row.cpu, first, last) : NaN, share: whole.energy > 0 ? energy / whole.energy : NaN };
+}
+
+/* Windows that lie at least half in a range of seconds: [first, last). */
+function windowsIn(series, from, to) {
+  let first = 0, last = series.n;
+  while (first < series.n && (series.t[first] + series.t[first + 1]) / 2 < from) first++;
+  while (last > first && (series.t[last - 1] + series.t[last]) / 2 > to) last--;
+  if (last === first && series.n) {
+    first = Math.min(first, series.n - 1);
+    last = first + 1;
+  }
+  return [first, last];
+}

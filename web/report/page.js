@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page: what it shows first, and what happens when somebody looks closer. */
+
+const LAYERS = 8;
+const ROWS = 100;
+const GROUPS = [['process', 'process'], ['name', 'name'], ['container', 'container'], ['pod', 'pod'], ['unit', 'unit'], ['user', 'user']];
+
+function tile(value, unit, what, exact) {
+  return el('div', { class: 'tile', title: exact }, el('b', {}, value, unit ? el('small', {}, unit) : null), el('span', {}, what));
+}
+
+/* "12.3 kJ" as a number and a smaller unit. */
+function quantityTile(value, unit, what, exact) {
+  const [number, ...rest] = withPrefix(value, unit).split('\u202f');
+  return tile(number, rest.length ? '\u202f' + rest.join(' ') : '', what, exact);
+}
+
+function showHead(page) {
+  const r = page.report.recording;
+  const start = r.start_realtime_s ? new Date(r.start_realtime_s * 1000) : null;
+  const machine = [r.host, r.cpu, r.n_cpus ? r.n_cpus + ' CPUs' : null, r.memory_bytes ? Math.round(r.memory_bytes / 2 ** 30) + ' GiB' : null,
+    r.kernel ? 'Linux ' + r.kernel : null].filter(Boolean).map(clean).join(' \u00b7 ');
+  const title = r.command ? clean(r.command) : 'The whole machine';
+  document.title = title + ' \u2013 Wattribute';
+  byId('title').textContent = title;
+  byId('subtitle').replaceChildren(machine, machine ? el('br') : '',
+    [start ? start.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) : 'at an unknown time', clean(r.file)].join(' \u00b7 '));
+}
+
+function originTag(total) {
+  if (!total.origin) return null;
+  const accuracy = total.uncertainty_ratio ? ' \u00b1' + (total.uncertainty_ratio * 100).toPrecision(2).replace(/\.0$/, '') + '\u202f%' : '';
+  return el('span', { class: total.origin === 'measured' ? 'tag good' : 'tag warn' }, total.origin + accuracy);
+}
+
+function showHeadline(page) {
+  const total = page.report.total, whole = total.energy_nj;
+  const parts = [['attributed', total.attributed_nj, 'c0'], ['idle', total.idle_nj, 'idle'], ['unattributed', total.unattributed_nj, 'rest']];
+  const host = byId('headline');
+  host.append(el('div', { class: 'tiles' },
+    quantityTile(total.energy_j, 'J', 'energy of the machine', nj(total.energy_nj)),
+    quantityTile(total.power_w, 'W', 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
+    tile(duration(page.report.recording.duration_s), '', 'measured'),
+    tile(String(page.report.entities.filter((e) => isUser(e.kind)).reduce((s, e) => s + e.count, 0)), '', 'processes seen')));
+  if (!(whole > 0)) return;
+  host.append(el('div', { class: 'split', 'aria-hidden': true }, parts.map(([, v, c]) => el('i', { color: 'var(--' + c + ')', width: Math.max(0, v / whole * 100) + '%' }))));
+  host.append(el('div', { class: 'legend' }, parts.map(([name, v, c]) => el('span', { title: nj(v) }, el('span', { class: 'dot', color: 'var(--' + c + ')' }), name + ' ', el('b', {}, withPrefix(v / 1e9, 'J')), ' ' + percent(v / whole))),
+    el('span', {}, originTag(total))));
+}
+
+function showNotices(page) {
+  const r = page.report, list = [];
+  const say = (text, bad) => list.push(el('p', { class: bad ? 'notice bad' : 'notice' }, text));
+  if (!r.recording.windows) say('This recording ended before anything was attributed: there is nothing to show.');
+  else if (!r.domains.length) say('No sensor is in this recording.');
+  else if (r.total.energy_nj === null) say('No energy is known: no sensor gave two values.');
+  if (r.conservation.failures + r.conservation.window_failures) say('Conservation checks failed. The numbers below are wrong somewhere: this is a bug.', true);
+  if (r.total.origin === 'estimated') say('No sensor measures this machine: its power was estimated from the activity of its CPUs. Compare with it; do not bill by it.');
+  if (r.total.origin === 'simulated') say('These are values of a simulation, not of a machine.');
+  if (!r.recording.is_complete) say('The recording was not finished: up to its last second is missing.');
+  if (r.losses.lost_s > 0) say('Of ' + duration(r.losses.lost_s) + ' nothing is in the recording; the charts have a gap there.');
+  byId('notices').replaceChildren(...list);
+}
+
+function showDomains(page) {
+  const docs = page.report.domains, ordered = [];
+  const visit = (parent) => docs.filter((d) => d.parent === parent).forEach((d) => { ordered.push(d); visit(d.path); });
+  visit(null);
+  fillTable(byId('domains-table'), domainColumns(docs), ordered, 'There is no domain: nothing measured this machine.');
+}
+
+function showPhases(page) {
+  if (!page.phases.length) return;
+  byId('phases').hidden = false;
+  fillTable(byId('phases-table'), phaseColumns(page), page.phases, '');
+}
+
+function showQuality(page) {
+  const r = page.report, q = r.quality, c = r.conservation;
+  const failures = c.failures + c.window_failures;
+  const sum = (key) => r.domains.reduce((s, d) => s + d[key], 0);
+  const entry = (name, text) => [el('dt', {}, name), el('dd', {}, text)];
+  const some = (n, text) => (n ? text : null);
+  const losses = [some(q.lost_records, q.lost_records + ' records of tasks'), some(q.lost_samples, q.lost_samples + ' readings'), some(r.losses.samples, r.losses.samples + ' readings on the way to the file'),
+    some(q.unseen_cpu_s, duration(q.unseen_cpu_s) + ' of CPU time of processes that ended unseen'), some(q.late_cpu_s, duration(q.late_cpu_s) + ' of CPU time too late')].filter(Boolean);
+  const sensors = [some(sum('errors'), sum('errors') + ' readings without a value'), some(q.missed_reads, q.missed_reads + ' readings skipped'), some(sum('gaps'), sum('gaps') + ' gaps, ' + duration(sum('gap_s')) + ' in all'), some(sum('resets'), sum('resets') + ' resets of counters')].filter(Boolean);
+  byId('quality-list').replaceChildren(...[
+    entry('Conservation', failures ? el('span', { class: 'tag bad' }, failures + ' checks failed') : (c.checks + c.window_checks) + ' checks, all exact to the nanojoule'),
+    entry('CPU time', q.coverage_ratio ? percent(q.coverage_ratio, 2) + ' of it is accounted for, by ' + clean(r.recording.usage || 'an unknown source') : 'how much of it is accounted for is not known'),
+    entry('Shared by', ((r.total.share_key || '').split(', ').filter((k) => k && k !== 'none').join(', ') || 'nothing') + (r.total.is_baseline_ready ? '' : '; idle power did not become known')),
+    entry('Lost', losses.length ? losses.join(', ') : 'nothing'),
+    entry('Sensors', sensors.length ? sensors.join(', ') : 'each reading in time and with a value'),
+    entry('Windows', r.recording.windows + ' of ' + duration(r.recording.window_s) + (r.recording.is_aligned ? ', complete in each domain' : '')),
+    q.folded_entities ? entry('Put together', q.folded_entities + ' entities that used the least are \u201call others\u201d') : [],
+  ].flat());
+  if (!page.losses.length) return;
+  byId('losses').append(el('h3', {}, 'Gaps'), el('div', { class: 'scroll' }, el('table', { id: 'losses-table' })));
+  fillTable(byId('losses-table'), [
+    { title: 'from', number: true, cell: (l) => clock(l.start_s, 0.001) }, { title: 'to', number: true, cell: (l) => clock(l.end_s, 0.001) },
+    { title: 'samples', number: true, cell: (l) => String(l.samples) }, { title: 'records', number: true, cell: (l) => String(l.usage_records) },
+    { title: 'Why', name: true, cell: (l) => clean(l.why || '') }], page.losses, '');
+}
+
+function showComparison(page, other) {
+  const c = page.report.comparison;
+  if (!c) return;
+  const t = c.total, host = byId('comparison-tables');
+  byId('comparison').hidden = false;
+  const words = !t.before || !t.now || !isNumber(t.difference_ratio) ? 'The means can\u2019t be compared: one is not known.' :
+    'Mean power is ' + percent(Math.abs(t.difference_ratio)) + (t.difference_ratio < 0 ? ' lower' : ' higher') + ' than before' +
+    (isNumber(t.difference_ci95_ratio) ? ' (\u00b1\u202f' + percent(t.difference_ci95_ratio) + ', ' + (t.is_significant ? 'significant' : 'may be chance') + ').' : '; there is too little data to say whether by chance.');
+  byId('comparison-text').replaceChildren(el('b', {}, words), el('br'), 'Before: ' + clean(c.file) + '. 95 % intervals by batch means of windows and Welch\u2019s t; of 20 differences that are none, one is called significant.');
+  const table = el('table', { id: 'comparison-table' });
+  host.append(el('div', { class: 'scroll' }, table));
+  const add = (title, rows) => {
+    if (!rows.length) return;
+    const columns = comparisonColumns(rows, title);
+    if (!table.tHead) table.append(headOf(columns));
+    else table.append(el('tbody', { class: 'group' }, el('tr', {}, el('th', { colspan: columns.length, scope: 'rowgroup' }, title))));
+    table.append(el('tbody', { 'data-list': title }, rows.map((row) => rowOf(columns, row))));
+  };
+  add('Whole', [t]);
+  add('Domain', c.domains);
+  add('Phase', c.phases);
+  add('Name', c.entities.slice(0, 30));
+  const total = page.series.total, before = sumDomains(other.t.length, other.domains);
+  page.comparisonLines = [{ name: 'before', t: decodeTimes(other.t), watts: powers(before.energy, before.known), color: 'quiet', width: 1.5 },
+    { name: 'now', t: page.series.t, watts: powers(total.energy, total.known), color: 'accent', width: 1.5 }];
+}
+
+function drawComparison(page) {
+  if (!page.comparisonLines) return;
+  const host = byId('comparison-chart');
+  if (page.comparisonLines.every((l) => l.t.length < 2)) return;
+  if (page.comparisonPlot) page.comparisonPlot.destroy();
+  page.comparisonPlot = drawLines(host, page.comparisonLines);
+  host.append(el('div', { class: 'legend' }, page.comparisonLines.map((l) => el('span', {}, el('span', { class: 'dot', color: palette[l.color] }), l.name))));
+}
+
+/* ---- who used it ---- */
+
+function entityLayers(page) {
+  const series = page.series, known = series.total.known;
+  const users = page.rows.filter((r) => r.kind !== 'idle' && r.kind !== 'unattributed');
+  const ranked = users.map((r) => ({ r, e: sumOf(r.energy, 0, series.n) })).sort((a, b) => b.e - a.e).filter((x) => x.e > 0);
+  const layers = [];
+  for (const r of page.rows) r.color = r.kind === 'idle' ? 'idle' : r.kind === 'unattributed' ? 'rest' : 'other';
+  ranked.slice(0, LAYERS).forEach((x, i) => { x.r.color = 'c' + i; });
+  const idle = page.rows.find((r) => r.kind === 'idle'), rest = page.rows.find((r) => r.kind === 'unattributed');
+  const push = (name, energy, colour) => layers.push({ name, color: colour, watts: powers(energy, known) });
+  if (idle) push('idle', idle.energy, 'idle');
+  ranked.slice(0, LAYERS).forEach((x) => push(x.r.name, x.r.energy, x.r.color));
+  if (ranked.length > LAYERS) {
+    const others = emptyRow(series.n, '', '');
+    ranked.slice(LAYERS).forEach((x) => { for (let w = 0; w < series.n; w++) others.energy[w] += x.r.energy[w]; });
+    push(ranked.length - LAYERS + ' others', others.energy, 'other');
+  }
+  if (rest) push('unattributed', rest.energy, 'rest');
+  return layers;
+}
+
+function domainLayers(page) {
+  const parts = page.series.partition.filter((d) => d.known.some((k) => k > 0));
+  return parts.map((d, i) => ({ name: d.path, color: i < 8 ? 'c' + i : 'other', watts: powers(d.energy.map((e) => e || 0), d.known.map((k) => k * 1000)) }));
+}
+
+function entityColumns(page, measured) {
+  const most = (key) => decimalsFor(Math.max(0, ...measured.map((m) => m[key] || 0)));
+  const joules = most('joules'), watts = most('watts'), peak = most('peak'), hasPid = page.group === 'process';
+  const number = (title, key, decimals, wide, hint) => ({ title, number: true, wide, hint, value: (m) => m[key], cell: (m) => fixed(m[key], decimals) });
+  return [
+    { title: 'Name', name: true, value: (m) => m.row.name, exact: (m) => m.row.name, cell: (m) => el('div', {}, el('span', { class: 'dot', color: palette[m.row.color] }), m.row.name) },
+    ...(hasPid ? [{ title: 'PID', number: true, wide: true, value: (m) => m.row.pid || NaN, cell: (m) => (m.row.pid ? String(m.row.pid) : '') }] : []),
+    { ...number('J', 'joules', joules), exact: (m) => nj(m.nj) },
+    { ...number('mean W', 'watts', watts), exact: (m) => (isNumber(m.watts) ? m.watts + ' W' : null) },
+    number('peak W', 'peak', peak, true, 'The greatest mean of a window'),
+    number('CPU s', 'cpu', 2, true),
+    { title: 'share', number: true, value: (m) => m.share, cell: (m) => shareCell(m.share) },
+  ];
+}
+
+function showEntities(page) {
+  const [first, last] = page.windows;
+  const text = page.search.toLowerCase();
+  const sums = wholeOf(page.series, first, last);
+  let measured = page.rows.map((row) => ({ row, ...measure(row, page.series, first, last, sums) }))
+    .filter((m) => m.nj !== 0 || m.cpu > 0);
+  const whole = measured.length;
+  if (text) measured = measured.filter((m) => m.row.name.toLowerCase().includes(text) || String(m.row.pid) === text || (m.row.container || '').toLowerCase().includes(text) || (m.row.unit || '').toLowerCase().includes(text));
+  const columns = entityColumns(page, measured);
+  const column = columns.findIndex((c) => c.title === page.sort.title);
+  const sorted = sortRows(measured, columns[Math.max(0, column)], page.sort.down);
+  const shown = page.isLong ? sorted : sorted.slice(0, ROWS);
+  const onSort = (i) => {
+    const title = columns[i].title;
+    page.sort = { title, down: page.sort.title === title ? !page.sort.down : title !== 'Name' };
+    showEntities(page);
+    byId('entities-table').querySelectorAll('th')[i].querySelector('button').focus();
+  };
+  fillTable(byId('entities-table'), columns, shown, text ? 'No name has \u201c' + page.search + '\u201d in it.' : 'Nobody used anything here.', { column, down: page.sort.down }, onSort);
+  byId('entities-note').textContent = (text ? measured.length + ' of ' : '') + whole + (whole === 1 ? ' row' : ' rows') + ', ' + page.rangeText;
+  byId('more').hidden = sorted.length <= ROWS;
+  byId('more').textContent = page.isLong ? 'Show the first ' + ROWS : 'Show all ' + sorted.length;
+}
+
+function setGroup(page, group) {
+  page.group = group;
+  page.rows = groupRows(page.series, group);
+  const layers = entityLayers(page);
+  if (page.which !== 'domain') drawStack(page.charts.entity, page, layers);
+  showEntities(page);
+}
+
+/* ---- the range ---- */
+
+function updateRange(page) {
+  const series = page.series, end = series.t[series.n] || 0;
+  const [from, to] = page.range || [0, end];
+  const isWhole = from <= 1e-9 && to >= end - 1e-9;
+  page.windows = isWhole ? [0, series.n] : windowsIn(series, from, to);
+  const [first, last] = page.windows, a = series.t[first], b = series.t[last] || 0;
+  const { energy, watts } = wholeOf(series, first, last);
+  page.rangeText = (isWhole ? 'all of ' : clock(a, 0.1) + ' to ' + clock(b, 0.1) + ', ') + duration(b - a);
+  byId('range').replaceChildren(page.rangeText + ': ', el('b', { title: energy + ' nJ' }, isNumber(watts) ? withPrefix(energy / 1e9, 'J') : 'no energy is known'), isNumber(watts) ? ', ' + withPrefix(watts, 'W') + ' on average' : '');
+  showEntities(page);
+}
+
+function setRange(page, from, to, source) {
+  const end = page.series.t[page.series.n];
+  if (page.isSetting || !isNumber(from) || !isNumber(to)) return;
+  page.isSetting = true;
+  page.range = [Math.max(0, from), Math.min(end, to)];
+  for (const chart of Object.values(page.charts))
+    if (chart !== source && chart.plot) chart.plot.setScale('x', { min: page.range[0], max: page.range[1] });
+  page.isSetting = false;
+  if (page.frame) return;
+  page.frame = requestAnimationFrame(() => { page.frame = 0; updateRange(page); });
+}
+
+function move(page, how) {
+  const end = page.series.t[page.series.n] || 0, [from, to] = page.range || [0, end], width = to - from;
+  const least = Math.min(end, 2 * (page.report.recording.window_s || 0.001));
+  const clamp = (a, w) => { const b = Math.max(0, Math.min(end - w, a)); page.zoomTo(b, b + w); };
+  if (!page.series.n) return;
+  if (how === 'reset') page.zoomTo(0, end);
+  if (how === 'left') clamp(from - width / 2, width);
+  if (how === 'right') clamp(from + width / 2, width);
+  if (how === 'in') clamp(from + width / 4, Math.max(least, width / 2));
+  if (how === 'out') clamp(from - width / 2, Math.min(end, width * 2));
+}
+
+/* ---- theme and size ---- */
+
+function drawCharts(page) {
+  readPalette();
+  const show = (name) => page.which === 'both' || page.which === name;
+  for (const name of ['entity', 'domain']) {
+    byId('chart-' + name).hidden = !show(name);
+    byId('legend-' + name).hidden = !show(name);
+  }
+  const layers = entityLayers(page);
+  if (show('entity')) drawStack(page.charts.entity, page, layers);
+  if (show('domain')) drawStack(page.charts.domain, page, domainLayers(page));
+  drawComparison(page);
+}
+
+function setTheme(page, theme) {
+  document.documentElement.dataset.theme = theme;
+  byId('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
+  drawCharts(page);
+  showEntities(page);
+}
+
+function press(group, name, value) {
+  for (const b of group.querySelectorAll('button')) b.setAttribute('aria-pressed', String(b.dataset[name] === value));
+}
+
+function listenAll(page) {
+  byId('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+  byId('search').addEventListener('input', (e) => { page.search = e.target.value.trim(); showEntities(page); });
+  byId('group').addEventListener('change', (e) => setGroup(page, e.target.value));
+  byId('more').addEventListener('click', () => { page.isLong = !page.isLong; showEntities(page); });
+  byId('which').addEventListener('click', (e) => {
+    if (!e.target.dataset.which) return;
+    page.which = e.target.dataset.which;
+    press(byId('which'), 'which', page.which);
+    drawCharts(page);
+  });
+  byId('zoom').addEventListener('click', (e) => move(page, e.target.dataset.zoom));
+  const keys = { ArrowLeft: 'left', ArrowRight: 'right', '+': 'in', '=': 'in', '-': 'out', 0: 'reset', Escape: 'reset' };
+  for (const id of ['chart-entity', 'chart-domain'])
+    byId(id).addEventListener('keydown', (e) => {
+      if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
+      e.preventDefault();
+      move(page, keys[e.key]);
+    });
+  let width = innerWidth, pause = 0;
+  addEventListener('resize', () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(pause);
+    pause = setTimeout(() => drawCharts(page), 80);
+  });
+  let before = null;
+  addEventListener('beforeprint', () => { before = document.documentElement.dataset.theme; setTheme(page, 'light'); });
+  addEventListener('afterprint', () => setTheme(page, before || 'light'));
+}
+
+function fillGroups(page) {
+  const kinds = new Set(page.series.entities.map((e) => e.kind));
+  for (const [value, title] of GROUPS)
+    if (value === 'process' || value === 'name' || kinds.has(value)) byId('group').append(el('option', { value }, title));
+}
+
+function start() {
+  const raw = JSON.parse(byId('data').textContent);
+  const page = { report: raw.report, series: decode(raw), phases: raw.report.phases, losses: raw.report.losses.list, range: null, windows: [0, 0],
+    sort: { title: 'J', down: true }, search: '', group: 'process', which: 'both', isLong: false, rows: [], rangeText: '',
+    charts: { entity: { id: 'chart-entity', legend: 'legend-entity', layers: [] }, domain: { id: 'chart-domain', legend: 'legend-domain', layers: [] } } };
+  page.setRange = (from, to, source) => setRange(page, from, to, source);
+  page.zoomTo = (from, to) => setRange(page, from, to, null);
+  document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  byId('theme').textContent = document.documentElement.dataset.theme === 'dark' ? 'Light' : 'Dark';
+  byId('chart-entity').setAttribute('aria-label', 'Power over time of each user; the table below has the numbers');
+  byId('chart-domain').setAttribute('aria-label', 'Power over time of each domain; the table of domains has the numbers');
+  byId('colophon').textContent = 'Made by wattribute ' + raw.report.version + ' from ' + clean(raw.report.recording.file) + '. Nothing on this page is loaded from anywhere.';
+  showHead(page);
+  showNotices(page);
+  showHeadline(page);
+  showComparison(page, raw.other);
+  page.rows = groupRows(page.series, page.group);
+  fillGroups(page);
+  drawCharts(page);
+  requestAnimationFrame(() => performance.mark('drawn'));
+  showPhases(page);
+  showDomains(page);
+  showQuality(page);
+  updateRange(page);
+  listenAll(page);
+  document.documentElement.dataset.ready = 'yes';
+}
+
+start();
