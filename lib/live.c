@@ -219,6 +219,12 @@ static int live_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t ti
 	}
 }
 
+static int live_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+{
+	(void)ses, (void)ret;
+	return -EINVAL;
+}
+
 static uint64_t live_get_time_ns(const struct watt_session *ses)
 {
 	(void)ses;
@@ -259,6 +265,7 @@ static const struct watt_session_ops live_ops = {
 	.flush = live_flush,
 	.snapshot = live_snapshot,
 	.snapshot_at = live_snapshot_at,
+	.next_snapshot = live_next_snapshot,
 	.get_time_ns = live_get_time_ns,
 	.track = live_track,
 	.get_crosscheck = live_get_crosscheck,

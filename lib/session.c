@@ -16,6 +16,16 @@ int watt_session_open(const struct watt_session_opts *opts, struct watt_session 
 	return watt_live_open(&full, ret);
 }
 
+int watt_session_open_recording(const char *path, const struct watt_session_opts *opts,
+				struct watt_session **ret)
+{
+	struct watt_session_opts full = { .sz = sizeof(full) };
+
+	if (!path || !ret || (opts && watt_opts_copy(opts, &full, sizeof(full)) < 0))
+		return -EINVAL;
+	return watt_replay_open(path, &full, ret);
+}
+
 struct watt_session *watt_session_close(struct watt_session *ses)
 {
 	if (ses)
@@ -72,6 +82,11 @@ int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t t
 			     struct watt_snapshot **ret)
 {
 	return ses->ops->snapshot_at(ses, t_ns, timeout_ms * WATT_NSEC_PER_MSEC, ret);
+}
+
+int watt_session_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+{
+	return ses->ops->next_snapshot(ses, ret);
 }
 
 uint64_t watt_session_get_time_ns(const struct watt_session *ses)

@@ -25,6 +25,8 @@ struct watt_session_ops {
 	int (*snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
 	int (*snapshot_at)(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
 			   struct watt_snapshot **ret);
+	/* -EINVAL: it is a live one */
+	int (*next_snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
 	uint64_t (*get_time_ns)(const struct watt_session *ses);
 	int (*track)(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);
 	/* index is one of the setup's channels */
@@ -46,5 +48,8 @@ struct watt_session {
 
 /* opts is complete: as watt_opts_copy() gives it. Errors as watt_session_open(). */
 int watt_live_open(const struct watt_session_opts *opts, struct watt_session **ret);
+/* The same for watt_session_open_recording(). */
+int watt_replay_open(const char *path, const struct watt_session_opts *opts,
+		     struct watt_session **ret);
 
 #endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session on a recording: its ops, told to the same stages as they were told to live. Time is
+ * that of the ops; no clock is read here. What the file has lost or damaged is passed by, and told.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <wattribute/recording.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "env.h"
+#include "session.h"
+
+struct replay {
+	struct watt_session ses;
+	struct watt_recording *rec;
+	struct watt_setup setup; /* the recording's, with what is chosen now */
+	char *idle_policy;       /* owned, as the next two; NULL: the recording's */
+	char *share_keys;
+	char *delays;
+	struct watt_flow *flow;
+	struct watt_log log;
+	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
+	uint64_t now_ns;            /* of what was read last */
+	uint64_t realtime_off_ns;   /* CLOCK_REALTIME minus CLOCK_MONOTONIC, modulo 2^64 */
+	uint64_t missed_reads;      /* as the newest recorded snapshot has them */
+	uint64_t lost_samples;
+	uint64_t hold_ns; /* of the snapshot that is being waited for; 0: none */
+	uint64_t n_damages;
+	int fd;
+	bool is_started;
+	bool has_all; /* a full sweep was there */
+	bool is_own;  /* snapshots are the caller's: the recorded ones are passed by */
+	bool is_over;
+};
+
+static struct replay *replay_of(const struct watt_session *ses)
+{
+	return watt_container_of(ses, struct replay, ses);
+}
+
+static void replay_close(struct watt_session *ses)
+{
+	struct replay *p = replay_of(ses);
+
+	watt_flow_free(p->flow);
+	watt_recording_close(p->rec);
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->newest);
+	free(p->idle_policy);
+	free(p->share_keys);
+	free(p->delays);
+	free(p);
+}
+
+static int replay_start(struct watt_session *ses)
+{
+	struct replay *p = replay_of(ses);
+
+	if (p->is_started)
+		return -EALREADY;
+	p->is_started = true;
+	return 0;
+}
+
+/* Something is always due: readable for ever. */
+static int replay_get_fd(const struct watt_session *ses)
+{
+	return replay_of(ses)->fd;
+}
+
+/* ---- ops ---- */
+
+static void note_damage(struct replay *p, const char *what)
+{
+	if (!p->n_damages++)
+		watt_log(&p->log, WATT_LOG_WARNING,
+			 "the recording is damaged %.3f s after its beginning (%s); what is there "
+			 "is left out",
+			 (double)(p->now_ns - watt_recording_get_info(p->rec)->start_ns) / 1e9,
+			 what);
+}
+
+/* Whether an op has to be told to the stages at all. */
+static bool is_wanted(struct replay *p, const struct watt_op *op)
+{
+	switch (op->kind) {
+	case WATT_OP_HOLD:
+	case WATT_OP_SNAPSHOT:
+		return !p->is_own;
+	case WATT_OP_USAGE:
+		/* A later file of a recording begins in the middle: without a full sweep nobody
+		 * knows what tasks had used before. */
+		p->has_all = p->has_all || op->usage.flags & WATT_BATCH_FULL;
+		return p->has_all;
+	default:
+		return true;
+	}
+}
+
+/* What the session has to know of an op for itself. */
+static void note(struct replay *p, const struct watt_op *op)
+{
+	size_t i;
+
+	switch (op->kind) {
+	case WATT_OP_SAMPLES:
+		for (i = 0; i < op->samples.n; i++)
+			if (op->samples.list[i].channel < p->setup.n_channels)
+				p->newest[op->samples.list[i].channel] = op->samples.list[i];
+		break;
+	case WATT_OP_USAGE:
+		p->now_ns = WATT_MAX(p->now_ns, op->usage.t_after_ns);
+		break;
+	case WATT_OP_ADVANCE:
+		p->now_ns = WATT_MAX(p->now_ns, op->advance_ns);
+		break;
+	case WATT_OP_SNAPSHOT:
+		p->realtime_off_ns = op->snapshot.realtime_ns - op->snapshot.t_ns;
+		p->missed_reads = op->snapshot.missed_reads;
+		p->lost_samples = op->snapshot.lost_samples;
+		break;
+	case WATT_OP_MARK:
+		watt_mark_queue_push(&p->ses.told, &op->mark);
+		break;
+	default:
+		break;
+	}
+}
+
+static void say_end(struct replay *p)
+{
+	p->is_over = true;
+	if (p->n_damages > 1)
+		watt_log(&p->log, WATT_LOG_WARNING, "the recording is damaged in %llu places",
+			 (unsigned long long)p->n_damages);
+}
+
+/* The names are in the recording, or nowhere. */
+static void forget_questions(struct replay *p)
+{
+	struct watt_attrib *attrib = watt_flow_attrib(p->flow);
+	uint64_t id;
+	uint32_t pid;
+	bool v1;
+
+	while (watt_attrib_next_nameless(attrib, &pid, &id) == 0)
+		continue;
+	while (watt_attrib_next_unknown_cgroup(attrib, &id, &v1, &pid) == 0)
+		continue;
+	while (watt_attrib_next_unknown_user(attrib, &pid) == 0)
+		continue;
+}
+
+/*
+ * Tells the stages the next op that is there. Returns its kind, or 0: the recording is over, or a
+ * negative errno. ret_snapshot: of a SNAPSHOT op, if these are wanted.
+ */
+static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
+{
+	union watt_flow_result result = { 0 };
+	struct watt_op op;
+	int r;
+
+	while (!p->is_over) {
+		r = watt_recording_next_op(p->rec, &op);
+		if (r == 1) {
+			say_end(p);
+			break;
+		}
+		if (r == -EBADMSG)
+			note_damage(p, "what is stored can't be read");
+		else if (r < 0)
+			return r;
+		if (r < 0)
+			continue;
+		note(p, &op);
+		r = is_wanted(p, &op) ? watt_flow_apply(p->flow, &op, &result) : 0;
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) {
+			note_damage(p, "it says what can't be");
+			continue;
+		}
+		if (op.kind == WATT_OP_ADVANCE)
+			forget_questions(p);
+		if (op.kind == WATT_OP_SNAPSHOT && !p->is_own)
+			*ret_snapshot = result.snapshot;
+		return (int)op.kind;
+	}
+	return 0;
+}
+
+static int replay_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+{
+	struct replay *p = replay_of(ses);
+	int r;
+
+	if (p->is_own)
+		return -EINVAL;
+	do {
+		r = take_next(p, ret);
+	} while (r > 0 && r != WATT_OP_SNAPSHOT);
+	if (r == 0)
+		*ret = NULL;
+	return r < 0 ? r : r == 0;
+}
+
+/* ---- as if it were live ---- */
+
+static int hold(struct replay *p, uint64_t t_ns)
+{
+	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
+
+	p->hold_ns = t_ns;
+	return watt_flow_apply(p->flow, &op, NULL);
+}
+
+/* Attributes what the hold lets go now. */
+static int advance(struct replay *p)
+{
+	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = p->now_ns };
+
+	return p->has_all ? watt_flow_apply(p->flow, &op, NULL) : 0;
+}
+
+/* From now on, snapshots are cut where the caller says. */
+static int take_over(struct replay *p)
+{
+	if (p->is_own)
+		return 0;
+	p->is_own = true;
+	return hold(p, 0);
+}
+
+static int replay_dispatch(struct watt_session *ses)
+{
+	struct replay *p = replay_of(ses);
+	int r;
+
+	r = take_over(p);
+	if (r < 0)
+		return r;
+	do {
+		r = take_next(p, NULL);
+	} while (r > 0 && r != WATT_OP_ADVANCE);
+	if (r == 0)
+		return -ENODATA;
+	return r < 0 ? r : 1;
+}
+
+static int replay_wait(struct watt_session *ses, uint64_t timeout_ns)
+{
+	struct replay *p = replay_of(ses);
+	uint64_t end_ns = p->now_ns + timeout_ns;
+	int r = 0;
+
+	while (r >= 0 && p->now_ns < end_ns)
+		r = replay_dispatch(ses);
+	return WATT_MIN(r, 0);
+}
+
+static bool is_settled(const struct replay *p, uint64_t t_ns)
+{
+	size_t i;
+
+	for (i = 0; i < watt_attrib_domain_count(p->ses.attrib); i++) {
+		int32_t channel = watt_attrib_domain(p->ses.attrib, i)->channel;
+
+		if (channel >= 0 && p->newest[channel].status == WATT_STATUS_OK &&
+		    watt_attrib_settled_ns(p->ses.attrib, i) < t_ns)
+			return false;
+	}
+	return true;
+}
+
+static int replay_flush(struct watt_session *ses, uint64_t timeout_ns)
+{
+	struct replay *p = replay_of(ses);
+	uint64_t t0_ns = p->now_ns;
+	int r = 0;
+
+	while (watt_attrib_dying_count(p->ses.attrib, t0_ns) || !is_settled(p, t0_ns)) {
+		r = replay_dispatch(ses);
+		if (r < 0)
+			return r;
+		if (p->now_ns - t0_ns >= timeout_ns)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static int take_snapshot(struct replay *p, uint64_t t_ns, struct watt_snapshot **ret)
+{
+	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
+			      .snapshot = { .t_ns = t_ns,
+					    .realtime_ns = t_ns + p->realtime_off_ns,
+					    .missed_reads = p->missed_reads,
+					    .lost_samples = p->lost_samples } };
+	union watt_flow_result result;
+	int r;
+
+	r = watt_flow_apply(p->flow, &op, &result);
+	if (r == 0)
+		*ret = result.snapshot;
+	return r;
+}
+
+static int replay_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+{
+	struct replay *p = replay_of(ses);
+	bool was_held = p->hold_ns;
+	int r;
+
+	r = take_over(p);
+	if (r == 0 && was_held)
+		r = hold(p, 0);
+	if (r == 0 && was_held)
+		r = advance(p);
+	return r < 0 ? r : take_snapshot(p, p->now_ns, ret);
+}
+
+static int replay_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
+			      struct watt_snapshot **ret)
+{
+	struct replay *p = replay_of(ses);
+	uint64_t cut_ns;
+	int r;
+
+	(void)timeout_ns; /* what is there is there */
+	r = take_over(p);
+	if (r == 0 && p->hold_ns != t_ns)
+		r = hold(p, t_ns);
+	if (r == 0)
+		r = advance(p);
+	while (r >= 0 && !(cut_ns = watt_flow_ready_ns(p->flow, t_ns)))
+		r = replay_dispatch(ses);
+	if (r < 0)
+		return r;
+	r = take_snapshot(p, cut_ns, ret);
+	return r < 0 ? r : hold(p, 0);
+}
+
+static uint64_t replay_get_time_ns(const struct watt_session *ses)
+{
+	return replay_of(ses)->now_ns;
+}
+
+static int replay_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id)
+{
+	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
+	union watt_flow_result result;
+	int r;
+
+	r = watt_flow_apply(replay_of(ses)->flow, &op, &result);
+	if (r == 0)
+		*ret_entity_id = result.entity_id;
+	return r;
+}
+
+static int replay_record(struct watt_session *ses, const char *path,
+			 const struct watt_record_opts *opts)
+{
+	(void)ses, (void)path, (void)opts;
+	return -EOPNOTSUPP; /* the file is there: copy it */
+}
+
+static int replay_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
+{
+	(void)ses, (void)ret;
+	return -ENODATA;
+}
+
+static int replay_get_crosscheck(const struct watt_session *ses, size_t index,
+				 int64_t *ret_difference_ppm)
+{
+	(void)ses, (void)index, (void)ret_difference_ppm;
+	return -EOPNOTSUPP;
+}
+
+static int replay_get_sample(const struct watt_session *ses, size_t index, struct watt_sample *ret)
+{
+	const struct replay *p = replay_of(ses);
+
+	if (!p->newest[index].t_after_ns)
+		return -ENODATA;
+	*ret = p->newest[index];
+	return 0;
+}
+
+static int replay_get_reader_stats(const struct watt_session *ses, size_t index,
+				   struct watt_reader_stats *ret)
+{
+	(void)ses, (void)index, (void)ret;
+	return -ENODATA;
+}
+
+static const struct watt_session_ops replay_ops = {
+	.close = replay_close,
+	.start = replay_start,
+	.get_fd = replay_get_fd,
+	.dispatch = replay_dispatch,
+	.wait = replay_wait,
+	.flush = replay_flush,
+	.snapshot = replay_snapshot,
+	.snapshot_at = replay_snapshot_at,
+	.next_snapshot = replay_next_snapshot,
+	.get_time_ns = replay_get_time_ns,
+	.track = replay_track,
+	.record = replay_record,
+	.get_record_stats = replay_get_record_stats,
+	.get_crosscheck = replay_get_crosscheck,
+	.get_sample = replay_get_sample,
+	.get_reader_stats = replay_get_reader_stats,
+};
+
+/* ---- opening ---- */
+
+static int choose(char **owned, const char *chosen, const char **setting)
+{
+	if (!chosen)
+		return 0;
+	*owned = strdup(chosen);
+	*setting = *owned;
+	return *owned ? 0 : -ENOMEM;
+}
+
+static int open_parts(struct replay *p, const char *path, const struct watt_session_opts *opts)
+{
+	const struct watt_recording_info *info;
+	int r;
+
+	r = watt_recording_open(path, opts->log, opts->log_data, &p->rec);
+	if (r < 0)
+		return r;
+	info = watt_recording_get_info(p->rec);
+	p->now_ns = info->start_ns;
+	p->realtime_off_ns = info->start_realtime_ns - info->start_ns;
+	p->setup = *watt_recording_get_setup(p->rec);
+	r = choose(&p->idle_policy, opts->idle_policy, &p->setup.idle_policy);
+	if (r == 0)
+		r = choose(&p->share_keys, opts->share_keys, &p->setup.share_keys);
+	if (r == 0)
+		r = choose(&p->delays, opts->delays, &p->setup.delays);
+	if (r < 0)
+		return r;
+	p->newest = calloc(p->setup.n_channels + 1, sizeof(*p->newest));
+	if (!p->newest)
+		return -ENOMEM;
+	p->fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (p->fd < 0)
+		return -errno;
+	return watt_flow_new(&p->setup, &p->log, &p->flow);
+}
+
+int watt_replay_open(const char *path, const struct watt_session_opts *opts,
+		     struct watt_session **ret)
+{
+	struct replay *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->fd = -1;
+	p->log = (struct watt_log){ opts->log, opts->log_data };
+	p->ses.ops = &replay_ops;
+	r = open_parts(p, path, opts);
+	if (r < 0) {
+		replay_close(&p->ses);
+		return r;
+	}
+	p->ses.setup = &p->setup;
+	p->ses.attrib = watt_flow_attrib(p->flow);
+	*ret = &p->ses;
+	return 0;
+}
