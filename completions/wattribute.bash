@@ -15,7 +15,7 @@ _wattribute()
 		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
 	fi
 	if ((cword == 1)); then
-		COMPREPLY=($(compgen -W 'top stat mark sources doctor help --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'top stat replay mark sources doctor help --help --version' -- "$cur"))
 		return
 	fi
 	command=${words[1]}
@@ -50,7 +50,7 @@ _wattribute()
 		return
 		;;
 	--group | -g)
-		if [[ $command == top ]]; then
+		if [[ $command == top || $command == replay ]]; then
 			COMPREPLY=($(compgen -W 'process tree container unit user cgroup' -- "$cur"))
 			return
 		fi
@@ -63,7 +63,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"))
 		return
 		;;
-	--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
+	--from | --to | --phase | --window | --slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
 		--redfish-url | --kubelet-url)
 		return
 		;;
@@ -102,6 +102,14 @@ _wattribute()
 			COMPREPLY=($(compgen -c -- "$cur"))
 		fi
 		;;
+	replay)
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$attribution --from --to --phase --window --group
+				--sort --filter --domains --json --verbose --help" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+		;;
 	mark)
 		COMPREPLY=($(compgen -W '--recording --pid --end --quiet --help' -- "$cur"))
 		;;
@@ -109,7 +117,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))
 		;;
 	help)
-		COMPREPLY=($(compgen -W 'top stat mark sources doctor' -- "$cur"))
+		COMPREPLY=($(compgen -W 'top stat replay mark sources doctor' -- "$cur"))
 		;;
 	esac
 }

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute replay`: a recording attributed again. Without options, what the live run said; with
+ * them, another part, other windows, or another way to attribute the same readings.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wattribute/recording.h>
+
+#include "command.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "policy.h"
+#include "recorded.h"
+#include "replay-show.h"
+#include "status.h"
+#include "text.h"
+
+static const char help_text[] =
+	"Usage: wattribute replay [OPTION...] FILE\n"
+	"Attributes a recording again: what the live run said, or an answer to another question.\n\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
+	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --to=TIME        end there\n"
+	"      --phase=LABEL    only phases of this name, each for itself\n"
+	"      --window=TIME    a line for each window of this length, not one table\n"
+	"  -g, --group=BY       process, tree, container, unit, user or cgroup\n"
+	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
+	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
+	"  -D, --domains        a column per domain\n"
+	"      --json           JSON documents, one line each; without a part or windows the\n"
+	"                       very lines of the live run\n"
+	"  -v, --verbose        say more\n"
+	"  -h, --help           this text\n\n" POLICY_HELP
+	"\nExample: wattribute replay --phase=solve --idle-policy=proportional run.watt\n";
+
+struct replay_options {
+	struct options common;
+	struct replay_show show;
+	struct moment from;
+	struct moment to;
+	const char *phase; /* NULL: all */
+	uint64_t window_ns;
+	const char *path;
+};
+
+enum {
+	OPTION_FROM = OPTIONS_OWN,
+	OPTION_TO,
+	OPTION_PHASE,
+	OPTION_WINDOW,
+};
+
+/* ---- options ---- */
+
+static int take_group(struct replay_show *show, const char *text)
+{
+	int group = top_group_of(text);
+
+	if (group < 0)
+		return options_bad_value("--group", text,
+					 "process, tree, container, unit, user or cgroup");
+	show->model.group = (enum top_group)group;
+	return 0;
+}
+
+static int take_sort(struct replay_show *show, const char *text)
+{
+	int sort = top_sort_of(text);
+
+	if (sort < 0)
+		return options_bad_value("--sort", text, "power, energy, cpu, pid or name");
+	show->model.sort = (enum top_sort)sort;
+	return 0;
+}
+
+static int take_own(struct replay_options *opts, int code)
+{
+	switch (code) {
+	case OPTION_FROM:
+		return moment_take("--from", optarg, &opts->from);
+	case OPTION_TO:
+		return moment_take("--to", optarg, &opts->to);
+	case OPTION_PHASE:
+		if (!*optarg)
+			return options_bad_value("--phase", optarg, "the label of a mark");
+		opts->phase = optarg;
+		return 0;
+	case OPTION_WINDOW:
+		if (number_duration(optarg, 1000000000, &opts->window_ns) < 0)
+			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
+		return 0;
+	case 'g':
+		return take_group(&opts->show, optarg);
+	case 's':
+		return take_sort(&opts->show, optarg);
+	case 'f':
+		text_clean(opts->show.model.filter, sizeof(opts->show.model.filter), optarg);
+		return 0;
+	case 'D':
+		opts->show.has_domains = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int take_path(struct replay_options *opts, int argc, char *const *argv)
+{
+	if (opts->common.is_help)
+		return 0;
+	if (optind == argc) {
+		message_usage("which recording? give its file");
+		return -EINVAL;
+	}
+	opts->path = argv[optind++];
+	return options_finish(&opts->common, argc, argv);
+}
+
+static int take_options(int argc, char **argv, struct replay_options *opts)
+{
+	static const struct option longs[] = {
+		{ "from", required_argument, NULL, OPTION_FROM },
+		{ "to", required_argument, NULL, OPTION_TO },
+		{ "phase", required_argument, NULL, OPTION_PHASE },
+		{ "window", required_argument, NULL, OPTION_WINDOW },
+		{ "group", required_argument, NULL, 'g' },
+		{ "sort", required_argument, NULL, 's' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "domains", no_argument, NULL, 'D' },
+		POLICY_LONG,
+		{ "json", no_argument, NULL, OPTIONS_JSON },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int code, r;
+
+	while ((code = getopt_long(argc, argv, ":g:s:f:D" OPTIONS_SHORT, longs, NULL)) != -1) {
+		r = options_take(&opts->common, code, argv);
+		if (r == -ENOENT)
+			r = policy_take(&opts->common.session, code);
+		if (r == -ENOENT)
+			r = take_own(opts, code);
+		if (r < 0)
+			return r;
+	}
+	opts->show.is_json = opts->common.is_json;
+	opts->show.is_table = opts->window_ns == 0;
+	return take_path(opts, argc, argv);
+}
+
+/* ---- parts ---- */
+
+/* A part of the recording, and the mark that began it. */
+struct part {
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+	size_t mark; /* WINDOWS_NO_MARK: none */
+};
+
+/* The n-th phase of the label that lies, some of it, in what was asked for. False: no more. */
+static bool find_phase(const struct recorded *recorded, const char *label, size_t n,
+		       struct part *ret)
+{
+	size_t i;
+
+	for (i = 0; i < recorded->n_marks; i++) {
+		struct part part = { .t0_ns = recorded->marks[i].t_ns,
+				     .t1_ns = i + 1 < recorded->n_marks ?
+						      recorded->marks[i + 1].t_ns :
+						      recorded->info->end_ns,
+				     .mark = i };
+
+		if (part.t0_ns < recorded->from_ns)
+			part.t0_ns = recorded->from_ns;
+		if (part.t1_ns > recorded->to_ns)
+			part.t1_ns = recorded->to_ns;
+		if (strcmp(recorded->marks[i].label, label) || part.t0_ns >= part.t1_ns || n--)
+			continue;
+		*ret = part;
+		return true;
+	}
+	return false;
+}
+
+/* The window that is open ends where the part begins. */
+static int go_to(struct recorded *recorded, uint64_t t_ns)
+{
+	struct watt_snapshot *snap = NULL;
+	int r;
+
+	if (t_ns <= recorded->info->start_ns)
+		return 0;
+	r = watt_session_snapshot_at(recorded->ses, t_ns, 0, &snap);
+	watt_snapshot_unref(snap);
+	return r;
+}
+
+static int show_part(const struct replay_options *opts, struct replay_show *show,
+		     struct recorded *recorded, const struct part *part)
+{
+	struct windows_plan plan = { .start_ns = part->t0_ns,
+				     .end_ns = part->t1_ns,
+				     .window_ns = opts->window_ns };
+	struct windows *windows;
+	struct window window;
+	int r;
+
+	r = go_to(recorded, part->t0_ns);
+	if (r < 0)
+		return r;
+	if (plan.window_ns && plan.window_ns < recorded->info->slice_ns)
+		plan.window_ns = recorded->info->slice_ns; /* nothing is finer */
+	if (!plan.window_ns) {
+		plan.window_ns = part->t1_ns - part->t0_ns;
+	} else {
+		plan.marks = recorded->marks;
+		plan.n_marks = recorded->n_marks;
+	}
+	windows = windows_new(recorded->ses, &plan);
+	while ((r = windows_next(windows, &window)) == 0) {
+		if (window.t1_ns > window.t0_ns)
+			r = replay_show_window(show, recorded, &window);
+		watt_snapshot_unref(window.snap);
+		if (r < 0)
+			break;
+	}
+	windows_free(windows);
+	return r < 0 ? r : 0;
+}
+
+static int show_phases(const struct replay_options *opts, struct replay_show *show,
+		       struct recorded *recorded)
+{
+	struct part part;
+	size_t n = 0;
+	int r = 0;
+
+	while (r == 0 && find_phase(recorded, opts->phase, n, &part)) {
+		r = show_part(opts, show, recorded, &part);
+		n++;
+	}
+	return r;
+}
+
+static int show_parts(const struct replay_options *opts, struct replay_show *show,
+		      struct recorded *recorded)
+{
+	const struct part whole = { recorded->from_ns, recorded->to_ns, WINDOWS_NO_MARK };
+
+	return opts->phase ? show_phases(opts, show, recorded) :
+			     show_part(opts, show, recorded, &whole);
+}
+
+/* ---- the run ---- */
+
+/* What the live run said. */
+static int show_own(struct replay_show *show, struct recorded *recorded)
+{
+	struct watt_snapshot *snap;
+	uint64_t n = 0;
+	int r;
+
+	while ((r = watt_session_next_snapshot(recorded->ses, &snap)) == 0) {
+		r = replay_show_snapshot(show, snap);
+		watt_snapshot_unref(snap);
+		if (r < 0)
+			return r;
+		n++;
+	}
+	if (r >= 0 && n == 0)
+		message_note("%s has no snapshots of the live run; --window makes some",
+			     recorded->path);
+	return r < 0 ? r : 0;
+}
+
+static bool is_as_live(const struct replay_options *opts)
+{
+	return opts->common.is_json && !opts->window_ns && !opts->phase &&
+	       opts->from.kind == MOMENT_NONE && opts->to.kind == MOMENT_NONE;
+}
+
+static int replay(struct replay_options *opts)
+{
+	struct replay_show *show = &opts->show;
+	unsigned int errors = message_get_error_count();
+	struct recorded recorded;
+	struct part first;
+	int r;
+
+	r = recorded_open(&recorded, opts->path, &opts->from, &opts->to);
+	if (r < 0)
+		return r;
+	if (opts->phase && !find_phase(&recorded, opts->phase, 0, &first)) {
+		replay_show_complain_phase(&recorded, opts->phase);
+		r = -ENODATA;
+	}
+	if (r == 0)
+		r = recorded_open_session(&recorded, &opts->common.session);
+	if (r == 0) {
+		replay_show_begin(show, &recorded);
+		r = is_as_live(opts) ? show_own(show, &recorded) :
+				       show_parts(opts, show, &recorded);
+		replay_show_end(show, &recorded);
+	}
+	if (r < 0 && r != -EPIPE && message_get_error_count() == errors)
+		message_error("cannot replay %s: %s", opts->path, strerror(-r));
+	recorded_close(&recorded);
+	return r;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replay_options opts = { .common = OPTIONS_INIT };
+	int r;
+
+	if (take_options(argc, argv, &opts) < 0)
+		return STATUS_USAGE;
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	r = replay(&opts);
+	replay_show_done(&opts.show);
+	return r < 0 && r != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+}
