@@ -76,6 +76,7 @@ struct watt_process {
 	bool is_known;    /* a first sample was taken */
 	bool is_newborn;  /* was born after the module was loaded: counts from zero */
 	u64 pass;         /* the sample that has it */
+	u64 seen_run_ns;  /* of its only thread, at the last sample that had it */
 	u64 first_window; /* that shows it; 0: none so far */
 	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
 	u64 last_window;  /* that shows it; 0: not known yet */

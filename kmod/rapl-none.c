@@ -14,7 +14,7 @@ void watt_rapl_done(void)
 {
 }
 
-void watt_rapl_read(bool with_cores)
+void watt_rapl_read(bool with_all)
 {
 }
 

@@ -177,7 +177,12 @@ static void read_cores(void)
 	}
 }
 
-static void read_unit(unsigned int unit)
+static bool is_shared(enum watt_rapl_domain domain)
+{
+	return domain == WATT_RAPL_PACKAGE || domain == WATT_RAPL_DRAM;
+}
+
+static void read_unit(unsigned int unit, bool with_all)
 {
 	unsigned int cpu = watt_unit_online_cpu(unit), domain;
 
@@ -185,7 +190,8 @@ static void read_unit(unsigned int unit)
 		struct counter *counter = &curves[unit].counters[domain];
 		u32 raw;
 
-		if (!counter->is_there || (domain == WATT_RAPL_CORE && model.is_per_core))
+		if (!counter->is_there || (!with_all && !is_shared(domain)) ||
+		    (domain == WATT_RAPL_CORE && model.is_per_core))
 			continue;
 		if (cpu < nr_cpu_ids && !read_raw(cpu, domain, &raw))
 			advance(counter, raw);
@@ -194,7 +200,7 @@ static void read_unit(unsigned int unit)
 	}
 }
 
-void watt_rapl_read(bool with_cores)
+void watt_rapl_read(bool with_all)
 {
 	unsigned int unit;
 
@@ -202,8 +208,8 @@ void watt_rapl_read(bool with_cores)
 		return;
 	cpus_read_lock();
 	for (unit = 0; unit < watt_units_count(); unit++)
-		read_unit(unit);
-	if (with_cores && model.is_per_core)
+		read_unit(unit, with_all);
+	if (with_all && model.is_per_core)
 		read_cores();
 	cpus_read_unlock();
 }

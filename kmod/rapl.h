@@ -21,8 +21,8 @@ enum watt_rapl_domain {
 int watt_rapl_init(bool *ret);
 void watt_rapl_done(void);
 
-/* Reads all; with_cores: those of every single core (AMD) too, which takes longer. */
-void watt_rapl_read(bool with_cores);
+/* Reads what is shared among processes; with_all: also what is only shown, which takes longer. */
+void watt_rapl_read(bool with_all);
 
 bool watt_rapl_has(unsigned int unit, enum watt_rapl_domain domain);
 /* Whether any unit has it. */

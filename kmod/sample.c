@@ -9,6 +9,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/timekeeping.h>
 #include <uapi/linux/sched/types.h>
 
@@ -29,6 +30,9 @@ static bool is_kicked;
 static struct watt_sampler_stat stat;
 static struct watt_process *dying; /* by next_dead */
 static u64 last_ns;                /* when the last sample was taken */
+
+/* Counters that are only shown are read with each window, and often enough not to wrap twice. */
+#define SHOWN_PERIOD_NS (30ULL * NSEC_PER_SEC)
 
 /* One pass over all processes. */
 struct pass {
@@ -55,6 +59,19 @@ static void refresh(struct watt_process *process, struct task_struct *leader)
 	watt_process_set_cgroup(process, leader);
 }
 
+/* Whether its only thread has not run since the last time. What else is new waits for the window. */
+static bool is_asleep(const struct pass *pass, struct watt_process *process,
+		      struct task_struct *leader)
+{
+	u64 run_ns = READ_ONCE(leader->se.sum_exec_runtime);
+
+	if (run_ns == process->seen_run_ns && !pass->is_window && !pass->weights.mem_bytes &&
+	    thread_group_empty(leader))
+		return true;
+	process->seen_run_ns = run_ns;
+	return false;
+}
+
 static void visit(struct pass *pass, struct task_struct *leader)
 {
 	struct watt_process *process = watt_process_find(leader);
@@ -65,6 +82,8 @@ static void visit(struct pass *pass, struct task_struct *leader)
 	if (!process || process->pass == pass->number)
 		return;
 	process->pass = pass->number;
+	if (is_asleep(pass, process, leader))
+		return;
 	before = process->now;
 	watt_usage_read(process, leader, pass->time_ns, pass->is_window || pass->weights.mem_bytes);
 	if (pass->is_window)
@@ -133,6 +152,16 @@ static void visit_unlisted(struct pass *pass)
 	account(pass, unlisted, &before);
 }
 
+static void read_rapl(u64 now_ns, bool is_window)
+{
+	static u64 shown_ns;
+	bool with_all = is_window || now_ns - shown_ns > SHOWN_PERIOD_NS;
+
+	watt_rapl_read(with_all);
+	if (with_all)
+		shown_ns = now_ns;
+}
+
 static void sample(bool is_window)
 {
 	u64 begin_ns = ktime_get_ns(), pass_ns;
@@ -144,7 +173,7 @@ static void sample(bool is_window)
 	};
 
 	last_ns = begin_ns;
-	watt_rapl_read(is_window);
+	read_rapl(begin_ns, is_window);
 	visit_all(&pass);
 	visit_dead(&pass);
 	visit_unlisted(&pass);

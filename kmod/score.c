@@ -59,6 +59,8 @@ bool watt_score_weigh(struct watt_process *process, const struct watt_counts *be
 
 	for (i = 0; i < n; i++)
 		cpu_ns += process->parts[i].delta_ns;
+	if (!cpu_ns && !rest)
+		return false;
 	for (i = 0; i < n; i++) {
 		struct watt_part *part = &process->parts[i];
 		u64 share = cpu_ns ? watt_mul_div(rest, part->delta_ns, cpu_ns) : 0;

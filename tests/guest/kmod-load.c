@@ -7,6 +7,9 @@
  *        kmod-load storm N US       N children one after another, each busy for US us; then says
  *                                   how much CPU time they all used by wait4, and waits
  *        kmod-load many N           N children that sleep; says "ready", and waits
+ *        kmod-load balance FILE    reads the file, whole, and says
+ *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
+ *                                   in thousandths; the last is TOTAL less the three before
  *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
  */
@@ -118,7 +121,7 @@ static void read_once(const char *path)
 	close(fd);
 }
 
-static int do_read(unsigned long n, char *const *paths)
+static _Noreturn void do_read(unsigned long n, char *const *paths)
 {
 	size_t i;
 
@@ -127,6 +130,45 @@ static int do_read(unsigned long n, char *const *paths)
 	while (true)
 		for (i = 0; paths[i]; i++)
 			read_once(paths[i]);
+}
+
+/* An amount with three decimals after a key, in thousandths; 0 if it is not there. */
+static int64_t amount_after(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+	char *end;
+	int64_t whole;
+
+	if (!at)
+		return 0;
+	whole = (int64_t)strtoull(at + strlen(key), &end, 10);
+	return *end == '.' ? whole * 1000 + strtol(end + 1, NULL, 10) : whole * 1000;
+}
+
+static int do_balance(const char *path)
+{
+	int64_t total = 0, idle = 0, unlisted = 0, processes = 0;
+	char line[1024], timestamp[32] = "?";
+	FILE *file = fopen(path, "re");
+
+	if (!file) {
+		perror(path);
+		return 1;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "timestamp=%31s", timestamp);
+		if (!strncmp(line, "pid=0 ", 6))
+			total = amount_after(line, " energy=");
+		else if (!strncmp(line, "pid=", 4))
+			processes += amount_after(line, " energy=");
+		idle += amount_after(line, "idle_energy=");
+		unlisted += amount_after(line, "unlisted_energy=");
+	}
+	fclose(file);
+	printf("%s %lld %lld %lld %lld %lld\n", timestamp, (long long)total, (long long)idle,
+	       (long long)unlisted, (long long)processes,
+	       (long long)(total - idle - unlisted - processes));
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -140,8 +182,12 @@ int main(int argc, char **argv)
 		return do_storm(n, more);
 	if (argc == 3 && !strcmp(argv[1], "many"))
 		return do_many(n);
+	if (argc == 3 && !strcmp(argv[1], "balance"))
+		return do_balance(argv[2]);
 	if (argc > 3 && !strcmp(argv[1], "read"))
-		return do_read(n, argv + 3);
-	fputs("usage: kmod-load threads N MS | storm N US | many N | read N FILE...\n", stderr);
+		do_read(n, argv + 3);
+	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | "
+	      "read N FILE...\n",
+	      stderr);
 	return 2;
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RAPL's registers for a machine that has none, for tests: a probe answers in the place of the
+ * function by which a module reads a register of another CPU. Power is a square wave; package n has
+ * 1/(n + 1) of it. Counters are 32 bits wide and begin shortly before they wrap.
+ */
+#include <linux/kprobes.h>
+#include <linux/linkage.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/timekeeping.h>
+#include <linux/topology.h>
+
+static unsigned long high_mw = 60000, low_mw = 20000, period_ms = 300;
+module_param(high_mw, ulong, 0444);
+module_param(low_mw, ulong, 0444);
+module_param(period_ms, ulong, 0444);
+
+/* What every read of a counter gives instead of a value. */
+static int error;
+module_param(error, int, 0644);
+
+static u64 begin_ns;
+
+/* Of package 0, since the module was loaded. */
+static u64 energy_uj(void)
+{
+	u64 ns = ktime_get_ns() - begin_ns, half_ns = period_ms * 1000000, rest_ns;
+	u64 periods = div64_u64_rem(ns, 2 * half_ns, &rest_ns);
+	u64 high_ns = periods * half_ns + min(rest_ns, half_ns);
+
+	return div_u64(high_ns, 1000) * high_mw / 1000 +
+	       div_u64(ns - high_ns, 1000) * low_mw / 1000;
+}
+
+/* In units of 2^-14 J; a part of what the package takes. */
+static u64 counter(unsigned int cpu, unsigned int percent)
+{
+	u64 uj = energy_uj() * percent / 100 / (topology_physical_package_id(cpu) + 1);
+
+	return (u32)(0xffffff00 + div_u64(uj << 14, 1000000));
+}
+
+static bool answer(unsigned int cpu, u32 msr, u64 *ret)
+{
+	switch (msr) {
+	case 0x606: /* 2^-14 J */
+		*ret = 0xa0e03;
+		return true;
+	case 0x611:
+		*ret = counter(cpu, 100);
+		return true;
+	case 0x639:
+		*ret = counter(cpu, 70);
+		return true;
+	case 0x619: /* its unit is 15.3 uJ, whatever 0x606 says */
+		*ret = counter(cpu, 10);
+		return true;
+	case 0xc0010299: /* AMD: 2^-16 J */
+		*ret = 0xa1003;
+		return true;
+	case 0xc001029a: /* of one core */
+		*ret = counter(cpu, 35);
+		return true;
+	case 0xc001029b:
+		*ret = counter(cpu, 400);
+		return true;
+	}
+	return false;
+}
+
+/* Where the probed function is left to. */
+void fakemsr_return(void);
+asm(".text\n"
+    ".globl fakemsr_return\n"
+    ".type fakemsr_return,@function\n"
+    "fakemsr_return:\n" ASM_RET "\n"
+    ".size fakemsr_return,.-fakemsr_return\n");
+
+/* int rdmsrl_safe_on_cpu(unsigned int cpu, u32 msr, u64 *value) */
+static int before(struct kprobe *probe, struct pt_regs *regs)
+{
+	int failure = READ_ONCE(error);
+	u64 value;
+
+	if (!answer(regs->di, regs->si, &value))
+		return 0;
+	if (!failure)
+		*(u64 *)regs->dx = value;
+	regs->ax = -failure;
+	regs->ip = (unsigned long)fakemsr_return;
+	return 1;
+}
+
+static struct kprobe probe = { .symbol_name = "rdmsrl_safe_on_cpu", .pre_handler = before };
+
+static int __init fakemsr_init(void)
+{
+	begin_ns = ktime_get_ns();
+	return register_kprobe(&probe);
+}
+
+static void __exit fakemsr_exit(void)
+{
+	unregister_kprobe(&probe);
+}
+
+module_init(fakemsr_init);
+module_exit(fakemsr_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("RAPL registers for a machine that has none; for tests");
