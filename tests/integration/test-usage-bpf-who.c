@@ -327,8 +327,8 @@ static size_t compare(struct rig *one, struct rig *other)
 
 static void test_same_by_both_ways(void **state)
 {
-	struct rig *call = rig_open(WATT_BPF_MODE_CALL, false);
-	struct rig *iter = rig_open(WATT_BPF_MODE_ITER, false);
+	struct rig *call = rig_open(WATT_BPF_MODE_CALL, RIG_WHOLE);
+	struct rig *iter = rig_open(WATT_BPF_MODE_ITER, RIG_WHOLE);
 
 	if (!call || !iter) {
 		fprintf(stderr, "this kernel has only one way\n");

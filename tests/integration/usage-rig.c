@@ -18,6 +18,7 @@ static struct watt_config config;
 static struct watt_env env = { .config = &config };
 static uint16_t slots[65536];
 static struct watt_cpu_map map;
+static uint16_t packages[RIG_CPUS];
 
 static void print_log(void *data, enum watt_log_level level, const char *text)
 {
@@ -39,17 +40,68 @@ const char *rig_why_not(void)
 	return why;
 }
 
-struct rig *rig_open(enum watt_bpf_mode mode, bool is_split)
+static int physical_package(uint32_t cpu)
+{
+	char path[96];
+	int id = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%d", &id) != 1)
+		id = 0;
+	if (file)
+		fclose(file);
+	return id;
+}
+
+/* Packages are numbered in the order of their first CPUs. */
+static void find_packages(uint32_t n_cpus)
+{
+	int ids[RIG_CPUS];
+	uint16_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		int id = physical_package(cpu);
+
+		for (packages[cpu] = 0; packages[cpu] < n && ids[packages[cpu]] != id;)
+			packages[cpu]++;
+		if (packages[cpu] == n)
+			ids[n++] = id;
+	}
+	for (uint32_t cpu = 0; n == 1 && cpu < n_cpus; cpu++)
+		packages[cpu] = (uint16_t)cpu;
+}
+
+uint16_t rig_package(uint32_t cpu)
+{
+	return packages[cpu];
+}
+
+static uint16_t slot_of(uint32_t cpu, enum rig_split split)
+{
+	if (split == RIG_BY_CPU)
+		return (uint16_t)cpu;
+	return split == RIG_BY_PACKAGE ? packages[cpu] : 0;
+}
+
+struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split)
 {
 	struct watt_usage_source *source;
 	struct rig *rig;
 	int r;
 
 	map.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-	map.n_slots = is_split ? map.n_cpus : 1;
+	map.n_slots = 1;
 	map.slot = slots;
-	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
-		slots[cpu] = (uint16_t)(is_split ? cpu : 0);
+	assert_true(map.n_cpus <= RIG_CPUS);
+	find_packages(map.n_cpus);
+	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++) {
+		slots[cpu] = slot_of(cpu, split);
+		if (slots[cpu] >= map.n_slots)
+			map.n_slots = slots[cpu] + 1u;
+	}
 	r = watt_usage_bpf_open_mode(&env, &map, mode, &source);
 	if (r < 0) {
 		fprintf(stderr, "open: %s\n", strerror(-r));

@@ -47,8 +47,15 @@ struct rig {
  * with the iterator is tested with the free hook too: for kernels that have no other way.
  */
 const char *rig_why_not(void);
-/* is_split: every CPU is a slot of its own. NULL: this kernel can't do it this way. */
-struct rig *rig_open(enum watt_bpf_mode mode, bool is_split);
+/* What is a slot of its own. */
+enum rig_split {
+	RIG_WHOLE,
+	RIG_BY_CPU,
+	RIG_BY_PACKAGE,
+};
+
+/* NULL: this kernel can't do it this way. */
+struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split);
 void rig_close(struct rig *rig);
 void rig_sweep(struct rig *rig, bool is_full);
 /* Sweeps now and then until all that descends from us and was born is freed; false: in vain. */
@@ -63,37 +70,47 @@ size_t rig_ours_count(const struct rig *rig);
 
 /* ---- for the tests: setups, children ---- */
 
-static inline int rig_setup(void **state, enum watt_bpf_mode mode, bool is_split)
+static inline int rig_setup(void **state, enum watt_bpf_mode mode, enum rig_split split)
 {
 	if (mode == WATT_BPF_MODE_ITER && getenv("WATT_TEST_HOOK"))
 		mode = WATT_BPF_MODE_HOOK;
-	*state = rig_open(mode, is_split);
+	*state = rig_open(mode, split);
 	return 0;
 }
 
 static inline int rig_setup_call(void **state)
 {
-	return rig_setup(state, WATT_BPF_MODE_CALL, false);
+	return rig_setup(state, WATT_BPF_MODE_CALL, RIG_WHOLE);
 }
 
 static inline int rig_setup_iter(void **state)
 {
-	return rig_setup(state, WATT_BPF_MODE_ITER, false);
+	return rig_setup(state, WATT_BPF_MODE_ITER, RIG_WHOLE);
 }
 
 static inline int rig_setup_hook(void **state)
 {
-	return rig_setup(state, WATT_BPF_MODE_HOOK, false);
+	return rig_setup(state, WATT_BPF_MODE_HOOK, RIG_WHOLE);
 }
 
 static inline int rig_setup_call_split(void **state)
 {
-	return rig_setup(state, WATT_BPF_MODE_CALL, true);
+	return rig_setup(state, WATT_BPF_MODE_CALL, RIG_BY_CPU);
 }
 
 static inline int rig_setup_iter_split(void **state)
 {
-	return rig_setup(state, WATT_BPF_MODE_ITER, true);
+	return rig_setup(state, WATT_BPF_MODE_ITER, RIG_BY_CPU);
+}
+
+static inline int rig_setup_call_package(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_CALL, RIG_BY_PACKAGE);
+}
+
+static inline int rig_setup_iter_package(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_ITER, RIG_BY_PACKAGE);
 }
 
 /* What the setup has opened; skips the test if that is nothing. */
@@ -126,6 +143,9 @@ static inline int rig_teardown(void **state)
 		"hook_" #f, test_##f, rig_setup_hook, rig_teardown, NULL \
 	}
 #define RIG_TEST_BOTH(f) RIG_TEST_CALL(f), RIG_TEST_ITER(f)
+
+/* Known from rig_open on: its package, or itself on machines with one package. */
+uint16_t rig_package(uint32_t cpu);
 
 /* Uses so much CPU time, by the thread's own clock. */
 void child_burn_ns(uint64_t ns);
