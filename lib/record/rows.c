@@ -26,6 +26,7 @@ int watt_rows_init(struct watt_rows *rows, sqlite3 *db)
 		"container = excluded.container, pod = excluded.pod, unit = excluded.unit, "
 		"last_ns = excluded.last_ns";
 	static const char energy[] = "INSERT INTO energy VALUES(?, ?, ?, ?)";
+	static const char sums[] = "INSERT INTO sums VALUES(?, ?, ?, ?)";
 	static const char cpu_time[] = "INSERT INTO cpu_time VALUES(?, ?, ?)";
 	int r;
 
@@ -37,6 +38,8 @@ int watt_rows_init(struct watt_rows *rows, sqlite3 *db)
 	if (r == 0)
 		r = watt_sql_prepare(db, energy, &rows->energy);
 	if (r == 0)
+		r = watt_sql_prepare(db, sums, &rows->sums);
+	if (r == 0)
 		r = watt_sql_prepare(db, cpu_time, &rows->cpu_time);
 	return r;
 }
@@ -46,6 +49,7 @@ void watt_rows_done(struct watt_rows *rows)
 	sqlite3_finalize(rows->window);
 	sqlite3_finalize(rows->entity);
 	sqlite3_finalize(rows->energy);
+	sqlite3_finalize(rows->sums);
 	sqlite3_finalize(rows->cpu_time);
 	free(rows->known);
 	*rows = (struct watt_rows){ 0 };
@@ -155,6 +159,7 @@ static bool is_active(const struct watt_row *row, size_t n_domains)
 static int put_energy(struct watt_rows *rows, int64_t window, const struct watt_row *row,
 		      size_t n_domains)
 {
+	sqlite3_stmt *stmt = is_leaf(row->entity.kind) ? rows->energy : rows->sums;
 	int64_t id = (int64_t)row->entity.id;
 	size_t i;
 	int r = 0;
@@ -162,8 +167,8 @@ static int put_energy(struct watt_rows *rows, int64_t window, const struct watt_
 	for (i = 0; i < n_domains && r == 0; i++) {
 		if (!row->window_nj[i])
 			continue;
-		watt_sql_bind(rows->energy, "iiii", window, id, (int64_t)i, row->window_nj[i]);
-		r = watt_sql_step(rows->db, rows->energy);
+		watt_sql_bind(stmt, "iiii", window, id, (int64_t)i, row->window_nj[i]);
+		r = watt_sql_step(rows->db, stmt);
 	}
 	if (r < 0 || !row->window_cpu_ns)
 		return r;
@@ -189,7 +194,7 @@ int watt_rows_put_snapshot(struct watt_rows *rows, const struct watt_snapshot *s
 		if (!is_active(row, n_domains))
 			continue;
 		r = put_entity(rows, &row->entity, t0_ns, t1_ns);
-		if (r == 0 && is_leaf(row->entity.kind))
+		if (r == 0)
 			r = put_energy(rows, window, row, n_domains);
 	}
 	return r;

@@ -18,7 +18,8 @@ struct watt_rows {
 	sqlite3 *db;
 	sqlite3_stmt *window;
 	sqlite3_stmt *entity;
-	sqlite3_stmt *energy;
+	sqlite3_stmt *energy; /* of those that add up to the domain's */
+	sqlite3_stmt *sums;   /* of those that are sums of them */
 	sqlite3_stmt *cpu_time;
 	/* entities whose row was written, by what it held; a few that share a place are written
 	 * again and again, which harms nothing */

@@ -34,6 +34,8 @@ const struct watt_table watt_recording_tables[] = {
 		     "realtime_ns INTEGER, phase TEXT)" },
 	{ "energy", "CREATE TABLE energy(window INTEGER, entity INTEGER, domain INTEGER, "
 		    "energy_nj INTEGER, PRIMARY KEY(window, entity, domain)) WITHOUT ROWID" },
+	{ "sums", "CREATE TABLE sums(window INTEGER, entity INTEGER, domain INTEGER, "
+		  "energy_nj INTEGER, PRIMARY KEY(window, entity, domain)) WITHOUT ROWID" },
 	{ "cpu_time", "CREATE TABLE cpu_time(window INTEGER, entity INTEGER, cpu_ns INTEGER, "
 		      "PRIMARY KEY(window, entity)) WITHOUT ROWID" },
 	{ "losses", "CREATE TABLE losses(id INTEGER PRIMARY KEY, t0_ns INTEGER, t1_ns INTEGER, "
@@ -44,32 +46,31 @@ const struct watt_table watt_recording_tables[] = {
 };
 
 /* Energy of each entity over the domains that cover the machine once. */
-#define ENTITY_JOULES \
-	"SELECT entity, sum(energy_nj) AS nj FROM energy WHERE domain IN " \
-	"(SELECT id FROM domains WHERE is_partition) GROUP BY entity"
-#define ENTITY_SECONDS "SELECT entity, sum(cpu_ns) AS ns FROM cpu_time GROUP BY entity"
-/* The same, summed over the processes that have this column in common. */
-#define SUM_VIEW(view, column) \
-	"CREATE VIEW " view " AS SELECT e." column " AS " column ", " \
-	"sum(j.nj) / 1e9 AS joules, sum(s.ns) / 1e9 AS cpu_seconds, count(*) AS processes " \
-	"FROM entities e LEFT JOIN (" ENTITY_JOULES ") j ON j.entity = e.id " \
-	"LEFT JOIN (" ENTITY_SECONDS ") s ON s.entity = e.id " \
-	"WHERE e." column " IS NOT NULL AND e.kind IN ('process', 'kthread', 'vm') " \
-	"GROUP BY e." column " ORDER BY joules DESC"
+#define JOULES(table) \
+	"(SELECT entity, sum(energy_nj) AS nj FROM " table " WHERE domain IN " \
+	"(SELECT id FROM domains WHERE is_partition) GROUP BY entity) j ON j.entity = e.id "
+#define SECONDS \
+	"(SELECT entity, sum(cpu_ns) AS ns FROM cpu_time GROUP BY entity) s ON s.entity = e.id "
+/* Entities of one kind that are sums of processes, those that are gone included. */
+#define SUM_VIEW(kind) \
+	"CREATE VIEW " kind "_joules AS SELECT e.name AS " kind ", j.nj / 1e9 AS joules, " \
+	"s.ns / 1e9 AS cpu_seconds FROM entities e JOIN " JOULES("sums") "LEFT JOIN " SECONDS \
+									 "WHERE e.kind = '" kind \
+									 "' ORDER BY joules DESC"
 
 const char *const watt_recording_views[] = {
 	"CREATE INDEX chunks_time ON chunks(id, t0_ns, t1_ns, n_samples, n_usage)",
 	"CREATE VIEW entity_joules AS SELECT e.id, e.kind, e.pid, e.name, j.nj / 1e9 AS joules, "
-	"s.ns / 1e9 AS cpu_seconds, e.cmdline FROM entities e JOIN (" ENTITY_JOULES ") j "
-	"ON j.entity = e.id LEFT JOIN (" ENTITY_SECONDS ") s ON s.entity = e.id "
-	"ORDER BY joules DESC",
+	"s.ns / 1e9 AS cpu_seconds, e.cmdline FROM entities e JOIN " JOULES(
+		"energy") "LEFT JOIN " SECONDS "ORDER BY joules DESC",
 	"CREATE VIEW process_joules AS SELECT pid, name, joules, cpu_seconds, cmdline "
 	"FROM entity_joules WHERE kind IN ('process', 'kthread', 'vm')",
-	SUM_VIEW("cgroup_joules", "cgroup"),
-	SUM_VIEW("container_joules", "container"),
-	SUM_VIEW("pod_joules", "pod"),
-	SUM_VIEW("unit_joules", "unit"),
-	SUM_VIEW("user_joules", "uid"),
+	SUM_VIEW("cgroup"),
+	SUM_VIEW("container"),
+	SUM_VIEW("pod"),
+	SUM_VIEW("unit"),
+	SUM_VIEW("user"),
+	SUM_VIEW("tracked"),
 	"CREATE VIEW domain_watts AS SELECT w.id AS window, w.t1_ns, w.realtime_ns, w.phase, "
 	"d.path AS domain, sum(e.energy_nj) * 1.0 / (w.t1_ns - w.t0_ns) AS watts, "
 	"sum(e.energy_nj) / 1e9 AS joules FROM energy e JOIN windows w ON w.id = e.window "
