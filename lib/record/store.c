@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/util.h"
 #include "record/rows.h"
 #include "record/schema.h"
 #include "record/sql.h"
@@ -194,21 +196,30 @@ static int open_file(struct watt_store *store)
 	return rc < 0 ? rc : prepare(store);
 }
 
-/* Room that nobody sees, given back when the disk is full: then the loss can be written down. */
-static void open_reserve(struct watt_store *store)
+/*
+ * Room that nobody sees, given back when the disk is full: then the loss can be written down. 0,
+ * also where the file system has no files without a name; or why there is no room.
+ */
+static int open_reserve(struct watt_store *store)
 {
 	_cleanup_free_ char *folder = strdup(store->path);
 	char *slash = folder ? strrchr(folder, '/') : NULL;
+	int fd, r;
 
 	if (!folder || store->reserve_fd >= 0)
-		return;
+		return 0;
 	if (slash)
 		slash[slash == folder] = '\0';
-	store->reserve_fd = open(slash ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (store->reserve_fd >= 0 && fallocate(store->reserve_fd, 0, 0, RESERVE_BYTES) < 0) {
-		close(store->reserve_fd);
-		store->reserve_fd = -1;
+	fd = open(slash ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return 0;
+	if (fallocate(fd, 0, 0, RESERVE_BYTES) < 0) {
+		r = -errno;
+		close(fd);
+		return r == -ENOSPC || r == -EDQUOT || r == -EFBIG ? r : 0;
 	}
+	store->reserve_fd = fd;
+	return 0;
 }
 
 static void close_reserve(struct watt_store *store)
@@ -314,12 +325,37 @@ static int put_loss(struct watt_store *store, const struct watt_store_loss *loss
 	return watt_sql_step(store->db, store->loss);
 }
 
+static uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* SQLite says of every failed write that it failed; here is why. */
+static int explain(const struct watt_store *store, int r)
+{
+	_cleanup_free_ char *wal = name_beside(store->path, "-wal");
+	struct rlimit limit;
+
+	/* a commit may be larger than the room that is left below the limit */
+	if (r == -EIO && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    WATT_MAX(file_bytes(wal), file_bytes(store->path)) + WATT_CHUNK_MAX > limit.rlim_cur)
+		return -EFBIG;
+	return r;
+}
+
 int watt_store_commit(struct watt_store *store, const struct watt_store_entry *entry,
 		      const struct watt_store_loss *losses, size_t n_losses)
 {
 	size_t i;
-	int r = watt_sql_run(store->db, "BEGIN IMMEDIATE");
+	int r = 0;
 
+	/* after a failure: what was given back must be had again before anything else */
+	if (entry)
+		r = open_reserve(store);
+	if (r == 0)
+		r = watt_sql_run(store->db, "BEGIN IMMEDIATE");
 	if (r < 0)
 		return r;
 	for (i = 0; i < n_losses && r == 0; i++)
@@ -328,17 +364,14 @@ int watt_store_commit(struct watt_store *store, const struct watt_store_entry *e
 		r = put_entry(store, entry);
 	if (r == 0)
 		r = watt_sql_run(store->db, "COMMIT");
-	if (r == 0) {
-		if (entry)
-			open_reserve(store);
+	if (r == 0)
 		return 0;
-	}
 	if (!sqlite3_get_autocommit(store->db))
 		watt_sql_run(store->db, "ROLLBACK");
 	watt_rows_forget(&store->rows);
 	if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG || r == -EIO)
 		close_reserve(store);
-	return r;
+	return explain(store, r);
 }
 
 int watt_store_extend_loss(struct watt_store *store, const struct watt_store_loss *loss)
@@ -346,13 +379,6 @@ int watt_store_extend_loss(struct watt_store *store, const struct watt_store_los
 	watt_sql_bind(store->longer_loss, "iii", (int64_t)loss->t1_ns, (int64_t)loss->samples,
 		      (int64_t)loss->usage_records);
 	return watt_sql_step(store->db, store->longer_loss);
-}
-
-static uint64_t file_bytes(const char *path)
-{
-	struct stat st;
-
-	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 uint64_t watt_store_get_bytes(const struct watt_store *store)
