@@ -22,6 +22,7 @@
 static const struct command commands[] = {
 	{ "top", cmd_top, "where the watts go, live" },
 	{ "stat", cmd_stat, "the energy of a command and all its descendants" },
+	{ "record", cmd_record, "keep every sample in a file, to look at it later" },
 	{ "replay", cmd_replay, "a recording attributed again, as it was or otherwise" },
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "xalloc.h"
 
@@ -32,7 +33,8 @@ int number_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns)
 		const char *name;
 		double factor_ns;
 	} units[] = {
-		{ "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 },
+		{ "us", 1e3 },   { "ms", 1e6 },   { "s", 1e9 },     { "m", 60e9 },
+		{ "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 	};
 	size_t len = strspn(text, "0123456789.");
 	double value, factor_ns = (double)unit_ns;
@@ -53,5 +55,56 @@ int number_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns)
 	if (!(value >= 1e3 && value <= 365.0 * 86400e9))
 		return -ERANGE;
 	*ret_ns = (uint64_t)(value + 0.5);
+	return 0;
+}
+
+int number_rate(const char *text, uint64_t *ret_period_ns)
+{
+	static const struct {
+		const char *name;
+		double factor_hz;
+	} units[] = { { "", 1 }, { "Hz", 1 }, { "kHz", 1e3 } };
+	size_t len = strspn(text, "0123456789."), i;
+	double rate_hz;
+	char *end;
+
+	rate_hz = strtod(text, &end);
+	if (len == 0 || end != text + len)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(units) && strcasecmp(units[i].name, end) != 0; i++)
+		continue;
+	if (i == ARRAY_SIZE(units))
+		return -EINVAL;
+	rate_hz *= units[i].factor_hz;
+	if (!(rate_hz >= 1.0 / 3600 && rate_hz <= 1e6))
+		return -ERANGE;
+	*ret_period_ns = (uint64_t)(1e9 / rate_hz + 0.5);
+	return 0;
+}
+
+int number_size(const char *text, uint64_t *ret_bytes)
+{
+	static const char units[] = "kMGT";
+	size_t len = strspn(text, "0123456789.");
+	double value, factor = 1;
+	const char *unit;
+	char *end;
+
+	value = strtod(text, &end);
+	if (len == 0 || end != text + len)
+		return -EINVAL;
+	if (*end && *end != 'B') {
+		unit = strchr(units, *end == 'K' ? 'k' : *end);
+		if (!unit)
+			return -EINVAL;
+		for (end++; unit >= units; unit--)
+			factor *= 1024;
+	}
+	if (strcmp(end, "") != 0 && strcmp(end, "B") != 0 && strcmp(end, "iB") != 0)
+		return -EINVAL;
+	value *= factor;
+	if (!(value >= 1 && value <= 1e18))
+		return -ERANGE;
+	*ret_bytes = (uint64_t)value;
 	return 0;
 }

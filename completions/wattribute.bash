@@ -6,6 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
 		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
+	local commands='top stat record replay mark sources doctor'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -15,7 +16,7 @@ _wattribute()
 		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
 	fi
 	if ((cword == 1)); then
-		COMPREPLY=($(compgen -W 'top stat replay mark sources doctor help --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W "$commands help --help --version" -- "$cur"))
 		return
 	fi
 	command=${words[1]}
@@ -63,7 +64,8 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"))
 		return
 		;;
-	--from | --to | --phase | --window | --slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
+	--rate | --for | --rotate-size | --rotate-time | --keep | --from | --to | --phase | --window | \
+		--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
 		--redfish-url | --kubelet-url)
 		return
 		;;
@@ -73,11 +75,12 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
 			--filter --domains --plain" -- "$cur"))
 		;;
-	stat)
+	stat | record)
 		# Behind the first word that is no option, the command completes itself.
 		for ((i = 2; i < cword; i++)); do
 			case ${words[i]} in
 			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
+				--rate | --for | --rotate-size | --rotate-time | --keep | \
 				--sources | --usage | --slice | --period | --config | --sysfs-root | \
 				--procfs-root | --nvml-lib | --redfish-url | --kubelet-url | \
 				--idle-policy | --share-key | --sensor-delay)
@@ -96,8 +99,12 @@ _wattribute()
 		if ((i < cword)) && declare -F _command_offset >/dev/null; then
 			_command_offset "$i"
 		elif [[ $cur == -* ]]; then
-			COMPREPLY=($(compgen -W "$common $attribution --repeat --interval --per-domain --pid
-				--seconds --output" -- "$cur"))
+			local own='--repeat --interval --per-domain --pid --seconds --output'
+
+			if [[ $command == record ]]; then
+				own='--output --rate --for --rotate-size --rotate-time --keep --force --quiet'
+			fi
+			COMPREPLY=($(compgen -W "$common $attribution $own" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -c -- "$cur"))
 		fi
@@ -117,7 +124,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))
 		;;
 	help)
-		COMPREPLY=($(compgen -W 'top stat replay mark sources doctor' -- "$cur"))
+		COMPREPLY=($(compgen -W "$commands" -- "$cur"))
 		;;
 	esac
 }

@@ -27,12 +27,13 @@ static void test_duration(void **state)
 		int r;
 		uint64_t t_ns;
 	} cases[] = {
-		{ "50ms", 0, 50000000 }, { "50", 0, 50000000 },       { "1.5s", 0, 1500000000 },
-		{ "200us", 0, 200000 },  { "2min", 0, 120000000000 }, { "0", -ERANGE, 0 },
-		{ "0.1us", -ERANGE, 0 }, { "1000000h", -ERANGE, 0 },  { "", -EINVAL, 0 },
-		{ "ms", -EINVAL, 0 },    { "-1s", -EINVAL, 0 },       { "+1s", -EINVAL, 0 },
-		{ "1e3", -EINVAL, 0 },   { "1.2.3", -EINVAL, 0 },     { "inf", -EINVAL, 0 },
-		{ "nan", -EINVAL, 0 },   { "0x10", -EINVAL, 0 },      { "5 s", -EINVAL, 0 },
+		{ "50ms", 0, 50000000 },     { "50", 0, 50000000 },       { "1.5s", 0, 1500000000 },
+		{ "200us", 0, 200000 },      { "2min", 0, 120000000000 }, { "5m", 0, 300000000000 },
+		{ "1d", 0, 86400000000000 }, { "0", -ERANGE, 0 },         { "0.1us", -ERANGE, 0 },
+		{ "1000000h", -ERANGE, 0 },  { "", -EINVAL, 0 },          { "ms", -EINVAL, 0 },
+		{ "-1s", -EINVAL, 0 },       { "+1s", -EINVAL, 0 },       { "1e3", -EINVAL, 0 },
+		{ "1.2.3", -EINVAL, 0 },     { "inf", -EINVAL, 0 },       { "nan", -EINVAL, 0 },
+		{ "0x10", -EINVAL, 0 },      { "5 s", -EINVAL, 0 },
 	};
 	size_t i;
 
@@ -44,11 +45,58 @@ static void test_duration(void **state)
 	}
 }
 
+static void test_rate(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t period_ns;
+	} cases[] = {
+		{ "1kHz", 0, 1000000 },     { "100Hz", 0, 10000000 }, { "20", 0, 50000000 },
+		{ "0.5hz", 0, 2000000000 }, { "0", -ERANGE, 0 },      { "2000kHz", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },         { "Hz", -EINVAL, 0 },     { "1MHz", -EINVAL, 0 },
+		{ "-1", -EINVAL, 0 },       { "1 kHz", -EINVAL, 0 },  { "1ms", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t period_ns = 0;
+
+		assert_int_equal(number_rate(cases[i].text, &period_ns), cases[i].r);
+		assert_int_equal(period_ns, cases[i].period_ns);
+	}
+}
+
+static void test_size(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t size_bytes;
+	} cases[] = {
+		{ "1", 0, 1 },           { "512B", 0, 512 },       { "2k", 0, 2048 },
+		{ "1.5K", 0, 1536 },     { "100M", 0, 104857600 }, { "2GiB", 0, 2147483648 },
+		{ "1MB", 0, 1048576 },   { "0", -ERANGE, 0 },      { "9999999999T", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },      { "M", -EINVAL, 0 },      { "1X", -EINVAL, 0 },
+		{ "1MiBs", -EINVAL, 0 }, { "-1M", -EINVAL, 0 },    { "1 M", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t size_bytes = 0;
+
+		assert_int_equal(number_size(cases[i].text, &size_bytes), cases[i].r);
+		assert_int_equal(size_bytes, cases[i].size_bytes);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_size),
 	};
 
 	return cmocka_run_group_tests_name("number", tests, NULL, NULL);
