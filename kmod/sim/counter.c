@@ -17,6 +17,7 @@ void sim_counter_init(struct sim_counter *counter, struct sim_meter *meter, u64 
 		.update_ns = update_ns,
 	};
 	raw_spin_lock_init(&counter->lock);
+	sim_meter_refresh(meter);
 	sim_meter_energy(meter, update_ns, &counter->origin);
 }
 EXPORT_SYMBOL_GPL(sim_counter_init);
@@ -49,6 +50,7 @@ int sim_counter_read(struct sim_counter *counter, u64 *ret)
 	unsigned long flags;
 	int error;
 
+	sim_meter_refresh(counter->meter);
 	raw_spin_lock_irqsave(&counter->lock, flags);
 	error = counter->error;
 	if (!error) {
@@ -67,6 +69,7 @@ void sim_counter_set(struct sim_counter *counter, u64 value)
 {
 	unsigned long flags;
 
+	sim_meter_refresh(counter->meter);
 	raw_spin_lock_irqsave(&counter->lock, flags);
 	sim_meter_energy(counter->meter, counter->update_ns, &counter->origin);
 	counter->start = value;

@@ -61,6 +61,13 @@ void sim_meter_put(struct sim_meter *meter)
 }
 EXPORT_SYMBOL_GPL(sim_meter_put);
 
+void sim_meter_refresh(struct sim_meter *meter)
+{
+	if (READ_ONCE(meter->package_id) >= 0)
+		sim_truth_refresh();
+}
+EXPORT_SYMBOL_GPL(sim_meter_refresh);
+
 const char *sim_meter_name(const struct sim_meter *meter)
 {
 	return meter->name;
@@ -198,6 +205,7 @@ static int set_power(struct sim_meter *meter, const struct sim_value *values)
 		r = sim_truth_hold((int)values[KEY_PACKAGE].number);
 	if (r)
 		return r;
+	sim_truth_refresh();
 	raw_spin_lock_irqsave(&meter->lock, flags);
 	now_ns = ktime_get_ns();
 	energy_at(meter, now_ns, &used);
@@ -280,6 +288,7 @@ static void show_meters(struct seq_file *file)
 	struct sim_energy used;
 
 	list_for_each_entry(meter, &meters, node) {
+		sim_meter_refresh(meter);
 		sim_meter_energy(meter, 0, &used);
 		seq_printf(file, "meter %s energy_nj=%llu.%06u power_uw=%u users=%u\n", meter->name,
 			   used.nj, used.fj, sim_meter_power_uw(meter), meter->users);

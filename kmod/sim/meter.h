@@ -19,8 +19,13 @@ void sim_meter_put(struct sim_meter *meter);
 const char *sim_meter_name(const struct sim_meter *meter);
 
 /*
+ * Brings a meter that follows the ground truth up to date. To be called before its energy is read,
+ * without a lock, so that other CPUs can be waited for. In any context but NMI.
+ */
+void sim_meter_refresh(struct sim_meter *meter);
+/*
  * What was used since the meter was made, as of the last multiple of update_ns (0: now). The
- * energy of a package of the ground truth is always as of now. In any context but NMI.
+ * energy of a package of the ground truth is as of now, or up to 1 ms old. In any context but NMI.
  */
 void sim_meter_energy(struct sim_meter *meter, u64 update_ns, struct sim_energy *ret);
 u32 sim_meter_power_uw(struct sim_meter *meter);

@@ -5,6 +5,8 @@
  */
 #include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched/clock.h>
 #include <linux/spinlock.h>
 #include <linux/topology.h>
 
@@ -18,7 +20,7 @@ struct sim_cpu {
 	struct sim_process *process; /* NULL: idle */
 	u32 power_uw;                /* of one without a thread */
 	int package;                 /* index; -1: not known yet */
-	u64 since_ns;
+	u64 since_ns;                /* by the scheduler's clock */
 };
 
 struct sim_account sim_account;
@@ -27,17 +29,19 @@ static DEFINE_RAW_SPINLOCK(lock);
 static DEFINE_PER_CPU(struct sim_cpu, cpus);
 static unsigned int n_holders; /* under the simulator's mutex */
 
-unsigned long sim_truth_lock(void) __acquires(&lock)
+void sim_truth_lock(unsigned long *flags) __acquires(&lock)
 {
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&lock, flags);
-	return flags;
+	raw_spin_lock_irqsave(&lock, *flags);
 }
 
 void sim_truth_unlock(unsigned long flags) __releases(&lock)
 {
 	raw_spin_unlock_irqrestore(&lock, flags);
+}
+
+static u64 clock_ns(void)
+{
+	return sched_clock_cpu(raw_smp_processor_id());
 }
 
 static u32 cpu_power_uw(const struct sim_cpu *cpu)
@@ -52,11 +56,10 @@ static void settle_cpu(struct sim_cpu *cpu, u64 now_ns)
 	struct sim_energy used = { 0 };
 	u64 time_ns = now_ns - cpu->since_ns;
 
-	if ((s64)time_ns <= 0)
+	/* of idle time nothing is kept, not even its end: who is next may have begun before now */
+	if ((s64)time_ns <= 0 || !cpu->process)
 		return;
 	cpu->since_ns = now_ns;
-	if (!cpu->process)
-		return;
 	sim_energy_add_power(&used, cpu_power_uw(cpu), time_ns);
 	sim_energy_add(&cpu->process->energy[cpu->package], &used);
 	sim_energy_add(&sim_account.packages[cpu->package].total, &used);
@@ -75,17 +78,25 @@ static void settle_idle(struct sim_package *package, u64 now_ns)
 	sim_energy_add(&package->total, &used);
 }
 
-u64 sim_truth_settle(void)
+static void settle_packages(u64 now_ns)
 {
-	u64 now_ns = ktime_get_ns();
 	unsigned int i;
-	int cpu;
 
-	for_each_possible_cpu(cpu)
-		settle_cpu(per_cpu_ptr(&cpus, cpu), now_ns);
 	for (i = 0; i < sim_account.n_packages; i++)
 		settle_idle(&sim_account.packages[i], now_ns);
-	return now_ns;
+	sim_account.settled_ns = now_ns;
+}
+
+static void settle_thread(const struct sim_thread *thread)
+{
+	int i;
+
+	for_each_possible_cpu(i) {
+		struct sim_cpu *cpu = per_cpu_ptr(&cpus, i);
+
+		if (cpu->thread == thread)
+			settle_cpu(cpu, clock_ns());
+	}
 }
 
 int sim_truth_find_package(int package_id)
@@ -99,7 +110,7 @@ int sim_truth_find_package(int package_id)
 }
 
 /* The package of a CPU, which is noted when it is seen first. What is beyond counts as the last. */
-static int package_of(unsigned int cpu, u64 now_ns)
+static int package_of(unsigned int cpu)
 {
 	int id = max(topology_physical_package_id(cpu), 0);
 	int index = sim_truth_find_package(id);
@@ -110,7 +121,7 @@ static int package_of(unsigned int cpu, u64 now_ns)
 		return SIM_PACKAGES_MAX - 1;
 	sim_account.packages[sim_account.n_packages] = (struct sim_package){
 		.id = id,
-		.since_ns = now_ns,
+		.since_ns = ktime_get_ns(),
 	};
 	return (int)sim_account.n_packages++;
 }
@@ -122,7 +133,7 @@ static void put_on_cpu(struct sim_cpu *cpu, struct task_struct *task, u64 now_ns
 	cpu->process = NULL;
 	cpu->since_ns = now_ns;
 	if (cpu->package < 0)
-		cpu->package = package_of(smp_processor_id(), now_ns);
+		cpu->package = package_of(smp_processor_id());
 	if (is_idle_task(task))
 		return;
 	cpu->thread = sim_table_get(task);
@@ -130,37 +141,57 @@ static void put_on_cpu(struct sim_cpu *cpu, struct task_struct *task, u64 now_ns
 	cpu->power_uw = cpu->thread ? 0 : sim_table_power_uw(task);
 }
 
+/*
+ * When prev ended and next began: as the scheduler itself noted in them, by its clock. The
+ * tracepoint runs later, on an emulated machine now and then by ten milliseconds. Where that clock
+ * leaves out interrupts it can't be compared with a reader's, and the instant is now.
+ */
+static u64 noted_ns(const struct task_struct *task, u64 now_ns)
+{
+	if (is_idle_task(task) || IS_ENABLED(CONFIG_IRQ_TIME_ACCOUNTING))
+		return now_ns;
+	return min_t(u64, task->se.exec_start, now_ns);
+}
+
 void sim_truth_switch(struct task_struct *prev, struct task_struct *next)
 {
-	unsigned long flags = sim_truth_lock();
-	struct sim_cpu *cpu = this_cpu_ptr(&cpus);
-	u64 now_ns = ktime_get_ns();
+	u64 now_ns = clock_ns();
+	u64 end_ns = noted_ns(prev, now_ns);
+	u64 start_ns = is_idle_task(next) ? end_ns : noted_ns(next, now_ns);
+	struct sim_cpu *cpu;
+	unsigned long flags;
 
-	settle_cpu(cpu, now_ns);
+	sim_truth_lock(&flags);
+	cpu = this_cpu_ptr(&cpus);
+	settle_cpu(cpu, end_ns);
 	sim_account.n_switches++;
 	sim_account.n_strangers += cpu->task && cpu->task != prev;
-	put_on_cpu(cpu, next, now_ns);
+	/* a reader may have settled a later instant meanwhile */
+	put_on_cpu(cpu, next, max(start_ns, cpu->since_ns));
 	sim_truth_unlock(flags);
 }
 
 /* Called on each CPU when it begins, unless a switch came first. */
 void sim_truth_begin_cpu(struct task_struct *current_task)
 {
-	unsigned long flags = sim_truth_lock();
 	struct sim_cpu *cpu = this_cpu_ptr(&cpus);
+	unsigned long flags;
 
+	sim_truth_lock(&flags);
 	if (!cpu->task)
-		put_on_cpu(cpu, current_task, ktime_get_ns());
+		put_on_cpu(cpu, current_task, clock_ns());
 	sim_truth_unlock(flags);
 }
 
 void sim_truth_rename(struct task_struct *task, const char *comm)
 {
-	unsigned long flags = sim_truth_lock();
-	struct sim_thread *thread = sim_table_find(task);
+	struct sim_thread *thread;
+	unsigned long flags;
 
+	sim_truth_lock(&flags);
+	thread = sim_table_find(task);
 	if (thread) {
-		sim_truth_settle();
+		settle_thread(thread);
 		sim_table_rename(thread, comm);
 	}
 	sim_truth_unlock(flags);
@@ -168,34 +199,87 @@ void sim_truth_rename(struct task_struct *task, const char *comm)
 
 void sim_truth_free(struct task_struct *task)
 {
-	unsigned long flags = sim_truth_lock();
+	unsigned long flags;
 
+	sim_truth_lock(&flags);
 	sim_table_remove(task);
 	sim_truth_unlock(flags);
 }
 
 /* ---- what meters see ---- */
 
+static bool is_fresh(u64 now_ns)
+{
+	return now_ns - READ_ONCE(sim_account.settled_ns) < SIM_TRUTH_UPDATE_NS;
+}
+
+static void settle_self(void *unused)
+{
+	unsigned long flags;
+
+	sim_truth_lock(&flags);
+	settle_cpu(this_cpu_ptr(&cpus), clock_ns());
+	sim_truth_unlock(flags);
+}
+
+void sim_truth_settle(void)
+{
+	unsigned long flags;
+
+	on_each_cpu(settle_self, NULL, 1);
+	sim_truth_lock(&flags);
+	settle_packages(ktime_get_ns());
+	sim_truth_unlock(flags);
+}
+
+/*
+ * For who can't wait for other CPUs. One that is just switching is taken for still running prev,
+ * and what passes until its tracepoint counts as time of prev.
+ */
+static void settle_from_here(void)
+{
+	u64 now_ns = clock_ns();
+	unsigned long flags;
+	int cpu;
+
+	sim_truth_lock(&flags);
+	for_each_possible_cpu(cpu)
+		settle_cpu(per_cpu_ptr(&cpus, cpu), now_ns);
+	settle_packages(ktime_get_ns());
+	sim_truth_unlock(flags);
+}
+
+void sim_truth_refresh(void)
+{
+	if (!READ_ONCE(sim_account.is_on) || is_fresh(ktime_get_ns()))
+		return;
+	if (irqs_disabled() || in_interrupt())
+		settle_from_here();
+	else
+		sim_truth_settle();
+}
+
 int sim_truth_energy(int package_id, struct sim_energy *ret)
 {
-	unsigned long flags = sim_truth_lock();
-	int index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
+	unsigned long flags;
+	int index;
 
-	if (index >= 0) {
-		sim_truth_settle();
+	sim_truth_lock(&flags);
+	index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
+	if (index >= 0)
 		*ret = sim_account.packages[index].total;
-	}
 	sim_truth_unlock(flags);
 	return min(index, 0);
 }
 
 int sim_truth_power_uw(int package_id, u32 *ret)
 {
-	unsigned long flags = sim_truth_lock();
-	int index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
+	unsigned long flags;
 	u64 power_uw = 0;
-	int i;
+	int index, i;
 
+	sim_truth_lock(&flags);
+	index = sim_account.is_on ? sim_truth_find_package(package_id) : -ENODEV;
 	if (index >= 0) {
 		power_uw = sim_account.packages[index].idle_uw;
 		for_each_possible_cpu(i) {
@@ -270,7 +354,7 @@ int sim_account_stop(void)
 	if (n_holders)
 		return sim_fail(-EBUSY, "%u meters follow the truth: remove them first", n_holders);
 	sim_watch_stop();
-	flags = sim_truth_lock();
+	sim_truth_lock(&flags);
 	sim_account.is_on = false;
 	sim_truth_unlock(flags);
 	sim_table_free();

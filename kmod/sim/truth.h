@@ -11,8 +11,14 @@
 struct dentry;
 
 #define SIM_PACKAGES_MAX 8
+#define SIM_TRUTH_UPDATE_NS 1000000
 
-/* What a package has used since the start, and uses now. In any context but NMI. */
+/*
+ * Accounts what runs, up to now, if it was not done within the last SIM_TRUTH_UPDATE_NS. Each CPU
+ * does so itself, where it can be waited for. In any context but NMI.
+ */
+void sim_truth_refresh(void);
+/* What a package has used as of the last refresh, and uses now. In any context but NMI. */
 int sim_truth_energy(int package_id, struct sim_energy *ret);
 int sim_truth_power_uw(int package_id, u32 *ret);
 

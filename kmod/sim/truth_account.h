@@ -12,7 +12,7 @@
 struct sim_package {
 	int id;       /* physical_package_id */
 	u32 idle_uw;  /* always used, whoever runs */
-	u64 since_ns; /* idle power is accounted until then */
+	u64 since_ns; /* idle power is accounted until then, CLOCK_MONOTONIC */
 	struct sim_energy idle;
 	struct sim_energy total; /* idle and all tasks */
 };
@@ -20,6 +20,7 @@ struct sim_package {
 struct sim_account {
 	bool is_on;
 	u64 start_ns;
+	u64 settled_ns; /* all was accounted then */
 	unsigned int n_packages;
 	struct sim_package packages[SIM_PACKAGES_MAX];
 	u64 n_switches;
@@ -28,7 +29,7 @@ struct sim_account {
 
 extern struct sim_account sim_account;
 
-unsigned long sim_truth_lock(void);
+void sim_truth_lock(unsigned long *flags);
 void sim_truth_unlock(unsigned long flags);
 
 /* From the tracepoints. */
@@ -37,8 +38,12 @@ void sim_truth_begin_cpu(struct task_struct *current_task);
 void sim_truth_rename(struct task_struct *task, const char *comm);
 void sim_truth_free(struct task_struct *task);
 
-/* With the lock held: accounts everything up to now, which is returned. */
-u64 sim_truth_settle(void);
+/*
+ * Accounts everything up to now: each CPU does so itself, and answers outside of a switch. Without
+ * the lock, where it can be waited for.
+ */
+void sim_truth_settle(void);
+/* With the lock held. */
 int sim_truth_find_package(int package_id); /* its index, or -ENODEV */
 
 /* Of the noun: with the simulator's mutex held, without the lock. */

@@ -32,7 +32,7 @@ static int run_clear(const char *target, const struct sim_value *values)
 
 	if (r)
 		return r;
-	flags = sim_truth_lock();
+	sim_truth_lock(&flags);
 	sim_table_clear_dead();
 	sim_truth_unlock(flags);
 	return 0;
@@ -45,12 +45,11 @@ static int run_idle(const char *target, const struct sim_value *values)
 
 	if (r)
 		return r;
-	flags = sim_truth_lock();
+	sim_truth_settle();
+	sim_truth_lock(&flags);
 	index = sim_truth_find_package((int)values[0].number);
-	if (index >= 0) {
-		sim_truth_settle();
+	if (index >= 0)
 		sim_account.packages[index].idle_uw = (u32)values[1].number;
-	}
 	sim_truth_unlock(flags);
 	return index < 0 ? sim_fail(index, "there is no package %llu", values[0].number) : 0;
 }
@@ -58,10 +57,11 @@ static int run_idle(const char *target, const struct sim_value *values)
 /* Changes the rules; what has run was by the old ones. */
 static void change_default(u32 *power_uw, u32 now_uw)
 {
-	unsigned long flags = sim_truth_lock();
+	unsigned long flags;
 
 	if (sim_account.is_on)
 		sim_truth_settle();
+	sim_truth_lock(&flags);
 	*power_uw = now_uw;
 	if (sim_account.is_on)
 		sim_table_apply_rules();
@@ -95,7 +95,7 @@ static int run_comm(const char *target, const struct sim_value *values)
 	if (i == SIM_COMM_RULES_MAX)
 		return sim_fail(-ENOSPC, "there are %d names already", SIM_COMM_RULES_MAX);
 	if (i == rules->n_comms) {
-		flags = sim_truth_lock();
+		sim_truth_lock(&flags);
 		strscpy(rules->comms[i].comm, target, TASK_COMM_LEN);
 		rules->comms[i].power_uw = 0;
 		rules->n_comms++;
@@ -126,8 +126,8 @@ static int set_task(u64 pid, u32 power_uw, bool is_process)
 		r = get_task(pid, &task);
 	if (r)
 		return r;
-	flags = sim_truth_lock();
 	sim_truth_settle();
+	sim_truth_lock(&flags);
 	thread = sim_table_get(task);
 	if (thread && is_process)
 		thread->process->power_uw = power_uw;

@@ -27,14 +27,16 @@ static void add_row(struct snapshot *snapshot, const struct sim_process *process
 static bool fill(struct snapshot *snapshot)
 {
 	struct sim_process *process = NULL;
-	unsigned long flags = sim_truth_lock();
-	bool fits = sim_table.n_processes + 2 <= snapshot->n_rows_max;
+	unsigned long flags;
+	bool fits;
 
+	sim_truth_lock(&flags);
+	fits = sim_table.n_processes + 2 <= snapshot->n_rows_max;
 	if (!fits) {
 		snapshot->n_rows_max = sim_table.n_processes + 64;
 	} else if (sim_account.is_on) {
-		snapshot->t_ns = sim_truth_settle();
 		snapshot->account = sim_account;
+		snapshot->t_ns = sim_account.settled_ns;
 		snapshot->n_overflows = sim_table.n_overflows;
 		snapshot->n_threads = sim_table.n_threads;
 		while ((process = sim_table_next(process)))
@@ -54,6 +56,7 @@ static int take_snapshot(struct snapshot **ret)
 
 	if (!sim_account.is_on)
 		return -ENODATA;
+	sim_truth_settle();
 	for (;;) {
 		snapshot = kvzalloc(struct_size(snapshot, rows, n_rows_max), GFP_KERNEL);
 		if (!snapshot)
