@@ -77,8 +77,10 @@ WATT_API int watt_session_get_record_stats(const struct watt_session *ses,
 WATT_API int watt_session_open_recording(const char *path, const struct watt_session_opts *opts,
 					 struct watt_session **ret);
 /**
- * Goes on to the next snapshot that the live run took: with the same options, the same bytes.
- * @return 0; 1: there is none any more, *ret is NULL; -EINVAL: the session is a live one.
+ * Goes on to the next snapshot that the live run took: with the same options, the same bytes. A
+ * session in which the caller has dispatched or taken snapshots of its own has no others any more.
+ * @return 0; 1: there is none any more, *ret is NULL; -EINVAL: the session is a live one, or goes
+ * its own way.
  */
 WATT_API int watt_session_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret);
 

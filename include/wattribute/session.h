@@ -95,17 +95,27 @@ WATT_API struct watt_session *watt_session_close(struct watt_session *ses);
 /** Starts reading and takes the first sweep. */
 WATT_API int watt_session_start(struct watt_session *ses);
 
-/** A descriptor to poll for POLLIN: when it is readable, call watt_session_dispatch(). */
+/**
+ * A descriptor to poll for POLLIN: when it is readable, call watt_session_dispatch(). That of a
+ * recording always is.
+ */
 WATT_API int watt_session_get_fd(const struct watt_session *ses);
-/** Does what is due: sweep, fetch samples, attribute. Returns the number of slices taken. */
+/**
+ * Does what is due: sweep, fetch samples, attribute; on a recording, what was done next.
+ * @return the number of slices taken; -ENODATA: a recording is at its end.
+ */
 WATT_API int watt_session_dispatch(struct watt_session *ses);
-/** Dispatches for @p timeout_ms, then returns 0. */
+/**
+ * Dispatches for @p timeout_ms, of the recorded time on a recording, then returns 0; -ENODATA: a
+ * recording ends before.
+ */
 WATT_API int watt_session_wait(struct watt_session *ses, uint32_t timeout_ms);
 /**
  * Takes a sweep and a reading of every fast channel now, and waits until all tasks that began
  * to die before are accounted and the fast domains are attributed up to now.
  *
- * @return 0; -ETIMEDOUT: @p timeout_ms was not enough (what is missing stays unattributed).
+ * @return 0; -ETIMEDOUT: @p timeout_ms was not enough (what is missing stays unattributed);
+ * -ENODATA: a recording ends before.
  */
 WATT_API int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms);
 
@@ -158,14 +168,14 @@ WATT_API int watt_session_channel_is_duplicate(const struct watt_session *ses, s
  *
  * @return 0: they agree within what timing and resolution leave open; 1: they do not; -EAGAIN: too
  * early; -ENODATA: a reading is missing or nothing moved; -EINVAL: the channel is no duplicate,
- * or one of the two does not count energy.
+ * or one of the two does not count energy; -EOPNOTSUPP: the session is a recording.
  */
 WATT_API int watt_session_get_crosscheck(const struct watt_session *ses, size_t index,
 					 int64_t *ret_difference_ppm);
 /** The newest sample of a channel; -ENODATA: none yet. */
 WATT_API int watt_session_get_sample(const struct watt_session *ses, size_t index,
 				     struct watt_sample *ret);
-/** How the reader of a channel is doing. */
+/** How the reader of a channel is doing; -ENODATA: a recording does not know. */
 WATT_API int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 					   struct watt_reader_stats *ret);
 WATT_API size_t watt_session_get_domain_count(const struct watt_session *ses);
