@@ -4,7 +4,7 @@
  * @brief The library's nouns as JSON text, for scripts. The schemas are in docs/schema/.
  *
  * Each function allocates a string with malloc(); the caller frees it. Thread-safe on different
- * objects. -EOPNOTSUPP where the library was built without JSON.
+ * objects.
  */
 #ifndef WATTRIBUTE_JSON_H
 #define WATTRIBUTE_JSON_H

@@ -6,9 +6,10 @@
 
 #include "sink/json_value.h"
 
-static void add_diag(struct watt_json *doc, json_t *array, const struct watt_diag *diag)
+static void add_diag(struct watt_json *doc, struct watt_json_node array,
+		     const struct watt_diag *diag)
 {
-	json_t *obj = watt_json_append(doc, array);
+	struct watt_json_node obj = watt_json_append(doc, array);
 
 	watt_json_text(doc, obj, "source", diag->source);
 	watt_json_text(doc, obj, "role", watt_source_role_name(diag->role));
@@ -42,17 +43,17 @@ static bool has_role(const struct watt_diag *diags, size_t n, enum watt_source_r
 int watt_doctor_to_json(const struct watt_diag *diags, size_t n_diags, uint32_t flags, char **ret)
 {
 	struct watt_json doc;
-	json_t *array;
+	struct watt_json_node array;
 	size_t i;
 
 	if ((!diags && n_diags > 0) || !ret)
 		return -EINVAL;
-	watt_json_init(&doc, "wattribute-doctor-1");
+	watt_json_init(&doc, flags, "wattribute-doctor-1");
 	watt_json_bool(&doc, doc.root, "is_possible",
 		       has_role(diags, n_diags, WATT_ROLE_POWER) &&
 			       has_role(diags, n_diags, WATT_ROLE_USAGE));
 	array = watt_json_array(&doc, doc.root, "sources");
 	for (i = 0; i < n_diags; i++)
 		add_diag(&doc, array, &diags[i]);
-	return watt_json_done(&doc, flags, ret);
+	return watt_json_done(&doc, ret);
 }

@@ -11,12 +11,12 @@
 
 #include "sink/json_value.h"
 
-static void add_energy(struct watt_json *doc, json_t *obj, const char *key_nj, const char *key_j,
-		       bool is_known, int64_t energy_nj)
+static void add_energy(struct watt_json *doc, struct watt_json_node obj, const char *key_nj,
+		       const char *key_j, bool is_known, int64_t energy_nj)
 {
 	if (is_known) {
 		watt_json_int(doc, obj, key_nj, energy_nj);
-		watt_json_real(doc, obj, key_j, (double)energy_nj / 1e9);
+		watt_json_nano(doc, obj, key_j, energy_nj);
 	} else {
 		watt_json_null(doc, obj, key_nj);
 		watt_json_null(doc, obj, key_j);
@@ -36,7 +36,8 @@ static double power_w(int64_t energy_nj, const struct watt_domain_state *state)
 	return (double)energy_nj / (double)state->window_ns;
 }
 
-static void add_counts(struct watt_json *doc, json_t *obj, const struct watt_domain_state *state)
+static void add_counts(struct watt_json *doc, struct watt_json_node obj,
+		       const struct watt_domain_state *state)
 {
 	watt_json_int(doc, obj, "samples", (int64_t)state->samples);
 	watt_json_int(doc, obj, "errors", (int64_t)state->errors);
@@ -47,13 +48,13 @@ static void add_counts(struct watt_json *doc, json_t *obj, const struct watt_dom
 	watt_json_int(doc, obj, "late_nj", state->late_nj);
 }
 
-static void add_domain(struct watt_json *doc, json_t *array, const struct watt_snapshot *snap,
-		       size_t i)
+static void add_domain(struct watt_json *doc, struct watt_json_node array,
+		       const struct watt_snapshot *snap, size_t i)
 {
 	const struct watt_domain *domain = watt_snapshot_get_domain(snap, i);
 	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
 	const struct watt_domain *parent = NULL;
-	json_t *obj = watt_json_append(doc, array);
+	struct watt_json_node obj = watt_json_append(doc, array);
 	bool is_known = has_energy(state);
 
 	if (domain->parent >= 0)
@@ -87,9 +88,10 @@ static void add_domain(struct watt_json *doc, json_t *array, const struct watt_s
 	add_counts(doc, obj, state);
 }
 
-static void add_cgroup(struct watt_json *doc, json_t *row, const struct watt_cgroup *cgroup)
+static void add_cgroup(struct watt_json *doc, struct watt_json_node row,
+		       const struct watt_cgroup *cgroup)
 {
-	json_t *obj;
+	struct watt_json_node obj;
 
 	if (!cgroup) {
 		watt_json_null(doc, row, "cgroup");
@@ -106,10 +108,10 @@ static void add_cgroup(struct watt_json *doc, json_t *row, const struct watt_cgr
 	watt_json_text(doc, obj, "user_unit", cgroup->user_unit);
 }
 
-static void add_identity(struct watt_json *doc, json_t *row, const struct watt_identity *who,
-			 uint32_t missing)
+static void add_identity(struct watt_json *doc, struct watt_json_node row,
+			 const struct watt_identity *who, uint32_t missing)
 {
-	json_t *obj;
+	struct watt_json_node obj;
 
 	if (!who) {
 		watt_json_null(doc, row, "process");
@@ -127,7 +129,7 @@ static void add_identity(struct watt_json *doc, json_t *row, const struct watt_i
 	watt_json_text(doc, obj, "hypervisor", who->hypervisor);
 }
 
-static void add_missing(struct watt_json *doc, json_t *row, uint32_t missing)
+static void add_missing(struct watt_json *doc, struct watt_json_node row, uint32_t missing)
 {
 	static const struct {
 		uint32_t bit;
@@ -138,7 +140,7 @@ static void add_missing(struct watt_json *doc, json_t *row, uint32_t missing)
 		{ WATT_IDENTITY_CGROUP, "cgroup" },
 		{ WATT_IDENTITY_UID, "uid" },
 	};
-	json_t *array = watt_json_array(doc, row, "missing");
+	struct watt_json_node array = watt_json_array(doc, row, "missing");
 	size_t i;
 
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -192,11 +194,11 @@ static double row_power_w(const struct watt_snapshot *snap, const struct watt_ro
 	return is_known ? sum : NAN;
 }
 
-static void add_row(struct watt_json *doc, json_t *array, const struct watt_snapshot *snap,
-		    const struct watt_row *row)
+static void add_row(struct watt_json *doc, struct watt_json_node array,
+		    const struct watt_snapshot *snap, const struct watt_row *row)
 {
 	const struct watt_entity *entity = &row->entity;
-	json_t *obj = watt_json_append(doc, array), *list;
+	struct watt_json_node obj = watt_json_append(doc, array), list;
 	size_t i, n = watt_snapshot_get_domain_count(snap);
 
 	watt_json_int(doc, obj, "id", (int64_t)entity->id);
@@ -209,9 +211,9 @@ static void add_row(struct watt_json *doc, json_t *array, const struct watt_snap
 	watt_json_time(doc, obj, "cpu_s", row->cpu_ns);
 	watt_json_time(doc, obj, "window_cpu_s", row->window_cpu_ns);
 	watt_json_int(doc, obj, "energy_nj", row->total_nj);
-	watt_json_real(doc, obj, "energy_j", (double)row->total_nj / 1e9);
+	watt_json_nano(doc, obj, "energy_j", row->total_nj);
 	watt_json_int(doc, obj, "window_nj", row->window_total_nj);
-	watt_json_real(doc, obj, "window_j", (double)row->window_total_nj / 1e9);
+	watt_json_nano(doc, obj, "window_j", row->window_total_nj);
 	watt_json_real(doc, obj, "power_w", row_power_w(snap, row));
 	list = watt_json_array(doc, obj, "domain_energy_nj");
 	for (i = 0; i < n; i++)
@@ -224,7 +226,7 @@ static void add_row(struct watt_json *doc, json_t *array, const struct watt_snap
 	add_missing(doc, obj, entity->missing);
 }
 
-static void add_usage_flags(struct watt_json *doc, json_t *obj, uint32_t flags)
+static void add_usage_flags(struct watt_json *doc, struct watt_json_node obj, uint32_t flags)
 {
 	watt_json_bool(doc, obj, "is_irq_separate", flags & WATT_BATCH_IRQ_SEPARATE);
 	watt_json_bool(doc, obj, "has_deaths", flags & WATT_BATCH_DEATHS);
@@ -233,7 +235,7 @@ static void add_usage_flags(struct watt_json *doc, json_t *obj, uint32_t flags)
 
 static void add_quality(struct watt_json *doc, const struct watt_quality *quality)
 {
-	json_t *obj = watt_json_object(doc, doc->root, "quality");
+	struct watt_json_node obj = watt_json_object(doc, doc->root, "quality");
 
 	watt_json_int(doc, obj, "checks", (int64_t)quality->checks);
 	watt_json_int(doc, obj, "check_failures", (int64_t)quality->check_failures);
@@ -253,9 +255,10 @@ static void add_quality(struct watt_json *doc, const struct watt_quality *qualit
 	add_usage_flags(doc, obj, quality->usage_flags);
 }
 
-static void add_cpu(struct watt_json *doc, json_t *array, const struct watt_cpu_state *cpu)
+static void add_cpu(struct watt_json *doc, struct watt_json_node array,
+		    const struct watt_cpu_state *cpu)
 {
-	json_t *obj = watt_json_append(doc, array);
+	struct watt_json_node obj = watt_json_append(doc, array);
 
 	watt_json_int(doc, obj, "cpu", cpu->cpu);
 	watt_json_bool(doc, obj, "is_online", cpu->online);
@@ -312,7 +315,7 @@ static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 {
 	struct machine sum = { .is_baseline_ready = true };
-	json_t *obj = watt_json_object(doc, doc->root, "machine");
+	struct watt_json_node obj = watt_json_object(doc, doc->root, "machine");
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
@@ -345,12 +348,12 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char **ret)
 {
 	struct watt_json doc;
-	json_t *array;
+	struct watt_json_node array;
 	size_t i;
 
 	if (!snap || !ret)
 		return -EINVAL;
-	watt_json_init(&doc, "wattribute-snapshot-1");
+	watt_json_init(&doc, flags, "wattribute-snapshot-1");
 	watt_json_int(&doc, doc.root, "sequence", (int64_t)watt_snapshot_get_sequence(snap));
 	watt_json_time(&doc, doc.root, "realtime_s", watt_snapshot_get_realtime_ns(snap));
 	watt_json_time(&doc, doc.root, "t_s", watt_snapshot_get_time_ns(snap));
@@ -370,5 +373,5 @@ int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char
 	for (i = 0; i < watt_snapshot_get_cpu_count(snap); i++)
 		add_cpu(&doc, array, watt_snapshot_get_cpu(snap, i));
 	add_quality(&doc, watt_snapshot_get_quality(snap));
-	return watt_json_done(&doc, flags, ret);
+	return watt_json_done(&doc, ret);
 }

@@ -7,20 +7,20 @@
 
 #include "sink/json_value.h"
 
-static void add_place(struct watt_json *doc, json_t *obj, int32_t package_id, int32_t die_id,
-		      int32_t core_id)
+static void add_place(struct watt_json *doc, struct watt_json_node obj, int32_t package_id,
+		      int32_t die_id, int32_t core_id)
 {
 	watt_json_id(doc, obj, "package_id", package_id, -1);
 	watt_json_id(doc, obj, "die_id", die_id, -1);
 	watt_json_id(doc, obj, "core_id", core_id, -1);
 }
 
-static void add_domain(struct watt_json *doc, json_t *array, const struct watt_session *ses,
-		       const struct watt_domain *domain)
+static void add_domain(struct watt_json *doc, struct watt_json_node array,
+		       const struct watt_session *ses, const struct watt_domain *domain)
 {
 	const struct watt_domain *parent = NULL;
 	const struct watt_channel *channel = NULL;
-	json_t *obj = watt_json_append(doc, array);
+	struct watt_json_node obj = watt_json_append(doc, array);
 
 	if (domain->parent >= 0)
 		parent = watt_session_get_domain(ses, (size_t)domain->parent);
@@ -39,10 +39,11 @@ static void add_domain(struct watt_json *doc, json_t *array, const struct watt_s
 	watt_json_ratio(doc, obj, "uncertainty_ratio", domain->uncertainty_ppm);
 }
 
-static void add_reader(struct watt_json *doc, json_t *obj, const struct watt_session *ses, size_t i)
+static void add_reader(struct watt_json *doc, struct watt_json_node obj,
+		       const struct watt_session *ses, size_t i)
 {
 	struct watt_reader_stats stats;
-	json_t *reader;
+	struct watt_json_node reader;
 
 	if (watt_session_get_reader_stats(ses, i, &stats) < 0) {
 		watt_json_null(doc, obj, "reader");
@@ -61,8 +62,8 @@ static void add_reader(struct watt_json *doc, json_t *obj, const struct watt_ses
 	watt_json_bool(doc, reader, "is_realtime", stats.is_realtime);
 }
 
-static void add_value(struct watt_json *doc, json_t *obj, const struct watt_session *ses, size_t i,
-		      const struct watt_channel *channel)
+static void add_value(struct watt_json *doc, struct watt_json_node obj,
+		      const struct watt_session *ses, size_t i, const struct watt_channel *channel)
 {
 	struct watt_sample sample = { .status = WATT_STATUS_PENDING };
 	double value = NAN;
@@ -77,8 +78,8 @@ static void add_value(struct watt_json *doc, json_t *obj, const struct watt_sess
 }
 
 /* Of a duplicate that counts energy: whether it agrees with the channel that is used. */
-static void add_crosscheck(struct watt_json *doc, json_t *obj, const struct watt_session *ses,
-			   size_t i)
+static void add_crosscheck(struct watt_json *doc, struct watt_json_node obj,
+			   const struct watt_session *ses, size_t i)
 {
 	int64_t difference_ppm = 0;
 	int r = watt_session_get_crosscheck(ses, i, &difference_ppm);
@@ -92,11 +93,11 @@ static void add_crosscheck(struct watt_json *doc, json_t *obj, const struct watt
 		       r >= 0 ? (double)difference_ppm / 1e6 : NAN);
 }
 
-static void add_channel(struct watt_json *doc, json_t *array, const struct watt_session *ses,
-			size_t i)
+static void add_channel(struct watt_json *doc, struct watt_json_node array,
+			const struct watt_session *ses, size_t i)
 {
 	const struct watt_channel *channel = watt_session_get_channel(ses, i);
-	json_t *obj = watt_json_append(doc, array);
+	struct watt_json_node obj = watt_json_append(doc, array);
 
 	watt_json_text(doc, obj, "name", channel->name);
 	watt_json_text(doc, obj, "source", channel->source);
@@ -128,12 +129,12 @@ static void add_channel(struct watt_json *doc, json_t *array, const struct watt_
 int watt_sources_to_json(const struct watt_session *ses, uint32_t flags, char **ret)
 {
 	struct watt_json doc;
-	json_t *array;
+	struct watt_json_node array;
 	size_t i;
 
 	if (!ses || !ret)
 		return -EINVAL;
-	watt_json_init(&doc, "wattribute-sources-1");
+	watt_json_init(&doc, flags, "wattribute-sources-1");
 	watt_json_text(&doc, doc.root, "usage", watt_session_get_usage_name(ses));
 	array = watt_json_array(&doc, doc.root, "domains");
 	for (i = 0; i < watt_session_get_domain_count(ses); i++)
@@ -141,5 +142,5 @@ int watt_sources_to_json(const struct watt_session *ses, uint32_t flags, char **
 	array = watt_json_array(&doc, doc.root, "channels");
 	for (i = 0; i < watt_session_get_channel_count(ses); i++)
 		add_channel(&doc, array, ses, i);
-	return watt_json_done(&doc, flags, ret);
+	return watt_json_done(&doc, ret);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building blocks of the JSON documents, on top of jansson. Names come from anybody and need not
- * be UTF-8; nothing they contain may make a document invalid or drop a field.
+ * Writes the JSON documents, text straight away: a document has thousands of numbers and is
+ * written again every second. Names come from anybody and need not be UTF-8; nothing they contain
+ * may make a document invalid or drop a field.
  */
 #include "sink/json_value.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,140 +19,325 @@
 
 #include "base/utf8.h"
 
-void watt_json_init(struct watt_json *doc, const char *schema)
+#define FIRST_CAP 4096
+
+/* ---- text ---- */
+
+static void put(struct watt_json *doc, const char *text, size_t n)
 {
-	doc->root = json_object();
-	doc->has_failed = !doc->root;
+	if (doc->cap - doc->len < n + 1) {
+		size_t cap = doc->cap ? doc->cap : FIRST_CAP;
+		char *grown;
+
+		while (cap - doc->len < n + 1)
+			cap *= 2;
+		grown = doc->has_failed ? NULL : realloc(doc->text, cap);
+		if (!grown) {
+			doc->has_failed = true;
+			return;
+		}
+		doc->text = grown;
+		doc->cap = cap;
+	}
+	memcpy(doc->text + doc->len, text, n);
+	doc->len += n;
+}
+
+static void put_char(struct watt_json *doc, char c)
+{
+	put(doc, &c, 1);
+}
+
+static void put_word(struct watt_json *doc, const char *word)
+{
+	put(doc, word, strlen(word));
+}
+
+/* Digits before end, at least min of them; returns where they begin. */
+static char *digits_before(char *end, uint64_t value, int min)
+{
+	for (; value || min > 0; value /= 10, min--)
+		*--end = (char)('0' + value % 10);
+	return end;
+}
+
+static void put_int(struct watt_json *doc, int64_t value)
+{
+	char buf[24], *end = buf + sizeof(buf), *begin;
+
+	begin = digits_before(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1);
+	if (value < 0)
+		*--begin = '-';
+	put(doc, begin, (size_t)(end - begin));
+}
+
+/* As many decimals as it takes, but one. */
+static void put_nano(struct watt_json *doc, int64_t value)
+{
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char buf[32], *point = buf + 20, *end = point + 10, *begin;
+
+	digits_before(end, size % 1000000000, 9);
+	*point = '.';
+	while (end > point + 2 && end[-1] == '0')
+		end--;
+	begin = digits_before(point, size / 1000000000, 1);
+	if (value < 0)
+		*--begin = '-';
+	put(doc, begin, (size_t)(end - begin));
+}
+
+/* 15 digits are what a double holds for sure: 0.1 stays 0.1. */
+static void put_real(struct watt_json *doc, double value)
+{
+	const char *point = localeconv()->decimal_point;
+	char buf[40], *p;
+
+	snprintf(buf, sizeof(buf), "%.15g", value);
+	p = strstr(buf, point);
+	if (p) {
+		memmove(p + 1, p + strlen(point), strlen(p + strlen(point)) + 1);
+		*p = '.';
+	}
+	put_word(doc, buf);
+	if (!strpbrk(buf, ".e"))
+		put_word(doc, ".0");
+}
+
+/* What may not stand in a string as it is. Returns the bytes of text that it stands for. */
+static size_t put_escape(struct watt_json *doc, const char *text, size_t left)
+{
+	static const char shorts[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
+	const char *found = strchr(shorts, *text);
+	char code[8];
+
+	if (found) {
+		put_char(doc, '\\');
+		put_char(doc, letters[found - shorts]);
+	} else if ((unsigned char)*text < ' ') {
+		snprintf(code, sizeof(code), "\\u%04X", (unsigned char)*text);
+		put_word(doc, code);
+	} else {
+		size_t len = watt_utf8_decode(text, left, NULL);
+
+		if (len)
+			put(doc, text, len);
+		else
+			put_word(doc, "\xef\xbf\xbd");
+		return len ? len : 1;
+	}
+	return 1;
+}
+
+static bool is_plain(char c)
+{
+	return c >= ' ' && c != '"' && c != '\\' && (unsigned char)c < 0x80;
+}
+
+static void put_string(struct watt_json *doc, const char *text)
+{
+	size_t left = strlen(text), n;
+
+	put_char(doc, '"');
+	while (left > 0) {
+		for (n = 0; n < left && is_plain(text[n]); n++)
+			continue;
+		put(doc, text, n);
+		text += n;
+		left -= n;
+		if (!left)
+			break;
+		n = put_escape(doc, text, left);
+		text += n;
+		left -= n;
+	}
+	put_char(doc, '"');
+}
+
+/* ---- structure ---- */
+
+static void put_line(struct watt_json *doc, uint32_t level)
+{
+	if (!doc->is_pretty)
+		return;
+	put_char(doc, '\n');
+	for (; level > 0; level--)
+		put_word(doc, "  ");
+}
+
+static void close_level(struct watt_json *doc)
+{
+	const struct watt_json_level *level = &doc->levels[--doc->n_levels];
+
+	if (level->has_items)
+		put_line(doc, doc->n_levels);
+	put_char(doc, level->is_array ? ']' : '}');
+}
+
+static struct watt_json_node open_level(struct watt_json *doc, bool is_array)
+{
+	struct watt_json_node node = { doc->n_levels, ++doc->n_opened };
+
+	assert(doc->n_levels < WATT_JSON_LEVELS);
+	doc->levels[doc->n_levels++] =
+		(struct watt_json_level){ .serial = node.serial, .is_array = is_array };
+	put_char(doc, is_array ? '[' : '{');
+	return node;
+}
+
+/* Goes to where the next item of the node belongs. key: NULL in an array. */
+static void begin_item(struct watt_json *doc, struct watt_json_node node, const char *key)
+{
+	struct watt_json_level *level = &doc->levels[node.level];
+
+	assert(node.level < doc->n_levels && level->serial == node.serial &&
+	       level->is_array == !key);
+	while (doc->n_levels > node.level + 1)
+		close_level(doc);
+	if (level->has_items)
+		put_char(doc, ',');
+	level->has_items = true;
+	put_line(doc, doc->n_levels);
+	if (!key)
+		return;
+	put_string(doc, key);
+	put_char(doc, ':');
+	if (doc->is_pretty)
+		put_char(doc, ' ');
+}
+
+void watt_json_init(struct watt_json *doc, uint32_t flags, const char *schema)
+{
+	*doc = (struct watt_json){ .is_pretty = flags & WATT_JSON_PRETTY };
+	doc->root = open_level(doc, false);
 	watt_json_text(doc, doc->root, "schema", schema);
 	watt_json_text(doc, doc->root, "version", watt_version());
 }
 
-int watt_json_done(struct watt_json *doc, uint32_t flags, char **ret)
+int watt_json_done(struct watt_json *doc, char **ret)
 {
-	/* 15 digits are what a double holds for sure: 0.1 stays 0.1. */
-	size_t style = JSON_REAL_PRECISION(15) |
-		       (flags & WATT_JSON_PRETTY ? JSON_INDENT(2) : JSON_COMPACT);
-	char *text = NULL;
-
-	if (!doc->has_failed)
-		text = json_dumps(doc->root, style);
-	json_decref(doc->root);
-	doc->root = NULL;
-	if (!text)
+	while (doc->n_levels)
+		close_level(doc);
+	put(doc, "", 1);
+	if (doc->has_failed) {
+		free(doc->text);
+		doc->text = NULL;
 		return -ENOMEM;
-	*ret = text;
+	}
+	*ret = doc->text;
 	return 0;
 }
 
-static void set(struct watt_json *doc, json_t *parent, const char *key, json_t *value)
+struct watt_json_node watt_json_object(struct watt_json *doc, struct watt_json_node parent,
+				       const char *key)
 {
-	if (!value || !parent || json_object_set_new(parent, key, value) < 0)
-		doc->has_failed = true;
+	begin_item(doc, parent, key);
+	return open_level(doc, false);
 }
 
-static json_t *add(struct watt_json *doc, json_t *array, json_t *value)
+struct watt_json_node watt_json_array(struct watt_json *doc, struct watt_json_node parent,
+				      const char *key)
 {
-	if (!value || !array || json_array_append_new(array, value) < 0) {
-		doc->has_failed = true;
-		return NULL;
-	}
-	return value;
+	begin_item(doc, parent, key);
+	return open_level(doc, true);
 }
 
-json_t *watt_json_object(struct watt_json *doc, json_t *parent, const char *key)
+struct watt_json_node watt_json_append(struct watt_json *doc, struct watt_json_node array)
 {
-	set(doc, parent, key, json_object());
-	return parent ? json_object_get(parent, key) : NULL;
+	begin_item(doc, array, NULL);
+	return open_level(doc, false);
 }
 
-json_t *watt_json_array(struct watt_json *doc, json_t *parent, const char *key)
+/* ---- values ---- */
+
+void watt_json_null(struct watt_json *doc, struct watt_json_node parent, const char *key)
 {
-	set(doc, parent, key, json_array());
-	return parent ? json_object_get(parent, key) : NULL;
+	begin_item(doc, parent, key);
+	put_word(doc, "null");
 }
 
-json_t *watt_json_append(struct watt_json *doc, json_t *array)
+void watt_json_text(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    const char *text)
 {
-	return add(doc, array, json_object());
+	begin_item(doc, parent, key);
+	if (text)
+		put_string(doc, text);
+	else
+		put_word(doc, "null");
 }
 
-static json_t *text_value(const char *text)
+void watt_json_bool(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    bool value)
 {
-	static const char replacement[] = "\xef\xbf\xbd";
-	json_t *value = json_string(text);
-	char *clean;
-	size_t left = strlen(text), n = 0;
-
-	if (value)
-		return value;
-	clean = malloc(left * (sizeof(replacement) - 1) + 1);
-	if (!clean)
-		return NULL;
-	while (left > 0) {
-		size_t len = watt_utf8_decode(text, left, NULL);
-
-		memcpy(clean + n, len ? text : replacement, len ? len : sizeof(replacement) - 1);
-		n += len ? len : sizeof(replacement) - 1;
-		text += len ? len : 1;
-		left -= len ? len : 1;
-	}
-	value = json_stringn(clean, n);
-	free(clean);
-	return value;
+	begin_item(doc, parent, key);
+	put_word(doc, value ? "true" : "false");
 }
 
-void watt_json_text(struct watt_json *doc, json_t *parent, const char *key, const char *text)
+void watt_json_int(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		   int64_t value)
 {
-	set(doc, parent, key, text ? text_value(text) : json_null());
+	begin_item(doc, parent, key);
+	put_int(doc, value);
 }
 
-void watt_json_bool(struct watt_json *doc, json_t *parent, const char *key, bool value)
+void watt_json_real(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    double value)
 {
-	set(doc, parent, key, json_boolean(value));
+	begin_item(doc, parent, key);
+	if (isfinite(value))
+		put_real(doc, value);
+	else
+		put_word(doc, "null");
 }
 
-void watt_json_int(struct watt_json *doc, json_t *parent, const char *key, int64_t value)
+void watt_json_nano(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    int64_t value)
 {
-	set(doc, parent, key, json_integer(value));
+	begin_item(doc, parent, key);
+	put_nano(doc, value);
 }
 
-void watt_json_real(struct watt_json *doc, json_t *parent, const char *key, double value)
+void watt_json_append_int(struct watt_json *doc, struct watt_json_node array, int64_t value)
 {
-	set(doc, parent, key, isfinite(value) ? json_real(value) : json_null());
+	begin_item(doc, array, NULL);
+	put_int(doc, value);
 }
 
-void watt_json_null(struct watt_json *doc, json_t *parent, const char *key)
+void watt_json_append_text(struct watt_json *doc, struct watt_json_node array, const char *text)
 {
-	set(doc, parent, key, json_null());
+	begin_item(doc, array, NULL);
+	put_string(doc, text);
 }
 
-void watt_json_append_int(struct watt_json *doc, json_t *array, int64_t value)
+void watt_json_id(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		  int64_t value, int64_t none)
 {
-	add(doc, array, json_integer(value));
+	if (value <= none)
+		watt_json_null(doc, parent, key);
+	else
+		watt_json_int(doc, parent, key, value);
 }
 
-void watt_json_append_text(struct watt_json *doc, json_t *array, const char *text)
+void watt_json_time(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    uint64_t t_ns)
 {
-	add(doc, array, text_value(text));
+	watt_json_nano(doc, parent, key, (int64_t)t_ns);
 }
 
-void watt_json_id(struct watt_json *doc, json_t *parent, const char *key, int64_t value,
-		  int64_t none)
+void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, const char *key,
+			  uint64_t t_ns)
 {
-	set(doc, parent, key, value <= none ? json_null() : json_integer(value));
+	if (t_ns)
+		watt_json_time(doc, parent, key, t_ns);
+	else
+		watt_json_null(doc, parent, key);
 }
 
-void watt_json_time(struct watt_json *doc, json_t *parent, const char *key, uint64_t t_ns)
+void watt_json_ratio(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		     uint32_t ppm)
 {
-	watt_json_real(doc, parent, key, (double)t_ns / 1e9);
-}
-
-void watt_json_known_time(struct watt_json *doc, json_t *parent, const char *key, uint64_t t_ns)
-{
-	watt_json_real(doc, parent, key, t_ns ? (double)t_ns / 1e9 : NAN);
-}
-
-void watt_json_ratio(struct watt_json *doc, json_t *parent, const char *key, uint32_t ppm)
-{
-	watt_json_real(doc, parent, key, ppm ? ppm / 1e6 : NAN);
+	if (ppm)
+		watt_json_nano(doc, parent, key, (int64_t)ppm * 1000);
+	else
+		watt_json_null(doc, parent, key);
 }
