@@ -12,6 +12,7 @@ struct command {
 int cmd_top(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_sources(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "stat", cmd_stat, "the energy of a command and all its descendants" },
 	{ "record", cmd_record, "keep every sample in a file, to look at it later" },
 	{ "replay", cmd_replay, "a recording attributed again, as it was or otherwise" },
+	{ "report", cmd_report, "what is in a recording: a summary, or a page with charts" },
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },

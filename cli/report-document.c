@@ -350,7 +350,10 @@ int report_json_print(const struct report *report, FILE *out)
 	json_t *doc = report_document(report);
 	int r;
 
-	r = json_dumpf(doc, out, JSON_INDENT(2)) < 0 || fputc('\n', out) == EOF ? -errno : 0;
+	r = json_dumpf(doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
+			    fputc('\n', out) == EOF ?
+		    -errno :
+		    0;
 	json_decref(doc);
 	return r;
 }

@@ -202,7 +202,7 @@ int report_html_print(const struct report *report, FILE *out)
 	report_set(data, "report", report_document(report));
 	report_set(data, "series", series_value(&report->run->series));
 	report_set(data, "other", other_value(report));
-	text = json_dumps(data, JSON_COMPACT);
+	text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(data);
 	if (!text)
 		return -ENOMEM;

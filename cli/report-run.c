@@ -1,9 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is computed of a recording once its windows have been read. */
+/* Reads a recording, and computes what all forms of a report show of it. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 #include "report.h"
+#include "xalloc.h"
+
+/* Entities of a kind that are kept apart: more than anybody reads, and few enough for a page. */
+#define ENTITIES 500
+
+static void copy_losses(struct report_run *run)
+{
+	size_t i;
+
+	run->n_losses = watt_recording_get_loss_count(run->recorded.rec);
+	run->losses = xcalloc(run->n_losses, sizeof(*run->losses));
+	for (i = 0; i < run->n_losses; i++) {
+		const struct watt_recording_loss *loss =
+			watt_recording_get_loss(run->recorded.rec, i);
+
+		run->losses[i] = (struct report_loss){ .t0_ns = loss->t0_ns,
+						       .t1_ns = loss->t1_ns,
+						       .samples = loss->samples,
+						       .usage_records = loss->usage_records,
+						       .why = loss->why };
+	}
+}
+
+int report_load(struct report_run *run, const char *path, const struct report_request *request)
+{
+	struct windows_plan plan;
+	int r;
+
+	*run = (struct report_run){ .path = path };
+	r = recorded_open(&run->recorded, path, &request->from, &request->to);
+	if (r < 0)
+		return r;
+	run->info = run->recorded.info;
+	run->marks = run->recorded.marks;
+	run->n_marks = run->recorded.n_marks;
+	copy_losses(run);
+	r = recorded_replay(&run->recorded, request->session);
+	if (r < 0)
+		return r;
+	series_init(&run->series, ENTITIES);
+	plan = recorded_plan(&run->recorded, request->window_ns);
+	r = series_read(&run->series, run->recorded.ses, &plan);
+	if (r < 0)
+		message_error("%s can be read up to here only: %s", path, strerror(-r));
+	report_run_finish(run);
+	/* What was read before is worth to be shown. */
+	return r < 0 && run->series.n_windows == 0 ? r : 0;
+}
 
 void report_run_finish(struct report_run *run)
 {
@@ -20,6 +69,7 @@ void report_run_done(struct report_run *run)
 	free(run->losses);
 	run->losses = NULL;
 	run->n_losses = 0;
+	recorded_close(&run->recorded);
 }
 
 double report_time_s(const struct report_run *run, uint64_t t_ns)

@@ -18,6 +18,7 @@
 #include "xalloc.h"
 
 #define WHOLE 4
+#define LINE_MOST 100 /* of sentences: longer lines are hard to read */
 #define DECIMALS 3
 #define PHASES_MOST 40
 #define LOSSES_MOST 10
@@ -50,7 +51,7 @@ static void end(struct line *line, FILE *out, size_t indent, size_t width)
 	if (line->n) {
 		fprintf(out, "%*s", (int)indent, "");
 		text_wrap(out, text_clean(clean, sizeof(clean), line->text), indent, indent + 2,
-			  width);
+			  width < LINE_MOST ? width : LINE_MOST);
 	}
 	*line = (struct line){ 0 };
 }

@@ -17,6 +17,7 @@
 #include "compare.h"
 #include "phases.h"
 #include "ranking.h"
+#include "recorded.h"
 #include "series.h"
 
 struct report_loss {
@@ -30,10 +31,9 @@ struct report_loss {
 /* A recording with all that was in it. */
 struct report_run {
 	const char *path; /* as it was given; borrowed */
-	struct watt_recording *rec;
-	const struct watt_recording_info *info;
-	struct watt_session *ses;
-	struct watt_mark *marks;
+	struct recorded recorded;
+	const struct watt_recording_info *info; /* of recorded, as are the marks */
+	const struct watt_mark *marks;
 	size_t n_marks;
 	struct report_loss *losses;
 	size_t n_losses;
@@ -50,12 +50,19 @@ struct report {
 	size_t n_shown; /* rows of a table of text; 0: all */
 };
 
+/* What of a recording is asked for. */
+struct report_request {
+	struct moment from;
+	struct moment to;
+	uint64_t window_ns; /* 0: chosen */
+	const struct watt_session_opts *session;
+};
+
 /*
- * Reads a recording in windows of window_ns (0: chosen). 0 or a negative errno; a line has been
- * printed. A recording without a single window is no error.
+ * Reads a recording. 0 or a negative errno, and a line has been printed; a part of what could be
+ * read is no error. report_run_done() in any case.
  */
-int report_load(const char *path, uint64_t window_ns, const struct watt_session_opts *opts,
-		struct report_run *ret);
+int report_load(struct report_run *run, const char *path, const struct report_request *request);
 /* Once series, marks and losses are there. */
 void report_run_finish(struct report_run *run);
 void report_run_done(struct report_run *run);

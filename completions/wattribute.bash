@@ -6,7 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
 		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
-	local commands='top stat record replay mark sources doctor'
+	local commands='top stat record replay report mark sources doctor'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -55,6 +55,14 @@ _wattribute()
 			COMPREPLY=($(compgen -W 'process tree container unit user cgroup' -- "$cur"))
 			return
 		fi
+		if [[ $command == report ]]; then
+			COMPREPLY=($(compgen -W 'process name container pod unit user cgroup' -- "$cur"))
+			return
+		fi
+		;;
+	--vs)
+		COMPREPLY=($(compgen -f -- "$cur"))
+		return
 		;;
 	--sort | -s)
 		COMPREPLY=($(compgen -W 'power energy cpu pid name' -- "$cur"))
@@ -64,7 +72,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"))
 		return
 		;;
-	--rate | --for | --rotate-size | --rotate-time | --keep | --from | --to | --phase | --window | \
+	--rate | --for | --rotate-size | --rotate-time | --keep | --from | --to | --phase | --rows | --window | \
 		--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
 		--redfish-url | --kubelet-url)
 		return
@@ -113,6 +121,14 @@ _wattribute()
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W "$attribution --from --to --phase --window --group
 				--sort --filter --domains --json --verbose --help" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+		;;
+	report)
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$attribution --output --force --vs --group --rows
+				--window --from --to --json --verbose --help" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -f -- "$cur"))
 		fi

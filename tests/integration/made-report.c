@@ -266,14 +266,16 @@ static void add_marks(struct report_run *run, const struct kind *kind)
 {
 	static const char *const labels[] = { "load the data", "solve", "write", "" };
 	size_t i, n = kind->is_hostile ? ARRAY_SIZE(hostile) : ARRAY_SIZE(labels);
+	struct watt_mark *marks;
 
 	if (!kind->has_marks)
 		return;
-	run->marks = xcalloc(n, sizeof(*run->marks));
+	marks = xcalloc(n, sizeof(*marks));
+	run->marks = marks;
 	run->n_marks = n;
 	for (i = 0; i < n; i++) {
-		run->marks[i].t_ns = START_NS + (kind->n_windows * (i + 1) / (n + 1)) * WINDOW_NS;
-		snprintf(run->marks[i].label, sizeof(run->marks[i].label), "%s",
+		marks[i].t_ns = START_NS + (kind->n_windows * (i + 1) / (n + 1)) * WINDOW_NS;
+		snprintf(marks[i].label, sizeof(marks[i].label), "%s",
 			 kind->is_hostile ? hostile[i] : labels[i]);
 	}
 }

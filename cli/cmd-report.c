@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute report`: what is in a recording, for a person: a summary for the terminal, a page
+ * for the browser, a document for scripts, and how it differs from another recording.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "output.h"
+#include "page.h"
+#include "policy.h"
+#include "report.h"
+#include "status.h"
+
+#define ROWS 25
+#define WIDTH_MOST 140
+/* Nobody reads a pipe column by column. */
+#define WIDTH_PIPE 160
+
+static const char help_text[] =
+	"Usage: wattribute report [OPTION...] FILE\n"
+	"What is in a recording: where the energy went, in which phase, and whether to believe it.\n\n"
+	"  -o, --output=PAGE    an HTML page with charts and everything in it, for a browser;\n"
+	"                       with --json: the document\n"
+	"      --force          replace a file that is there\n"
+	"      --vs=OTHER       compare with another recording, the one before: mean powers with\n"
+	"                       intervals of 95 %\n"
+	"  -g, --group=BY       process, name, container, pod, unit, user or cgroup\n"
+	"  -n, --rows=N         rows of a table; 0: all (25)\n"
+	"      --window=TIME    length of a window; by default some hundred of them\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
+	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --to=TIME        end there\n"
+	"      --json           a JSON document\n"
+	"  -v, --verbose        say more\n"
+	"  -h, --help           this text\n\n" POLICY_HELP
+	"\nExample: wattribute report -o run.html --vs=before.watt run.watt\n";
+
+struct report_options {
+	struct options common;
+	struct report_request request;
+	enum ranking_group group;
+	uint64_t rows;
+	const char *output; /* NULL: standard output */
+	const char *other;  /* NULL: nothing is compared */
+	const char *path;
+	bool can_replace;
+};
+
+enum {
+	OPTION_FROM = OPTIONS_OWN,
+	OPTION_TO,
+	OPTION_VS,
+	OPTION_WINDOW,
+	OPTION_FORCE,
+};
+
+/* ---- options ---- */
+
+static int take_group(struct report_options *opts, const char *text)
+{
+	int group = ranking_group_of(text);
+
+	if (group < 0)
+		return options_bad_value("--group", text,
+					 "process, name, container, pod, unit, user or cgroup");
+	opts->group = (enum ranking_group)group;
+	return 0;
+}
+
+static int take_own(struct report_options *opts, int code)
+{
+	switch (code) {
+	case 'o':
+		opts->output = optarg;
+		return 0;
+	case 'g':
+		return take_group(opts, optarg);
+	case 'n':
+		if (number_count(optarg, 0, 1000000, &opts->rows) < 0)
+			return options_bad_value("--rows", optarg, "a number; 0 means all");
+		return 0;
+	case OPTION_FROM:
+		return moment_take("--from", optarg, &opts->request.from);
+	case OPTION_TO:
+		return moment_take("--to", optarg, &opts->request.to);
+	case OPTION_VS:
+		opts->other = optarg;
+		return 0;
+	case OPTION_WINDOW:
+		if (number_duration(optarg, 1000000000, &opts->request.window_ns) < 0)
+			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
+		return 0;
+	case OPTION_FORCE:
+		opts->can_replace = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int take_path(struct report_options *opts, int argc, char *const *argv)
+{
+	if (opts->common.is_help)
+		return 0;
+	if (optind == argc) {
+		message_usage("which recording? give its file");
+		return -EINVAL;
+	}
+	opts->path = argv[optind++];
+	return options_finish(&opts->common, argc, argv);
+}
+
+static int take_options(int argc, char **argv, struct report_options *opts)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "vs", required_argument, NULL, OPTION_VS },
+		{ "group", required_argument, NULL, 'g' },
+		{ "rows", required_argument, NULL, 'n' },
+		{ "window", required_argument, NULL, OPTION_WINDOW },
+		{ "from", required_argument, NULL, OPTION_FROM },
+		{ "to", required_argument, NULL, OPTION_TO },
+		POLICY_LONG,
+		{ "json", no_argument, NULL, OPTIONS_JSON },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int code, r;
+
+	while ((code = getopt_long(argc, argv, ":o:g:n:" OPTIONS_SHORT, longs, NULL)) != -1) {
+		r = options_take(&opts->common, code, argv);
+		if (r == -ENOENT)
+			r = policy_take(&opts->common.session, code);
+		if (r == -ENOENT)
+			r = take_own(opts, code);
+		if (r < 0)
+			return r;
+	}
+	return take_path(opts, argc, argv);
+}
+
+/* ---- writing ---- */
+
+static void print_text(const struct report *report, FILE *out)
+{
+	size_t width = isatty(fileno(out)) ? page_get_width(out, WIDTH_MOST) : WIDTH_PIPE;
+
+	report_text_print(report, out, width);
+	if (report->other)
+		report_text_compare(report, out, width);
+}
+
+static int write_report(const struct report *report, const struct report_options *opts, FILE *out)
+{
+	int r = 0;
+
+	if (opts->common.is_json)
+		r = report_json_print(report, out);
+	else if (opts->output)
+		r = report_html_print(report, out);
+	else
+		print_text(report, out);
+	if (r == -EOPNOTSUPP)
+		message_error("no JSON: %s", options_json_error(r));
+	else if (r == -ENOPKG)
+		message_error(
+			"no page: this program was built without it, because npm or the network "
+			"was missing; the terminal and --json show the same numbers");
+	else if (r < 0)
+		message_error("cannot write the report: %s", strerror(-r));
+	return r;
+}
+
+static void tell_output(const struct report_options *opts)
+{
+	struct stat st;
+
+	if (opts->output && strcmp(opts->output, "-") != 0 && stat(opts->output, &st) == 0)
+		message_note("wrote %s, %.1f MB", opts->output, (double)st.st_size / 1e6);
+}
+
+static int write_output(const struct report *report, const struct report_options *opts)
+{
+	struct output output;
+	int r;
+
+	r = output_open(&output, opts->output, opts->can_replace);
+	if (r < 0)
+		return r;
+	r = write_report(report, opts, output.file);
+	if (r == 0)
+		r = output_commit(&output);
+	output_discard(&output);
+	if (r == 0)
+		tell_output(opts);
+	return r;
+}
+
+static void compare(struct report *report)
+{
+	const struct comparison_source sources[2] = {
+		{ &report->run->series, &report->run->phases },
+		{ &report->other->series, &report->other->phases },
+	};
+
+	comparison_build(&report->comparison, sources);
+}
+
+static int run_report(const struct report_options *opts)
+{
+	/* What is compared is the same part of both only if a person says so: all of the other. */
+	struct report_request whole = { .window_ns = opts->request.window_ns,
+					.session = opts->request.session };
+	struct report_run run = { 0 }, other = { 0 };
+	struct report report = { .run = &run, .n_shown = (size_t)opts->rows };
+	int r;
+
+	r = report_load(&run, opts->path, &opts->request);
+	if (r == 0 && opts->other) {
+		report.other = &other;
+		r = report_load(&other, opts->other, &whole);
+	}
+	if (r == 0) {
+		ranking_build(&report.ranking, opts->group, &run.series, &run.phases.whole);
+		if (report.other)
+			compare(&report);
+		r = write_output(&report, opts);
+	}
+	ranking_done(&report.ranking);
+	comparison_done(&report.comparison);
+	report_run_done(&other);
+	report_run_done(&run);
+	return r < 0 ? STATUS_FAILURE : STATUS_OK;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options opts = { .common = OPTIONS_INIT, .rows = ROWS };
+
+	if (take_options(argc, argv, &opts) < 0)
+		return STATUS_USAGE;
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	opts.request.session = &opts.common.session;
+	return run_report(&opts);
+}
