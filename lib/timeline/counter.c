@@ -13,7 +13,7 @@
 /* Readings jitter, and counters move in steps: time that may be missing from an interval. */
 #define SLACK_NS 10000000ULL
 
-int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw)
+static int64_t divide_long(const struct watt_channel *channel, int64_t raw)
 {
 	watt_i128 value = (watt_i128)raw * (watt_i128)channel->scale_num;
 	watt_i128 den = (watt_i128)channel->scale_den;
@@ -24,6 +24,27 @@ int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw)
 	return (int64_t)q;
 }
 
+/* Most products of most sensors fit into 64 bits, in which it is ten times as fast to divide. */
+static bool divide_short(const struct watt_channel *channel, int64_t raw, int64_t *ret)
+{
+	int64_t den, product;
+
+	if (channel->scale_den > INT64_MAX ||
+	    __builtin_mul_overflow(raw, channel->scale_num, &product))
+		return false;
+	den = (int64_t)channel->scale_den;
+	*ret = product / den - (product % den < 0);
+	return true;
+}
+
+int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw)
+{
+	int64_t energy_nj;
+
+	if (divide_short(channel, raw, &energy_nj))
+		return energy_nj;
+	return divide_long(channel, raw);
+}
 static uint64_t max_power_uw(const struct watt_channel *channel)
 {
 	return channel->max_power_uw ? channel->max_power_uw : DEFAULT_MAX_POWER_UW;
@@ -32,9 +53,13 @@ static uint64_t max_power_uw(const struct watt_channel *channel)
 static bool is_plausible(const struct watt_channel *channel, watt_i128 energy_nj, uint64_t dt_ns)
 {
 	uint64_t slack_ns = WATT_MAX(SLACK_NS, 2 * channel->period_ns);
-	watt_i128 limit_fj = (watt_i128)max_power_uw(channel) * (dt_ns + slack_ns);
+	uint64_t limit_fj;
 
-	return energy_nj >= 0 && energy_nj <= limit_fj / 1000000;
+	if (energy_nj < 0)
+		return false;
+	if (__builtin_mul_overflow(max_power_uw(channel), dt_ns + slack_ns, &limit_fj))
+		return energy_nj <= (watt_i128)max_power_uw(channel) * (dt_ns + slack_ns) / 1000000;
+	return energy_nj <= limit_fj / 1000000;
 }
 
 struct watt_counter_step watt_counter_step(const struct watt_channel *channel, int64_t raw0,

@@ -12,6 +12,8 @@
 #include "timeline/counter.h"
 
 #define MAX_POINTS (1u << 16)
+/* Of them, one nJ. */
+#define HALF_UW_NS 2000000
 /* Distance of power readings at which the trapezoid between them is not believed. */
 #define MIN_GAP_NS (500 * WATT_NSEC_PER_MSEC)
 
@@ -102,6 +104,27 @@ static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	add_point(curve, t_ns, step.event == WATT_COUNTER_RESET);
 }
 
+/* The trapezoid from the newest reading to this one. What is less than 1 nJ is kept. */
+static void add_area(struct watt_curve *curve, int64_t power_uw, uint64_t dt_ns)
+{
+	int64_t double_uw, area, energy_nj;
+
+	if (!__builtin_add_overflow(curve->power_uw, power_uw, &double_uw) &&
+	    !__builtin_mul_overflow(double_uw, dt_ns, &area) &&
+	    !__builtin_add_overflow(area, curve->area_rest, &area)) {
+		energy_nj = area / HALF_UW_NS - (area % HALF_UW_NS < 0);
+		curve->area_rest = area - energy_nj * HALF_UW_NS;
+	} else {
+		watt_i128 wide = ((watt_i128)curve->power_uw + power_uw) * (watt_i128)dt_ns +
+				 curve->area_rest;
+		watt_i128 wide_nj = wide / HALF_UW_NS - (wide % HALF_UW_NS < 0);
+
+		curve->area_rest = (int64_t)(wide - wide_nj * HALF_UW_NS);
+		energy_nj = (int64_t)wide_nj;
+	}
+	curve->energy_nj += energy_nj;
+}
+
 static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
 {
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
@@ -110,8 +133,7 @@ static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns
 	if (is_gap) {
 		curve->stats.gap_ns += dt_ns;
 	} else {
-		curve->power_area += ((watt_i128)curve->power_uw + power_uw) * (watt_i128)dt_ns;
-		curve->energy_nj = (int64_t)(curve->power_area / 2000000);
+		add_area(curve, power_uw, dt_ns);
 	}
 	add_point(curve, t_ns, is_gap);
 }

@@ -27,9 +27,9 @@ struct watt_curve {
 	bool lost_sight; /* a reading without a value came since */
 	int64_t raw;
 	int64_t power_uw;
-	int64_t energy_nj;    /* E at the newest point */
-	watt_i128 power_area; /* trapezoids so far, in half uW ns, kept whole */
-	uint64_t typical_ns;  /* usual distance of readings */
+	int64_t energy_nj;   /* E at the newest point */
+	int64_t area_rest;   /* of the trapezoids so far, below 1 nJ, in half uW ns */
+	uint64_t typical_ns; /* usual distance of readings */
 };
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);
