@@ -82,13 +82,16 @@ static double time_step(double least)
 struct axis axis_time(double min_s, double max_s, size_t max_ticks)
 {
 	struct axis axis = { .scale = 1, .unit = "s", .min = min_s, .max = max_s };
+	double near;
 
 	if (!(max_s > min_s))
 		axis.max = min_s + 1;
 	axis.step = time_step((axis.max - axis.min) / (double)(max_ticks ? max_ticks : 1));
 	axis.decimals = decimals_of(axis.step);
-	axis.first = ceil(axis.min / axis.step - 1e-9) * axis.step;
-	axis.n = (size_t)(floor((axis.max - axis.first) / axis.step + 1e-9) + 1);
+	/* A tick that is next to an end belongs to it: recordings begin a little after 0. */
+	near = (axis.max - axis.min) / axis.step / 1000;
+	axis.first = ceil(axis.min / axis.step - near) * axis.step;
+	axis.n = (size_t)(floor((axis.max - axis.first) / axis.step + near) + 1);
 	if (axis.max >= 3600)
 		axis.unit = axis.step < 60 ? "h:min:s" : "h:min";
 	else if (axis.max >= 120)

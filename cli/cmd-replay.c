@@ -112,12 +112,7 @@ static int take_path(struct replay_options *opts, int argc, char *const *argv)
 {
 	if (opts->common.is_help)
 		return 0;
-	if (optind == argc) {
-		message_usage("which recording? give its file");
-		return -EINVAL;
-	}
-	opts->path = argv[optind++];
-	return options_finish(&opts->common, argc, argv);
+	return options_take_recording(&opts->common, argc, argv, &opts->path);
 }
 
 static int take_options(int argc, char **argv, struct replay_options *opts)

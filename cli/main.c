@@ -25,6 +25,8 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "keep every sample in a file, to look at it later" },
 	{ "replay", cmd_replay, "a recording attributed again, as it was or otherwise" },
 	{ "report", cmd_report, "what is in a recording: a summary, or a page with charts" },
+	{ "export", cmd_export, "a recording for other tools: CSV, JSON, Perfetto, ..." },
+	{ "plot", cmd_plot, "a picture of a recording: power over time" },
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },

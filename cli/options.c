@@ -121,6 +121,16 @@ int options_finish(struct options *opts, int argc, char *const *argv)
 	return 0;
 }
 
+int options_take_recording(struct options *opts, int argc, char *const *argv, const char **ret_path)
+{
+	if (optind == argc) {
+		message_usage("which recording? give its file");
+		return -EINVAL;
+	}
+	*ret_path = argv[optind++];
+	return options_finish(opts, argc, argv);
+}
+
 int options_take_all(struct options *opts, int argc, char **argv)
 {
 	static const struct option longs[] = { OPTIONS_LONG };

@@ -77,6 +77,9 @@ int options_complain(char *const *argv);
 const char *options_json_error(int error);
 /* When all options are taken: no word may be left. 0 or -EINVAL, and a line has been printed. */
 int options_finish(struct options *opts, int argc, char *const *argv);
+/* The same where one word is left, the file of a recording. */
+int options_take_recording(struct options *opts, int argc, char *const *argv,
+			   const char **ret_path);
 /* The same where the words that are left mean something to the command. */
 void options_apply(struct options *opts);
 /* Takes and finishes the options of a command that has none of its own. 0 or -EINVAL. */

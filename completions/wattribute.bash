@@ -6,7 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
 		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
-	local commands='top stat record replay report mark sources doctor'
+	local commands='top stat record replay report export plot mark sources doctor'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -48,6 +48,20 @@ _wattribute()
 		;;
 	--share-key)
 		COMPREPLY=($(compgen -W 'auto cpu_time none' -- "$cur"))
+		return
+		;;
+	--format | -f)
+		if [[ $command == export ]]; then
+			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon' -- "$cur"))
+			return
+		fi
+		;;
+	--what | -w)
+		if [[ $command == plot ]]; then
+			COMPREPLY=($(compgen -W 'package processes domains' -- "$cur"))
+		else
+			COMPREPLY=($(compgen -W 'energy domains samples marks' -- "$cur"))
+		fi
 		return
 		;;
 	--group | -g)
@@ -129,6 +143,22 @@ _wattribute()
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W "$attribution --output --force --vs --group --rows
 				--window --from --to --json --verbose --help" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+		;;
+	export)
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$attribution --format --output --force --what --window
+				--from --to --kinds --zeros --verbose --help" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+		;;
+	plot)
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$attribution --output --force --what --top --stacked
+				--lines --window --from --to --size --dark --verbose --help" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -f -- "$cur"))
 		fi
