@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "record/check.h"
 #include "record/sql.h"
 
 static int put_channels(sqlite3 *db, const struct watt_setup *setup)
@@ -155,6 +156,20 @@ static int put_meta(sqlite3 *db, const struct watt_store_head *head)
 	return meta.r;
 }
 
+static int put_check(sqlite3 *db)
+{
+	struct meta meta = { .db = db };
+	int64_t check;
+
+	meta.r = watt_check_compute(db, &check);
+	if (meta.r == 0)
+		meta.r = watt_sql_prepare(db, "INSERT INTO meta VALUES(?, ?)", &meta.stmt);
+	if (meta.r == 0)
+		put_number(&meta, "check", check);
+	sqlite3_finalize(meta.stmt);
+	return meta.r;
+}
+
 int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head)
 {
 	int r = put_meta(db, head);
@@ -165,5 +180,7 @@ int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head)
 		r = put_domains(db, head->domains, head->n_domains);
 	if (r == 0)
 		r = put_slots(db, head->setup);
-	return r < 0 ? r : put_cpus(db, head->setup);
+	if (r == 0)
+		r = put_cpus(db, head->setup);
+	return r < 0 ? r : put_check(db);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "record/check.h"
 #include "record/sql.h"
 #include "record/text.h"
 
@@ -315,6 +316,10 @@ static void load_meta(struct row *row)
 			*words[i].ret = take_u32(row);
 	if (key && !strcmp(key, "realtime_offset_ns"))
 		rec->realtime_offset_ns = take(row, INT64_MIN, INT64_MAX);
+	if (key && !strcmp(key, "check")) {
+		rec->check = take(row, INT64_MIN, INT64_MAX);
+		rec->has_check = true;
+	}
 }
 
 static int load_info(struct watt_recording *rec)
@@ -336,6 +341,19 @@ static int load_info(struct watt_recording *rec)
 	rec->setup.slice_ns = info->slice_ns;
 	rec->setup.usage = info->usage;
 	return 0;
+}
+
+/* Last, so that a value that can't be is named by what it is. */
+static int check_tables(struct watt_recording *rec)
+{
+	int64_t check = 0;
+	int r = rec->has_check ? watt_check_compute(rec->db, &check) : 0;
+
+	if (r == 0 && check == rec->check)
+		return 0;
+	return watt_recording_complain(rec, -EBADMSG,
+				       "is damaged: its channels or CPUs are not those that were "
+				       "written");
 }
 
 /* ---- marks, losses, chunks ---- */
@@ -453,6 +471,8 @@ int watt_recording_load(struct watt_recording *rec)
 		r = load_channels(rec);
 	if (r == 0)
 		r = load_cpus(rec);
+	if (r == 0)
+		r = check_tables(rec);
 	if (r == 0)
 		r = each(rec, "marks", "SELECT t_ns, pid, label FROM marks ORDER BY t_ns, id",
 			 load_mark);

@@ -31,6 +31,8 @@ struct watt_recording {
 	struct watt_log log;
 	struct watt_recording_info info;
 	int64_t realtime_offset_ns;
+	int64_t check; /* what watt_check_compute said when the file was made */
+	bool has_check;
 	/* texts of all that follows */
 	char **texts;
 	size_t n_texts;

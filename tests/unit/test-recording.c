@@ -124,9 +124,37 @@ static void test_what_no_recorder_writes(void **state)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(changes); i++) {
 		make_recording(path, 1, 20);
+		run_sql(path, "DELETE FROM meta WHERE key = 'check'");
 		run_sql(path, changes[i]);
 		if (try_open(path, &heard) != -EBADMSG)
 			fail_msg("not refused: %s", changes[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	free(path);
+}
+
+/* A value that could be, but was not written. */
+static void test_changed_tables(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE channels SET scale_num = scale_num + 1 WHERE id = 7",
+		"UPDATE channels SET label = NULL WHERE id = 1",
+		"UPDATE channels SET label = '' WHERE id = 0",
+		"UPDATE cpus SET slot = 0 WHERE cpu = 2",
+		"UPDATE slots SET core_id = 8 WHERE slot = 1",
+		"UPDATE meta SET value = value + 1 WHERE key = 'check'",
+	};
+	char *path = path_in(*state, "x.watt");
+	struct heard heard;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(changes); i++) {
+		make_recording(path, 1, 20);
+		assert_int_equal(try_open(path, &heard), 0);
+		run_sql(path, changes[i]);
+		if (try_open(path, &heard) != -EBADMSG)
+			fail_msg("not refused: %s", changes[i]);
+		assert_non_null(strstr(heard.last, "not those that were written"));
 		assert_int_equal(unlink(path), 0);
 	}
 	free(path);
@@ -355,6 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_no_recording, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_later_format, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_no_recorder_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_changed_tables, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_in_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_damaged_chunk_hides_no_other, setup,
 						teardown),
