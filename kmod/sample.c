@@ -59,7 +59,7 @@ static void refresh(struct watt_process *process, struct task_struct *leader)
 	watt_process_set_cgroup(process, leader);
 }
 
-/* Whether its only thread has not run since the last time. What else is new waits for the window. */
+/* Whether its only thread has not run since the last time. All else waits for the window. */
 static bool is_asleep(const struct pass *pass, struct watt_process *process,
 		      struct task_struct *leader)
 {
