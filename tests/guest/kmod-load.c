@@ -10,12 +10,15 @@
  *        kmod-load balance FILE    reads the file, whole, and says
  *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
  *                                   in thousandths; the last is TOTAL less the three before
+ *        kmod-load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
+ *                                   its own
  *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -171,6 +174,43 @@ static int do_balance(const char *path)
 	return 0;
 }
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+	if (n < 0)
+		perror(path);
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+static int do_contain(char **command)
+{
+	uid_t uid = getuid();
+	char map[32];
+	int status;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWCGROUP)) {
+		perror("unshare");
+		return 1;
+	}
+	snprintf(map, sizeof(map), "0 %u 1", uid);
+	if (write_text("/proc/self/setgroups", "deny") || write_text("/proc/self/uid_map", map) ||
+	    write_text("/proc/self/gid_map", map))
+		return 1;
+	pid = fork();
+	if (!pid) {
+		execvp(command[0], command);
+		perror(command[0]);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
@@ -184,9 +224,11 @@ int main(int argc, char **argv)
 		return do_many(n);
 	if (argc == 3 && !strcmp(argv[1], "balance"))
 		return do_balance(argv[2]);
+	if (argc > 2 && !strcmp(argv[1], "contain"))
+		return do_contain(argv + 2);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
-	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | "
+	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | contain CMD... | "
 	      "read N FILE...\n",
 	      stderr);
 	return 2;
