@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
+#include "ledger.h"
 #include "sample.h"
 
 #define SAMPLE_MIN_NS (1 * NSEC_PER_MSEC)
@@ -184,6 +185,26 @@ WEIGHT(disk_read_bytes, "a byte read from a disk (default 0)");
 WEIGHT(disk_write_bytes, "a byte written to a disk (default 0)");
 WEIGHT(net_rx_packets, "a packet received (default 0)");
 WEIGHT(net_tx_packets, "a packet sent (default 0)");
+
+/* What energy= counts: a container that can't read a header sees it here. */
+static int energy_unit_get(char *buffer, const struct kernel_param *kp)
+{
+	return sprintf(buffer, "%s\n", watt_ledger_has_rapl() ? "uj" : "score");
+}
+
+static int energy_unit_set(const char *text, const struct kernel_param *kp)
+{
+	pr_err("%s can only be read\n", kp->name);
+	return -EPERM;
+}
+
+static const struct kernel_param_ops energy_unit_ops = {
+	.set = energy_unit_set,
+	.get = energy_unit_get,
+};
+
+module_param_cb(energy_unit, &energy_unit_ops, NULL, 0444);
+MODULE_PARM_DESC(energy_unit, "what energy= is in, uj or score; can only be read");
 
 u64 watt_param_sample_ns(void)
 {

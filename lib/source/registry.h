@@ -9,6 +9,7 @@ extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_iio;
 extern const struct watt_power_ops watt_power_power_supply;
 extern const struct watt_power_ops watt_power_estimate;
+extern const struct watt_power_ops watt_power_kmod;
 extern const struct watt_power_ops watt_power_null;
 extern const struct watt_power_ops watt_power_synth;
 #ifdef WATT_HAVE_BPF
