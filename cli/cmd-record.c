@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -184,8 +185,7 @@ static int print_json(void *data, const struct watt_snapshot *snap)
 		message_error("no JSON: %s", options_json_error(r));
 		return r;
 	}
-	puts(text);
-	if (fflush(stdout) != EOF)
+	if (puts(text) != EOF && fflush(stdout) != EOF)
 		return 0;
 	r = -errno;
 	if (r != -EPIPE)
@@ -273,6 +273,19 @@ static void block_sigpipe(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Takes back what the reader that has gone left: the signal, and text that nobody gets. */
+static void forget_reader(void)
+{
+	static const struct timespec now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	while (sigtimedwait(&set, NULL, &now) == SIGPIPE)
+		continue;
+	__fpurge(stdout);
+}
+
 static int end_status(const struct record_run *run, const struct record_end *end, int r)
 {
 	bool is_incomplete = end->stats.lost_ns || end->stats.error;
@@ -303,6 +316,8 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 
 	setup.events.wants_marks = true;
 	r = record_run(&setup, &view.run);
+	if (r == -EPIPE)
+		forget_reader();
 	watt_session_get_record_stats(ses, &end.stats);
 	watt_session_close(ses);
 	if (view.has_line)

@@ -1,0 +1,373 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`wattribute record`: whatever happens to the recorder, what it wrote can be read."""
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import BUILD, PROGRAM, Skip, equal, main, one_line, run, true, validate  # noqa: E402
+
+MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
+SYNTH = ('--sources=synth', '--usage=synth')
+os.environ.pop('WATTRIBUTE_MARKS', None)
+# Every test has a folder of its own below this one.
+FOLDER = tempfile.TemporaryDirectory(prefix='watt-record-')
+numbers = iter(range(1000))
+
+
+def new_path():
+    folder = os.path.join(FOLDER.name, str(next(numbers)))
+    os.mkdir(folder)
+    return os.path.join(folder, 'run.watt')
+
+
+def lines_of(text):
+    snapshots = [json.loads(line) for line in text.splitlines()]
+    for snapshot in snapshots[:2] + snapshots[-1:]:
+        validate(snapshot, 'wattribute-snapshot-1')
+    return snapshots
+
+
+def replay(path):
+    result = run('replay', path, '--json')
+    equal(result.status, 0, f'status of replay (it said {result.err!r})')
+    return result.out
+
+
+def query(path, sql):
+    with contextlib.closing(sqlite3.connect(f'file:{path}?mode=ro', uri=True)) as database:
+        return database.execute(sql).fetchall()
+
+
+def same_lines(found, expected):
+    """Lines of a replay and of the live run; says where they part, not all of them."""
+    if found == expected:
+        return
+    for number, (a, b) in enumerate(zip(found.splitlines(), expected.splitlines()), 1):
+        i = next((i for i, (c, d) in enumerate(zip(a, b)) if c != d), None)
+        if i is not None:
+            raise AssertionError(f'line {number}: replay {a[max(i - 60, 0):i + 40]!r}, '
+                                 f'live {b[max(i - 60, 0):i + 40]!r}')
+    raise AssertionError(f'{found.count(chr(10))} lines of the replay, '
+                         f'{expected.count(chr(10))} of the live run')
+
+
+def record(*args, status=0, **more):
+    """Records with --json; the path, the snapshots, and that replay says the same."""
+    path = new_path()
+    result = run('record', '--json', '-o', path, *args, **more)
+    equal(result.status, status, f'status (it said {result.err!r})')
+    # A command may print, too.
+    live = ''.join(line for line in result.out.splitlines(True) if line.startswith('{'))
+    same_lines(replay(path), live)
+    return path, lines_of(live), result
+
+
+def start(path, *args, **more):
+    """A recorder that runs, and has written its first second."""
+    process = subprocess.Popen([PROGRAM, 'record', '--json', '-o', path, *args],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, **more)
+    line = process.stdout.readline()
+    true(line, f'no first snapshot: {process.stderr.read() if process.poll() else ""!r}')
+    return process
+
+
+def check_windows(snapshots):
+    """Windows follow each other, and their sums are the totals."""
+    for before, after in zip(snapshots, snapshots[1:]):
+        equal(after['window_start_s'], before['t_s'], 'begin of a window')
+    for i, domain in enumerate(snapshots[-1]['domains']):
+        known = [snapshot['domains'][i] for snapshot in snapshots
+                 if snapshot['domains'][i]['window_nj'] is not None]
+        if domain['energy_nj'] is not None:
+            equal(sum(one['window_nj'] for one in known), domain['energy_nj'],
+                  f"windows of {domain['path']}")
+    equal(snapshots[-1]['quality']['check_failures'], 0, 'failed conservation checks')
+
+
+def test_for_some_time():
+    begin = time.monotonic()
+    path, snapshots, result = record('--for', '2500ms')
+    true(2.4 < time.monotonic() - begin < 60, 'it took too short or too long')
+    true(len(snapshots) >= 3, f'only {len(snapshots)} snapshots')
+    check_windows(snapshots)
+    for word in ('Recorded', path, 'wattribute report', 'used'):
+        true(word in result.err, f'no {word!r} in {result.err!r}')
+    equal(query(path, 'PRAGMA integrity_check'), [('ok',)], 'integrity')
+    equal(os.listdir(os.path.dirname(path)), ['run.watt'], 'files')
+
+
+def test_rate():
+    path, _, _ = record('--for', '2s', '--rate', '200Hz', *SYNTH)
+    (n_channels,), = query(path, 'SELECT count(*) FROM channels')
+    (n_samples,), = query(path, 'SELECT sum(n_samples) FROM chunks')
+    true(n_samples > 100 * n_channels, f'{n_samples} samples of {n_channels} channels')
+    equal(run('record', '-q', '--for', '1s', '--rate', '200Hz', '-o', new_path(), *SYNTH).err, '',
+          'what a quiet recorder says')
+
+
+def test_phases_are_the_whole():
+    path, snapshots, _ = record('--', MARKER, 'load', '0.3', 'solve', '0.4', 'sleep', '0.2')
+    check_windows(snapshots)
+    equal([phase for phase in dict.fromkeys(snapshot['phase'] for snapshot in snapshots)
+           if phase], ['load', 'solve', 'sleep'], 'phases of the windows')
+    marks = query(path, 'SELECT label, t_ns FROM marks ORDER BY t_ns')
+    equal([label for label, _ in marks], ['load', 'solve', 'sleep', ''], 'marks')
+    # No window crosses a mark: each mark has a window that begins within the slice that it ended.
+    begins = [snapshot['window_start_s'] for snapshot in snapshots] + [snapshots[-1]['t_s']]
+    for label, t_ns in marks:
+        late_s = min(begin - t_ns / 1e9 for begin in begins if begin >= t_ns / 1e9 - 1e-6)
+        true(late_s < 0.25, f'the window of {label!r} begins {late_s} s after the mark')
+    tracked = [row for row in snapshots[-1]['rows'] if row['kind'] == 'tracked']
+    equal(len(tracked), 1, 'tracked commands')
+    true(tracked[0]['energy_nj'] > 0, 'the command used nothing')
+
+
+def test_marks_of_a_script():
+    script = f'{PROGRAM} mark one; sleep 0.3; {PROGRAM} mark two; sleep 0.3; {PROGRAM} mark --end'
+    path, snapshots, result = record('--', 'sh', '-c', script)
+    equal([label for label, in query(path, 'SELECT label FROM marks ORDER BY t_ns')],
+          ['one', 'two', ''], 'marks')
+    true('3 marks' in result.err, f'no marks in {result.err!r}')
+    check_windows(snapshots)
+
+
+def test_mark_by_recording():
+    path = new_path()
+    process = start(path)
+    equal(run('mark', '--recording', path, 'by file').status, 0, 'status of mark')
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    equal(query(path, 'SELECT label FROM marks'), [('by file',)], 'marks')
+
+
+def test_exit_status():
+    path, _, _ = record('--', 'sh', '-c', 'exit 3', status=3)
+    record('--', 'sh', '-c', 'kill -TERM $$', status=128 + 15)
+    path = new_path()
+    one_line(run('record', '-o', path, '--', 'nonesuch-command'), 127, 'nonesuch-command')
+    one_line(run('record', '-o', path, '--', '/etc/passwd'), 126, '/etc/passwd')
+    equal(os.listdir(os.path.dirname(path)), [], 'files of commands that could not be run')
+
+
+def test_time_is_over_for_a_command():
+    begin = time.monotonic()
+    record('--for', '1s', '--', 'sleep', '100')
+    true(time.monotonic() - begin < 60, 'the command was not ended')
+
+
+def test_ctrl_c():
+    path = new_path()
+    process = start(path)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    equal(process.returncode, 0, f'status ({err!r})')
+    true('Recorded' in err, f'no summary in {err!r}')
+    true(replay(path).endswith(out), 'the replay has other last lines')
+
+
+def test_ctrl_c_with_a_command():
+    path = new_path()
+    process = start(path, '--', 'sleep', '100', start_new_session=True)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    equal(process.returncode, 128 + 2, 'status')
+    replay(path)
+
+
+def test_signals_are_passed_on():
+    path = new_path()
+    script = 'trap "exit 7" USR1; while :; do sleep 0.1; done'
+    process = start(path, '--', 'sh', '-c', script)
+    process.send_signal(signal.SIGUSR1)
+    process.communicate(timeout=60)
+    equal(process.returncode, 7, 'status')
+
+
+def test_killed():
+    path = new_path()
+    process = start(path)
+    live = [process.stdout.readline() for _ in range(2)]
+    time.sleep(0.5)
+    killed_ns = time.monotonic_ns()
+    process.kill()
+    process.communicate()
+    (newest_ns,), = query(path, 'SELECT max(t1_ns) FROM chunks')
+    missing_s = (killed_ns - newest_ns) / 1e9
+    print(f'    missing after kill -9: {missing_s:.3f} s')
+    true(missing_s < 1.2, f'{missing_s} s are missing')
+    text = replay(path)
+    true(live[0] in text, 'a line of the live run is not in the replay')
+    result = run('record', '-f', '-q', '--for', '1s', '-o', path)
+    equal(result.status, 0, f'status of recording over it ({result.err!r})')
+
+
+def fill(path):
+    """Takes all the room that there is."""
+    with contextlib.closing(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT), 'wb', 0)) as file:
+        with contextlib.suppress(OSError):
+            while True:
+                file.write(b'x' * 4096)
+
+
+def test_full_disk():
+    if os.geteuid() != 0:
+        raise Skip('only root can make a small disk')
+    folder = os.path.dirname(new_path())
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder],
+                      capture_output=True, check=False).returncode:
+        raise Skip('no disk can be mounted here')
+    path = os.path.join(folder, 'run.watt')
+    filler = os.path.join(folder, 'filler')
+    process = None
+    try:
+        process = start(path, '--rate', '1kHz', *SYNTH)
+        fill(filler)
+        time.sleep(4)
+        os.unlink(filler)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        equal(process.returncode, 1, f'status ({err!r})')
+        true(re.search(r'disk|space', err), f'no reason in {err!r}')
+        true('lost' in err, f'no loss in {err!r}')
+        true(err.count('\n') < 8, f'a line for each failure: {err!r}')
+        losses = query(path, 'SELECT t0_ns, t1_ns FROM losses')
+        true(losses, 'the file does not say what is missing')
+        (begin_ns, end_ns), = query(path, 'SELECT min(t0_ns), max(t1_ns) FROM chunks')
+        true(begin_ns < losses[0][0] and losses[-1][1] < end_ns, 'nothing before or after the loss')
+        true(len(replay(path).splitlines()) >= 2, 'nothing can be read')
+    finally:
+        if process:
+            process.kill()
+            process.wait()
+        subprocess.run(['umount', folder], check=False)
+
+
+def test_rotation():
+    path = new_path()
+    result = run('record', '--for', '5s', '--rotate-time', '1s', '--keep', '2', '-o', path)
+    equal(result.status, 0, f'status ({result.err!r})')
+    files = sorted(os.listdir(os.path.dirname(path)))
+    equal(len(files), 2, f'files that were kept: {files}')
+    true('more file' in result.err, f'no other files in {result.err!r}')
+    for name in files:
+        replay(os.path.join(os.path.dirname(path), name))
+
+
+def test_what_is_there_stays():
+    path = new_path()
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('precious')
+    one_line(run('record', '--for', '1s', '-o', path), 1, path, 'already', '--force')
+    with open(path, encoding='utf-8') as file:
+        equal(file.read(), 'precious', 'the file that was there')
+    equal(run('record', '--for', '1s', '-q', '-f', '-o', path).status, 0, 'status with --force')
+    replay(path)
+
+
+def test_bad_places():
+    one_line(run('record', '--for', '1s', '-o', '/nowhere/run.watt'), 1, '/nowhere/run.watt')
+    one_line(run('record', '--for', '1s', '-o', '/proc/run.watt'), 1, '/proc/run.watt')
+    one_line(run('record', '--for', '1s', '-o', os.path.dirname(new_path())), 1)
+    one_line(run('record', '--for', '1s', '-o', '-'), 2, 'standard output')
+
+
+def test_name_of_its_own():
+    folder = os.path.dirname(new_path())
+    result = run('record', '--for', '1s', cwd=folder)
+    equal(result.status, 0, f'status ({result.err!r})')
+    (name,) = os.listdir(folder)
+    true(re.fullmatch(r'wattribute-\d{8}-\d{6}\.watt', name), f'name {name!r}')
+    true(name in result.err, 'the summary does not say where')
+
+
+def test_reader_that_goes():
+    path = new_path()
+    process = start(path)
+    process.stdout.close()
+    process.wait(timeout=60)
+    equal(process.returncode, 0, f'status ({process.stderr.read()!r})')
+    equal(query(path, "SELECT value FROM meta WHERE key = 'complete'"), [(1,)],
+          'the recording was not finished')
+    replay(path)
+
+
+def test_terminal():
+    path = new_path()
+    result = run('record', '--for', '1s', '-o', path)
+    true('\r' not in result.err and '\033' not in result.err, f'{result.err!r} is not for a file')
+    master, slave = pty.openpty()
+    process = subprocess.Popen([PROGRAM, 'record', '-f', '--for', '2500ms', '-o', path],
+                               stdin=slave, stdout=slave, stderr=slave,
+                               env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8'})
+    os.close(slave)
+    text = b''
+    try:
+        while True:
+            part = os.read(master, 4096)
+            if not part:
+                break
+            text += part
+    except OSError:
+        pass  # Linux says so that nobody writes any more
+    process.wait(timeout=60)
+    shown = text.decode()
+    true('samples' in shown and 'nothing lost' in shown, f'no progress in {shown!r}')
+    true('\r' in shown, 'the line does not change')
+    # The line is gone before the summary is there.
+    true(re.search(r'\r\033\[K Recorded', shown), f'no clean end in {shown!r}')
+
+
+def test_another_user():
+    if os.geteuid() != 0:
+        raise Skip('only root can become another user')
+    path, _, _ = record('--', 'setpriv', '--reuid=12345', '--regid=12345', '--clear-groups',
+                        MARKER, 'other', '0.02')
+    equal([label for label, in query(path, 'SELECT label FROM marks ORDER BY id')], ['other', ''],
+          'marks')
+
+
+def test_mistakes():
+    path = new_path()
+    for option, value in (('--rate', '1MHz'), ('--rate', '0'), ('--for', '5x'), ('--for', '0'),
+                          ('--rotate-size', '1k'), ('--rotate-time', '1ms'), ('--keep', '0')):
+        one_line(run('record', f'{option}={value}', '-o', path), 2, option, value)
+    one_line(run('record', '--keep=3', '-o', path), 2, '--rotate')
+    one_line(run('record', '--rate=2kHz', '--for=1s', '-o', path), 1, 'period')
+    equal(os.listdir(os.path.dirname(path)), [], 'files of mistakes')
+
+
+main([
+    test_for_some_time,
+    test_rate,
+    test_phases_are_the_whole,
+    test_marks_of_a_script,
+    test_mark_by_recording,
+    test_exit_status,
+    test_time_is_over_for_a_command,
+    test_ctrl_c,
+    test_ctrl_c_with_a_command,
+    test_signals_are_passed_on,
+    test_killed,
+    test_full_disk,
+    test_rotation,
+    test_what_is_there_stays,
+    test_bad_places,
+    test_name_of_its_own,
+    test_reader_that_goes,
+    test_terminal,
+    test_another_user,
+    test_mistakes,
+])
