@@ -28,7 +28,7 @@ static const char help_text[] =
 	"What is in a recording: where the energy went, in which phase, and whether to believe it.\n\n"
 	"  -o, --output=PAGE    an HTML page with charts and everything in it, for a browser;\n"
 	"                       with --json: the document\n"
-	"      --force          replace a file that is there\n"
+	"  -f, --force          replace a file that is there\n"
 	"      --vs=OTHER       compare with another recording, the one before: mean powers with\n"
 	"                       intervals of 95 %\n"
 	"  -g, --group=BY       process, name, container, pod, unit, user or cgroup\n"
@@ -58,7 +58,6 @@ enum {
 	OPTION_TO,
 	OPTION_VS,
 	OPTION_WINDOW,
-	OPTION_FORCE,
 };
 
 /* ---- options ---- */
@@ -97,7 +96,7 @@ static int take_own(struct report_options *opts, int code)
 		if (number_duration(optarg, 1000000000, &opts->request.window_ns) < 0)
 			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
 		return 0;
-	case OPTION_FORCE:
+	case 'f':
 		opts->can_replace = true;
 		return 0;
 	default:
@@ -121,7 +120,7 @@ static int take_options(int argc, char **argv, struct report_options *opts)
 {
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "force", no_argument, NULL, 'f' },
 		{ "vs", required_argument, NULL, OPTION_VS },
 		{ "group", required_argument, NULL, 'g' },
 		{ "rows", required_argument, NULL, 'n' },
@@ -136,7 +135,7 @@ static int take_options(int argc, char **argv, struct report_options *opts)
 	};
 	int code, r;
 
-	while ((code = getopt_long(argc, argv, ":o:g:n:" OPTIONS_SHORT, longs, NULL)) != -1) {
+	while ((code = getopt_long(argc, argv, ":o:fg:n:" OPTIONS_SHORT, longs, NULL)) != -1) {
 		r = options_take(&opts->common, code, argv);
 		if (r == -ENOENT)
 			r = policy_take(&opts->common.session, code);

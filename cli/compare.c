@@ -100,8 +100,11 @@ static void fill_domain(struct comparison_side *side, const struct comparison_so
 	powers_done(&powers);
 }
 
+/* name NULL: the command that was followed. */
 static bool has_name(const struct series_entity *entity, const char *name)
 {
+	if (!name)
+		return entity->kind == WATT_ENTITY_TRACKED;
 	return view_is_user(entity->kind) && strcmp(ranking_short_name(entity), name) == 0;
 }
 
@@ -260,9 +263,13 @@ void comparison_build(struct comparison *comparison, const struct comparison_sou
 
 	*comparison = (struct comparison){ 0 };
 	comparison->total.name = xstrdup("machine");
-	for (s = 0; s < 2; s++)
+	comparison->command.name = xstrdup("command");
+	for (s = 0; s < 2; s++) {
 		fill_machine(&comparison->total.side[s], &source[s], NULL);
+		fill_name(&comparison->command.side[s], &source[s], NULL);
+	}
 	finish(&comparison->total);
+	finish(&comparison->command);
 	compare_domains(&comparison->domains, source);
 	compare_phases(&comparison->phases, source);
 	compare_names(comparison, source);
@@ -280,6 +287,7 @@ static void list_done(struct comparison_list *list)
 void comparison_done(struct comparison *comparison)
 {
 	free(comparison->total.name);
+	free(comparison->command.name);
 	list_done(&comparison->domains);
 	list_done(&comparison->phases);
 	list_done(&comparison->entities);

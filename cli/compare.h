@@ -34,6 +34,7 @@ struct comparison_list {
 
 struct comparison {
 	struct comparison_row total;
+	struct comparison_row command;   /* what was followed; on no side where nothing was */
 	struct comparison_list domains;  /* by path */
 	struct comparison_list phases;   /* by label; none where neither has marks */
 	struct comparison_list entities; /* by name, processes of one name together; by energy */

@@ -11,9 +11,16 @@
 static void add_window(struct phase_sum *sum, const struct series *series,
 		       const struct series_window *window)
 {
-	size_t d;
+	const struct series_cells *cells = &window->cells;
+	size_t d, c;
 
 	sum->elapsed_ns += window->t1_ns - window->t0_ns;
+	for (c = 0; c < cells->n; c++) {
+		if (series->entities[cells->entity[c]].kind != WATT_ENTITY_TRACKED)
+			continue;
+		sum->command_nj += cells->total_nj[c];
+		sum->command_cpu_ns += cells->cpu_ns[c];
+	}
 	for (d = 0; d < series->n_domains; d++)
 		series_add_energy(&sum->domains[d], &window->domains[d]);
 }
@@ -25,6 +32,9 @@ static void finish_sum(struct phase_sum *sum, const struct series *series)
 	size_t d;
 
 	sum->power_w = 0;
+	for (d = 0; d < series->n_entities; d++)
+		sum->has_command = sum->has_command ||
+				   series->entities[d].kind == WATT_ENTITY_TRACKED;
 	for (d = 0; d < series->n_domains; d++) {
 		const struct series_energy *energy = &sum->domains[d];
 

@@ -16,7 +16,10 @@ struct phase_sum {
 	int64_t energy_nj;
 	int64_t idle_nj;
 	int64_t unattributed_nj;
-	double power_w; /* mean, each domain by its own time; NAN: not known */
+	double power_w;     /* mean, each domain by its own time; NAN: not known */
+	bool has_command;   /* a command was followed with all its descendants, */
+	int64_t command_nj; /* who used this of energy_nj */
+	uint64_t command_cpu_ns;
 	struct series_energy *domains;
 };
 

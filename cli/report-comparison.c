@@ -61,6 +61,10 @@ json_t *report_document_comparison(const struct report *report)
 	report_set(obj, "file", report_text_value(report_file_name(report->other->path)));
 	report_set(obj, "method", json_string("batch means, Welch t, 95 %"));
 	report_set(obj, "total", row_value(&comparison->total));
+	report_set(obj, "command",
+		   comparison->command.side[0].is_there || comparison->command.side[1].is_there ?
+			   row_value(&comparison->command) :
+			   json_null());
 	report_set(obj, "domains", list_value(&comparison->domains));
 	report_set(obj, "phases", list_value(&comparison->phases));
 	report_set(obj, "entities", list_value(&comparison->entities));

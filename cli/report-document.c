@@ -123,6 +123,9 @@ static void set_sum(json_t *obj, const struct phase_sum *sum)
 	report_set_energy(obj, "idle", is_known, sum->idle_nj);
 	report_set_energy(obj, "unattributed", is_known, sum->unattributed_nj);
 	report_set(obj, "power_w", report_real(sum->power_w));
+	report_set_energy(obj, "command", is_known && sum->has_command, sum->command_nj);
+	report_set(obj, "command_cpu_s",
+		   sum->has_command ? seconds(sum->command_cpu_ns) : json_null());
 }
 
 static json_t *total_value(const struct report_run *run)

@@ -188,6 +188,12 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 	if (balance->is_baseline_ready || whole->idle_nj)
 		print_part(run, out, whole->idle_nj, idle_w, "idle", true);
 	print_part(run, out, whole->unattributed_nj, rest_w, "unattributed", true);
+	if (whole->has_command) {
+		fputc('\n', out);
+		print_part(run, out, whole->command_nj,
+			   whole->power_w * (double)whole->command_nj / (double)whole->energy_nj,
+			   "the command with all its descendants", true);
+	}
 	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
 	    balance->uncertainty_ppm ? units_uncertainty(number, balance->uncertainty_ppm) : "");
 	say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
@@ -329,6 +335,7 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 	table_add_column(table, "LENGTH s", TABLE_RIGHT);
 	table_add_column(table, "J    ", TABLE_RIGHT);
 	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "COMMAND J", TABLE_RIGHT);
 	table_add_column(table, "PHASE", TABLE_CUT);
 	for (i = 0; i < n; i++) {
 		const struct phase *phase = &list[i];
@@ -342,6 +349,11 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 		table_add(table, "%.3f", (double)phase->sum.elapsed_ns / 1e9);
 		add_number(table, is_empty ? NAN : (double)phase->sum.energy_nj / 1e9, digits);
 		add_number(table, phase->sum.power_w, digits);
+		if (phases->whole.has_command)
+			add_number(table, is_empty ? NAN : (double)phase->sum.command_nj / 1e9,
+				   digits);
+		else
+			table_add(table, "%s", "");
 		table_add(table, "%s%s", *phase->label ? phase->label : "(no phase)",
 			  is_empty ? " (shorter than a slice)" : "");
 	}
@@ -565,8 +577,10 @@ static void print_list(const struct comparison_list *list, const char *title,
 void report_text_compare(const struct report *report, FILE *out, size_t width)
 {
 	const struct comparison *comparison = &report->comparison;
-	const struct comparison_list total = { .rows = (struct comparison_row *)&comparison->total,
-					       .n = 1 };
+	bool has_command = comparison->command.side[0].is_there &&
+			   comparison->command.side[1].is_there;
+	struct comparison_row rows[] = { comparison->total, comparison->command };
+	const struct comparison_list total = { .rows = rows, .n = has_command ? 2 : 1 };
 	char clean[512], number[2][UNITS_SIZE];
 
 	print_title("Compared with another recording", out);

@@ -166,19 +166,24 @@ static void init_rows(struct machine *m)
 		m->row[i].energy_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
-	/* The last one is the container, a sum over others. */
+	/* The last two are sums over others. */
 	m->row[n].entity = (struct watt_entity){
 		.id = 5, .kind = WATT_ENTITY_CONTAINER, .count = 3, .alive = 1, .name = "web-1"
 	};
-	m->row[n].window_nj = m->window_nj[n];
-	m->row[n].energy_nj = m->window_nj[n];
-	m->rows[n] = &m->row[n];
-	m->view.n_rows = n ? n + 1 : 0;
+	m->row[n + 1].entity = (struct watt_entity){
+		.id = 6, .kind = WATT_ENTITY_TRACKED, .count = 3, .alive = 1, .name = "command"
+	};
+	for (i = n; i < n + 2; i++) {
+		m->row[i].window_nj = m->window_nj[i];
+		m->row[i].energy_nj = m->window_nj[i];
+		m->rows[i] = &m->row[i];
+	}
+	m->view.n_rows = n ? n + (*m->kind->name == 'p' ? 1 : 2) : 0;
 }
 
 static void init(struct machine *m, const struct kind *kind, uint64_t seed, double factor)
 {
-	size_t n = kind->n_processes + 1;
+	size_t n = kind->n_processes + 2;
 
 	*m = (struct machine){ .kind = kind, .random = seed, .factor = factor };
 	m->row = xcalloc(n, sizeof(*m->row));
@@ -224,6 +229,8 @@ static void put_row(struct machine *m, size_t i, double power_w)
 		m->state[d].window_nj += energy_nj;
 		if (m->cgroup[i].container && m->row[i].entity.kind == WATT_ENTITY_PROCESS)
 			m->window_nj[last][d] += energy_nj;
+		if (i % 4 == 0)
+			m->window_nj[last + 1][d] += energy_nj;
 	}
 	m->row[i].window_cpu_ns = (uint64_t)(power_w * 7e7);
 }
@@ -232,7 +239,7 @@ static void make_window(struct machine *m, size_t w)
 {
 	size_t d, i;
 
-	memset(m->window_nj, 0, (m->kind->n_processes + 1) * sizeof(*m->window_nj));
+	memset(m->window_nj, 0, (m->kind->n_processes + 2) * sizeof(*m->window_nj));
 	m->drift_w = 0.8 * m->drift_w + draw(m) - 0.5;
 	for (d = 0; d < N_DOMAINS; d++) {
 		uint64_t gap_ns = m->state[d].gap_ns;

@@ -33,8 +33,15 @@ function percent(ratio, decimals) {
   return isNumber(ratio) ? fixed(ratio * 100, decimals === undefined ? 1 : decimals) + '\u202f%' : '\u2013';
 }
 
+/* A small one keeps a digit: 0.02 %, and not 0.0. */
+function plain(ratio) {
+  if (!isNumber(ratio)) return '\u2013';
+  const size = Math.abs(ratio * 100);
+  return (ratio * 100).toFixed(size >= 100 ? 0 : size >= 1 || size === 0 ? 1 : 2).replace('-', '\u2212') + '\u202f%';
+}
+
 function signed(ratio) {
-  return isNumber(ratio) ? (ratio > 0 ? '+' : '') + percent(ratio) : '\u2013';
+  return (ratio > 0 ? '+' : '') + plain(ratio);
 }
 
 /* "1:02:03", "2:03.4": a time of the recording. */

@@ -23,6 +23,7 @@ function showHead(page) {
   const title = r.command ? clean(r.command) : 'The whole machine';
   document.title = title + ' \u2013 Wattribute';
   byId('title').textContent = title;
+  byId('title').title = title;
   byId('subtitle').replaceChildren(machine, machine ? el('br') : '',
     [start ? start.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) : 'at an unknown time', clean(r.file)].join(' \u00b7 '));
 }
@@ -40,6 +41,7 @@ function showHeadline(page) {
   host.append(el('div', { class: 'tiles' },
     quantityTile(total.energy_j, 'J', 'energy of the machine', nj(total.energy_nj)),
     quantityTile(total.power_w, 'W', 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
+    isNumber(total.command_j) ? quantityTile(total.command_j, 'J', 'the command and its descendants', nj(total.command_nj)) : null,
     tile(duration(page.report.recording.duration_s), '', 'measured'),
     tile(String(page.report.entities.filter((e) => isUser(e.kind)).reduce((s, e) => s + e.count, 0)), '', 'processes seen')));
   if (!(whole > 0)) return;
@@ -107,8 +109,8 @@ function showComparison(page, other) {
   const t = c.total, host = byId('comparison-tables');
   byId('comparison').hidden = false;
   const words = !t.before || !t.now || !isNumber(t.difference_ratio) ? 'The means can\u2019t be compared: one is not known.' :
-    'Mean power is ' + percent(Math.abs(t.difference_ratio)) + (t.difference_ratio < 0 ? ' lower' : ' higher') + ' than before' +
-    (isNumber(t.difference_ci95_ratio) ? ' (\u00b1\u202f' + percent(t.difference_ci95_ratio) + ', ' + (t.is_significant ? 'significant' : 'may be chance') + ').' : '; there is too little data to say whether by chance.');
+    'Mean power is ' + signed(t.difference_ratio) + ' against before' +
+    (isNumber(t.difference_ci95_ratio) ? ' (\u00b1\u202f' + plain(t.difference_ci95_ratio) + '): ' + (t.is_significant ? 'significantly ' + (t.difference_ratio < 0 ? 'less.' : 'more.') : 'no difference beyond chance.') : '; there is too little data to say whether by chance.');
   byId('comparison-text').replaceChildren(el('b', {}, words), el('br'), 'Before: ' + clean(c.file) + '. 95 % intervals by batch means of windows and Welch\u2019s t; of 20 differences that are none, one is called significant.');
   const table = el('table', { id: 'comparison-table' });
   host.append(el('div', { class: 'scroll' }, table));
@@ -119,7 +121,7 @@ function showComparison(page, other) {
     else table.append(el('tbody', { class: 'group' }, el('tr', {}, el('th', { colspan: columns.length, scope: 'rowgroup' }, title))));
     table.append(el('tbody', { 'data-list': title }, rows.map((row) => rowOf(columns, row))));
   };
-  add('Whole', [t]);
+  add('Whole', [t, c.command].filter(Boolean));
   add('Domain', c.domains);
   add('Phase', c.phases);
   add('Name', c.entities.slice(0, 30));

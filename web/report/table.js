@@ -72,6 +72,7 @@ function phaseColumns(page) {
     { title: 'length', number: true, cell: (p) => (p.windows ? duration(p.duration_s) : 'too short') },
     { title: 'J', number: true, cell: (p) => fixed(p.windows ? p.energy_j : null, most), exact: (p) => nj(p.energy_nj) },
     { title: 'mean W', number: true, cell: (p) => fixed(p.power_w, mostW) },
+    ...(isNumber(page.report.total.command_nj) ? [{ title: 'command J', number: true, wide: true, hint: 'The command that was followed, with all its descendants', cell: (p) => fixed(p.windows ? p.command_j : null, most), exact: (p) => nj(p.command_nj) }] : []),
     { title: 'idle J', number: true, wide: true, cell: (p) => fixed(p.windows ? p.idle_j : null, most), exact: (p) => nj(p.idle_nj) },
     { title: 'share', number: true, wide: true, cell: (p) => shareCell(page.report.total.energy_nj && p.windows ? p.energy_nj / page.report.total.energy_nj : NaN) },
   ];
@@ -90,7 +91,7 @@ function comparisonColumns(rows, title) {
     { title: 'J now', number: true, wide: true, cell: (r) => fixed(r.now && r.now.energy_j, joules), exact: (r) => nj(r.now && r.now.energy_nj) },
     { title: 'W before', number: true, wide: true, cell: (r) => watts(r, 'before') },
     { title: 'W now', number: true, cell: (r) => watts(r, 'now') },
-    { title: 'difference', number: true, cell: (r) => (r.before && r.now ? signed(r.difference_ratio) + (isNumber(r.difference_ci95_ratio) ? ' \u00b1\u202f' + percent(r.difference_ci95_ratio) : '') : '\u2013') },
+    { title: 'difference', number: true, cell: (r) => (r.before && r.now ? signed(r.difference_ratio) + (isNumber(r.difference_ci95_ratio) ? ' \u00b1\u202f' + plain(r.difference_ci95_ratio) : '') : '\u2013') },
     { title: '', cell: (r) => { const [text, style] = verdict(r); return el('span', { class: style }, text); } },
   ];
 }

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`wattribute report` on recordings that `wattribute record` made here: text, JSON, page and
+comparison say the same, and the same as the replay."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from command import LOAD, PROGRAM, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory(prefix='wattribute-report-')
+MADE = {}
+
+
+def path(name):
+    return os.path.join(FOLDER.name, name)
+
+
+def recording(name, *args):
+    """Records once for all tests; skips where there are no recordings."""
+    if name not in MADE:
+        made = run('record', '-q', '-o', path(name), *args)
+        if 'built without' in made.err:
+            raise Skip(made.err.strip())
+        equal(made.status, 0, f'record said {made.err!r}')
+        MADE[name] = path(name)
+    return MADE[name]
+
+
+def synth():
+    return recording('synth.watt', '--sources', 'synth', '--usage', 'synth', '--slice', '20ms', '--for', '5')
+
+
+def phases():
+    """A command of three phases on this machine, with estimated power."""
+    script = (f'"{PROGRAM}" mark wait; sleep 0.5; "{PROGRAM}" mark work; "{LOAD}" hog 0 1; '
+              f'"{PROGRAM}" mark "<wait>"; sleep 0.5')
+    return recording('phases.watt', '--sources', 'estimate', '--', 'sh', '-c', script)
+
+
+def report(*args):
+    done = run('report', '--json', *args)
+    equal(done.status, 0, f'status (it said {done.err!r})')
+    document = done.json()
+    validate(document, 'wattribute-report-1')
+    return document
+
+
+def check_sums(document):
+    whole = document['total']['energy_nj']
+    equal(sum(e['energy_nj'] for e in document['entities']), whole, 'sum over entities')
+    equal(document['total']['attributed_nj'] + document['total']['idle_nj'] + document['total']['unattributed_nj'],
+          whole, 'what became of it')
+    equal(sum(d['energy_nj'] or 0 for d in document['domains'] if d['is_partition']), whole, 'sum over the partition')
+    equal(document['conservation']['failures'] + document['conservation']['window_failures'], 0, 'failed checks')
+    true(document['conservation']['window_checks'] >= document['recording']['windows'], 'windows were checked')
+    if document['phases']:
+        equal(sum(p['energy_nj'] or 0 for p in document['phases']), whole, 'sum over phases')
+        equal(sum(p['windows'] for p in document['phases']), document['recording']['windows'], 'windows of phases')
+
+
+def test_everything_adds_up():
+    document = report(synth())
+    check_sums(document)
+    true(document['recording']['windows'] > 100, 'there are many windows')
+    near(document['recording']['duration_s'], 5, 0.1, 'duration')
+    equal(document['total']['origin'], 'simulated')
+    for group in ('name', 'container', 'pod', 'unit', 'user', 'cgroup'):
+        check_sums(report('-g', group, synth()))
+    for window in ('20ms', '100ms', '1s', '1h'):
+        again = report('--window', window, synth())
+        check_sums(again)
+        equal([d['energy_nj'] for d in again['domains']], [d['energy_nj'] for d in document['domains']],
+              f'energy in windows of {window}')
+
+
+def test_agrees_with_replay():
+    document = report(synth())
+    replay = run('replay', '--json', '--window', '1h', synth())
+    equal(replay.status, 0, f'status (it said {replay.err!r})')
+    last = json.loads(replay.out.splitlines()[-1])
+    energies = {d['path']: d for d in last['domains']}
+    for domain in document['domains']:
+        found = json.dumps(energies[domain['path']])
+        true(str(domain['energy_nj']) in found, f"{domain['path']}: {domain['energy_nj']} is not in {found[:300]}")
+
+
+def test_phases():
+    document = report(phases())
+    check_sums(document)
+    equal([p['label'] for p in document['phases'] if p['label']], ['wait', 'work', '<wait>'], 'labels')
+    wait, work, _ = [p for p in document['phases'] if p['label']]
+    true(work['command_nj'] > 5 * wait['command_nj'], 'the command works in its phase')
+    true(work['duration_s'] > 0.9, 'the phase is as long as the work in it')
+    equal(sum(p['command_nj'] for p in document['phases']), document['total']['command_nj'], 'energy of the command')
+    true(0 < document['total']['command_nj'] <= document['total']['attributed_nj'], 'the command is a part')
+    true(any(e['comm'] == 'load' or 'load hog' in e['name'] for e in document['entities']), 'the load is listed')
+
+
+def test_a_part():
+    whole, part = report(synth()), report('--from', '1s', '--to', '3s', synth())
+    check_sums(part)
+    near(part['recording']['duration_s'], 2, 0.05, 'duration of the part')
+    near(part['total']['power_w'], whole['total']['power_w'], 0.5, 'power of the part')
+    rest = [report('--to', '1s', synth()), report('--from', '3s', synth())]
+    equal(part['total']['energy_nj'] + sum(r['total']['energy_nj'] for r in rest), whole['total']['energy_nj'],
+          'three parts are the whole')
+
+
+def test_policies_change_the_answer():
+    separate = report('--idle-policy', 'separate', phases())
+    proportional = report('--idle-policy', 'proportional', phases())
+    check_sums(proportional)
+    equal(separate['total']['energy_nj'], proportional['total']['energy_nj'], 'what was used does not change')
+    none = report('--share-key', 'none', phases())
+    check_sums(none)
+    equal(none['total']['attributed_nj'], 0, 'nothing is shared')
+
+
+def test_text():
+    done = run('report', phases())
+    equal((done.status, done.err), (0, ''), 'status and errors')
+    for words in ('the machine', 'attributed', 'the command with all its descendants', 'estimated', 'Domains', 'Phases',
+                  '<wait>', 'Processes', 'Conservation', 'all hold to the nJ', 'Losses: none', 'Quality'):
+        true(words in done.out, f'no {words!r} in the summary')
+    for group, title in (('container', 'Containers'), ('user', 'Users'), ('name', 'Processes by name')):
+        true('\n' + title + '\n' in run('report', '-g', group, phases()).out, f'no title for {group}')
+    few = run('report', '-n', '1', phases()).out
+    true('more with' in few and len(few) < len(done.out), '-n says what it leaves out')
+    true('\033' not in done.out, 'no escape sequence in a pipe')
+
+
+def embedded(page):
+    with open(page, encoding='utf-8') as file:
+        text = file.read()
+    begin = text.index('id="data">') + len('id="data">')
+    return text, json.loads(text[begin:text.index('</script>', begin)])
+
+
+def test_page():
+    page = path('page.html')
+    done = run('report', '-o', page, phases())
+    if 'built without' in done.err:
+        true(not os.path.exists(page), 'nothing is left where there is no page')
+        raise Skip(done.err.strip())
+    equal(done.status, 0, f'status (it said {done.err!r})')
+    true('wrote' in done.err and not done.out, 'it says what it wrote')
+    text, data = embedded(page)
+    equal(data['report'], report(phases()), 'the document in the page')
+    for address in ('http://', 'https://', '//cdn', 'src=', 'href="h'):
+        true(address not in text.replace('https://opensource.org', '').partition('id="data">')[0],
+             f'{address} in the page: it must not ask for anything')
+    users = [e for e in data['series']['entities'] if e['kind'] in ('process', 'vm', 'exited', 'kthread', 'irq', 'softirq')]
+    partition = [d for d, doc in zip(data['series']['domains'], data['report']['domains']) if doc['is_partition']]
+    for w in range(len(data['series']['t'])):
+        shared = 0
+        for entity in users:
+            at = 0
+            for step, energy in zip(entity['w'], entity['e']):
+                at += step
+                shared += energy if at == w else 0
+        equal(shared + sum((d['idle'][w] or 0) + (d['rest'][w] or 0) for d in partition),
+              sum(d['energy'][w] or 0 for d in partition), f'window {w} of the page')
+    one_line(run('report', '-o', page, phases()), 1, 'is there already', '--force')
+    equal(run('report', '-f', '-o', page, phases()).status, 0, '--force')
+    one_line(run('report', '-o', '/nowhere/page.html', phases()), 1, '/nowhere/page.html')
+
+
+def test_comparison():
+    document = report('--vs', synth(), synth())
+    total = document['comparison']['total']
+    equal((total['difference_w'], total['is_significant'] or False), (0, False), 'difference to itself')
+    equal(total['before'], total['now'], 'both sides')
+    equal({d['name'] for d in document['comparison']['domains']}, {d['path'] for d in document['domains']}, 'domains')
+    text = run('report', '--vs', phases(), synth()).out
+    for words in ('Compared with another recording', 'before: ', 'WHOLE', 'gone', 'new'):
+        true(words in text, f'no {words!r} in the comparison')
+
+
+def test_missing_is_not_zero():
+    """So short that slow sensors had no time to answer, and a sensor that does say 0."""
+    document = report(recording('short.watt', '--sources', 'synth', '--usage', 'synth', '--for', '1ms'))
+    for domain in document['domains']:
+        equal(domain['energy_nj'] is None, domain['known_s'] == 0, f"{domain['path']}: no energy where none is known")
+        equal(domain['power_w'] is None, domain['known_s'] == 0, f"{domain['path']}: no power where none is known")
+    zero = report(recording('null.watt', '--sources', 'null', '--for', '1'))
+    equal((zero['total']['energy_nj'], zero['total']['power_w']), (0, 0), 'a sensor that says 0')
+    equal({e['share_ratio'] for e in zero['entities']}, {None}, 'no share of nothing')
+
+
+def test_mistakes():
+    one_line(run('report'), 2, 'which recording')
+    one_line(run('report', 'a', 'b'), 2, "unexpected 'b'")
+    one_line(run('report', path('none.watt')), 1, 'none.watt')
+    one_line(run('report', '/etc/hostname'), 1, 'is no recording')
+    one_line(run('report', '-g', 'planet', synth()), 2, 'planet', 'container')
+    one_line(run('report', '-n', 'few', synth()), 2, 'few')
+    one_line(run('report', '--window', 'wide', synth()), 2, 'wide')
+    one_line(run('report', '--from', '1h', synth()), 1, '--from')
+    one_line(run('report', '--vs', path('none.watt'), synth()), 1, 'none.watt')
+    help_text = run('report', '--help')
+    equal((help_text.status, help_text.err), (0, ''), 'help')
+
+
+def test_damaged_files():
+    """Whatever is cut off or changed, there is a report of the rest or a sentence, never a crash."""
+    with open(synth(), 'rb') as file:
+        data = file.read()
+    for size in (0, 100, 4096, len(data) // 2, len(data) - 1000):
+        with open(path('cut.watt'), 'wb') as file:
+            file.write(data[:size])
+        done = run('report', path('cut.watt'))
+        true(done.status in (0, 1), f'{size} bytes: status {done.status}')
+        true(done.status == 0 or done.err, f'{size} bytes: it must say why')
+
+
+def test_without_a_page_it_is_said():
+    """The build goes on without npm, and the command says what is missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        output = os.path.join(folder, 'template.c')
+        build = [sys.executable, os.path.join(top, 'web', 'report', 'build.py'), output, os.path.join(folder, 'npm')]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        equal(done.returncode, 0, 'without npm the build goes on')
+        true('there is no npm' in done.stderr, 'it says why')
+        done = subprocess.run(build + ['/bin/false'], capture_output=True, text=True, check=False)
+        equal(done.returncode, 0, 'without network the build goes on')
+        true('tried again' in done.stderr, 'it says that it tries again')
+        equal(os.stat(output).st_mtime, 0, 'the next build tries again')
+        with open(output, encoding='utf-8') as file:
+            true('report_template_size = 0' in file.read(), 'the page is empty')
+
+
+main([
+    test_everything_adds_up,
+    test_agrees_with_replay,
+    test_phases,
+    test_a_part,
+    test_policies_change_the_answer,
+    test_text,
+    test_page,
+    test_comparison,
+    test_missing_is_not_zero,
+    test_mistakes,
+    test_damaged_files,
+    test_without_a_page_it_is_said,
+])
