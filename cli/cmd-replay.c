@@ -21,9 +21,9 @@
 
 static const char help_text[] =
 	"Usage: wattribute replay [OPTION...] FILE\n"
-	"Attributes a recording again: what the live run said, or an answer to another question.\n\n"
-	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
-	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"Attributes a recording again, as the live run did or otherwise.\n\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of\n"
+	"                       the clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
 	"      --to=TIME        end there\n"
 	"      --phase=LABEL    only phases of this name, each for itself\n"
 	"      --window=TIME    a line for each window of this length, not one table\n"

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import (LOAD, PROGRAM, TOP, Skip, equal, main, one_line, run, true,  # noqa: E402
                      validate)
 
-COMMANDS = ('top', 'stat', 'sources', 'doctor')
+COMMANDS = ('top', 'stat', 'replay', 'sources', 'doctor')
 
 
 def fixture(machine):
