@@ -28,8 +28,8 @@ static const char help_text[] =
 	"      --force          replace a file that is there\n"
 	"  -w, --what=WHAT      csv: energy (default), domains, samples or marks\n"
 	"      --window=TIME    length of a window (default 1s); marks cut them, too\n"
-	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of\n"
-	"                       the clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --from=TIME      begin there: 1m30s after the beginning, or at a time of\n"
+	"                       the clock such as 13:45:00 or 2026-11-21T13:45:00Z\n"
 	"      --to=TIME        end there\n"
 	"      --kinds=LIST     entities of these kinds such as container,pod, or all; by\n"
 	"                       default processes and what else sums up to the energy\n"
@@ -263,10 +263,8 @@ static int tell_window(struct export *ex, const struct window *window,
 		told.phase = plan->marks[window->mark].label;
 	r = ex->format->window(ex, &told);
 	view_done(&told.view);
-	if (r == 0 && ferror(ex->out)) {
-		message_error("cannot write the output: %s", strerror(errno));
-		r = -EIO;
-	}
+	if (r == 0 && ferror(ex->out))
+		return errno ? -errno : -EIO;
 	return r;
 }
 
@@ -362,6 +360,9 @@ static int export_recording(const struct request *request)
 		r = write_all(&ex, &recorded, request);
 		if (r == 0)
 			r = output_commit(&output);
+		else if (ferror(output.file))
+			message_error("cannot write %s: %s",
+				      output.path ? output.path : "the output", strerror(-r));
 		output_discard(&output);
 	}
 	recorded_close(&recorded);
