@@ -31,7 +31,8 @@ static const char help_text[] =
 	"Usage: wattribute record [OPTION...] [-o FILE] [--] [COMMAND [ARGUMENT...]]\n"
 	"Records everything that is measured into a file, while COMMAND runs, or until Ctrl-C.\n\n"
 	"  -o, --output=FILE      the recording (wattribute-DATE-TIME.watt)\n"
-	"  -r, --rate=RATE        read fast sensors so often: 100Hz, 1kHz (each slice: 20Hz)\n"
+	"  -r, --rate=RATE,...    read fast sensors so often: 100Hz, 1kHz (each slice: 20Hz);\n"
+	"                         SOURCE=RATE: those of a source\n"
 	"      --for=TIME         end after TIME: 10s, 5m, 1h\n"
 	"      --rotate-size=SIZE begin another file beyond SIZE: 500M, 2G\n"
 	"      --rotate-time=TIME begin another file after TIME\n"
@@ -48,6 +49,7 @@ struct record_options {
 	struct options common;
 	struct watt_record_opts record;
 	const char *output;
+	char *rates; /* of single sources; NULL: none */
 	uint64_t limit_ns;
 	bool is_quiet;
 };
@@ -59,14 +61,33 @@ enum {
 	OPTION_KEEP,
 };
 
-static int take_rate(struct record_options *opts, const char *text)
+/* One rate for all, or of one source: what is said of sources is the library's to judge. */
+static int take_one_rate(struct record_options *opts, const char *word)
 {
 	uint64_t period_ns = 0;
+	char *longer;
 
-	if (number_rate(text, &period_ns) < 0)
-		return options_bad_value("--rate", text, "a rate such as 100Hz or 1kHz");
+	if (strchr(word, '=')) {
+		longer = opts->rates ? xasprintf("%s,%s", opts->rates, word) : xstrdup(word);
+		free(opts->rates);
+		opts->common.session.rates = opts->rates = longer;
+		return 0;
+	}
+	if (number_rate(word, &period_ns) < 0)
+		return options_bad_value("--rate", word, "a rate such as 100Hz or 1kHz");
 	opts->common.session.period_us = (uint32_t)(period_ns / 1000);
 	return 0;
+}
+
+static int take_rate(struct record_options *opts, const char *text)
+{
+	auto_free char *copy = xstrdup(text);
+	char *rest = copy, *word;
+	int r = 0;
+
+	while (r == 0 && (word = strsep(&rest, ",")))
+		r = take_one_rate(opts, word);
+	return r;
 }
 
 static int take_time(const char *option, const char *text, uint64_t *ret_ns)
@@ -365,13 +386,18 @@ int cmd_record(int argc, char **argv)
 	struct record_options opts = { .common = OPTIONS_INIT,
 				       .record = { .sz = sizeof(struct watt_record_opts) } };
 	auto_free char *path = NULL;
+	int status;
 
-	if (take_options(argc, argv, &opts) < 0)
+	if (take_options(argc, argv, &opts) < 0) {
+		free(opts.rates);
 		return STATUS_USAGE;
+	}
 	if (opts.common.is_help) {
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
 	path = opts.output ? xstrdup(opts.output) : default_name();
-	return open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
+	status = open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
+	free(opts.rates);
+	return status;
 }

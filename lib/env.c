@@ -69,6 +69,8 @@ int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *o
 		r = copy_text(&owner->share_keys, opts->share_keys);
 	if (r == 0)
 		r = copy_text(&owner->delays, opts->delays);
+	if (r == 0)
+		r = copy_text(&owner->rates, opts->rates);
 	env->config = owner->config;
 	env->nvml_lib = owner->nvml_lib;
 	env->redfish_url = owner->redfish_url;
@@ -87,5 +89,6 @@ void watt_env_close(struct watt_env_owner *owner)
 	free(owner->idle_policy);
 	free(owner->share_keys);
 	free(owner->delays);
+	free(owner->rates);
 	*owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 }

@@ -17,6 +17,7 @@ struct watt_env_owner {
 	char *idle_policy;
 	char *share_keys;
 	char *delays;
+	char *rates;
 };
 
 #define WATT_ENV_OWNER_INIT \

@@ -311,6 +311,7 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	pipeline_opts.idle_policy = live->env.idle_policy;
 	pipeline_opts.share_keys = live->env.share_keys;
 	pipeline_opts.delays = live->env.delays;
+	pipeline_opts.rates = live->env.rates;
 	r = open_clock(live);
 	if (r < 0)
 		return r;

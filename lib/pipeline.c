@@ -15,6 +15,7 @@
 #include "duplicates.h"
 #include "flow.h"
 #include "machine.h"
+#include "rates.h"
 #include "sample/sample.h"
 #include "source/select.h"
 #include "source/topology.h"
@@ -54,7 +55,7 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 	struct watt_engine_opts engine_opts = { .period_ns = opts->period_ns, .log = p->env->log };
 	struct watt_power *sources[WATT_MAX_SOURCES];
 	size_t i, c, n = 0;
-	int n_sources, r;
+	int n_sources, rates_error, r;
 
 	n_sources = watt_select_power(p->env, opts->sources, sources);
 	if (n_sources < 0)
@@ -67,7 +68,11 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 	for (i = 0, n = 0; i < (size_t)n_sources && p->is_blocking; i++)
 		for (c = 0; c < sources[i]->n_channels; c++)
 			p->is_blocking[n++] = sources[i]->ops->flags & WATT_POWER_BLOCKING;
+	rates_error = watt_rates_apply(opts->rates, sources, (size_t)n_sources, &p->env->log);
+	/* from here on, the sources are the engine's */
 	r = watt_engine_new(&engine_opts, sources, (size_t)n_sources, &p->engine);
+	if (r == 0)
+		r = rates_error;
 	if (r < 0)
 		return r;
 	if (!p->is_blocking || !p->channels || !p->newest)

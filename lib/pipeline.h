@@ -22,6 +22,7 @@ struct watt_pipeline_opts {
 	const char *idle_policy;
 	const char *share_keys;
 	const char *delays;
+	const char *rates;
 	uint64_t period_ns;
 	uint64_t slice_ns;
 };

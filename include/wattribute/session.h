@@ -66,6 +66,9 @@ struct watt_session_opts {
 	/** Delays of sensors to assume: comma list of "CHANNEL=MS" (a channel's name or a pattern
 	 *  with *), in milliseconds. NULL: as the sources say. */
 	const char *delays;
+	/** How often sources are read, instead of period_us: comma list of "SOURCE=RATE", RATE in
+	 *  Hz, with or without the unit, or in kHz. NULL: all as period_us says. */
+	const char *rates;
 };
 
 /** How a reader of sensors is doing, cumulative. */

@@ -70,13 +70,14 @@ static void add_group(struct watt_reader *reader, const struct watt_reader_opts 
 {
 	const struct watt_power_group *from = &power->groups[index];
 	struct reader_group *group = &reader->groups[reader->n_groups++];
+	uint64_t period_ns = power->asked_period_ns ? power->asked_period_ns : opts->period_ns;
 
 	group->power = power;
 	group->index = index;
 	group->n = from->n;
 	group->first_channel = source_first + from->first;
 	watt_schedule_init(&group->schedule, opts->epoch_ns,
-			   watt_schedule_round_ns(WATT_MAX(opts->period_ns, from->period_ns),
+			   watt_schedule_round_ns(WATT_MAX(period_ns, from->period_ns),
 						  opts->quantum_ns));
 	watt_counter_set(&group->due_ns, group->schedule.due_ns);
 }

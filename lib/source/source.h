@@ -88,6 +88,7 @@ struct watt_power {
 	uint32_t n_channels;
 	const struct watt_power_group *groups;
 	uint32_t n_groups;
+	uint64_t asked_period_ns; /* of who opened it: read it so often; 0: as the others */
 };
 
 /* The registry, ended by NULL, in the order of preference. */

@@ -117,6 +117,17 @@ def test_rate():
           'what a quiet recorder says')
 
 
+def test_rate_of_a_source():
+    path, _, _ = record('--for', '2s', '--rate', '10Hz,synth=200Hz', *SYNTH)
+    (n_channels,), = query(path, 'SELECT count(*) FROM channels')
+    (n_samples,), = query(path, 'SELECT sum(n_samples) FROM chunks')
+    true(n_samples > 100 * n_channels, f'{n_samples} samples of {n_channels} channels')
+    path = new_path()
+    one_line(run('record', '--rate=hwmon=1kHz', '-o', path, *SYNTH), 1, 'hwmon', 'synth')
+    one_line(run('record', '--rate=synth=2kHz', '-o', path, *SYNTH), 1, 'synth=2kHz')
+    equal(os.listdir(os.path.dirname(path)), [], 'files of mistakes')
+
+
 def test_phases_are_the_whole():
     path, snapshots, _ = record('--', MARKER, 'load', '0.3', 'solve', '0.4', 'sleep', '0.2')
     check_windows(snapshots)
@@ -352,6 +363,7 @@ def test_mistakes():
 main([
     test_for_some_time,
     test_rate,
+    test_rate_of_a_source,
     test_phases_are_the_whole,
     test_marks_of_a_script,
     test_mark_by_recording,
