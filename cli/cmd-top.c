@@ -69,6 +69,7 @@ struct top {
 	struct top_screen *screen; /* NULL: plain or JSON */
 	struct sparkline history;
 	struct watt_snapshot *snap; /* of the newest refresh */
+	struct watt_mark mark;      /* the newest; its label is the phase */
 	struct view view;
 	uint64_t refreshes;
 	unsigned int n_empty; /* times that keys were announced and none came */
@@ -192,6 +193,7 @@ static void draw(struct top *top)
 		.model = &top->model,
 		.history = &top->history,
 		.usage = watt_session_get_usage_name(top->ses),
+		.phase = top->mark.label,
 		.has_domains = top->has_domains,
 		.is_joules = top->is_joules,
 		.is_live = is_live(top),
@@ -234,6 +236,8 @@ static int refresh_now(struct top *top)
 	struct watt_snapshot *snap;
 	int r;
 
+	while (watt_session_next_mark(top->ses, &top->mark) == 0)
+		continue;
 	r = watt_session_snapshot(top->ses, &snap);
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text.h"
 #include "units.h"
 
 char *top_header_power(const struct balance *balance, char *buf, size_t size)
@@ -21,6 +22,16 @@ char *top_header_power(const struct balance *balance, char *buf, size_t size)
 		 watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
 		 balance->uncertainty_ppm ? units_uncertainty(accuracy, balance->uncertainty_ppm) :
 					    "");
+	return buf;
+}
+
+char *top_header_phase(const char *phase, char *buf, size_t size)
+{
+	char clean[256];
+
+	buf[0] = '\0';
+	if (phase && *phase)
+		snprintf(buf, size, ", in phase '%s'", text_clean(clean, sizeof(clean), phase));
 	return buf;
 }
 

@@ -12,6 +12,8 @@
 
 /* "12.3 W estimated +-40 %" */
 char *top_header_power(const struct balance *balance, char *buf, size_t size);
+/* ", in phase 'load'"; "" for no phase */
+char *top_header_phase(const char *phase, char *buf, size_t size);
 /* "estimated 12.3 W = attributed 3.2 + idle 8.9 + unattributed 0.2 W" */
 char *top_header_watts(const struct balance *balance, char *buf, size_t size);
 /* The same in joules since the start. */

@@ -35,12 +35,13 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	struct balance balance;
-	char line[256], number[UNITS_SIZE];
+	char line[256], phase[256], number[UNITS_SIZE];
 
 	balance_draw(frame->view, &balance);
 	columns.digits = units_digits(balance.uncertainty_ppm);
-	fprintf(out, "%s, over %s\n", top_header_power(&balance, line, sizeof(line)),
-		units_time(number, (double)frame->view->window_ns / 1e9, 3));
+	fprintf(out, "%s, over %s%s\n", top_header_power(&balance, line, sizeof(line)),
+		units_time(number, (double)frame->view->window_ns / 1e9, 3),
+		top_header_phase(frame->phase, phase, sizeof(phase)));
 	fprintf(out, "%s\n", top_header_watts(&balance, line, sizeof(line)));
 	fprintf(out, "%s since the start, %s ago\n",
 		top_header_joules(&balance, line, sizeof(line)),

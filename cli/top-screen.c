@@ -118,6 +118,7 @@ static void draw_power(const struct top_frame *frame, const struct balance *bala
 
 	top_header_power(balance, line, sizeof(line));
 	x = put(0, 0, A_BOLD | colour(is_sure ? COLOUR_POWER : COLOUR_WARN), line);
+	x = put(0, x, A_BOLD, top_header_phase(frame->phase, line, sizeof(line)));
 	x = put(0, x, A_NORMAL, frame->is_paused ? "  PAUSED  " : "  ");
 	if (COLS - x < 24)
 		return;

@@ -191,6 +191,21 @@ def sessions():
     return [pid for pid in found if os.path.exists(f'/proc/{pid}')]
 
 
+def test_top_names_the_phase():
+    process = subprocess.Popen([PROGRAM, 'top', '--plain', '-d', '0.2'], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        process.stdout.readline()
+        equal(run('mark', f'--pid={process.pid}', 'solve').status, 0, 'status of mark')
+        lines = []
+        while not any("in phase 'solve'" in line for line in lines):
+            lines.append(process.stdout.readline())
+            true(len(lines) < 100000, f'no phase in {lines[:10]!r}')
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
 def test_descendants_find_their_session():
     # As sudo would, env takes the variable away; the process's ancestors are known all the same.
     script = f'env -u WATTRIBUTE_MARKS {PROGRAM} mark --pid=$$ found'
@@ -262,6 +277,7 @@ main([
     test_datagram_as_documented,
     test_another_user,
     test_who_is_told,
+    test_top_names_the_phase,
     test_descendants_find_their_session,
     test_killed_session_leaves_nothing,
     test_flood_harms_nobody,
