@@ -22,8 +22,8 @@
 static const char help_text[] =
 	"Usage: wattribute replay [OPTION...] FILE\n"
 	"Attributes a recording again, as the live run did or otherwise.\n\n"
-	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of\n"
-	"                       the clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or of the\n"
+	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
 	"      --to=TIME        end there\n"
 	"      --phase=LABEL    only phases of this name, each for itself\n"
 	"      --window=TIME    a line for each window of this length, not one table\n"
@@ -31,8 +31,8 @@ static const char help_text[] =
 	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
 	"  -D, --domains        a column per domain\n"
-	"      --json           JSON documents, one line each; without a part or windows the\n"
-	"                       very lines of the live run\n"
+	"      --json           JSON documents, one line each; without a part or windows\n"
+	"                       the very lines of the live run\n"
 	"  -v, --verbose        say more\n"
 	"  -h, --help           this text\n\n" POLICY_HELP
 	"\nExample: wattribute replay --phase=solve --idle-policy=proportional run.watt\n";

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What recording costs: a session with 16 channels at 1 kHz, slices of 50 ms and a snapshot a
+ * second, recorded to a file; the same session without a recording; and a thread that sleeps and
+ * preads the same 16 files and does nothing else. Memory early and late tells whether it grows.
+ * usage: bench-record [SECONDS]
+ */
+#include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <wattribute/wattribute.h>
+
+#define N_CHANNELS 16
+#define RATE_HZ 1000
+#define EARLY_S 5
+
+static void log_line(void *data, enum watt_log_level level, const char *text)
+{
+	if (level <= WATT_LOG_WARNING)
+		fprintf(stderr, "%s\n", text);
+}
+
+/* Counters that stand still would compress too well: they are rewritten 100 times a second. */
+static void make_zones(const char *tree)
+{
+	char path[96], text[32];
+	int i;
+
+	for (i = 0; i < N_CHANNELS; i++) {
+		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/name", i);
+		snprintf(text, sizeof(text), "package-%d\n", i);
+		bench_tree_write(tree, path, text);
+		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/energy_uj", i);
+		bench_tree_write(tree, path, "262143328850\n");
+		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/max_energy_range_uj", i);
+		bench_tree_write(tree, path, "262143328850\n");
+	}
+}
+
+static int open_zone(const char *tree, int i, int flags)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/class/powercap/intel-rapl:%d/energy_uj", tree, i);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0)
+		bench_exit(1, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+_Noreturn static void rewrite(const char *tree)
+{
+	uint64_t seed = 1, energy_uj[N_CHANNELS] = { 0 };
+	int fds[N_CHANNELS], i;
+	char text[32];
+
+	for (i = 0; i < N_CHANNELS; i++)
+		fds[i] = open_zone(tree, i, O_WRONLY);
+	for (;;) {
+		for (i = 0; i < N_CHANNELS; i++) {
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			energy_uj[i] += 200000 + (seed >> 33) % 100000;
+			snprintf(text, sizeof(text), "%012llu\n",
+				 (unsigned long long)energy_uj[i] % 262143328850ULL);
+			if (pwrite(fds[i], text, strlen(text), 0) < 0)
+				_exit(1);
+		}
+		bench_sleep_ns(10 * WATT_NSEC_PER_MSEC);
+	}
+}
+
+/* ---- the session ---- */
+
+struct outcome {
+	double cpu_percent;
+	double early_mib, late_mib; /* resident */
+	uint64_t samples, bytes, lost_ns;
+	struct watt_reader_stats reader;
+};
+
+static struct watt_session *open_session(const char *tree, const char *file)
+{
+	const struct watt_record_opts record_opts = { .sz = sizeof(record_opts), .overwrite = 1 };
+	const struct watt_session_opts opts = { .sz = sizeof(opts),
+						.sysfs_root = tree,
+						.sources = "powercap",
+						.period_us = 1000000 / RATE_HZ,
+						.log = log_line };
+	struct watt_session *ses;
+	int r;
+
+	r = watt_session_open(&opts, &ses);
+	if (r == 0 && file)
+		r = watt_session_record(ses, file, &record_opts);
+	if (r == -EOPNOTSUPP)
+		bench_exit(BENCH_SKIP, "built without recordings");
+	if (r == 0)
+		r = watt_session_start(ses);
+	if (r < 0)
+		bench_exit(1, "session: %s", strerror(-r));
+	if (watt_session_get_channel_count(ses) != N_CHANNELS)
+		bench_exit(1, "%zu channels", watt_session_get_channel_count(ses));
+	return ses;
+}
+
+/* As `wattribute record` does: a snapshot at each second. */
+static void run_for(struct watt_session *ses, unsigned long seconds)
+{
+	uint64_t t_ns = watt_session_get_time_ns(ses);
+	struct watt_snapshot *snap;
+	unsigned long i;
+	int r;
+
+	for (i = 0; i < seconds; i++) {
+		t_ns += WATT_NSEC_PER_SEC;
+		r = watt_session_snapshot_at(ses, t_ns, 5000, &snap);
+		if (r < 0)
+			bench_exit(1, "snapshot: %s", strerror(-r));
+		watt_snapshot_unref(snap);
+	}
+}
+
+static struct outcome measure(const char *tree, const char *file, unsigned long seconds)
+{
+	struct watt_session *ses = open_session(tree, file);
+	struct watt_record_stats stats = { 0 };
+	struct outcome o = { 0 };
+	uint64_t wall_ns, cpu_ns;
+
+	run_for(ses, EARLY_S);
+	o.early_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
+	wall_ns = watt_now_ns();
+	cpu_ns = bench_cpu_ns();
+	run_for(ses, seconds);
+	cpu_ns = bench_cpu_ns() - cpu_ns;
+	wall_ns = watt_now_ns() - wall_ns;
+	o.cpu_percent = 100.0 * (double)cpu_ns / (double)wall_ns;
+	o.late_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
+	watt_session_get_reader_stats(ses, 0, &o.reader);
+	if (file)
+		watt_session_get_record_stats(ses, &stats);
+	o.samples = stats.samples;
+	o.bytes = stats.bytes;
+	o.lost_ns = stats.lost_ns;
+	watt_session_close(ses);
+	return o;
+}
+
+/* ---- the least that it can cost ---- */
+
+struct bare_loop {
+	const char *tree;
+	unsigned long seconds;
+	struct bench_series late_ns;
+	uint64_t cpu_ns;
+};
+
+static void *run_bare_loop(void *data)
+{
+	struct sched_param param = { .sched_priority = 10 };
+	struct bare_loop *loop = data;
+	unsigned long i, n = loop->seconds * RATE_HZ;
+	uint64_t t_ns, cpu_ns;
+	int fds[N_CHANNELS], k;
+	char buf[64];
+
+	for (k = 0; k < N_CHANNELS; k++)
+		fds[k] = open_zone(loop->tree, k, O_RDONLY);
+	prctl(PR_SET_TIMERSLACK, 1);
+	sched_setscheduler(0, SCHED_FIFO, &param);
+	t_ns = watt_now_ns();
+	cpu_ns = bench_thread_cpu_ns();
+	for (i = 0; i < n; i++) {
+		struct timespec ts = watt_timespec_from_ns(t_ns += WATT_NSEC_PER_SEC / RATE_HZ);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		bench_add(&loop->late_ns, watt_now_ns() - t_ns);
+		for (k = 0; k < N_CHANNELS; k++)
+			if (pread(fds[k], buf, sizeof(buf), 0) <= 0)
+				bench_exit(1, "pread: %s", strerror(errno));
+	}
+	loop->cpu_ns = bench_thread_cpu_ns() - cpu_ns;
+	for (k = 0; k < N_CHANNELS; k++)
+		close(fds[k]);
+	return NULL;
+}
+
+static double measure_bare_loop(const char *tree, unsigned long seconds)
+{
+	struct bare_loop loop = { .tree = tree, .seconds = seconds };
+	pthread_t thread;
+	double percent;
+
+	if (pthread_create(&thread, NULL, run_bare_loop, &loop) != 0)
+		bench_exit(1, "no thread");
+	pthread_join(thread, NULL);
+	percent = 100.0 * (double)loop.cpu_ns / ((double)seconds * 1e9);
+	bench_report(
+		"recording: bare loop of sleep and pread", percent, "%", BENCH_NO_BAR, 0,
+		"1 kHz, 16 files: no recorder can cost less; lateness p50 %.1f us, p99 %.1f us",
+		(double)bench_percentile(&loop.late_ns, 500) / 1e3,
+		(double)bench_percentile(&loop.late_ns, 990) / 1e3);
+	bench_series_done(&loop.late_ns);
+	return percent;
+}
+
+static void report(const struct outcome *with, const struct outcome *without, double bare_percent,
+		   unsigned long seconds)
+{
+	const struct watt_reader_stats *reader = &with->reader;
+	double samples = (double)with->samples;
+
+	bench_report("recording: CPU of one core", with->cpu_percent, "%", BENCH_AT_MOST, 2,
+		     "1 kHz, 16 channels, all threads; %.2f times the bare loop; without a file "
+		     "%.2f %%",
+		     with->cpu_percent / bare_percent, without->cpu_percent);
+	bench_report("recording: lateness p50", (double)reader->lateness_p50_ns / 1e3, "us",
+		     BENCH_NO_BAR, 0, "%s", reader->is_realtime ? "SCHED_FIFO" : "SCHED_OTHER");
+	bench_report("recording: lateness p99", (double)reader->lateness_p99_ns / 1e3, "us",
+		     reader->is_realtime ? BENCH_AT_MOST : BENCH_NO_BAR, 100,
+		     "max %.0f us, %llu deadlines missed, %llu samples lost, %.3f s lost",
+		     (double)reader->lateness_max_ns / 1e3, (unsigned long long)reader->missed,
+		     (unsigned long long)reader->lost, (double)with->lost_ns / 1e9);
+	bench_report("recording: size", samples > 0 ? (double)with->bytes / samples : 0, "B",
+		     BENCH_NO_BAR, 0, "per sample, all that this machine runs included; %.1f MiB",
+		     (double)with->bytes / 1048576);
+	bench_report("recording: resident memory", with->early_mib, "MiB", BENCH_NO_BAR, 0,
+		     "after %d s", EARLY_S);
+	bench_report("recording: resident memory", with->late_mib, "MiB", BENCH_NO_BAR, 0,
+		     "after %lu s; without a file %.2f MiB", EARLY_S + seconds, without->late_mib);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long seconds = bench_arg(argc, argv, 30);
+	char *tree = bench_tree_new(), *file;
+	struct outcome with, without;
+	double bare_percent;
+	pid_t pid;
+
+	if (asprintf(&file, "%s/bench.watt", tree) < 0)
+		return 1;
+	make_zones(tree);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		rewrite(tree);
+	}
+	bare_percent = measure_bare_loop(tree, seconds);
+	without = measure(tree, NULL, seconds);
+	with = measure(tree, file, seconds);
+	report(&with, &without, bare_percent, seconds);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	free(file);
+	bench_tree_remove(tree);
+	return 0;
+}
