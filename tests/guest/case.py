@@ -4,10 +4,10 @@ import fnmatch
 import os
 import re
 
-TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'tests')
+HERE = os.path.dirname(os.path.abspath(__file__))
 # Debian's kernels that there are guests of: architecture/series.
 GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1')
-LINE = re.compile(r'^# (guests|machine|programs|modules|kmods|files|append|timeout|alone): *(.*)$', re.M)
+LINE = re.compile(r'^# (guests|machine|programs|modules|kmods|files|append|timeout|alone|expect): *(.*)$', re.M)
 
 
 class Case:
@@ -34,11 +34,13 @@ class Case:
         self.append = keys.get('append', '')
         self.timeout_s = int(keys.get('timeout', '60'))
         self.is_alone = keys.get('alone', 'no') == 'yes'
+        self.expect = keys.get('expect')  # of a fault: what the rig must say of it
 
     def boot_key(self):
         """Those that have it in common share one boot."""
         return self.machine, self.append, self.name if self.is_alone else ''
 
 
-def load_all():
-    return [Case(os.path.join(TESTS, name)) for name in sorted(os.listdir(TESTS))]
+def load_all(folder):
+    folder = os.path.join(HERE, folder)
+    return [Case(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
