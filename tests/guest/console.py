@@ -15,7 +15,7 @@ COMPLAINTS = re.compile('|'.join((
     r'INFO: task .* blocked', r'INFO: rcu', r'rcu.*\b(stall|starved)', r'soft lockup', r'hard LOCKUP',
     r'INFO: possible .*(dead)?lock', r'INFO: (inconsistent|suspicious|lockdep|trying)',
     r'suspicious RCU usage', r'\bK(A|C|M)SAN\b', r'\bKFENCE\b', r'\bUBSAN\b', r'unreferenced object',
-    r'memory leak', r'refcount_t:', r'list_(add|del) corruption', r'scheduling while atomic',
+    r'memory leak', r'new suspected', r'refcount_t:', r'list_(add|del) corruption', r'scheduling while atomic',
     r'sleeping function called', r'Bad page', r'Object .* in slab|Slab .*(Objects remaining|still has)',
     r'Redzone|Poison overwritten|Padding overwritten', r'stack guard page', r'nobody cared',
     r'cannot create duplicate', r'does not have a release', r'workqueue lockup',

@@ -72,9 +72,13 @@ size_t rig_ours_count(const struct rig *rig);
 
 static inline int rig_setup(void **state, enum watt_bpf_mode mode, enum rig_split split)
 {
+	static unsigned int impossible; /* the kernel's verifier takes long to say so */
+
 	if (mode == WATT_BPF_MODE_ITER && getenv("WATT_TEST_HOOK"))
 		mode = WATT_BPF_MODE_HOOK;
-	*state = rig_open(mode, split);
+	*state = impossible & 1u << mode ? NULL : rig_open(mode, split);
+	if (!*state)
+		impossible |= 1u << mode;
 	return 0;
 }
 
