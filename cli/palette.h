@@ -22,34 +22,35 @@ struct palette {
 	const char *series[PALETTE_SERIES];
 };
 
+/* The first eight, and the greys, are those of the page of reports (web/report/report.css). */
 static const struct palette palette_light = {
 	.paper = "#ffffff",
-	.ink = "#1c1f24",
-	.faint = "#5c636e",
-	.axis = "#8a919c",
-	.grid = "#e6e8ec",
-	.band = "#f3f5f8",
-	.gap = "#b9bec7",
-	.others = "#a3a8b1",
-	.idle = "#d5d9df",
-	.unattributed = "#7d5a50",
-	.series = { "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#882255",
-		    "#999933", "#332288", "#44aa99" },
+	.ink = "#1c2024",
+	.faint = "#5d6670",
+	.axis = "#8b95a1",
+	.grid = "#ebe9e4",
+	.band = "#f3f6f9",
+	.gap = "#b9bfc7",
+	.others = "#b9bfc7",
+	.idle = "#dcdfe3",
+	.unattributed = "#7d8691",
+	.series = { "#0072b2", "#e69f00", "#56b4e9", "#d55e00", "#009e73", "#cc79a7", "#d8c62f",
+		    "#785ef0", "#882255", "#44aa99" },
 };
 
 static const struct palette palette_dark = {
-	.paper = "#14171c",
-	.ink = "#eef0f3",
-	.faint = "#a2a9b4",
-	.axis = "#6b7380",
-	.grid = "#2a2f37",
-	.band = "#1b1f26",
-	.gap = "#565d68",
-	.others = "#767d88",
-	.idle = "#454b55",
-	.unattributed = "#b08a7c",
-	.series = { "#4c9be8", "#f0b13a", "#3cc79f", "#e39ac3", "#93d3f7", "#ff8040", "#d1699c",
-		    "#c9c95a", "#9a8cff", "#72d6c9" },
+	.paper = "#14171a",
+	.ink = "#e7e9ec",
+	.faint = "#98a2ad",
+	.axis = "#5b646e",
+	.grid = "#272c32",
+	.band = "#1b2026",
+	.gap = "#5b646e",
+	.others = "#5b646e",
+	.idle = "#343b43",
+	.unattributed = "#8b95a1",
+	.series = { "#3d94d1", "#e69f00", "#7cc7f2", "#e2702a", "#20b389", "#d68fb8", "#e5d95a",
+		    "#9685f5", "#c45a8f", "#72d6c9" },
 };
 
 #endif

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -21,7 +22,8 @@ import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
+from command import (PROGRAM, TOP, Skip, equal, main, near, one_line, run, true,  # noqa: E402
+                     validate)
 import perfetto_trace  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix='watt-export-')
@@ -477,6 +479,23 @@ def test_pictures_say_what_they_show():
                 true(word in shown, f'{what}: no {word!r} in {shown!r}')
 
 
+def test_colours_are_those_of_the_page():
+    """A person who has both before them finds a process in the same colour."""
+    with open(os.path.join(TOP, 'web', 'report', 'report.css'), encoding='utf-8') as file:
+        css = file.read()
+    with open(os.path.join(TOP, 'cli', 'palette.h'), encoding='utf-8') as file:
+        header = file.read()
+    themes = re.findall(r'--c0:.*?--rest: #\w{6}', css, re.S)
+    palettes = re.findall(r'\.others =.*?\};', header, re.S)
+    equal((len(themes), len(palettes)), (2, 2), 'light and dark')
+    for theme, palette in zip(themes, palettes):
+        page = dict(re.findall(r'--(\w+): (#\w{6})', theme))
+        series = re.findall(r'#\w{6}', palette.split('.series')[1])
+        equal(series[:8], [page[f'c{i}'] for i in range(8)], 'series')
+        for name, key in (('others', 'other'), ('idle', 'idle'), ('unattributed', 'rest')):
+            equal(re.search(rf'\.{name} = "(#\w+)"', palette).group(1), page[key], name)
+
+
 def png(data):
     """Width, height and the colours of a PNG."""
     equal(data[:8], b'\x89PNG\r\n\x1a\n', 'signature')
@@ -529,5 +548,6 @@ main([
     test_mistakes,
     test_help_fits_a_screen,
     test_pictures_say_what_they_show,
+    test_colours_are_those_of_the_page,
     test_png,
 ])
