@@ -130,7 +130,7 @@ static const char *dash_of(const struct plot_panel *panel, size_t line)
 	static const char *const dashes[] = { NULL, "6 2.5", "2 2", "8 2 2 2" };
 	size_t i, n = 0;
 
-	if (panel->lines[line].role == PLOT_IDLE || panel->lines[line].role == PLOT_OTHERS)
+	if (panel->lines[line].role == PLOT_IDLE)
 		return "4 2";
 	if (panel->lines[line].role != PLOT_SERIES)
 		return NULL;
@@ -169,7 +169,9 @@ static void draw_line(struct drawing *d, const struct svg_box *area, const struc
 	if (!isnan(last))
 		svg_to(&d->svg, x_of(d, t_s[i]), last);
 	svg_draw(&d->svg, (struct svg_pen){ .stroke = colour_of(d, panel, index),
-					    .width = line->role == PLOT_TOTAL ? 1.8 : 1.3,
+					    .width = line->role == PLOT_TOTAL  ? 1.8 :
+						     line->role == PLOT_SERIES ? 1.3 :
+										 1.0,
 					    .dash = dash_of(panel, index) });
 }
 
