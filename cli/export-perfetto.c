@@ -39,6 +39,7 @@ enum {
 	TRACK_COUNTER = 8,
 	TRACK_CHILD_ORDERING = 11,
 	TRACK_ORDER_RANK = 12,
+	TRACK_MERGE = 15,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
 	COUNTER_UNIT_NAME = 6,
@@ -61,6 +62,7 @@ enum {
 	SEQUENCE_ID = 1,
 	SEQUENCE_BEGINS = 1,
 	ORDER_EXPLICIT = 3,
+	MERGE_NONE = 2,
 	EVENT_SLICE_BEGIN = 1,
 	EVENT_SLICE_END = 2,
 	EVENT_COUNTER = 4,
@@ -141,6 +143,8 @@ static void write_track(struct export *ex, const struct track *track)
 	if (track->rank)
 		protobuf_uint(inner, TRACK_ORDER_RANK, track->rank);
 	if (track->is_counter) {
+		/* Two of one name are two, not one. */
+		protobuf_uint(inner, TRACK_MERGE, MERGE_NONE);
 		protobuf_clear(deep);
 		protobuf_text(deep, COUNTER_UNIT_NAME, "W");
 		protobuf_message(inner, TRACK_COUNTER, deep);

@@ -14,7 +14,8 @@ EVENT = {9: ('type', int), 11: ('track_uuid', int), 23: ('name', str), 44: ('val
 COUNTER = {6: ('unit_name', str)}
 PROCESS = {1: ('pid', int), 6: ('process_name', str)}
 TRACK = {1: ('uuid', int), 2: ('name', str), 3: ('process', PROCESS), 5: ('parent_uuid', int),
-         8: ('counter', COUNTER), 11: ('child_ordering', int), 12: ('sibling_order_rank', int)}
+         8: ('counter', COUNTER), 11: ('child_ordering', int), 12: ('sibling_order_rank', int),
+         15: ('sibling_merge_behavior', int)}
 CLOCK = {1: ('clock_id', int), 2: ('timestamp', int)}
 CLOCKS = {1: ('clocks', CLOCK), 2: ('primary_trace_clock', int)}
 UTSNAME = {1: ('sysname', str), 3: ('release', str), 4: ('machine', str)}
