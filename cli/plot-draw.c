@@ -363,13 +363,14 @@ static void draw_legend(struct drawing *d, const struct svg_box *area,
 	svg_text(&d->svg, x + d->legend_width, area->y - 9, faint, "mean");
 	shown = panel->n_lines <= rows || rows == 0 ? panel->n_lines : rows - 1;
 	/* The total, which is the last line, stands first: a legend that is cut must have it. */
-	for (i = 0; i < shown; i++, y += ROW)
-		draw_legend_row(d, panel, (i + panel->n_lines - n_totals) % panel->n_lines, x, y);
+	for (i = 0; i < shown; i++)
+		draw_legend_row(d, panel, (i + panel->n_lines - n_totals) % panel->n_lines, x,
+				y + (double)i * ROW);
 	if (shown == panel->n_lines)
 		return;
 	more = xasprintf("and %zu more", panel->n_lines - shown);
 	faint.anchor = SVG_START;
-	svg_text(&d->svg, x + 22, y, faint, more);
+	svg_text(&d->svg, x + 22, y + (double)shown * ROW, faint, more);
 }
 
 /* ---- axes ---- */
