@@ -337,6 +337,7 @@ static int write_all(struct export *ex, struct recorded *recorded, const struct 
 		r = format->end(ex);
 	if (format->done)
 		format->done(ex);
+	ex->about = NULL;
 	about_done(&about);
 	return r;
 }
