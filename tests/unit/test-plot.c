@@ -169,7 +169,8 @@ static void make(struct machine *m, const struct shape *shape)
 		/* One is too short for its name, one ends without another. */
 		mark->t_ns = series->start_ns + (series->end_ns - series->start_ns) * (w * w + 1) /
 							(shape->n_phases * shape->n_phases + 1);
-		snprintf(mark->label, sizeof(mark->label), w % 4 == 3 ? "" : "phase %zu <&>", w);
+		if (w % 4 != 3)
+			snprintf(mark->label, sizeof(mark->label), "phase %zu <&>", w);
 	}
 }
 
