@@ -108,4 +108,4 @@ module_exit(wattribute_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Wattribute: energy of processes and cgroups in /proc/energy");
 MODULE_AUTHOR("Wattribute maintainers");
-MODULE_VERSION("1.0");
+MODULE_VERSION("0.1.0");

@@ -12,6 +12,7 @@
  *                                   in thousandths; the last is TOTAL less the three before
  *        kmod-load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
  *                                   its own
+ *        kmod-load nice CMD...     the command, which runs when nobody else does
  *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
  */
@@ -224,11 +225,17 @@ int main(int argc, char **argv)
 		return do_many(n);
 	if (argc == 3 && !strcmp(argv[1], "balance"))
 		return do_balance(argv[2]);
+	if (argc > 2 && !strcmp(argv[1], "nice")) {
+		setpriority(PRIO_PROCESS, 0, 19);
+		execvp(argv[2], argv + 2);
+		perror(argv[2]);
+		return 127;
+	}
 	if (argc > 2 && !strcmp(argv[1], "contain"))
 		return do_contain(argv + 2);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
-	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | contain CMD... | "
+	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | contain CMD... | nice CMD... | "
 	      "read N FILE...\n",
 	      stderr);
 	return 2;
