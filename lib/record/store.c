@@ -48,6 +48,26 @@ static char *name_beside(const char *path, const char *tail)
 	return asprintf(&name, "%s%s", path, tail) < 0 ? NULL : name;
 }
 
+/* The folder of a file, or a file without a name in it. A descriptor, or -1. */
+static int open_folder(const char *path, int flags)
+{
+	_cleanup_free_ char *folder = strdup(path);
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+
+	if (slash)
+		slash[slash == folder] = '\0';
+	return folder ? open(slash ? folder : ".", flags | O_CLOEXEC, 0600) : -1;
+}
+
+/* So that the file has its name after a power loss too. Not every file system can. */
+static void sync_folder(const char *path)
+{
+	_cleanup_close_ int fd = open_folder(path, O_RDONLY | O_DIRECTORY);
+
+	if (fd >= 0)
+		fsync(fd);
+}
+
 static void unlink_beside(const char *path, const char *tail)
 {
 	_cleanup_free_ char *name = name_beside(path, tail);
@@ -149,6 +169,8 @@ static int make_file(const char *path, bool overwrite, const struct watt_store_h
 	}
 	if (r < 0 || access(fresh, F_OK) == 0)
 		unlink(fresh);
+	if (r == 0)
+		sync_folder(path);
 	return r;
 }
 
@@ -202,15 +224,11 @@ static int open_file(struct watt_store *store)
  */
 static int open_reserve(struct watt_store *store)
 {
-	_cleanup_free_ char *folder = strdup(store->path);
-	char *slash = folder ? strrchr(folder, '/') : NULL;
 	int fd, r;
 
-	if (!folder || store->reserve_fd >= 0)
+	if (store->reserve_fd >= 0)
 		return 0;
-	if (slash)
-		slash[slash == folder] = '\0';
-	fd = open(slash ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = open_folder(store->path, O_TMPFILE | O_RDWR);
 	if (fd < 0)
 		return 0;
 	if (fallocate(fd, 0, 0, RESERVE_BYTES) < 0) {
@@ -378,7 +396,7 @@ int watt_store_extend_loss(struct watt_store *store, const struct watt_store_los
 {
 	watt_sql_bind(store->longer_loss, "iii", (int64_t)loss->t1_ns, (int64_t)loss->samples,
 		      (int64_t)loss->usage_records);
-	return watt_sql_step(store->db, store->longer_loss);
+	return explain(store, watt_sql_step(store->db, store->longer_loss));
 }
 
 uint64_t watt_store_get_bytes(const struct watt_store *store)

@@ -102,22 +102,30 @@ static void add_loss(struct watt_writer *writer, const struct watt_store_loss *l
 	writer->losses[writer->n_losses++] = *loss;
 }
 
+/* Brings the losses into the file, alone or with what is committed: the first may be there. */
+static int commit_losses(struct watt_writer *writer, const struct watt_store_entry *entry)
+{
+	size_t stated = writer->is_loss_stated;
+	int r = 0;
+
+	if (stated)
+		r = watt_store_extend_loss(writer->store, &writer->losses[0]);
+	if (r == 0 && (entry || writer->n_losses > stated))
+		r = watt_store_commit(writer->store, entry, writer->losses + stated,
+				      writer->n_losses - stated);
+	return r;
+}
+
 /* With what is kept in reserve, so that the file says so even if there is never room again. */
 static void state_loss(struct watt_writer *writer, uint64_t now_ns)
 {
 	const struct watt_store_loss *last = &writer->losses[writer->n_losses - 1];
-	int r;
 
 	if (now_ns < writer->next_statement_ns)
 		return;
 	/* seldomer and seldomer: each statement costs some of the reserve */
 	writer->next_statement_ns = now_ns + WATT_MAX(now_ns - last->t0_ns, WATT_NSEC_PER_SEC);
-	if (writer->is_loss_stated) {
-		watt_store_extend_loss(writer->store, last);
-		return;
-	}
-	r = watt_store_commit(writer->store, NULL, writer->losses, writer->n_losses);
-	if (r < 0)
+	if (commit_losses(writer, NULL) < 0)
 		return;
 	writer->is_loss_stated = true;
 	writer->losses[0] = *last;
@@ -209,10 +217,7 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 
 	if (r < 0)
 		return r;
-	if (!writer->is_loss_stated)
-		return watt_store_commit(writer->store, &entry, writer->losses, writer->n_losses);
-	r = watt_store_extend_loss(writer->store, &writer->losses[0]);
-	return r < 0 ? r : watt_store_commit(writer->store, &entry, NULL, 0);
+	return commit_losses(writer, &entry);
 }
 
 static void do_job(struct watt_writer *writer, struct watt_job *job)

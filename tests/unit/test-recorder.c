@@ -211,7 +211,7 @@ static void test_killed(void **state)
 		watt_recording_close(rec);
 		scratch_unlink(*state, "run.watt");
 		scratch_unlink(*state, "run.watt-wal");
-		unlink(path_in(*state, "run.watt-shm"));
+		scratch_unlink(*state, "run.watt-shm");
 		free(path);
 		free(wal);
 	}
@@ -416,6 +416,62 @@ static void test_full_disk_to_the_end(void **state)
 	loss = watt_recording_get_loss(rec, watt_recording_get_loss_count(rec) - 1);
 	assert_int_equal(lost + watt_recording_get_info(rec)->samples, ops.samples_made);
 	assert_true(loss->t1_ns + 2 * WATT_NSEC_PER_SEC > ops.now_ns);
+	watt_recording_close(rec);
+	assert_int_equal(umount(*state), 0);
+	free(path);
+}
+
+static void set_limit(void *data);
+static void lift_limit(void *data);
+
+/* One trouble after the other, without a good moment between: each is written down. */
+static void test_two_troubles(void **state)
+{
+	static struct ops_machine machine;
+	static struct ops ops;
+	char *path = path_in(*state, "run.watt");
+	struct heard heard = { 0 };
+	struct watt_recorder *recorder;
+	struct watt_recording *rec;
+	struct watt_record_stats stats;
+	unsigned int i;
+
+	if (mount("tmpfs", *state, "tmpfs", 0, "size=8m") < 0) {
+		print_message("needs the right to mount a small file system: %s\n",
+			      strerror(errno));
+		free(path);
+		skip();
+	}
+	ops_machine_init(&machine);
+	ops_init(&ops, 2);
+	recorder = record_to(path, &machine, NULL, &heard);
+	for (i = 0; i < 40; i++)
+		put_tick_and_wait(recorder, &ops);
+	for (i = 0; i < 400; i++) {
+		if (i == 20)
+			fill_folder(*state);
+		if (i == 140)
+			set_limit(NULL);
+		if (i == 260) {
+			lift_limit(NULL);
+			empty_folder(*state);
+		}
+		put_ticks(recorder, &ops, 1);
+		usleep(4000);
+	}
+	watt_recorder_get_stats(recorder, &stats);
+	assert_int_equal(stats.error, 0);
+	watt_recorder_close(recorder);
+	assert_int_equal(watt_recording_open(path, NULL, NULL, &rec), 0);
+	assert_int_equal(watt_recording_get_loss_count(rec), 2);
+	assert_string_equal(watt_recording_get_loss(rec, 0)->why, "disk full");
+	assert_string_equal(watt_recording_get_loss(rec, 1)->why, "file size limit reached");
+	assert_int_equal(watt_recording_get_info(rec)->samples +
+				 watt_recording_get_loss(rec, 0)->samples +
+				 watt_recording_get_loss(rec, 1)->samples,
+			 ops.samples_made);
+	assert_true(watt_recording_get_loss(rec, 0)->t1_ns <=
+		    watt_recording_get_loss(rec, 1)->t0_ns);
 	watt_recording_close(rec);
 	assert_int_equal(umount(*state), 0);
 	free(path);
@@ -691,6 +747,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_read_while_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_disk_to_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_troubles, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_size_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rotation_by_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rotation_by_size_keeps_the_newest, setup,
