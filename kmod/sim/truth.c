@@ -39,9 +39,23 @@ void sim_truth_unlock(unsigned long flags) __releases(&lock)
 	raw_spin_unlock_irqrestore(&lock, flags);
 }
 
+/*
+ * Where modules can read the scheduler's clock, and it leaves nothing out, the instants that the
+ * scheduler notes in tasks can be used.
+ */
+#if defined(CONFIG_HAVE_UNSTABLE_SCHED_CLOCK) && !defined(CONFIG_IRQ_TIME_ACCOUNTING)
+#define HAS_NOTED_TIMES true
+#else
+#define HAS_NOTED_TIMES false
+#endif
+
 static u64 clock_ns(void)
 {
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
 	return sched_clock_cpu(raw_smp_processor_id());
+#else
+	return ktime_get_mono_fast_ns();
+#endif
 }
 
 static u32 cpu_power_uw(const struct sim_cpu *cpu)
@@ -143,12 +157,11 @@ static void put_on_cpu(struct sim_cpu *cpu, struct task_struct *task, u64 now_ns
 
 /*
  * When prev ended and next began: as the scheduler itself noted in them, by its clock. The
- * tracepoint runs later, on an emulated machine now and then by ten milliseconds. Where that clock
- * leaves out interrupts it can't be compared with a reader's, and the instant is now.
+ * tracepoint runs later, on an emulated machine now and then by ten milliseconds.
  */
 static u64 noted_ns(const struct task_struct *task, u64 now_ns)
 {
-	if (is_idle_task(task) || IS_ENABLED(CONFIG_IRQ_TIME_ACCOUNTING))
+	if (is_idle_task(task) || !HAS_NOTED_TIMES)
 		return now_ns;
 	return min_t(u64, task->se.exec_start, now_ns);
 }
