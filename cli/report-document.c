@@ -31,9 +31,12 @@ void report_append(json_t *array, json_t *value)
 
 json_t *report_text_value(const char *text)
 {
-	json_t *value = text ? json_string(text) : json_null();
 	auto_free char *clean = NULL;
+	json_t *value;
 
+	if (!text)
+		return json_null();
+	value = json_string(text);
 	if (value)
 		return value;
 	clean = xcalloc(strlen(text) + 1, 1);
