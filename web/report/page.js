@@ -41,7 +41,7 @@ function showHeadline(page) {
   host.append(el('div', { class: 'tiles' },
     quantityTile(total.energy_j, 'J', 'energy of the machine', nj(total.energy_nj)),
     quantityTile(total.power_w, 'W', 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
-    isNumber(total.command_j) ? quantityTile(total.command_j, 'J', 'the command and its descendants', nj(total.command_nj)) : null,
+    isNumber(total.command_j) ? quantityTile(total.command_j, 'J', 'of it, the command', nj(total.command_nj) + ' by the command and all its descendants') : null,
     tile(duration(page.report.recording.duration_s), '', 'measured'),
     tile(String(page.report.entities.filter((e) => isUser(e.kind)).reduce((s, e) => s + e.count, 0)), '', 'processes seen')));
   if (!(whole > 0)) return;

@@ -68,7 +68,7 @@ function phaseColumns(page) {
   const mostW = decimalsFor(Math.max(0, ...page.phases.map((p) => p.power_w || 0)));
   return [
     { title: 'Phase', name: true, cell: (p) => el('button', { type: 'button', class: 'link', onclick: () => page.zoomTo(p.start_s, p.end_s) }, p.label === null ? '(no phase)' : clean(p.label)) },
-    { title: 'from', number: true, cell: (p) => clock(p.start_s, 0.1) },
+    { title: 'from', number: true, wide: true, cell: (p) => clock(p.start_s, 0.1) },
     { title: 'length', number: true, cell: (p) => (p.windows ? duration(p.duration_s) : 'too short') },
     { title: 'J', number: true, cell: (p) => fixed(p.windows ? p.energy_j : null, most), exact: (p) => nj(p.energy_nj) },
     { title: 'mean W', number: true, cell: (p) => fixed(p.power_w, mostW) },
@@ -90,7 +90,7 @@ function comparisonColumns(rows, title) {
     { title: 'J before', number: true, wide: true, cell: (r) => fixed(r.before && r.before.energy_j, joules), exact: (r) => nj(r.before && r.before.energy_nj) },
     { title: 'J now', number: true, wide: true, cell: (r) => fixed(r.now && r.now.energy_j, joules), exact: (r) => nj(r.now && r.now.energy_nj) },
     { title: 'W before', number: true, wide: true, cell: (r) => watts(r, 'before') },
-    { title: 'W now', number: true, cell: (r) => watts(r, 'now') },
+    { title: 'W now', number: true, wide: true, cell: (r) => watts(r, 'now') },
     { title: 'difference', number: true, cell: (r) => (r.before && r.now ? signed(r.difference_ratio) + (isNumber(r.difference_ci95_ratio) ? ' \u00b1\u202f' + plain(r.difference_ci95_ratio) : '') : '\u2013') },
     { title: '', cell: (r) => { const [text, style] = verdict(r); return el('span', { class: style }, text); } },
   ];
