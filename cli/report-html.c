@@ -124,6 +124,13 @@ static void follow(struct track *track, size_t window, const struct series_cells
 	track->last = window;
 }
 
+/* Sums that the page does not offer would be half of its size. */
+static bool is_on_page(enum watt_entity_kind kind)
+{
+	return kind != WATT_ENTITY_CGROUP && kind != WATT_ENTITY_KERNEL &&
+	       kind != WATT_ENTITY_TRACKED;
+}
+
 static json_t *entities_series(const struct series *series)
 {
 	auto_free struct track *tracks = xcalloc(series->n_entities, sizeof(*tracks));
@@ -140,8 +147,14 @@ static json_t *entities_series(const struct series *series)
 		for (c = 0; c < cells->n; c++)
 			follow(&tracks[cells->entity[c]], w, cells, c);
 	}
-	for (i = 0; i < series->n_entities; i++)
-		report_append(array, entity_series(&series->entities[i], &tracks[i]));
+	for (i = 0; i < series->n_entities; i++) {
+		json_t *entity = entity_series(&series->entities[i], &tracks[i]);
+
+		if (is_on_page(series->entities[i].kind))
+			report_append(array, entity);
+		else
+			json_decref(entity);
+	}
 	return array;
 }
 
