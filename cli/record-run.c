@@ -17,10 +17,12 @@
 #include "xalloc.h"
 
 #define WINDOW_NS 1000000000ULL
+/* A program may make marks as fast as it can; more windows a second are of no use to anybody. */
+#define WINDOW_MIN_NS 5000000ULL
 /* While a cut waits, the session is asked again so often. */
 #define RETRY_NS 10000000ULL
 #define FINISH_MS 3000
-/* Cuts that wait; beyond, seconds are left out, marks are not. */
+/* Cuts that wait; beyond, windows are longer. */
 #define CUTS_MAX 600
 
 struct recorder {
@@ -38,9 +40,11 @@ struct recorder {
 
 static void add_cut(struct recorder *rec, uint64_t t_ns)
 {
-	/* A mark may come a moment after a second that is later. */
-	if (t_ns < rec->newest_cut_ns)
-		t_ns = rec->newest_cut_ns;
+	/* There is one already, at this time or a moment later. */
+	if (t_ns <= rec->newest_cut_ns || rec->n_cuts >= CUTS_MAX)
+		return;
+	if (t_ns < rec->newest_cut_ns + WINDOW_MIN_NS)
+		t_ns = rec->newest_cut_ns + WINDOW_MIN_NS;
 	rec->newest_cut_ns = t_ns;
 	rec->cuts = xrealloc(rec->cuts, rec->n_cuts + 1, sizeof(*rec->cuts));
 	rec->cuts[rec->n_cuts++] = t_ns;
@@ -59,14 +63,17 @@ static int take_cuts(struct recorder *rec, uint32_t timeout_ms)
 	int r;
 
 	while (rec->n_cuts > 0) {
-		r = totals_take_at(rec->setup->ses, rec->run->entity_id, rec->cuts[0], timeout_ms,
-				   &rec->run->totals);
-		if (r == -ETIMEDOUT && timeout_ms == 0)
-			return 0;
-		if (r == 0)
-			r = take(rec);
-		if (r < 0)
-			return r;
+		/* Marks of one slice are cut by one snapshot. */
+		if (rec->cuts[0] > rec->run->totals.t_ns) {
+			r = totals_take_at(rec->setup->ses, rec->run->entity_id, rec->cuts[0],
+					   timeout_ms, &rec->run->totals);
+			if (r == -ETIMEDOUT && timeout_ms == 0)
+				return 0;
+			if (r == 0)
+				r = take(rec);
+			if (r < 0)
+				return r;
+		}
 		memmove(&rec->cuts[0], &rec->cuts[1], --rec->n_cuts * sizeof(*rec->cuts));
 	}
 	return 0;
@@ -83,8 +90,7 @@ static void end_second(struct recorder *rec)
 {
 	uint64_t now_ns = events_now_ns();
 
-	if (rec->n_cuts < CUTS_MAX)
-		add_cut(rec, rec->next_second_ns);
+	add_cut(rec, rec->next_second_ns);
 	/* Seconds that nobody had time for are one window. */
 	while (rec->next_second_ns <= now_ns)
 		rec->next_second_ns += WINDOW_NS;

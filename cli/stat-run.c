@@ -102,13 +102,19 @@ static int cut_phases(struct measurement *m, uint32_t timeout_ms)
 	int r;
 
 	while (m->n_marks > 0) {
-		r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns, timeout_ms, &now);
-		if (r < 0)
-			return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
-		end_phase(m, &now);
-		totals_done(&m->phase_begin);
-		m->phase_begin = now;
-		now = (struct totals){ 0 };
+		/* Marks of one slice are cut by one snapshot. */
+		if (m->phase_begin.snap && m->marks[0].t_ns <= m->phase_begin.t_ns) {
+			end_phase(m, &m->phase_begin);
+		} else {
+			r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns,
+					   timeout_ms, &now);
+			if (r < 0)
+				return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
+			end_phase(m, &now);
+			totals_done(&m->phase_begin);
+			m->phase_begin = now;
+			now = (struct totals){ 0 };
+		}
 		m->phase = m->marks[0];
 		memmove(&m->marks[0], &m->marks[1], --m->n_marks * sizeof(*m->marks));
 	}

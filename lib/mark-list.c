@@ -128,7 +128,7 @@ int watt_mark_list(struct watt_mark_listener *ret, size_t *ret_n)
 	if (geteuid() == 0)
 		add_users(&list);
 	add_abstract(&list);
-	if (list.n > 0 && list.n_room > 0)
+	if (ret && list.n > 0)
 		qsort(ret, WATT_MIN(list.n, list.n_room), sizeof(*ret), compare);
 	*ret_n = list.n;
 	return 0;

@@ -369,9 +369,15 @@ static int name_users(struct watt_pipeline *p)
 	return r;
 }
 
+static int advance(struct watt_pipeline *p)
+{
+	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = watt_now_ns() };
+
+	return watt_flow_apply(p->flow, &op, NULL);
+}
+
 static int attribute(struct watt_pipeline *p)
 {
-	struct watt_op op = { .kind = WATT_OP_ADVANCE };
 	int r;
 
 	r = fetch(p);
@@ -383,10 +389,7 @@ static int attribute(struct watt_pipeline *p)
 		r = name_users(p);
 	if (r == 0)
 		r = name_processes(p);
-	if (r < 0)
-		return r;
-	op.advance_ns = watt_now_ns();
-	return watt_flow_apply(p->flow, &op, NULL);
+	return r < 0 ? r : advance(p);
 }
 
 int watt_pipeline_tick(struct watt_pipeline *p)
@@ -493,8 +496,12 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct wat
 	uint64_t cut_ns, since_ns;
 	int r = 0;
 
-	if (p->hold_ns != t_ns)
+	if (p->hold_ns != t_ns) {
 		r = hold(p, t_ns);
+		/* What is needed may be here already: marks can follow each other quickly. */
+		if (r == 0)
+			r = advance(p);
+	}
 	if (r < 0)
 		return r;
 	cut_ns = watt_flow_ready_ns(p->flow, t_ns);
