@@ -31,7 +31,7 @@ static const char help_text[] =
 	"Usage: wattribute record [OPTION...] [-o FILE] [--] [COMMAND [ARGUMENT...]]\n"
 	"Records everything that is measured into a file, while COMMAND runs, or until Ctrl-C.\n\n"
 	"  -o, --output=FILE      the recording (wattribute-DATE-TIME.watt)\n"
-	"  -r, --rate=RATE,...    read fast sensors so often: 100Hz, 1kHz (each slice: 20Hz);\n"
+	"  -r, --rate=RATE,...    read sensors so often at most: 100Hz (1kHz);\n"
 	"                         SOURCE=RATE: those of a source\n"
 	"      --for=TIME         end after TIME: 10s, 5m, 1h\n"
 	"      --rotate-size=SIZE begin another file beyond SIZE: 500M, 2G\n"
@@ -44,6 +44,9 @@ static const char help_text[] =
 	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
 	"126 if it can't be run; 1 if recording failed or something is missing in the file,\n"
 	"2 for a mistake.\n";
+
+/* No sensor of the kinds that are read in a file is quicker. */
+#define DEFAULT_PERIOD_US 1000
 
 struct record_options {
 	struct options common;
@@ -388,6 +391,7 @@ int cmd_record(int argc, char **argv)
 	auto_free char *path = NULL;
 	int status;
 
+	opts.common.session.period_us = DEFAULT_PERIOD_US;
 	if (take_options(argc, argv, &opts) < 0) {
 		free(opts.rates);
 		return STATUS_USAGE;
