@@ -8,7 +8,8 @@
  *
  * Runs in the guest (tests/guest/tests/sim-truth), as root, with the simulator loaded. Prints one
  * row for each scenario, in the form of the table in docs/attribution.md; with -v also one for each
- * process. Fails if a figure is worse than the bound beside its scenario.
+ * process. With -m it is the product's kernel module, which reads simulated registers, whose file is
+ * held against the truth. Fails if a figure is worse than the bound beside its scenario.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,6 +35,9 @@
 /* An emulated CPU may be stopped anywhere for long, by the machine that emulates it. */
 #define TRIES 4
 #define IDLE_BOUND 50 /* 1e-3 of the true idle power */
+#define MSR_UNIT "0x606"
+#define MSR_PACKAGE "0x611"
+#define MODULE_FILE "/proc/energy/all"
 #define NAME "load"
 #define NAME_BRIEF "brief"
 
@@ -89,6 +93,7 @@ struct figures {
 	double idle_error_permille; /* NAN: not learned */
 };
 
+static bool is_of_module; /* hold the kernel module's files against the truth, not the library */
 static int package_of_cpu[CPUS_MAX];
 static int n_cpus;
 static bool is_verbose;
@@ -259,7 +264,10 @@ static void await_loads(struct run *run)
 	char c;
 
 	while (now_ns(CLOCK_MONOTONIC) < end_ns)
-		watt_session_wait(run->session, 50);
+		if (run->session)
+			watt_session_wait(run->session, 50);
+		else
+			rest(50 * NS_PER_MS);
 	for (i = 0; i < run->scenario->n_loads; i++)
 		if (read(run->loads[i].done[0], &c, 1) != 1)
 			die("a load died", EIO);
@@ -311,9 +319,12 @@ static void start_machine(const struct scenario *scenario)
 	for (i = 0; i < truth.n_packages; i++) {
 		int id = truth.package_id[i];
 
-		sim_say("truth idle package=%d power_uw=%u\nmeter add p%d package=%d\n"
-			"zone add package-%d meter=p%d\n",
-			id, scenario->idle_uw, id, id, id, id);
+		sim_say("truth idle package=%d power_uw=%u\nmeter add p%d package=%d\n", id,
+			scenario->idle_uw, id, id);
+		if (is_of_module)
+			sim_say("msr counter " MSR_PACKAGE " meter=p%d package=%d\n", id, id);
+		else
+			sim_say("zone add package-%d meter=p%d\n", id, id);
 	}
 	sim_truth_done(&truth);
 }
@@ -322,9 +333,15 @@ static void stop_machine(const struct sim_truth *truth)
 {
 	size_t i;
 
-	for (i = 0; i < truth->n_packages; i++)
-		sim_say("zone remove package-%d\nmeter remove p%d\n", truth->package_id[i],
-			truth->package_id[i]);
+	for (i = 0; i < truth->n_packages; i++) {
+		int id = truth->package_id[i];
+
+		if (is_of_module)
+			sim_say("msr remove " MSR_PACKAGE " package=%d\n", id);
+		else
+			sim_say("zone remove package-%d\n", id);
+		sim_say("meter remove p%d\n", id);
+	}
 	sim_say("truth stop\n");
 }
 
@@ -375,6 +392,69 @@ static void measure(struct run *run)
 	sim_truth_read(&run->after);
 }
 
+/* ---- the module ---- */
+
+static void run_command(const char *command)
+{
+	if (system(command))
+		die(command, ECANCELED);
+}
+
+/* When the window that the module shows ended. */
+static uint64_t read_window_ns(void)
+{
+	FILE *file = fopen(MODULE_FILE, "re");
+	uint64_t t_ns = 0;
+
+	if (!file)
+		die(MODULE_FILE, errno);
+	if (fscanf(file, "timestamp=%" SCNu64, &t_ns) != 1)
+		die(MODULE_FILE, EBADMSG);
+	fclose(file);
+	return t_ns;
+}
+
+static void await_window(uint64_t after_ns)
+{
+	while (read_window_ns() < after_ns)
+		rest(50 * NS_PER_MS);
+}
+
+/* Loads the module, which looks for RAPL when it is. */
+static void measure_by_module(struct run *run)
+{
+	run_command("insmod /modules/wattribute.ko sample_ns=25000000 window_ns=200000000");
+	await_window(1);
+	sim_truth_read(&run->before);
+	if (run->scenario->idle_uw)
+		sleep(3);
+	start_loads(run);
+	await_loads(run);
+	await_window(now_ns(CLOCK_MONOTONIC));
+	sim_truth_read(&run->after);
+}
+
+/* What all packages together gave a process, by the module's file. */
+static int64_t read_module_nj(uint32_t pid)
+{
+	FILE *file = fopen(MODULE_FILE, "re");
+	int64_t uj, nj, got_nj = -1;
+	char line[512];
+	uint32_t found;
+
+	if (!file)
+		die(MODULE_FILE, errno);
+	while (got_nj < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "pid=%" SCNu32 " energy=%" SCNd64 ".%" SCNd64, &found, &uj, &nj) ==
+			    3 &&
+		    found == pid)
+			got_nj = uj * 1000 + nj;
+	fclose(file);
+	if (got_nj < 0)
+		die("the module lacks a load", ENOENT);
+	return got_nj;
+}
+
 /* ---- one against the other ---- */
 
 static const struct watt_row *find_row(const struct run *run, const struct sim_process *process)
@@ -414,6 +494,26 @@ static void compare(const struct run *run, const char *name, const int64_t *true
 	figures->sum_nj += error_nj;
 }
 
+/* The module tells the sum over the packages. */
+static void compare_by_module(const struct run *run, const char *name,
+			      const struct sim_process *process, struct figures *figures)
+{
+	int64_t got_nj = read_module_nj(process->pid), true_nj = 0;
+	double error_nj;
+	size_t i;
+
+	for (i = 0; i < run->before.n_packages; i++)
+		true_nj += process->energy_nj[i];
+	error_nj = (double)(got_nj - true_nj);
+	if (is_verbose)
+		printf("  %-16s all        true %12.6f J  got %12.6f J  %+9.6f J\n", name,
+		       (double)true_nj / 1e9, (double)got_nj / 1e9, error_nj / 1e9);
+	figures->true_nj += true_nj;
+	figures->got_nj += got_nj;
+	figures->worst_nj = fmax(figures->worst_nj, fabs(error_nj));
+	figures->sum_nj += fabs(error_nj);
+}
+
 static void compare_load(const struct run *run, const struct load *load, struct figures *figures)
 {
 	const struct sim_process *process = sim_truth_find(&run->after, (uint32_t)load->pid, 0);
@@ -424,12 +524,16 @@ static void compare_load(const struct run *run, const struct load *load, struct 
 
 	if (!process)
 		die("the truth lacks a load", ENOENT);
+	snprintf(name, sizeof(name), "%d (%.1f W)", load->pid, load->power_uw / 1e6);
+	if (is_of_module) {
+		compare_by_module(run, name, process, figures);
+		return;
+	}
 	row = find_row(run, process);
 	if (!row)
 		die("the snapshot lacks a load", ENOENT);
 	for (i = 0; i < run->before.n_packages; i++)
 		got_nj[i] = row->energy_nj[run->domain[i]];
-	snprintf(name, sizeof(name), "%d (%.1f W)", load->pid, load->power_uw / 1e6);
 	if (is_verbose)
 		printf("  %-16s time       true %12.6f s  got %12.6f s  %+9.6f s\n", name,
 		       (double)process->run_ns / 1e9, (double)row->cpu_ns / 1e9,
@@ -461,12 +565,14 @@ static void compare_name(const struct run *run, const char *name, struct figures
 static void compare_idle(const struct run *run, struct figures *figures)
 {
 	const struct watt_domain_state *state;
-	double error = 0;
+	double error = is_of_module ? NAN : 0;
 	size_t i;
 
 	for (i = 0; i < run->before.n_packages; i++) {
 		figures->dynamic_nj += (double)(run->after.total_nj[i] - run->before.total_nj[i] -
 						run->after.idle_nj[i] + run->before.idle_nj[i]);
+		if (is_of_module)
+			continue;
 		state = watt_snapshot_get_domain_state(run->snapshot, (size_t)run->domain[i]);
 		if (!state->baseline_ready || !run->scenario->idle_uw)
 			error = NAN;
@@ -515,10 +621,10 @@ static struct figures compare_all(const struct run *run)
 
 	for (i = 0; i < run->scenario->n_loads; i++)
 		compare_load(run, &run->loads[i], &figures);
-	if (run->scenario->behaviour == BREED)
+	if (run->scenario->behaviour == BREED && !is_of_module)
 		compare_name(run, NAME_BRIEF, &figures);
 	compare_idle(run, &figures);
-	if (is_verbose)
+	if (is_verbose && !is_of_module)
 		show_rest(run);
 	return figures;
 }
@@ -537,7 +643,8 @@ static bool is_within_bounds(const struct scenario *scenario, const struct figur
 {
 	return worst_permille(figures) <= scenario->worst_bound &&
 	       sum_permille(figures) <= scenario->total_bound &&
-	       (scenario->idle_uw == 0 || figures->idle_error_permille <= IDLE_BOUND);
+	       (scenario->idle_uw == 0 || is_of_module ||
+		figures->idle_error_permille <= IDLE_BOUND);
 }
 
 static void show_figures(const struct scenario *scenario, const struct figures *figures)
@@ -560,13 +667,18 @@ static struct figures run_once(const struct scenario *scenario)
 	struct figures figures;
 
 	start_machine(scenario);
-	measure(&run);
+	if (is_of_module)
+		measure_by_module(&run);
+	else
+		measure(&run);
 	figures = compare_all(&run);
-	if (watt_snapshot_get_quality(run.snapshot)->check_failures)
+	if (!is_of_module && watt_snapshot_get_quality(run.snapshot)->check_failures)
 		die("energy is not conserved", EPROTO);
 	end_loads(&run);
 	watt_snapshot_unref(run.snapshot);
 	watt_session_close(run.session);
+	if (is_of_module)
+		run_command("rmmod wattribute");
 	stop_machine(&run.after);
 	sim_truth_done(&run.before);
 	sim_truth_done(&run.after);
@@ -590,15 +702,20 @@ static int run_scenario(const struct scenario *scenario)
 
 int main(int argc, char **argv)
 {
-	int failed = 0;
+	int failed = 0, option;
 	size_t i;
 
-	is_verbose = argc > 1 && !strcmp(argv[1], "-v");
-	if (argc > 1 + is_verbose) {
-		fprintf(stderr, "usage: guest-truth [-v]\n");
-		return 2;
+	while ((option = getopt(argc, argv, "mv")) != -1) {
+		is_of_module |= option == 'm';
+		is_verbose |= option == 'v';
+		if (option == '?') {
+			fprintf(stderr, "usage: guest-truth [-m] [-v]\n");
+			return 2;
+		}
 	}
 	read_topology();
+	if (is_of_module)
+		sim_say("msr value " MSR_UNIT " value=0xa0e03\n");
 	printf("in thousandths of all dynamic energy:\n");
 	printf("| %-40s | %7s | %7s | %7s |\n", "scenario", "worst", "all", "idle");
 	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
