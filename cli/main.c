@@ -106,7 +106,7 @@ static int complain_unknown(const char *name)
 /* A full disk must not look like success. */
 static int finish(int status)
 {
-	if (fflush(stdout) == 0 || status != STATUS_OK)
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status != STATUS_OK)
 		return status;
 	message_error("cannot write the output: %s", strerror(errno));
 	return STATUS_FAILURE;

@@ -239,7 +239,8 @@ int watt_pipeline_record(struct watt_pipeline *p, const char *path,
 
 	if (p->recorder)
 		return -EALREADY;
-	p->domains = calloc(n + 1, sizeof(struct watt_domain *));
+	if (!p->domains)
+		p->domains = calloc(n + 1, sizeof(struct watt_domain *));
 	if (!p->domains)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)

@@ -366,7 +366,8 @@ def test_a_full_disk_is_no_success():
     if not os.path.exists('/dev/full'):
         raise Skip('there is no /dev/full')
     with open('/dev/full', 'w', encoding='utf-8') as full:
-        for args in (['doctor'], ['sources'], ['top', '--once', '-d', '0.2'], ['--help']):
+        for args in (['doctor'], ['sources'], ['top', '--once', '-d', '0.2'],
+                     ['top', '--once', '--json'], ['--help']):
             done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE,
                                   check=False, timeout=60)
             equal(done.returncode, 1, f'{args} into a full disk')
