@@ -26,17 +26,18 @@ uint64_t windows_choose_ns(uint64_t duration_ns, uint64_t slice_ns)
 	static const uint64_t steps_ms[] = { 1,     2,     5,      10,     20,     50,     100,
 					     200,   500,   1000,   2000,   5000,   10000,  20000,
 					     30000, 60000, 120000, 300000, 600000, 1800000 };
-	uint64_t step_ns = 0;
+	uint64_t longest_ns = steps_ms[ARRAY_SIZE(steps_ms) - 1] * 1000000;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(steps_ms); i++) {
-		step_ns = steps_ms[i] * 1000000;
-		if (step_ns >= slice_ns && duration_ns / step_ns < WINDOWS_MAX)
+		uint64_t step_ns = steps_ms[i] * 1000000;
+
+		if (step_ns >= slice_ns && duration_ns / WINDOWS_MAX < step_ns)
 			return step_ns;
 	}
-	while (duration_ns / step_ns >= WINDOWS_MAX)
-		step_ns *= 2;
-	return step_ns;
+	while (duration_ns / WINDOWS_MAX >= longest_ns)
+		longest_ns *= 2;
+	return longest_ns;
 }
 
 static void pass_marks(struct windows *w)
