@@ -465,7 +465,8 @@ static void test_conservation(void **state)
 		for (i = 0; i < watt_snapshot_get_row_count(mark.snap); i++) {
 			const struct watt_row *row = watt_snapshot_get_row(mark.snap, i);
 
-			if (row->entity.kind <= WATT_ENTITY_SOFTIRQ)
+			if (row->entity.kind <= WATT_ENTITY_SOFTIRQ ||
+			    row->entity.kind == WATT_ENTITY_VM)
 				sum_nj += row->energy_nj[bench.domain[s]];
 		}
 		assert_true(sum_nj == mark.state[s]->energy_nj);
