@@ -66,8 +66,8 @@ static const char *const hostile[] = {
 	"\"'><svg/onload=document.title='owned'>",
 	"<!--<script>",
 	"]]>&lt;b&gt;&amp;",
-	"evil\xe2\x80\xae"
-	"gnp.exe",
+	("evil\xe2\x80\xae"
+	 "gnp.exe"),
 	"__proto__",
 	"constructor",
 	"broken \xff\xfe utf-8",

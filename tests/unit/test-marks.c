@@ -175,6 +175,16 @@ static void test_refuses_what_is_no_mark(void **state)
 	assert_int_equal(rig->warnings, 1);
 }
 
+/* By a way to itself that user-mode emulators don't answer for. */
+static bool is_emulated(void)
+{
+	char exe[256];
+	ssize_t n = readlink("/proc/self/task/../exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	return strstr(exe, "qemu");
+}
+
 /* Descriptors that come along must not stay open here. */
 static void test_takes_no_descriptors(void **state)
 {
@@ -192,9 +202,14 @@ static void test_takes_no_descriptors(void **state)
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), probe_fd;
 	struct watt_mark mark;
+	int fd, probe_fd;
 
+	if (is_emulated()) {
+		print_message("the emulator itself keeps descriptors that nobody takes\n");
+		skip();
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(watt_mark_parse_address(watt_marks_get_address(rig->marks), &sa,
 						 &msg.msg_namelen),
 			 0);

@@ -91,8 +91,8 @@ static void test_what_no_recorder_writes(void **state)
 {
 	static const char *const changes[] = {
 		"DROP TABLE chunks",
-		"DROP TABLE losses; CREATE VIEW losses AS SELECT 1 AS t0_ns, 2 AS t1_ns, 3 AS samples, "
-		"4 AS usage_records, 'x' AS why",
+		("DROP TABLE losses; "
+		 "CREATE VIEW losses AS SELECT 1 t0_ns, 2 t1_ns, 3 samples, 4 usage_records, 'x' why"),
 		"ALTER TABLE channels ADD COLUMN x",
 		"DROP TABLE marks; CREATE VIRTUAL TABLE marks USING fts5(t_ns, pid, label)",
 		"DROP TABLE meta; CREATE TABLE meta(key TEXT PRIMARY KEY, value AS (hex(key)))",
