@@ -37,7 +37,7 @@ def command(arch, machine, kernel, initramfs, append):
     else:
         smp = smp_arm64
     # Never KVM: that it can be opened does not say that it runs a foreign kernel at speed.
-    return qemu + ['-accel', 'tcg,thread=multi', '-smp', smp, '-m', '1024', '-nodefaults',
+    return qemu + ['-accel', 'tcg,thread=multi', '-smp', smp, '-m', '2048', '-nodefaults',
                    '-no-user-config', '-no-reboot', '-display', 'none', '-kernel', kernel['image'],
                    '-initrd', initramfs, '-append', f'{console} {APPEND} {append}'.strip()]
 
