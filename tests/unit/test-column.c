@@ -18,7 +18,7 @@ static void test_numbers(void **state)
 {
 	struct watt_column column = { 0 };
 	struct watt_column_cursor cursor;
-	uint64_t value;
+	uint64_t value = 0;
 	size_t i, j;
 
 	for (i = 0; i < N_NUMBERS; i++)
