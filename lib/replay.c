@@ -190,7 +190,7 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 		}
 		if (op.kind == WATT_OP_ADVANCE)
 			forget_questions(p);
-		if (op.kind == WATT_OP_SNAPSHOT && !p->is_own)
+		if (op.kind == WATT_OP_SNAPSHOT && !p->is_own && ret_snapshot)
 			*ret_snapshot = result.snapshot;
 		return (int)op.kind;
 	}
