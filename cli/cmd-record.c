@@ -214,6 +214,7 @@ static int print_json(void *data, const struct watt_snapshot *snap)
 	r = -errno;
 	if (r != -EPIPE)
 		message_error("cannot write the output: %s", strerror(-r));
+	clearerr(stdout); /* it is said; and a reader that went is no failure */
 	return r;
 }
 
