@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "excerpt.h"
 #include "export.h"
 #include "message.h"
 #include "number.h"
@@ -47,9 +48,7 @@ struct request {
 	const char *output;
 	const struct export_format *format;
 	const char *what;
-	uint64_t window_ns;
-	struct moment from;
-	struct moment to;
+	struct excerpt excerpt;
 	uint32_t kinds;
 	bool with_zeros;
 	bool can_replace;
@@ -60,9 +59,6 @@ struct request {
 
 enum {
 	OPT_FORCE = OPTIONS_OWN,
-	OPT_WINDOW,
-	OPT_FROM,
-	OPT_TO,
 	OPT_KINDS,
 	OPT_ZEROS,
 };
@@ -116,8 +112,10 @@ static int take_kinds(struct request *request, const char *value)
 	}
 }
 
-static int take_own(struct request *request, int code)
+static int take_own(void *data, int code)
 {
+	struct request *request = data;
+
 	switch (code) {
 	case 'f':
 		return take_format(request, optarg);
@@ -130,21 +128,13 @@ static int take_own(struct request *request, int code)
 	case OPT_FORCE:
 		request->can_replace = true;
 		return 0;
-	case OPT_WINDOW:
-		if (number_duration(optarg, 1000000000, &request->window_ns) < 0)
-			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
-		return 0;
-	case OPT_FROM:
-		return moment_take("--from", optarg, &request->from);
-	case OPT_TO:
-		return moment_take("--to", optarg, &request->to);
 	case OPT_KINDS:
 		return take_kinds(request, optarg);
 	case OPT_ZEROS:
 		request->with_zeros = true;
 		return 0;
 	default:
-		return -EINVAL;
+		return excerpt_take(&request->excerpt, code);
 	}
 }
 
@@ -178,9 +168,7 @@ static int take_all(struct request *request, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "what", required_argument, NULL, 'w' },
 		{ "force", no_argument, NULL, OPT_FORCE },
-		{ "window", required_argument, NULL, OPT_WINDOW },
-		{ "from", required_argument, NULL, OPT_FROM },
-		{ "to", required_argument, NULL, OPT_TO },
+		EXCERPT_LONG,
 		{ "kinds", required_argument, NULL, OPT_KINDS },
 		{ "zeros", no_argument, NULL, OPT_ZEROS },
 		POLICY_LONG,
@@ -188,17 +176,12 @@ static int take_all(struct request *request, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, ":f:o:w:" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&request->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&request->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(request, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&request->common, argc, argv, ":f:o:w:" OPTIONS_SHORT, longs, take_own,
+			 request);
+	if (r < 0)
+		return r;
 	if (request->common.is_help)
 		return 0;
 	r = options_take_recording(&request->common, argc, argv, &request->path);
@@ -330,7 +313,7 @@ static int write_all(struct export *ex, struct recorded *recorded, const struct 
 	if (r == 0)
 		r = format->begin(ex);
 	if (r == 0 && need == EXPORT_WINDOWS)
-		r = tell_windows(ex, recorded, request->window_ns);
+		r = tell_windows(ex, recorded, request->excerpt.window_ns);
 	if (r == 0 && need == EXPORT_SAMPLES)
 		r = tell_samples(ex, recorded);
 	if (r == 0 && format->end)
@@ -352,7 +335,7 @@ static int export_recording(const struct request *request)
 	struct output output;
 	int r;
 
-	r = recorded_open(&recorded, request->path, &request->from, &request->to);
+	r = recorded_open(&recorded, request->path, &request->excerpt.from, &request->excerpt.to);
 	if (r < 0)
 		return r;
 	r = output_open(&output, request->output, request->can_replace);
@@ -373,7 +356,7 @@ static int export_recording(const struct request *request)
 int cmd_export(int argc, char **argv)
 {
 	struct request request = { .format = &export_csv,
-				   .window_ns = 1000000000,
+				   .excerpt.window_ns = 1000000000,
 				   .kinds = export_kinds_in_sum(),
 				   .common = OPTIONS_INIT };
 	int r;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "excerpt.h"
 #include "message.h"
 #include "number.h"
 #include "options.h"
@@ -43,9 +44,7 @@ struct request {
 	const char *path;
 	const char *output;
 	struct plot_opts opts;
-	uint64_t window_ns;
-	struct moment from;
-	struct moment to;
+	struct excerpt excerpt;
 	bool can_replace;
 	struct options common;
 };
@@ -57,9 +56,6 @@ enum {
 	OPT_TOP,
 	OPT_STACKED,
 	OPT_LINES,
-	OPT_WINDOW,
-	OPT_FROM,
-	OPT_TO,
 	OPT_SIZE,
 	OPT_DARK,
 };
@@ -108,8 +104,10 @@ static int take_top(struct request *request, const char *value)
 	return 0;
 }
 
-static int take_own(struct request *request, int code)
+static int take_own(void *data, int code)
 {
+	struct request *request = data;
+
 	switch (code) {
 	case 'o':
 		request->output = optarg;
@@ -125,21 +123,13 @@ static int take_own(struct request *request, int code)
 	case OPT_LINES:
 		request->opts.is_stacked = code == OPT_STACKED;
 		return 0;
-	case OPT_WINDOW:
-		if (number_duration(optarg, 1000000000, &request->window_ns) < 0)
-			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
-		return 0;
-	case OPT_FROM:
-		return moment_take("--from", optarg, &request->from);
-	case OPT_TO:
-		return moment_take("--to", optarg, &request->to);
 	case OPT_SIZE:
 		return take_size(request, optarg);
 	case OPT_DARK:
 		request->opts.is_dark = true;
 		return 0;
 	default:
-		return -EINVAL;
+		return excerpt_take(&request->excerpt, code);
 	}
 }
 
@@ -170,9 +160,7 @@ static int take_all(struct request *request, int argc, char **argv)
 		{ "top", required_argument, NULL, OPT_TOP },
 		{ "stacked", no_argument, NULL, OPT_STACKED },
 		{ "lines", no_argument, NULL, OPT_LINES },
-		{ "window", required_argument, NULL, OPT_WINDOW },
-		{ "from", required_argument, NULL, OPT_FROM },
-		{ "to", required_argument, NULL, OPT_TO },
+		EXCERPT_LONG,
 		{ "size", required_argument, NULL, OPT_SIZE },
 		{ "dark", no_argument, NULL, OPT_DARK },
 		POLICY_LONG,
@@ -180,17 +168,12 @@ static int take_all(struct request *request, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, ":o:w:" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&request->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&request->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(request, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&request->common, argc, argv, ":o:w:" OPTIONS_SHORT, longs, take_own,
+			 request);
+	if (r < 0)
+		return r;
 	if (request->common.is_help)
 		return 0;
 	r = options_take_recording(&request->common, argc, argv, &request->path);
@@ -287,7 +270,7 @@ static int write_plot(const struct request *request, const struct plot *plot)
 
 static int draw(struct request *request, struct recorded *recorded)
 {
-	struct windows_plan plan = recorded_plan(recorded, request->window_ns);
+	struct windows_plan plan = recorded_plan(recorded, request->excerpt.window_ns);
 	struct series series;
 	struct plot plot;
 	int r;
@@ -328,7 +311,7 @@ int cmd_plot(int argc, char **argv)
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
-	r = recorded_open(&recorded, request.path, &request.from, &request.to);
+	r = recorded_open(&recorded, request.path, &request.excerpt.from, &request.excerpt.to);
 	if (r == 0) {
 		r = draw(&request, &recorded);
 		recorded_close(&recorded);

@@ -113,8 +113,9 @@ static int take_rotate_time(struct record_options *opts, const char *text)
 	return 0;
 }
 
-static int take_own(struct record_options *opts, int code)
+static int take_own(void *data, int code)
 {
+	struct record_options *opts = data;
 	uint64_t keep = 0;
 
 	switch (code) {
@@ -176,17 +177,12 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 		POLICY_LONG,
 		OPTIONS_LONG,
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, "+:o:r:fq" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&opts->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&opts->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(opts, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&opts->common, argc, argv, "+:o:r:fq" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
 	options_apply(&opts->common);
 	return opts->common.is_help ? 0 : check(opts);
 }

@@ -10,6 +10,7 @@
 #include <wattribute/recording.h>
 
 #include "command.h"
+#include "excerpt.h"
 #include "message.h"
 #include "number.h"
 #include "options.h"
@@ -18,6 +19,7 @@
 #include "replay-show.h"
 #include "status.h"
 #include "text.h"
+#include "top-choice.h"
 
 static const char help_text[] =
 	"Usage: wattribute replay [OPTION...] FILE\n"
@@ -40,88 +42,44 @@ static const char help_text[] =
 struct replay_options {
 	struct options common;
 	struct replay_show show;
-	struct moment from;
-	struct moment to;
+	struct excerpt excerpt;
 	const char *phase; /* NULL: all */
-	uint64_t window_ns;
 	const char *path;
 };
 
 enum {
-	OPTION_FROM = OPTIONS_OWN,
-	OPTION_TO,
-	OPTION_PHASE,
-	OPTION_WINDOW,
+	OPTION_PHASE = OPTIONS_OWN,
 };
 
 /* ---- options ---- */
 
-static int take_group(struct replay_show *show, const char *text)
+static int take_own(void *data, int code)
 {
-	int group = top_group_of(text);
+	struct replay_options *opts = data;
 
-	if (group < 0)
-		return options_bad_value("--group", text,
-					 "process, tree, container, unit, user or cgroup");
-	show->model.group = (enum top_group)group;
-	return 0;
-}
-
-static int take_sort(struct replay_show *show, const char *text)
-{
-	int sort = top_sort_of(text);
-
-	if (sort < 0)
-		return options_bad_value("--sort", text, "power, energy, cpu, pid or name");
-	show->model.sort = (enum top_sort)sort;
-	return 0;
-}
-
-static int take_own(struct replay_options *opts, int code)
-{
 	switch (code) {
-	case OPTION_FROM:
-		return moment_take("--from", optarg, &opts->from);
-	case OPTION_TO:
-		return moment_take("--to", optarg, &opts->to);
 	case OPTION_PHASE:
 		if (!*optarg)
 			return options_bad_value("--phase", optarg, "the label of a mark");
 		opts->phase = optarg;
 		return 0;
-	case OPTION_WINDOW:
-		if (number_duration(optarg, 1000000000, &opts->window_ns) < 0)
-			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
-		return 0;
 	case 'g':
-		return take_group(&opts->show, optarg);
 	case 's':
-		return take_sort(&opts->show, optarg);
 	case 'f':
-		text_clean(opts->show.model.filter, sizeof(opts->show.model.filter), optarg);
-		return 0;
+		return top_choice_take(&opts->show.model, code);
 	case 'D':
 		opts->show.has_domains = true;
 		return 0;
 	default:
-		return -EINVAL;
+		return excerpt_take(&opts->excerpt, code);
 	}
-}
-
-static int take_path(struct replay_options *opts, int argc, char *const *argv)
-{
-	if (opts->common.is_help)
-		return 0;
-	return options_take_recording(&opts->common, argc, argv, &opts->path);
 }
 
 static int take_options(int argc, char **argv, struct replay_options *opts)
 {
 	static const struct option longs[] = {
-		{ "from", required_argument, NULL, OPTION_FROM },
-		{ "to", required_argument, NULL, OPTION_TO },
+		EXCERPT_LONG,
 		{ "phase", required_argument, NULL, OPTION_PHASE },
-		{ "window", required_argument, NULL, OPTION_WINDOW },
 		{ "group", required_argument, NULL, 'g' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "filter", required_argument, NULL, 'f' },
@@ -132,20 +90,17 @@ static int take_options(int argc, char **argv, struct replay_options *opts)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, ":g:s:f:D" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&opts->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&opts->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(opts, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&opts->common, argc, argv, ":g:s:f:D" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
 	opts->show.is_json = opts->common.is_json;
-	opts->show.is_table = opts->window_ns == 0;
-	return take_path(opts, argc, argv);
+	opts->show.is_table = opts->excerpt.window_ns == 0;
+	if (opts->common.is_help)
+		return 0;
+	return options_take_recording(&opts->common, argc, argv, &opts->path);
 }
 
 /* ---- parts ---- */
@@ -200,7 +155,7 @@ static int show_part(const struct replay_options *opts, struct replay_show *show
 {
 	struct windows_plan plan = { .start_ns = part->t0_ns,
 				     .end_ns = part->t1_ns,
-				     .window_ns = opts->window_ns };
+				     .window_ns = opts->excerpt.window_ns };
 	struct windows *windows;
 	struct window window;
 	int r;
@@ -275,8 +230,8 @@ static int show_own(struct replay_show *show, struct recorded *recorded)
 
 static bool is_as_live(const struct replay_options *opts)
 {
-	return opts->common.is_json && !opts->window_ns && !opts->phase &&
-	       opts->from.kind == MOMENT_NONE && opts->to.kind == MOMENT_NONE;
+	return opts->common.is_json && !opts->excerpt.window_ns && !opts->phase &&
+	       opts->excerpt.from.kind == MOMENT_NONE && opts->excerpt.to.kind == MOMENT_NONE;
 }
 
 static int replay(struct replay_options *opts)
@@ -287,7 +242,7 @@ static int replay(struct replay_options *opts)
 	struct part first;
 	int r;
 
-	r = recorded_open(&recorded, opts->path, &opts->from, &opts->to);
+	r = recorded_open(&recorded, opts->path, &opts->excerpt.from, &opts->excerpt.to);
 	if (r < 0)
 		return r;
 	if (opts->phase && !find_phase(&recorded, opts->phase, 0, &first)) {

@@ -54,10 +54,7 @@ struct report_options {
 };
 
 enum {
-	OPTION_FROM = OPTIONS_OWN,
-	OPTION_TO,
-	OPTION_VS,
-	OPTION_WINDOW,
+	OPTION_VS = OPTIONS_OWN,
 };
 
 /* ---- options ---- */
@@ -73,8 +70,10 @@ static int take_group(struct report_options *opts, const char *text)
 	return 0;
 }
 
-static int take_own(struct report_options *opts, int code)
+static int take_own(void *data, int code)
 {
+	struct report_options *opts = data;
+
 	switch (code) {
 	case 'o':
 		opts->output = optarg;
@@ -85,35 +84,15 @@ static int take_own(struct report_options *opts, int code)
 		if (number_count(optarg, 0, 1000000, &opts->rows) < 0)
 			return options_bad_value("--rows", optarg, "a number; 0 means all");
 		return 0;
-	case OPTION_FROM:
-		return moment_take("--from", optarg, &opts->request.from);
-	case OPTION_TO:
-		return moment_take("--to", optarg, &opts->request.to);
 	case OPTION_VS:
 		opts->other = optarg;
-		return 0;
-	case OPTION_WINDOW:
-		if (number_duration(optarg, 1000000000, &opts->request.window_ns) < 0)
-			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");
 		return 0;
 	case 'f':
 		opts->can_replace = true;
 		return 0;
 	default:
-		return -EINVAL;
+		return excerpt_take(&opts->request.excerpt, code);
 	}
-}
-
-static int take_path(struct report_options *opts, int argc, char *const *argv)
-{
-	if (opts->common.is_help)
-		return 0;
-	if (optind == argc) {
-		message_usage("which recording? give its file");
-		return -EINVAL;
-	}
-	opts->path = argv[optind++];
-	return options_finish(&opts->common, argc, argv);
 }
 
 static int take_options(int argc, char **argv, struct report_options *opts)
@@ -124,27 +103,22 @@ static int take_options(int argc, char **argv, struct report_options *opts)
 		{ "vs", required_argument, NULL, OPTION_VS },
 		{ "group", required_argument, NULL, 'g' },
 		{ "rows", required_argument, NULL, 'n' },
-		{ "window", required_argument, NULL, OPTION_WINDOW },
-		{ "from", required_argument, NULL, OPTION_FROM },
-		{ "to", required_argument, NULL, OPTION_TO },
+		EXCERPT_LONG,
 		POLICY_LONG,
 		{ "json", no_argument, NULL, OPTIONS_JSON },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, ":o:fg:n:" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&opts->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&opts->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(opts, code);
-		if (r < 0)
-			return r;
-	}
-	return take_path(opts, argc, argv);
+	r = options_take(&opts->common, argc, argv, ":o:fg:n:" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
+	if (opts->common.is_help)
+		return 0;
+	return options_take_recording(&opts->common, argc, argv, &opts->path);
 }
 
 /* ---- writing ---- */
@@ -217,7 +191,7 @@ static void compare(struct report *report)
 static int run_report(const struct report_options *opts)
 {
 	/* What is compared is the same part of both only if a person says so: all of the other. */
-	struct report_request whole = { .window_ns = opts->request.window_ns,
+	struct report_request whole = { .excerpt.window_ns = opts->request.excerpt.window_ns,
 					.session = opts->request.session };
 	struct report_run run = { 0 }, other = { 0 };
 	struct report report = { .run = &run, .n_shown = (size_t)opts->rows };

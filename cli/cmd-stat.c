@@ -78,8 +78,10 @@ static int take_interval(const char *text, uint64_t *ret_ns)
 	return 0;
 }
 
-static int take_own(struct stat_options *opts, int code)
+static int take_own(void *data, int code)
 {
+	struct stat_options *opts = data;
+
 	switch (code) {
 	case 'r':
 		return take_number("--repeat", optarg, 1000000, &opts->repeat);
@@ -131,17 +133,12 @@ static int take_options(int argc, char **argv, struct stat_options *opts)
 		POLICY_LONG,
 		OPTIONS_LONG,
 	};
-	int code, r;
+	int r;
 
-	while ((code = getopt_long(argc, argv, "+:r:I:dp:o:" OPTIONS_SHORT, longs, NULL)) != -1) {
-		r = options_take(&opts->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&opts->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(opts, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&opts->common, argc, argv, "+:r:I:dp:o:" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
 	options_apply(&opts->common);
 	return opts->common.is_help ? 0 : check(opts, argc - optind);
 }

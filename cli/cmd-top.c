@@ -21,6 +21,7 @@
 #include "policy.h"
 #include "status.h"
 #include "text.h"
+#include "top-choice.h"
 #include "top-frame.h"
 #include "top-header.h"
 #include "top-plain.h"
@@ -79,14 +80,11 @@ struct top {
 	bool is_done;
 };
 
-static int take_choice(const char *option, const char *text, int found, const char *expected,
-		       int *ret)
-{
-	if (found < 0)
-		return options_bad_value(option, text, expected);
-	*ret = found;
-	return 0;
-}
+/* What its options fill in. */
+struct top_own {
+	struct top_options *opts;
+	struct top_model *model;
+};
 
 static int take_time(const char *option, const char *text, uint64_t least_ns, uint64_t *ret_ns)
 {
@@ -99,9 +97,10 @@ static int take_time(const char *option, const char *text, uint64_t least_ns, ui
 	return 0;
 }
 
-static int take_own(struct top_options *opts, struct top_model *model, int code)
+static int take_own(void *data, int code)
 {
-	int choice = 0, r;
+	struct top_own *own = data;
+	struct top_options *opts = own->opts;
 
 	switch (code) {
 	case 'd':
@@ -116,18 +115,9 @@ static int take_own(struct top_options *opts, struct top_model *model, int code)
 		opts->is_once = true;
 		return 0;
 	case 'g':
-		r = take_choice("--group", optarg, top_group_of(optarg),
-				"process, tree, container, unit, user or cgroup", &choice);
-		model->group = (enum top_group)choice;
-		return r;
 	case 's':
-		r = take_choice("--sort", optarg, top_sort_of(optarg),
-				"power, energy, cpu, pid or name", &choice);
-		model->sort = (enum top_sort)choice;
-		return r;
 	case 'f':
-		text_clean(model->filter, sizeof(model->filter), optarg);
-		return 0;
+		return top_choice_take(own->model, code);
 	case 'D':
 		opts->has_domains = true;
 		return 0;
@@ -154,18 +144,13 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 		POLICY_LONG,
 		OPTIONS_LONG,
 	};
-	int code, r;
+	struct top_own own = { opts, model };
+	int r;
 
-	while ((code = getopt_long(argc, argv, ":d:n:1g:s:f:Dp" OPTIONS_SHORT, longs, NULL)) !=
-	       -1) {
-		r = options_take(&opts->common, code, argv);
-		if (r == -ENOENT)
-			r = policy_take(&opts->common.session, code);
-		if (r == -ENOENT)
-			r = take_own(opts, model, code);
-		if (r < 0)
-			return r;
-	}
+	r = options_take(&opts->common, argc, argv, ":d:n:1g:s:f:Dp" OPTIONS_SHORT, longs, take_own,
+			 &own);
+	if (r < 0)
+		return r;
 	if (opts->is_once)
 		opts->count = 1;
 	return options_finish(&opts->common, argc, argv);

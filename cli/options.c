@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "number.h"
+#include "policy.h"
 #include "verdict.h"
 #include "xalloc.h"
 
@@ -56,7 +57,7 @@ int options_complain(char *const *argv)
 	return -EINVAL;
 }
 
-int options_take(struct options *opts, int code, char *const *argv)
+static int take_common(struct options *opts, int code, char *const *argv)
 {
 	struct watt_session_opts *session = &opts->session;
 
@@ -101,8 +102,23 @@ int options_take(struct options *opts, int code, char *const *argv)
 	case ':':
 		return options_complain(argv);
 	default:
-		return -ENOENT;
+		return policy_take(session, code);
 	}
+}
+
+int options_take(struct options *opts, int argc, char **argv, const char *letters,
+		 const struct option *longs, int (*take_own)(void *data, int code), void *data)
+{
+	int code, r;
+
+	while ((code = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		r = take_common(opts, code, argv);
+		if (r == -ENOENT)
+			r = take_own(data, code);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 void options_apply(struct options *opts)
@@ -131,15 +147,20 @@ int options_take_recording(struct options *opts, int argc, char *const *argv, co
 	return options_finish(opts, argc, argv);
 }
 
+/* Its table has nothing that is not taken as a common one. */
+static int take_none(void *data, int code)
+{
+	(void)data;
+	(void)code;
+	return -EINVAL;
+}
+
 int options_take_all(struct options *opts, int argc, char **argv)
 {
 	static const struct option longs[] = { OPTIONS_LONG };
-	int code;
+	int r = options_take(opts, argc, argv, ":" OPTIONS_SHORT, longs, take_none, NULL);
 
-	while ((code = getopt_long(argc, argv, ":" OPTIONS_SHORT, longs, NULL)) != -1)
-		if (options_take(opts, code, argv) < 0)
-			return -EINVAL;
-	return options_finish(opts, argc, argv);
+	return r < 0 ? r : options_finish(opts, argc, argv);
 }
 
 int options_open_session(const struct options *opts, struct watt_session **ret)

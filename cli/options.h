@@ -65,10 +65,12 @@ enum options_code {
 /* clang-format on */
 
 /*
- * Takes one option that getopt_long() found. 0: taken; -ENOENT: none of the common ones;
- * -EINVAL: its value is wrong or the option is unknown, and a line has been printed.
+ * Takes all options that getopt_long() finds by these letters and this table: the common ones and
+ * those of policy.h here, others by take_own(data, code), which returns 0, or -EINVAL after a line
+ * about a wrong value. Returns the same.
  */
-int options_take(struct options *opts, int code, char *const *argv);
+int options_take(struct options *opts, int argc, char **argv, const char *letters,
+		 const struct option *longs, int (*take_own)(void *data, int code), void *data);
 /* Prints that the value of an option is wrong; returns -EINVAL. */
 int options_bad_value(const char *option, const char *value, const char *expected);
 /* Prints what getopt_long() did not like; returns -EINVAL. */

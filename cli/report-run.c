@@ -34,7 +34,7 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	int r;
 
 	*run = (struct report_run){ .path = path };
-	r = recorded_open(&run->recorded, path, &request->from, &request->to);
+	r = recorded_open(&run->recorded, path, &request->excerpt.from, &request->excerpt.to);
 	if (r < 0)
 		return r;
 	run->info = run->recorded.info;
@@ -45,7 +45,7 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	if (r < 0)
 		return r;
 	series_init(&run->series, ENTITIES);
-	plan = recorded_plan(&run->recorded, request->window_ns);
+	plan = recorded_plan(&run->recorded, request->excerpt.window_ns);
 	r = series_read(&run->series, run->recorded.ses, &plan);
 	if (r < 0)
 		message_error("%s can be read up to here only: %s", path, strerror(-r));

@@ -15,6 +15,7 @@
 
 #include "balance.h"
 #include "compare.h"
+#include "excerpt.h"
 #include "phases.h"
 #include "ranking.h"
 #include "recorded.h"
@@ -52,9 +53,7 @@ struct report {
 
 /* What of a recording is asked for. */
 struct report_request {
-	struct moment from;
-	struct moment to;
-	uint64_t window_ns; /* 0: chosen */
+	struct excerpt excerpt;
 	const struct watt_session_opts *session;
 };
 
