@@ -28,11 +28,26 @@ struct sim_key {
 	u64 min, max;
 };
 
+/* What many nouns have: whose energy is shown, and with which error reads fail; 0: none. */
+#define SIM_KEY_METER \
+	{ \
+		"meter", SIM_TEXT, true, 0, SIM_TEXT_MAX - 1 \
+	}
+#define SIM_KEY_ERRNO \
+	{ \
+		"errno", SIM_NUMBER, true, 0, 133 \
+	}
+
 struct sim_value {
 	bool is_set;
 	u64 number;
 	char text[SIM_TEXT_MAX];
 };
+
+static inline u64 sim_number_or(const struct sim_value *value, u64 otherwise)
+{
+	return value->is_set ? value->number : otherwise;
+}
 
 struct sim_verb {
 	const char *name;
