@@ -7,7 +7,7 @@ import re
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Debian's kernels that there are guests of: architecture/series.
 GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1')
-LINE = re.compile(r'^# (guests|machine|programs|modules|kmods|files|append|timeout|alone|expect): *(.*)$', re.M)
+LINE = re.compile(r'^# (guests|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect): *(.*)$', re.M)
 
 
 class Case:
@@ -27,6 +27,7 @@ class Case:
             raise SystemExit(f"{path}: no guest is '{keys['guests']}'; there are: "
                              f"{' '.join(GUESTS)}")
         self.machine = keys.get('machine', 'two-sockets')
+        self.clock = keys.get('clock', 'host')
         self.programs = keys.get('programs', '').split()
         self.modules = keys.get('modules', '').split()
         self.kmods = keys.get('kmods', '').split()
@@ -38,7 +39,7 @@ class Case:
 
     def boot_key(self):
         """Those that have it in common share one boot."""
-        return self.machine, self.append, self.name if self.is_alone else ''
+        return self.machine, self.clock, self.append, self.name if self.is_alone else ''
 
 
 def load_all(folder):
