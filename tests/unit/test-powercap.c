@@ -181,6 +181,33 @@ static void test_removed_and_back(void **state)
 	scratch_remove(dir);
 }
 
+/* One look at the class finds all that are back, under whatever numbers. */
+static void test_all_back_at_once(void **state)
+{
+	char *dir = fixture_copy("rapl-forbidden");
+	struct power_world world;
+	struct watt_power *power;
+	struct watt_sample samples[2];
+
+	world_open(&world, dir);
+	assert_int_equal(ops->open(&world.env, &power), 0);
+	scratch_unlink(dir, ENERGY("intel-rapl:0"));
+	scratch_unlink(dir, ENERGY("intel-rapl:0:0"));
+	read_all_groups(power, samples);
+	assert_int_equal(samples[0].status, WATT_STATUS_ABSENT);
+	assert_int_equal(samples[1].status, WATT_STATUS_ABSENT);
+	scratch_write(dir, "sys/class/powercap/intel-rapl:7/name", "package-0\n");
+	scratch_write(dir, ENERGY("intel-rapl:7"), "18\n");
+	scratch_write(dir, "sys/class/powercap/intel-rapl:7:0/name", "core\n");
+	scratch_write(dir, ENERGY("intel-rapl:7:0"), "19\n");
+	read_all_groups(power, samples);
+	assert_int_equal(samples[0].raw, 18);
+	assert_int_equal(samples[1].raw, 19);
+	ops->close(power);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 /* After the driver was loaded again the numbers may have changed places. */
 static void test_back_under_another_number(void **state)
 {
@@ -357,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_scmi),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_removed_and_back),
+		cmocka_unit_test(test_all_back_at_once),
 		cmocka_unit_test(test_back_under_another_number),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_stuck_wakes_up),

@@ -20,6 +20,11 @@
 /* A counter that still shows 0 after this time, which is three of its updates, does not count. */
 #define SETTLE_NS (4 * WATT_NSEC_PER_MSEC)
 
+/* Zones that are gone are looked for this often, if that takes less than a part of the time: those
+ * that are still there have to be read. */
+#define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
+#define SEARCH_PART 5
+
 /* How often a zone is worth reading; also the order of the groups. */
 enum pace {
 	PACE_ENERGY,
@@ -36,7 +41,9 @@ static const uint64_t pace_period_ns[N_PACES] = {
 
 struct powercap {
 	struct watt_power base;
+	const struct watt_env *env;
 	struct watt_powercap_zones zones;
+	uint64_t search_ns;                   /* do not look for zones that are gone before */
 	struct watt_powercap_reader *readers; /* in the order of the channels */
 	uint32_t n_readers;
 	struct watt_channels channels;
@@ -190,6 +197,7 @@ static int powercap_build(const struct watt_env *env, struct powercap **ret, str
 	if (!p)
 		return -ENOMEM;
 	p->base.ops = &watt_power_powercap;
+	p->env = env;
 	r = watt_powercap_scan(env, &p->zones);
 	if (r < 0)
 		goto err_close;
@@ -224,19 +232,47 @@ static int powercap_open(const struct watt_env *env, struct watt_power **ret)
 	return 0;
 }
 
+static bool is_anyone_gone(const struct powercap *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n_readers; i++)
+		if (p->readers[i].is_gone)
+			return true;
+	return false;
+}
+
+/* One look at the class for all of them: it opens files of every zone. */
+static void search(struct powercap *p)
+{
+	uint64_t begin_ns = watt_now_ns(), end_ns;
+	struct watt_powercap_zones zones;
+	uint32_t i;
+
+	if (begin_ns < p->search_ns)
+		return;
+	if (watt_powercap_look(p->env, &zones) == 0) {
+		for (i = 0; i < p->n_readers; i++)
+			if (p->readers[i].is_gone)
+				watt_powercap_reader_find_again(&p->readers[i], &zones);
+		watt_powercap_zones_done(&zones);
+	}
+	end_ns = watt_now_ns();
+	p->search_ns = end_ns + WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * (end_ns - begin_ns));
+}
+
 static void powercap_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct powercap *p = (struct powercap *)power;
 	struct watt_powercap_reader *reader = &p->readers[p->groups[group].first];
-	uint64_t t_ns = watt_now_ns(), value;
+	uint64_t t_ns, value;
 	uint32_t i;
 	int r;
 
+	if (is_anyone_gone(p))
+		search(p);
+	t_ns = watt_now_ns();
 	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
-		if (reader->is_gone) {
-			watt_powercap_reader_find_again(reader, t_ns);
-			t_ns = watt_now_ns();
-		}
 		value = 0;
 		ret->t_before_ns = t_ns;
 		r = watt_powercap_reader_read(reader, &value);

@@ -9,10 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-
-#define RETRY_NS (100 * WATT_NSEC_PER_MSEC)
-
 static void value_path(const char *id, const struct watt_powercap_zone *zone, char *buf,
 		       size_t size)
 {
@@ -62,22 +58,33 @@ int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret
 	return r;
 }
 
-void watt_powercap_reader_find_again(struct watt_powercap_reader *reader, uint64_t now_ns)
+static const struct watt_powercap_zone *find_zone(const struct watt_powercap_zones *zones,
+						  const struct watt_powercap_zone *wanted)
 {
-	char id[sizeof(reader->zone->id)], path[256];
+	size_t i;
 
-	if (now_ns < reader->retry_ns)
+	for (i = 0; i < zones->n; i++)
+		if (!strcmp(zones->zone[i].control, wanted->control) &&
+		    !strcmp(zones->zone[i].name, wanted->name))
+			return &zones->zone[i];
+	return NULL;
+}
+
+void watt_powercap_reader_find_again(struct watt_powercap_reader *reader,
+				     const struct watt_powercap_zones *zones)
+{
+	const struct watt_powercap_zone *found = find_zone(zones, reader->zone);
+	char path[256];
+
+	if (!found)
 		return;
-	reader->retry_ns = now_ns + RETRY_NS;
-	if (watt_powercap_find(reader->env, reader->zone, id, sizeof(id)) < 0)
-		return;
-	value_path(id, reader->zone, path, sizeof(path));
+	value_path(found->id, reader->zone, path, sizeof(path));
 	if (!reader->file.path || strcmp(path, reader->file.path)) {
 		watt_file_close(&reader->file);
 		if (watt_file_open(&reader->file, &reader->env->sysfs, path) < 0)
 			return;
 		watt_log(&reader->env->log, WATT_LOG_INFO, "powercap: %s is back as %s",
-			 reader->zone->name, id);
+			 reader->zone->name, found->id);
 	}
 	reader->is_gone = false;
 }

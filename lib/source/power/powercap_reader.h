@@ -9,9 +9,8 @@ struct watt_powercap_reader {
 	const struct watt_env *env;            /* borrowed */
 	const struct watt_powercap_zone *zone; /* borrowed */
 	struct watt_file file;
-	bool is_zero;      /* it has never shown anything but 0 */
-	bool is_gone;      /* its zone was removed: when it is back it may have another number */
-	uint64_t retry_ns; /* do not look for it before */
+	bool is_zero; /* it has never shown anything but 0 */
+	bool is_gone; /* its zone was removed: when it is back it may have another number */
 };
 
 /* Opens it and looks whether it gives a number. On failure there is nothing to close. */
@@ -24,9 +23,10 @@ void watt_powercap_reader_close(struct watt_powercap_reader *reader);
  */
 int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret);
 /*
- * Looks for a zone that is_gone, by its name, at most ten times a second. It allocates and takes
- * long, which reading must not: it is called between two readings.
+ * Looks for a zone that is_gone among those that there are now, by its name. It allocates, which
+ * reading must not: it is called between two readings.
  */
-void watt_powercap_reader_find_again(struct watt_powercap_reader *reader, uint64_t now_ns);
+void watt_powercap_reader_find_again(struct watt_powercap_reader *reader,
+				     const struct watt_powercap_zones *zones);
 
 #endif

@@ -226,27 +226,26 @@ int watt_powercap_scan(const struct watt_env *env, struct watt_powercap_zones *r
 	return r;
 }
 
-int watt_powercap_find(const struct watt_env *env, const struct watt_powercap_zone *zone,
-		       char *ret_id, size_t size)
+int watt_powercap_look(const struct watt_env *env, struct watt_powercap_zones *ret)
 {
+	struct watt_powercap_zones zones = WATT_POWERCAP_ZONES_INIT;
 	struct watt_names names = WATT_NAMES_INIT;
 	struct watt_powercap_id parsed;
-	struct watt_powercap_zone now;
-	int r = -ENODEV;
 	size_t i;
+	int r;
 
-	if (watt_root_list(&env->sysfs, WATT_POWERCAP_CLASS, zone->control, &names) < 0)
-		return -ENODEV;
-	for (i = 0; r < 0 && i < names.n; i++) {
-		if (watt_powercap_id_parse(names.name[i], &parsed) < 0 ||
-		    strcmp(parsed.control, zone->control) ||
-		    describe_zone(env, names.name[i], &parsed, &now) < 0 ||
-		    strcmp(now.name, zone->name))
-			continue;
-		watt_strlcpy(ret_id, now.id, size);
-		r = 0;
+	r = watt_root_list(&env->sysfs, WATT_POWERCAP_CLASS, "", &names);
+	for (i = 0; r == 0 && i < names.n; i++) {
+		r = watt_grow((void **)&zones.zone, &zones.cap, zones.n, sizeof(*zones.zone));
+		if (r == 0 && watt_powercap_id_parse(names.name[i], &parsed) == 0 &&
+		    describe_zone(env, names.name[i], &parsed, &zones.zone[zones.n]) == 0)
+			zones.n++;
 	}
 	watt_names_free(&names);
+	if (r < 0)
+		watt_powercap_zones_done(&zones);
+	else
+		*ret = zones;
 	return r;
 }
 

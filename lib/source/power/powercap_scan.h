@@ -46,11 +46,8 @@ struct watt_powercap_zones {
  * -ENOENT: no powercap class; -EACCES, -ENOMEM.
  */
 int watt_powercap_scan(const struct watt_env *env, struct watt_powercap_zones *ret);
-/*
- * The directory name that a zone has now, by its control type and names. -ENODEV: it is not there.
- */
-int watt_powercap_find(const struct watt_env *env, const struct watt_powercap_zone *zone,
-		       char *ret_id, size_t size);
+/* What zones there are now, whatever they are good for, in silence. Negative as above. */
+int watt_powercap_look(const struct watt_env *env, struct watt_powercap_zones *ret);
 void watt_powercap_zones_done(struct watt_powercap_zones *zones);
 
 #endif
