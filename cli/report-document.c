@@ -167,6 +167,7 @@ static void set_sensor(json_t *obj, const struct watt_domain_state *state)
 	report_set(obj, "resets", report_integer(state->resets));
 	report_set(obj, "gaps", report_integer(state->gaps));
 	report_set(obj, "gap_s", seconds(state->gap_ns));
+	report_set(obj, "ambiguous", report_integer(state->ambiguous));
 	report_set_energy(obj, "late", true, state->late_nj);
 }
 

@@ -432,7 +432,7 @@ static void say_count(struct line *line, uint64_t n, const char *what)
 
 static void say_sensors(struct line *line, const struct report_run *run)
 {
-	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0;
+	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
 	int64_t late_nj = 0;
 	char number[UNITS_SIZE];
 	size_t d;
@@ -442,6 +442,7 @@ static void say_sensors(struct line *line, const struct report_run *run)
 		gaps += run->series.last.states[d]->gaps;
 		gap_ns += run->series.last.states[d]->gap_ns;
 		resets += run->series.last.states[d]->resets;
+		ambiguous += run->series.last.states[d]->ambiguous;
 		late_nj += run->series.last.states[d]->late_nj;
 	}
 	say_count(line, errors, "readings without a value");
@@ -449,6 +450,7 @@ static void say_sensors(struct line *line, const struct report_run *run)
 		say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
 		    units_time(number, (double)gap_ns / 1e9, 3));
 	say_count(line, resets, "resets of counters");
+	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
 	if (late_nj)
 		say(line, "%s came too late to be shared",
 		    units_energy(number, (double)late_nj / 1e9, 3));

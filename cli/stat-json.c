@@ -57,6 +57,14 @@ static void set_energy(json_t *obj, const char *key_nj, const char *key_j, bool 
 	set(obj, key_j, real_or_null(is_known ? (double)energy_nj / 1e9 : NAN));
 }
 
+static void set_loss(json_t *obj, const struct stat_loss *loss)
+{
+	set(obj, "errors", json_integer((json_int_t)loss->errors));
+	set(obj, "resets", json_integer((json_int_t)loss->resets));
+	set(obj, "gap_s", json_real((double)loss->gap_ns / 1e9));
+	set(obj, "ambiguous", json_integer((json_int_t)loss->ambiguous));
+}
+
 static json_t *domains_value(const struct stat_report *report, const struct stat_run *run)
 {
 	json_t *array = json_array();
@@ -75,6 +83,7 @@ static json_t *domains_value(const struct stat_report *report, const struct stat
 		set_energy(obj, "energy_nj", "energy_j", run->domain_known[i], run->domain_nj[i]);
 		set_energy(obj, "machine_energy_nj", "machine_energy_j", run->domain_known[i],
 			   run->domain_machine_nj[i]);
+		set_loss(obj, &run->domain_loss[i]);
 		json_array_append_new(array, obj);
 	}
 	return array;

@@ -166,12 +166,40 @@ static void print_title(const struct stat_report *report, FILE *out)
 		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
 }
 
+/* Of the domains that make up the machine, in all runs. */
+static void print_missing(const struct stat_report *report, FILE *out)
+{
+	uint64_t gap_ns = 0, resets = 0, ambiguous = 0;
+	char number[UNITS_SIZE];
+	size_t k, i;
+
+	for (k = 0; k < report->n_runs; k++) {
+		const struct stat_run *run = &report->runs[k];
+
+		for (i = 0; i < run->n_domains; i++) {
+			if (!watt_session_get_domain(report->setup->ses, i)->is_partition)
+				continue;
+			gap_ns += run->domain_loss[i].gap_ns;
+			resets += run->domain_loss[i].resets;
+			ambiguous += run->domain_loss[i].ambiguous;
+		}
+	}
+	if (gap_ns)
+		fprintf(out, " No energy is known of %s; counters began anew %llu times.\n",
+			units_time(number, (double)gap_ns / 1e9, 2), (unsigned long long)resets);
+	if (ambiguous)
+		fprintf(out,
+			" %llu times a counter may have wrapped unseen: energy may be missing.\n",
+			(unsigned long long)ambiguous);
+}
+
 /* What could make the numbers wrong, if anything did. */
 static void print_losses(const struct stat_report *report, FILE *out)
 {
 	const struct watt_quality *quality = &report->setup->quality;
 	char number[UNITS_SIZE];
 
+	print_missing(report, out);
 	if (quality->lost_records)
 		fprintf(out, " %llu records of tasks were lost.\n",
 			(unsigned long long)quality->lost_records);

@@ -239,6 +239,17 @@ static int wait_for_end(struct measurement *m)
 	}
 }
 
+static struct stat_loss loss_between(const struct watt_domain_state *before,
+				     const struct watt_domain_state *after)
+{
+	return (struct stat_loss){
+		.errors = after->errors - before->errors,
+		.resets = after->resets - before->resets,
+		.gap_ns = after->gap_ns - before->gap_ns,
+		.ambiguous = after->ambiguous - before->ambiguous,
+	};
+}
+
 static void fill_domains(struct stat_run *run, const struct totals *before,
 			 const struct totals *after)
 {
@@ -248,6 +259,7 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
 	run->domain_nj = xcalloc(n, sizeof(*run->domain_nj));
 	run->domain_machine_nj = xcalloc(n, sizeof(*run->domain_machine_nj));
+	run->domain_loss = xcalloc(n, sizeof(*run->domain_loss));
 	for (i = 0; i < n; i++) {
 		const struct watt_domain_state *b = before->view.states[i];
 		const struct watt_domain_state *a = after->view.states[i];
@@ -255,6 +267,7 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 		run->domain_known[i] = after->row && view_has_energy(a);
 		run->domain_nj[i] = totals_get_domain_nj(after, i);
 		run->domain_machine_nj[i] = a->energy_nj - b->energy_nj;
+		run->domain_loss[i] = loss_between(b, a);
 		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
 			run->machine_w +=
 				(double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
@@ -392,6 +405,7 @@ void stat_run_done(struct stat_run *run)
 	free(run->domain_known);
 	free(run->domain_nj);
 	free(run->domain_machine_nj);
+	free(run->domain_loss);
 	free(run->intervals);
 	stat_phases_done(&run->phases);
 	*run = (struct stat_run){ 0 };

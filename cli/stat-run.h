@@ -24,6 +24,14 @@ struct stat_interval {
 	uint64_t cpu_ns;
 };
 
+/* What is missing in a domain's energy. */
+struct stat_loss {
+	uint64_t errors; /* readings without a value */
+	uint64_t resets; /* of its counter */
+	uint64_t gap_ns; /* time for which no energy is known */
+	uint64_t ambiguous;
+};
+
 struct stat_run {
 	bool is_known;      /* the energy is; without it only times are */
 	int64_t energy_nj;  /* of the command and its descendants */
@@ -40,6 +48,7 @@ struct stat_run {
 	bool *domain_known; /* whether the domain has any energy */
 	int64_t *domain_nj; /* of the command */
 	int64_t *domain_machine_nj;
+	struct stat_loss *domain_loss;
 	struct stat_interval *intervals;
 	size_t n_intervals;
 	struct stat_phases phases; /* none, if no mark was made */

@@ -57,6 +57,9 @@ struct watt_domain_state {
 	int64_t late_nj;         /**< came after its slices had to go: in unattributed */
 	int64_t shared_idle_nj;  /**< idle energy that the policy gave to who ran: not in idle_nj */
 	int64_t window_shared_idle_nj;
+	/** Pairs of readings so far apart that the counter may have wrapped unseen between them:
+	 *  some multiple of its range may be missing. */
+	uint64_t ambiguous;
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

@@ -149,6 +149,7 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 	state->resets = stats.resets;
 	state->gaps = stats.gaps;
 	state->gap_ns = stats.gap_ns;
+	state->ambiguous = stats.ambiguous;
 }
 
 static void fill_state(struct watt_domain_state *state, struct watt_ledger *ledger,

@@ -45,6 +45,7 @@ static void add_counts(struct watt_json *doc, struct watt_json_node obj,
 	watt_json_int(doc, obj, "resets", (int64_t)state->resets);
 	watt_json_int(doc, obj, "gaps", (int64_t)state->gaps);
 	watt_json_time(doc, obj, "gap_s", state->gap_ns);
+	watt_json_int(doc, obj, "ambiguous", (int64_t)state->ambiguous);
 	watt_json_int(doc, obj, "late_nj", state->late_nj);
 }
 

@@ -41,6 +41,21 @@ static const struct watt_channel model = {
 	.idle_uw = 4000000,
 };
 
+/* One that wraps every 10 J, and can't use more than 2 W. */
+static const struct watt_channel narrow = {
+	.name = "n",
+	.source = "t",
+	.domain = "dram-0",
+	.kind = WATT_DOMAIN_DRAM,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.wrap_nj = 10000 * MS,
+	.max_power_uw = 2000000,
+};
+
 struct bench {
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
@@ -51,7 +66,8 @@ struct bench {
 static void open_bench_by(struct bench *b, const char *idle_policy, size_t n_channels,
 			  uint32_t n_cpus)
 {
-	static const struct watt_channel *const channels[] = { &packages[0], &packages[1], &model };
+	static const struct watt_channel *const channels[] = { &packages[0], &packages[1], &model,
+							       &narrow };
 	static const uint16_t slots[3] = { 0, 1, UINT16_MAX };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,
@@ -230,6 +246,29 @@ static void test_idle_is_shared_in_its_slice(void **state)
 	close_bench(&b);
 }
 
+/* What may be missing because nobody looked for too long is said. */
+static void test_unseen_wraps_are_told(void **state)
+{
+	const struct watt_domain_state *s;
+	struct bench b;
+
+	open_bench(&b, 4, 3);
+	read_counter(&b, 3, 0, 9000);
+	sweep(&b, 0, 0, 0);
+	read_counter(&b, 3, 1000, 500);
+	sweep(&b, 1000, 0, 100);
+	s = state_of(&b, 1000, 3);
+	assert_int_equal(s->energy_nj, 1500 * MS);
+	assert_int_equal(s->wraps, 1);
+	assert_int_equal(s->ambiguous, 0);
+	read_counter(&b, 3, 9000, 2500);
+	sweep(&b, 9000, 0, 200);
+	s = state_of(&b, 9000, 3);
+	assert_int_equal(s->energy_nj, 3500 * MS);
+	assert_int_equal(s->ambiguous, 1);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -237,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_late_energy_is_unattributed),
 		cmocka_unit_test(test_nothing_to_measure),
 		cmocka_unit_test(test_idle_is_shared_in_its_slice),
+		cmocka_unit_test(test_unseen_wraps_are_told),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
