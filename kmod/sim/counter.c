@@ -77,6 +77,16 @@ void sim_counter_set(struct sim_counter *counter, u64 value)
 }
 EXPORT_SYMBOL_GPL(sim_counter_set);
 
+void sim_counter_origin(struct sim_counter *counter, struct sim_energy *ret)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&counter->lock, flags);
+	*ret = counter->origin;
+	raw_spin_unlock_irqrestore(&counter->lock, flags);
+}
+EXPORT_SYMBOL_GPL(sim_counter_origin);
+
 void sim_counter_fail(struct sim_counter *counter, int error)
 {
 	unsigned long flags;

@@ -29,6 +29,8 @@ void sim_counter_done(struct sim_counter *counter);
 int sim_counter_read(struct sim_counter *counter, u64 *ret);
 /* From now on it counts from value. */
 void sim_counter_set(struct sim_counter *counter, u64 value);
+/* The meter's energy when it began to count, or was set. */
+void sim_counter_origin(struct sim_counter *counter, struct sim_energy *ret);
 void sim_counter_fail(struct sim_counter *counter, int error);
 u64 sim_counter_max(const struct sim_counter *counter);
 

@@ -218,12 +218,15 @@ static void list_device(const struct sim_device_class *class, const struct sim_d
 		   device->shown ? dev_name(device->shown) : "hidden");
 	for (i = 0; i < device->n_sensors; i++) {
 		struct sim_sensor *sensor = device->sensors[i];
+		struct sim_energy origin;
 		long value = 0;
 		int r = class->read(sensor, &value);
 
-		seq_printf(file, "%s %s %s meter=%s %s=%ld errno=%d\n", class->noun, device->name,
-			   sensor->name, sim_meter_name(sensor->counter.meter), class->value, value,
-			   -r);
+		sim_counter_origin(&sensor->counter, &origin);
+		seq_printf(file, "%s %s %s meter=%s %s=%ld errno=%d origin_nj=%llu.%06u\n",
+			   class->noun, device->name, sensor->name,
+			   sim_meter_name(sensor->counter.meter), class->value, value, -r,
+			   origin.nj, origin.fj);
 	}
 }
 

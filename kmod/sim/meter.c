@@ -290,8 +290,11 @@ static void show_meters(struct seq_file *file)
 	list_for_each_entry(meter, &meters, node) {
 		sim_meter_refresh(meter);
 		sim_meter_energy(meter, 0, &used);
-		seq_printf(file, "meter %s energy_nj=%llu.%06u power_uw=%u users=%u\n", meter->name,
+		seq_printf(file, "meter %s energy_nj=%llu.%06u power_uw=%u users=%u", meter->name,
 			   used.nj, used.fj, sim_meter_power_uw(meter), meter->users);
+		/* changed under the simulator's mutex alone */
+		seq_printf(file, " since_ns=%llu since_nj=%llu.%06u\n", meter->since_ns,
+			   meter->base.nj, meter->base.fj);
 	}
 }
 

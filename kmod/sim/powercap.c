@@ -100,6 +100,7 @@ static void show_zones(struct seq_file *file)
 	struct sim_zone *zone;
 
 	for (zone = sim_zone_next(NULL); zone; zone = sim_zone_next(zone)) {
+		struct sim_energy origin;
 		u64 energy_uj = 0;
 		int r = sim_zone_energy_uj(zone, &energy_uj);
 
@@ -107,6 +108,8 @@ static void show_zones(struct seq_file *file)
 			   zone->view ? "shown as " : "hidden",
 			   zone->view ? sim_view_name(zone->view) : "",
 			   zone->limit_uw ? " limited" : "", sim_meter_name(zone->counter.meter));
+		sim_counter_origin(&zone->counter, &origin);
+		seq_printf(file, " origin_nj=%llu.%06u", origin.nj, origin.fj);
 		if (r)
 			seq_printf(file, " errno=%d\n", -r);
 		else

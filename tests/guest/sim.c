@@ -197,18 +197,63 @@ const struct sim_process *sim_truth_find(const struct sim_truth *truth, uint32_t
 	return NULL;
 }
 
-int64_t sim_meter_nj(const char *name)
+/* The line of `state` that begins with these words. */
+static void find_state(const char *words, char *line, size_t size)
 {
 	FILE *file = open_file("state");
-	char line[256], found[64];
-	int64_t energy_nj = -1;
+	size_t len = strlen(words);
+	bool is_found = false;
 
-	while (energy_nj < 0 && fgets(line, sizeof(line), file))
-		if (sscanf(line, "meter %63s energy_nj=%" SCNd64, found, &energy_nj) != 2 ||
-		    strcmp(found, name))
-			energy_nj = -1;
+	while (!is_found && fgets(line, (int)size, file))
+		is_found = !strncmp(line, words, len) && line[len] == ' ';
 	fclose(file);
-	if (energy_nj < 0)
-		die("there is no meter %s", name);
-	return energy_nj;
+	if (!is_found)
+		die("there is no %s", words);
+}
+
+/* The number behind " KEY=" in a line. */
+static int64_t number_of(const char *line, const char *key)
+{
+	char text[32];
+	const char *found;
+
+	snprintf(text, sizeof(text), " %s=", key);
+	found = strstr(line, text);
+	if (!found)
+		die("no %s in '%s'", key, line);
+	return (int64_t)strtoull(found + strlen(text), NULL, 10);
+}
+
+static void find_meter(const char *name, char *line, size_t size)
+{
+	char words[80];
+
+	snprintf(words, sizeof(words), "meter %s", name);
+	find_state(words, line, size);
+}
+
+int64_t sim_meter_nj(const char *name)
+{
+	char line[256];
+
+	find_meter(name, line, sizeof(line));
+	return number_of(line, "energy_nj");
+}
+
+void sim_meter_since(const char *name, uint64_t *ret_ns, int64_t *ret_nj, uint32_t *ret_uw)
+{
+	char line[256];
+
+	find_meter(name, line, sizeof(line));
+	*ret_ns = (uint64_t)number_of(line, "since_ns");
+	*ret_nj = number_of(line, "since_nj");
+	*ret_uw = (uint32_t)number_of(line, "power_uw");
+}
+
+int64_t sim_origin_nj(const char *counter)
+{
+	char line[256];
+
+	find_state(counter, line, sizeof(line));
+	return number_of(line, "origin_nj");
 }

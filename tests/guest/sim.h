@@ -47,5 +47,9 @@ const struct sim_process *sim_truth_find(const struct sim_truth *truth, uint32_t
 					 uint64_t start_ns);
 /* The true energy of a meter by now, in nJ. */
 int64_t sim_meter_nj(const char *name);
+/* When its power was last set (CLOCK_MONOTONIC), what it had used by then, and its power. */
+void sim_meter_since(const char *name, uint64_t *ret_ns, int64_t *ret_nj, uint32_t *ret_uw);
+/* The meter's energy when a counter ("zone package-0", "chip card energy1") was last set. */
+int64_t sim_origin_nj(const char *counter);
 
 #endif
