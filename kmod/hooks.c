@@ -14,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/tracepoint.h>
 #include <net/sock.h>
+#include <trace/events/sched.h>
 
 #include "process.h"
 #include "unit.h"
@@ -26,6 +27,21 @@ static void on_fork(void *unused, struct task_struct *parent, struct task_struct
 	watt_process_add(child);
 	rcu_read_unlock();
 }
+
+/* It runs on for a moment, and is on the lists until it is reaped. */
+static void on_exit(void *unused, struct task_struct *task)
+{
+	watt_process_thread_exits(task);
+}
+
+/* Of newer kernels. */
+static void on_exit_of_group(void *unused, struct task_struct *task, bool is_group_dead)
+{
+	watt_process_thread_exits(task);
+}
+
+#define EXIT_TELLS_GROUP \
+	__same_type(__traceiter_sched_process_exit, int(void *, struct task_struct *, bool))
 
 static void on_free(void *unused, struct task_struct *task)
 {
@@ -86,9 +102,14 @@ struct hook {
 	struct tracepoint *tracepoint;
 };
 
+/* The end of a thread is heard before its exit, so that what is noted of one is dropped again. */
 static struct hook hooks[] = {
 	{ .name = "sched_migrate_task", .run = on_migrate, .is_needed = true },
 	{ .name = "sched_process_free", .run = on_free, .is_needed = true, .is_wanted = true },
+	{ .name = "sched_process_exit",
+	  .run = EXIT_TELLS_GROUP ? (void *)on_exit_of_group : (void *)on_exit,
+	  .is_needed = true,
+	  .is_wanted = true },
 	{ .name = "sched_process_fork", .run = on_fork, .is_needed = true, .is_wanted = true },
 	{ .name = "net_dev_queue", .run = on_send, .is_wanted = true },
 	{ .name = "skb_copy_datagram_iovec", .run = on_receive, .is_wanted = true },

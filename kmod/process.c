@@ -10,6 +10,7 @@
 #include <linux/timekeeping.h>
 #include <linux/xarray.h>
 
+#include "leaver.h"
 #include "params.h"
 #include "unit.h"
 
@@ -26,7 +27,11 @@ static struct watt_process *unlisted;
 
 static struct watt_process *record_new(gfp_t gfp)
 {
-	return kmem_cache_zalloc(cache, gfp);
+	struct watt_process *process = kmem_cache_zalloc(cache, gfp);
+
+	if (process)
+		watt_leavers_init(process);
+	return process;
 }
 
 static void record_free(struct watt_process *process)
@@ -35,6 +40,7 @@ static void record_free(struct watt_process *process)
 		put_pid(process->pid);
 	if (process->cgroup)
 		cgroup_put(process->cgroup);
+	watt_leavers_done(process);
 	kmem_cache_free(cache, process);
 }
 
@@ -201,22 +207,45 @@ static void take_last_words(struct watt_process *process, struct task_struct *le
 	};
 	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
 	watt_process_set_cgroup(process, leader);
-	llist_add(&process->dead_node, &dead);
+	/* with last_words: watt_usage_read_dead() */
+	smp_store_release(&process->is_freed, true);
+}
+
+static void list_dead(struct watt_process *process)
+{
+	if (!xchg(&process->is_dead, 1))
+		llist_add(&process->dead_node, &dead);
+}
+
+void watt_process_thread_exits(struct task_struct *task)
+{
+	struct watt_process *process;
+
+	rcu_read_lock();
+	process = watt_process_find(task);
+	if (process) {
+		watt_leaver_add(process, task);
+		if (!atomic_read(&task->signal->live))
+			list_dead(process);
+	}
+	rcu_read_unlock();
 }
 
 void watt_process_thread_freed(struct task_struct *task)
 {
 	struct watt_process *process;
-	unsigned int unit = watt_unit_of_cpu(task_cpu(task));
 
 	rcu_read_lock();
 	process = watt_process_find(task);
 	if (process) {
-		atomic64_add(task->se.sum_exec_runtime, &process->parts[unit].base_ns);
-		if (thread_group_leader(task))
+		watt_leaver_free(process, task);
+		WRITE_ONCE(process->seen_run_ns, WATT_RUN_UNSEEN);
+		if (thread_group_leader(task)) {
 			take_last_words(process, task);
+			list_dead(process);
+		}
 	} else if (READ_ONCE(counting_since_ns)) {
-		atomic64_add(task->se.sum_exec_runtime, &unlisted->parts[unit].base_ns);
+		watt_leaver_free(unlisted, task);
 	}
 	rcu_read_unlock();
 }

@@ -10,9 +10,11 @@
 #define WATTRIBUTE_PROCESS_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "amount.h"
@@ -59,10 +61,14 @@ struct watt_part {
 	u8 n_low; /* samples in a row that were lower than one before */
 };
 
+#define WATT_RUN_UNSEEN U64_MAX
+
 struct watt_process {
 	struct watt_process __rcu *older; /* of the same pid, dead */
 	struct rcu_head rcu;
 	struct llist_node dead_node;
+	spinlock_t leavers_lock; /* of leavers, and of base_ns where a leaver's time goes there */
+	struct list_head leavers;
 	struct watt_process *next_dead;
 	struct watt_process *next_active;
 	struct pid *pid;
@@ -73,10 +79,13 @@ struct watt_process {
 	char comm[TASK_COMM_LEN];
 	bool is_kernel;
 	bool is_alive;
-	bool is_known;    /* a first sample was taken */
-	bool is_newborn;  /* was born after the module was loaded: counts from zero */
-	u64 pass;         /* the sample that has it */
-	u64 seen_run_ns;  /* of its only thread, at the last sample that had it */
+	bool is_known;   /* a first sample was taken */
+	bool is_newborn; /* was born after the module was loaded: counts from zero */
+	bool is_freed;   /* its leader was, and last_words are there */
+	bool is_final;   /* nothing of it is still to come */
+	int is_dead;     /* in the list of those whose last thread has exited; by xchg() */
+	u64 pass;        /* the sample that has it */
+	u64 seen_run_ns; /* of its only thread, at the last sample that had it; or WATT_RUN_UNSEEN */
 	u64 first_window; /* that shows it; 0: none so far */
 	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
 	u64 last_window;  /* that shows it; 0: not known yet */
@@ -102,9 +111,11 @@ struct watt_process *watt_process_of_current(void);
 /* By its leader; the one that is there if there is one. Under RCU. NULL: no memory, or too many. */
 struct watt_process *watt_process_add(struct task_struct *leader);
 
-/* A task was freed: in its RCU callback, when its run time is final. */
+/* A task exits; it is the current one. */
+void watt_process_thread_exits(struct task_struct *task);
+/* A task is freed: in its RCU callback, when its run time is final. */
 void watt_process_thread_freed(struct task_struct *task);
-/* Those that have died since the last call, linked by next_dead. For the sampler. */
+/* Whose last thread has exited since the last call, linked by next_dead. For the sampler. */
 struct watt_process *watt_processes_take_dead(void);
 /* Frees a dead one when its readers are done. For the sampler. */
 void watt_process_remove(struct watt_process *process);

@@ -116,6 +116,8 @@ static bool is_crowded(void)
 /* Decides what becomes of a dead one. True: it was removed. */
 static bool bury(struct watt_process *process, u64 window, u64 now_ns)
 {
+	if (!process->is_final)
+		return false;
 	if (!process->dead_window) {
 		process->dead_window = window;
 		process->dead_ns = now_ns;

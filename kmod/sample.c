@@ -59,16 +59,16 @@ static void refresh(struct watt_process *process, struct task_struct *leader)
 	watt_process_set_cgroup(process, leader);
 }
 
-/* Whether its only thread has not run since the last time. All else waits for the window. */
+/* Whether its only thread has not run since the last time, and no other was left to be counted. */
 static bool is_asleep(const struct pass *pass, struct watt_process *process,
 		      struct task_struct *leader)
 {
 	u64 run_ns = READ_ONCE(leader->se.sum_exec_runtime);
 
-	if (run_ns == process->seen_run_ns && !pass->is_window && !pass->weights.mem_bytes &&
-	    thread_group_empty(leader))
+	if (run_ns == READ_ONCE(process->seen_run_ns) && list_empty(&process->leavers) &&
+	    !pass->is_window && !pass->weights.mem_bytes && thread_group_empty(leader))
 		return true;
-	process->seen_run_ns = run_ns;
+	WRITE_ONCE(process->seen_run_ns, run_ns);
 	return false;
 }
 
@@ -122,6 +122,16 @@ static void visit_all(struct pass *pass)
 	rcu_read_unlock();
 }
 
+/* It is on none of the kernel's lists any more. */
+static void visit_reaped(struct pass *pass, struct watt_process *process)
+{
+	struct watt_counts before = process->now;
+
+	watt_usage_read_dead(process, pass->time_ns);
+	process->is_alive = false;
+	account(pass, process, &before);
+}
+
 static void visit_dead(struct pass *pass)
 {
 	struct watt_process *fresh = watt_processes_take_dead(), *process;
@@ -132,15 +142,11 @@ static void visit_dead(struct pass *pass)
 		process->next_dead = dying;
 		dying = process;
 	}
-	for (process = dying; process; process = process->next_dead) {
-		struct watt_counts before = process->now;
-
-		if (process->last_window || process->pass == pass->number)
-			continue;
-		watt_usage_read_dead(process, pass->time_ns);
-		process->is_alive = false;
-		account(pass, process, &before);
-	}
+	rcu_read_lock();
+	for (process = dying; process; process = process->next_dead)
+		if (!process->last_window && process->pass != pass->number)
+			visit_reaped(pass, process);
+	rcu_read_unlock();
 }
 
 static void visit_unlisted(struct pass *pass)

@@ -13,24 +13,24 @@
 #include <linux/sched/task.h>
 #include <linux/time64.h>
 
+#include "leaver.h"
 #include "process.h"
 #include "unit.h"
 
-/* A thread's time is away from its exit until RCU has freed it, which is soon. */
+/* The time of a thread that could not be noted when it exited is away until RCU has freed it. */
 #define LOW_SAMPLES_MAX 200
 
 static u64 n_rebased;
 
-/* The run time of the threads, by where they are. */
+/* The run time of all threads, by where they are, in delta_ns. */
 static void read_threads(struct watt_process *process, struct task_struct *leader,
 			 struct watt_counts *ret)
 {
 	const struct signal_struct *signal = leader->signal;
 	struct task_struct *thread;
-	unsigned int i, n = watt_units_count();
+	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		process->parts[i].delta_ns = 0;
+	watt_leavers_read(process);
 	ret->wakeups = signal->nvcsw;
 	ret->disk_read_bytes = signal->ioac.read_bytes;
 	ret->disk_write_bytes = signal->ioac.write_bytes;
@@ -60,13 +60,12 @@ static void read_group(struct watt_process *process, struct task_struct *leader,
 }
 
 /*
- * A part's time from what the threads that are there now have run, in delta_ns, which becomes what
- * is new. A thread that moves while it is read can seem to be in two places, with all that it ever
+ * A part's time so far is in delta_ns, which becomes what is new. A thread that moves while it is read can seem to be in two places, with all that it ever
  * ran: more than the CPUs can have run is not believed, and less than before is held for a while.
  */
 static void settle_part(struct watt_part *part, u64 time_ns)
 {
-	s64 cpu_ns = atomic64_read(&part->base_ns) + (s64)part->delta_ns;
+	s64 cpu_ns = (s64)part->delta_ns;
 	s64 delta_ns = cpu_ns - (s64)part->cpu_ns;
 	/* ticks come late, and threads that exited come all at once */
 	s64 most_ns = 4 * (time_ns + 100 * NSEC_PER_MSEC) * num_online_cpus();
@@ -92,7 +91,7 @@ static void settle(struct watt_process *process, u64 time_ns)
 		if (process->is_known || process->is_newborn) {
 			settle_part(part, time_ns);
 		} else {
-			part->cpu_ns = atomic64_read(&part->base_ns) + part->delta_ns;
+			part->cpu_ns = part->delta_ns;
 			part->delta_ns = 0;
 		}
 		process->now.cpu_ns += part->delta_ns;
@@ -163,11 +162,13 @@ void watt_usage_read(struct watt_process *process, struct task_struct *leader, u
 
 void watt_usage_read_dead(struct watt_process *process, u64 time_ns)
 {
-	unsigned int i, n = watt_units_count();
+	/* before last_words: take_last_words() */
+	bool is_freed = smp_load_acquire(&process->is_freed);
 
-	for (i = 0; i < n; i++)
-		process->parts[i].delta_ns = 0;
-	set_counts(process, &process->last_words);
+	watt_leavers_read(process);
+	process->is_final = is_freed && list_empty(&process->leavers);
+	if (is_freed)
+		set_counts(process, &process->last_words);
 	process->now.mem_bytes = 0;
 	settle(process, time_ns);
 }

@@ -14,7 +14,7 @@ struct watt_process;
  */
 void watt_usage_read(struct watt_process *process, struct task_struct *leader, u64 time_ns,
 		     bool with_memory);
-/* The same for one that is dead: what its threads left. */
+/* The same for one whose threads are all reaped. Sets ->is_final when they are freed too. */
 void watt_usage_read_dead(struct watt_process *process, u64 time_ns);
 /* For the one that stands for all without a record. */
 void watt_usage_read_unlisted(struct watt_process *process);

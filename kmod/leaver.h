@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that have exited: from the moment when they are reaped until RCU frees them they are on
+ * none of the kernel's lists, which takes tens of ms, and seconds where RCU is lazy. What they ran
+ * must not be away for so long: it was used in the sample in which they ran.
+ */
+#ifndef WATTRIBUTE_LEAVER_H
+#define WATTRIBUTE_LEAVER_H
+
+struct task_struct;
+struct watt_process;
+
+void watt_leavers_init(struct watt_process *process);
+/* With the record; nobody looks any more. */
+void watt_leavers_done(struct watt_process *process);
+
+/* A thread exits. It is not noted where there is no memory: its time comes late then. */
+void watt_leaver_add(struct watt_process *process, const struct task_struct *task);
+/* It is freed, noted or not: its run time is final, and goes to the base of its unit. */
+void watt_leaver_free(struct watt_process *process, const struct task_struct *task);
+/* Sets delta_ns of each part to its base and the run time of those that are on no list. */
+void watt_leavers_read(struct watt_process *process);
+
+#endif
