@@ -17,7 +17,7 @@ void watt_ledger_done(void);
 
 bool watt_ledger_has_rapl(void);
 /* Divides what RAPL counted since the last time among those with weights, by next_active. */
-void watt_ledger_divide(struct watt_process *active, u64 time_ns);
+void watt_ledger_divide(struct watt_process *active);
 
 /* Since the module was loaded. */
 struct watt_amount watt_ledger_total(void);

@@ -43,6 +43,11 @@ u64 watt_rapl_shared_nj(unsigned int unit)
 	return 0;
 }
 
+u64 watt_rapl_read_ns(unsigned int unit)
+{
+	return 0;
+}
+
 u64 watt_rapl_n_errors(void)
 {
 	return 0;

@@ -11,6 +11,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/topology.h>
 
 #include "compat.h"
@@ -32,6 +33,7 @@ struct core {
 
 struct curves {
 	struct counter counters[WATT_RAPL_N];
+	u64 read_ns; /* when; halfway through the reading */
 };
 
 static struct watt_rapl_model model;
@@ -185,6 +187,7 @@ static bool is_shared(enum watt_rapl_domain domain)
 static void read_unit(unsigned int unit, bool with_all)
 {
 	unsigned int cpu = watt_unit_online_cpu(unit), domain;
+	u64 begin_ns = ktime_get_ns();
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++) {
 		struct counter *counter = &curves[unit].counters[domain];
@@ -198,6 +201,7 @@ static void read_unit(unsigned int unit, bool with_all)
 		else
 			n_errors++;
 	}
+	curves[unit].read_ns = begin_ns + (ktime_get_ns() - begin_ns) / 2;
 }
 
 void watt_rapl_read(bool with_all)
@@ -245,6 +249,11 @@ u64 watt_rapl_shared_nj(unsigned int unit)
 	if (watt_rapl_has(unit, WATT_RAPL_DRAM))
 		energy_nj += watt_rapl_energy_nj(unit, WATT_RAPL_DRAM);
 	return energy_nj;
+}
+
+u64 watt_rapl_read_ns(unsigned int unit)
+{
+	return curves[unit].read_ns;
 }
 
 const char *watt_rapl_name(enum watt_rapl_domain domain)

@@ -33,6 +33,8 @@ u64 watt_rapl_energy_nj(unsigned int unit, enum watt_rapl_domain domain);
 const char *watt_rapl_name(enum watt_rapl_domain domain);
 /* What a unit took that is shared among processes: its package and its memory. */
 u64 watt_rapl_shared_nj(unsigned int unit);
+/* When it was read last. */
+u64 watt_rapl_read_ns(unsigned int unit);
 /* Reads that failed. */
 u64 watt_rapl_n_errors(void);
 

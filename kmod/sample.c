@@ -183,7 +183,7 @@ static void sample(bool is_window)
 	visit_all(&pass);
 	visit_dead(&pass);
 	visit_unlisted(&pass);
-	watt_ledger_divide(pass.active, pass.time_ns);
+	watt_ledger_divide(pass.active);
 	if (is_window)
 		dying = watt_publish(begin_ns, stat.n_samples, dying);
 	pass_ns = ktime_get_ns() - begin_ns;
