@@ -31,7 +31,7 @@
 #include "sensor-live.h"
 #include "sensor-script.h"
 
-#define TRIES 4
+#define TRIES 6
 #define STALL_NS 450000000ULL /* less than the shortest wrap, and than what is a gap */
 #define NJ_PER_UJ 1000
 #define STAT_RESET_W 300 /* of the meter whose counter is reset while stat measures */

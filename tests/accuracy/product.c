@@ -99,7 +99,9 @@ struct product *product_record(const char *sources, const char *command)
 
 	if (!product)
 		die("out of memory");
-	run("wattribute record -q -f -o " RECORDING " --sources=%s -- %s", sources, command);
+	/* an emulated machine that others keep busy has no time for a reading each ms */
+	run("wattribute record -q -f -r 200Hz -o " RECORDING " --sources=%s -- %s", sources,
+	    command);
 	run("wattribute report --json " RECORDING " >" REPORT);
 	product->report = json_load_file(REPORT, 0, &error);
 	if (!product->report)
