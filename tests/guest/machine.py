@@ -29,6 +29,8 @@ BOOT_S = 90
 GRACE_S = 30
 
 
+# The emulator ends with who started it, however that ends.
+BOUND = ['setpriv', '--pdeathsig', 'KILL', '--']
 # By which clock the guest's time goes.
 CLOCKS = {
     'host': ['-accel', 'tcg,thread=multi'],
@@ -81,7 +83,7 @@ class Boot:
         return 'the guest hangs between two tests'
 
     def watch(self, argv):
-        with subprocess.Popen(argv + ['-monitor', 'none', '-serial', 'stdio'],
+        with subprocess.Popen(BOUND + argv + ['-monitor', 'none', '-serial', 'stdio'],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT) as qemu:
             try:
