@@ -15,6 +15,20 @@
 
 #ifdef CONFIG_X86_64
 #include <asm/msr.h>
+#include <asm/processor.h>
+#include <asm/topology.h>
+
+/* As many as the kernel expects; it is asked for more than there are rather than for fewer. */
+static inline unsigned int watt_max_packages(void)
+{
+	return topology_max_packages();
+}
+
+/* Whether its place is known: a CPU that was online once keeps it. */
+static inline bool watt_cpu_has_place(unsigned int cpu)
+{
+	return cpu_data(cpu).x86;
+}
 
 /* Reads a register of another CPU through the function that survives its absence. */
 static inline int watt_rdmsr_on_cpu(unsigned int cpu, u32 msr, u64 *ret)
@@ -24,6 +38,18 @@ static inline int watt_rdmsr_on_cpu(unsigned int cpu, u32 msr, u64 *ret)
 #else
 	return rdmsrl_safe_on_cpu(cpu, msr, ret);
 #endif
+}
+#else
+#include <linux/cpumask.h>
+
+static inline unsigned int watt_max_packages(void)
+{
+	return 1;
+}
+
+static inline bool watt_cpu_has_place(unsigned int cpu)
+{
+	return cpu_online(cpu);
 }
 #endif
 

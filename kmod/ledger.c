@@ -12,7 +12,6 @@
 struct account {
 	struct watt_baseline baseline;
 	u64 last_nj;
-	u64 last_ns; /* when that was read */
 };
 
 static struct account *accounts; /* per unit; NULL: no RAPL */
@@ -28,10 +27,8 @@ int watt_ledger_init(bool has_rapl)
 	accounts = kcalloc(watt_units_count(), sizeof(*accounts), GFP_KERNEL);
 	if (!accounts)
 		return -ENOMEM;
-	for (unit = 0; unit < watt_units_count(); unit++) {
+	for (unit = 0; unit < watt_units_count(); unit++)
 		accounts[unit].last_nj = watt_rapl_shared_nj(unit);
-		accounts[unit].last_ns = watt_rapl_read_ns(unit);
-	}
 	return 0;
 }
 
@@ -72,14 +69,12 @@ static u64 busy_ns(const struct watt_process *active, unsigned int unit)
 static void divide_unit(struct watt_process *active, unsigned int unit)
 {
 	struct account *account = &accounts[unit];
-	u64 now_nj = watt_rapl_shared_nj(unit);
+	u64 time_ns = watt_rapl_span_ns(unit), now_nj = watt_rapl_shared_nj(unit);
 	u64 energy_nj = now_nj - account->last_nj;
-	u64 time_ns = watt_rapl_read_ns(unit) - account->last_ns;
 	u64 idle_nj = watt_baseline_idle_nj(&account->baseline, time_ns, energy_nj);
 	u64 given_nj = 0;
 
 	account->last_nj = now_nj;
-	account->last_ns += time_ns;
 	watt_baseline_add(&account->baseline, time_ns, energy_nj, busy_ns(active, unit),
 			  watt_unit_n_online(unit));
 	if (watt_share_split(active, unit, energy_nj - idle_nj))
@@ -109,7 +104,8 @@ void watt_ledger_divide(struct watt_process *active)
 		return;
 	}
 	for (unit = 0; unit < watt_units_count(); unit++)
-		divide_unit(active, unit);
+		if (watt_rapl_is_read(unit))
+			divide_unit(active, unit);
 }
 
 struct watt_amount watt_ledger_total(void)

@@ -64,7 +64,8 @@ static void show_machine(struct watt_window *window, u64 now_ns, u64 n_samples)
 		for (domain = 0; domain < WATT_RAPL_N; domain++)
 			if (watt_rapl_has(unit, domain))
 				window->rapl_nj[unit * WATT_RAPL_N + domain] =
-					watt_rapl_energy_nj(unit, domain);
+					watt_rapl_energy_nj(unit, domain) |
+					(watt_rapl_is_read(unit) ? 0 : WATT_RAPL_OLD);
 }
 
 static void show_process(struct watt_process *process, u64 window)

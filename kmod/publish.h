@@ -16,7 +16,7 @@ struct watt_window {
 	u64 sample_ns, window_ns; /* the parameters */
 	struct watt_counts counts;
 	struct watt_amount energy, idle, unlisted;
-	u64 *rapl_nj; /* [unit * WATT_RAPL_N + domain] */
+	u64 *rapl_nj; /* [unit * WATT_RAPL_N + domain]; may be with WATT_RAPL_OLD */
 };
 
 int watt_publish_init(void);

@@ -38,12 +38,17 @@ const char *watt_rapl_name(enum watt_rapl_domain domain)
 	return "";
 }
 
-u64 watt_rapl_shared_nj(unsigned int unit)
+bool watt_rapl_is_read(unsigned int unit)
+{
+	return false;
+}
+
+u64 watt_rapl_span_ns(unsigned int unit)
 {
 	return 0;
 }
 
-u64 watt_rapl_read_ns(unsigned int unit)
+u64 watt_rapl_shared_nj(unsigned int unit)
 {
 	return 0;
 }

@@ -33,7 +33,10 @@ struct core {
 
 struct curves {
 	struct counter counters[WATT_RAPL_N];
-	u64 read_ns; /* when; halfway through the reading */
+	bool is_known; /* which counters there are: a CPU of it was online */
+	bool is_read;  /* this time */
+	u64 read_ns;   /* when, halfway through; 0: not since its CPUs came online */
+	u64 span_ns;   /* since the read before; 0: this one is the first */
 };
 
 static struct watt_rapl_model model;
@@ -72,38 +75,40 @@ static bool probe(unsigned int cpu, enum watt_rapl_domain domain)
 	return model.registers[domain].msr && !read_raw(cpu, domain, &raw) && raw;
 }
 
-static bool probe_all(void)
+static void say_found(unsigned int unit)
 {
-	unsigned int unit, domain;
-	bool has_any = false;
+	unsigned int domain;
+	char text[64] = "";
 
-	cpus_read_lock();
-	for (unit = 0; unit < watt_units_count(); unit++) {
-		unsigned int cpu = watt_unit_online_cpu(unit);
-
-		for (domain = 0; domain < WATT_RAPL_N; domain++)
-			curves[unit].counters[domain].is_there = probe(cpu, domain);
-		has_any |= curves[unit].counters[WATT_RAPL_PACKAGE].is_there;
+	for (domain = 0; domain < WATT_RAPL_N; domain++) {
+		if (!watt_rapl_has(unit, domain))
+			continue;
+		strlcat(text, " ", sizeof(text));
+		strlcat(text, watt_rapl_name(domain), sizeof(text));
 	}
-	cpus_read_unlock();
-	return has_any;
+	pr_info("RAPL of package-%s:%s\n", watt_unit_name(unit), text);
 }
 
-static void say_found(void)
+static void get_to_know(unsigned int unit, unsigned int cpu)
 {
-	unsigned int unit, domain;
+	struct curves *curve = &curves[unit];
+	unsigned int domain;
 
-	for (unit = 0; unit < watt_units_count(); unit++) {
-		char text[64] = "";
+	for (domain = 0; domain < WATT_RAPL_N; domain++)
+		curve->counters[domain].is_there = probe(cpu, domain);
+	/* with its name and its counters: watt_rapl_has() */
+	smp_store_release(&curve->is_known, true);
+	say_found(unit);
+}
 
-		for (domain = 0; domain < WATT_RAPL_N; domain++) {
-			if (!watt_rapl_has(unit, domain))
-				continue;
-			strlcat(text, " ", sizeof(text));
-			strlcat(text, watt_rapl_name(domain), sizeof(text));
-		}
-		pr_info("RAPL of package-%s:%s\n", watt_unit_name(unit), text);
-	}
+static bool has_package(void)
+{
+	unsigned int unit;
+
+	for (unit = 0; unit < watt_units_count(); unit++)
+		if (watt_rapl_has(unit, WATT_RAPL_PACKAGE))
+			return true;
+	return false;
 }
 
 static int init_without(bool *ret)
@@ -129,12 +134,11 @@ int watt_rapl_init(bool *ret)
 		watt_units_done();
 		return -ENOMEM;
 	}
-	if (!probe_all()) {
+	watt_rapl_read(true);
+	if (!has_package()) {
 		watt_units_done();
 		return init_without(ret);
 	}
-	say_found();
-	watt_rapl_read(true);
 	*ret = true;
 	return 0;
 }
@@ -184,24 +188,74 @@ static bool is_shared(enum watt_rapl_domain domain)
 	return domain == WATT_RAPL_PACKAGE || domain == WATT_RAPL_DRAM;
 }
 
-static void read_unit(unsigned int unit, bool with_all)
+/* All or none: energy and the time that it is of belong together. */
+static bool read_shared(struct curves *curve, unsigned int cpu)
 {
-	unsigned int cpu = watt_unit_online_cpu(unit), domain;
-	u64 begin_ns = ktime_get_ns();
+	u32 raws[WATT_RAPL_N];
+	u64 begin_ns = ktime_get_ns(), now_ns;
+	unsigned int domain;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++) {
-		struct counter *counter = &curves[unit].counters[domain];
-		u32 raw;
+		if (!curve->counters[domain].is_there || !is_shared(domain))
+			continue;
+		if (read_raw(cpu, domain, &raws[domain])) {
+			n_errors++;
+			return false;
+		}
+	}
+	now_ns = begin_ns + (ktime_get_ns() - begin_ns) / 2;
+	for (domain = 0; domain < WATT_RAPL_N; domain++)
+		if (curve->counters[domain].is_there && is_shared(domain))
+			advance(&curve->counters[domain], raws[domain]);
+	curve->span_ns = curve->read_ns ? now_ns - curve->read_ns : 0;
+	curve->read_ns = now_ns;
+	return true;
+}
 
-		if (!counter->is_there || (!with_all && !is_shared(domain)) ||
+static void read_shown(struct curves *curve, unsigned int cpu)
+{
+	unsigned int domain;
+	u32 raw;
+
+	for (domain = 0; domain < WATT_RAPL_N; domain++) {
+		if (!curve->counters[domain].is_there || is_shared(domain) ||
 		    (domain == WATT_RAPL_CORE && model.is_per_core))
 			continue;
-		if (cpu < nr_cpu_ids && !read_raw(cpu, domain, &raw))
-			advance(counter, raw);
-		else
+		if (read_raw(cpu, domain, &raw))
 			n_errors++;
+		else
+			advance(&curve->counters[domain], raw);
 	}
-	curves[unit].read_ns = begin_ns + (ktime_get_ns() - begin_ns) / 2;
+}
+
+/*
+ * Nobody can tell whether the counters of CPUs that are away go on, start anew or wrap: what they
+ * count until one of the CPUs is back is not known, and left out.
+ */
+static void forget(struct curves *curve)
+{
+	unsigned int domain;
+
+	for (domain = 0; domain < WATT_RAPL_N; domain++)
+		curve->counters[domain].is_begun = false;
+	curve->read_ns = 0;
+}
+
+static void read_unit(unsigned int unit, bool with_all)
+{
+	struct curves *curve = &curves[unit];
+	unsigned int cpu = watt_unit_online_cpu(unit);
+
+	curve->is_read = false;
+	if (cpu >= nr_cpu_ids) {
+		forget(curve);
+		return;
+	}
+	if (!curve->is_known)
+		get_to_know(unit, cpu);
+	curve->is_read = read_shared(curve, cpu);
+	if (with_all)
+		read_shown(curve, cpu);
 }
 
 void watt_rapl_read(bool with_all)
@@ -220,7 +274,9 @@ void watt_rapl_read(bool with_all)
 
 bool watt_rapl_has(unsigned int unit, enum watt_rapl_domain domain)
 {
-	return curves && curves[unit].counters[domain].is_there;
+	/* before what is there: get_to_know() */
+	return curves && smp_load_acquire(&curves[unit].is_known) &&
+	       curves[unit].counters[domain].is_there;
 }
 
 bool watt_rapl_has_any(enum watt_rapl_domain domain)
@@ -240,6 +296,16 @@ u64 watt_rapl_energy_nj(unsigned int unit, enum watt_rapl_domain domain)
 	return mul_u64_u64_shr(curves[unit].counters[domain].total_raw, reg->nj, reg->shift);
 }
 
+bool watt_rapl_is_read(unsigned int unit)
+{
+	return curves[unit].is_read;
+}
+
+u64 watt_rapl_span_ns(unsigned int unit)
+{
+	return curves[unit].span_ns;
+}
+
 u64 watt_rapl_shared_nj(unsigned int unit)
 {
 	u64 energy_nj = 0;
@@ -249,11 +315,6 @@ u64 watt_rapl_shared_nj(unsigned int unit)
 	if (watt_rapl_has(unit, WATT_RAPL_DRAM))
 		energy_nj += watt_rapl_energy_nj(unit, WATT_RAPL_DRAM);
 	return energy_nj;
-}
-
-u64 watt_rapl_read_ns(unsigned int unit)
-{
-	return curves[unit].read_ns;
 }
 
 const char *watt_rapl_name(enum watt_rapl_domain domain)

@@ -6,6 +6,7 @@
 #ifndef WATTRIBUTE_RAPL_H
 #define WATTRIBUTE_RAPL_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 enum watt_rapl_domain {
@@ -16,6 +17,9 @@ enum watt_rapl_domain {
 	WATT_RAPL_PSYS,
 	WATT_RAPL_N,
 };
+
+/* Beside an energy: nobody could read whether there is more; see watt_rapl_is_read(). */
+#define WATT_RAPL_OLD BIT_ULL(63)
 
 /* Finds the units and their counters. False in *ret: there is no RAPL here; one unit for all. */
 int watt_rapl_init(bool *ret);
@@ -31,10 +35,12 @@ bool watt_rapl_has_any(enum watt_rapl_domain domain);
 u64 watt_rapl_energy_nj(unsigned int unit, enum watt_rapl_domain domain);
 /* "package", ... */
 const char *watt_rapl_name(enum watt_rapl_domain domain);
+/* Whether the last read was one; not while none of the unit's CPUs is online. */
+bool watt_rapl_is_read(unsigned int unit);
+/* The time in which a unit took what the last read added; 0: that read was the first. */
+u64 watt_rapl_span_ns(unsigned int unit);
 /* What a unit took that is shared among processes: its package and its memory. */
 u64 watt_rapl_shared_nj(unsigned int unit);
-/* When it was read last. */
-u64 watt_rapl_read_ns(unsigned int unit);
 /* Reads that failed. */
 u64 watt_rapl_n_errors(void);
 

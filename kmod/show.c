@@ -30,7 +30,7 @@ static void show_rapl_sum(struct seq_file *file, const struct watt_window *windo
 	if (!watt_rapl_has_any(domain))
 		return;
 	for (unit = 0; unit < watt_units_count(); unit++)
-		sum_nj += rapl_nj(window, unit, domain);
+		sum_nj += rapl_nj(window, unit, domain) & ~WATT_RAPL_OLD;
 	seq_printf(file, "rapl_%s_sum_uj=%llu\n", watt_rapl_name(domain), div_u64(sum_nj, 1000));
 }
 
@@ -40,12 +40,14 @@ static void show_rapl_unit(struct seq_file *file, const struct watt_window *wind
 	unsigned int domain;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++) {
-		if (!watt_rapl_has(unit, domain))
+		u64 energy_nj = rapl_nj(window, unit, domain);
+
+		if (!watt_rapl_has(unit, domain) || energy_nj & WATT_RAPL_OLD)
 			continue;
 		seq_printf(file, "rapl_package-%s%s%s_uj=%llu\n", watt_unit_name(unit),
 			   domain == WATT_RAPL_PACKAGE ? "" : "_",
 			   domain == WATT_RAPL_PACKAGE ? "" : watt_rapl_name(domain),
-			   div_u64(rapl_nj(window, unit, domain), 1000));
+			   div_u64(energy_nj, 1000));
 	}
 }
 

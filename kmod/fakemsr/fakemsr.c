@@ -2,7 +2,8 @@
 /*
  * RAPL's registers for a machine that has none, for tests: a probe answers in the place of the
  * function by which a module reads a register of another CPU. Power is a square wave; package n has
- * 1/(n + 1) of it. Counters are 32 bits wide and begin shortly before they wrap.
+ * 1/(n + 1) of it, and with `dies` each die counts as a package does. Counters are 32 bits wide and
+ * begin shortly before they wrap.
  */
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
@@ -20,6 +21,14 @@ module_param(period_ms, ulong, 0444);
 static int error;
 module_param(error, int, 0644);
 
+/* With counters of their own, in each package. */
+static int dies = 1;
+module_param(dies, int, 0444);
+
+/* What all but the first have counted besides, in J: a change is like a restart of counters. */
+static ulong offset_j;
+module_param(offset_j, ulong, 0644);
+
 static u64 begin_ns;
 
 /* Of package 0, since the module was loaded. */
@@ -36,8 +45,14 @@ static u64 energy_uj(void)
 /* In units of 2^-14 J; a part of what the package takes. */
 static u64 counter(unsigned int cpu, unsigned int percent)
 {
-	u64 uj = energy_uj() * percent / 100 / (topology_physical_package_id(cpu) + 1);
+	int place = topology_physical_package_id(cpu) * dies;
+	u64 uj;
 
+	if (dies > 1) /* some kernels number those of all packages */
+		place += topology_die_id(cpu) % dies;
+	uj = energy_uj() * percent / 100 / (place + 1);
+	if (place)
+		uj += (u64)READ_ONCE(offset_j) * 1000000;
 	return (u32)(0xffffff00 + div_u64(uj << 14, 1000000));
 }
 
@@ -83,7 +98,8 @@ static int before(struct kprobe *probe, struct pt_regs *regs)
 	int failure = READ_ONCE(error);
 	u64 value;
 
-	if (!answer(regs->di, regs->si, &value))
+	/* of a CPU that is away nobody can read one */
+	if (!cpu_online(regs->di) || !answer(regs->di, regs->si, &value))
 		return 0;
 	if (!failure)
 		*(u64 *)regs->dx = value;

@@ -12,6 +12,7 @@ from console import Relay
 MACHINES = {
     'two-sockets': ('4,sockets=2,cores=1,threads=2', 'Skylake-Server-v1', '4,sockets=2,cores=2'),
     'two-sockets-amd': ('4,sockets=2,cores=1,threads=2', 'EPYC-v1', '4,sockets=2,cores=2'),
+    'two-dies': ('4,sockets=2,dies=2,cores=1,threads=1', 'Skylake-Server-v1', '4,sockets=2,cores=2'),
     'one-socket': ('2,sockets=1,cores=2', 'Skylake-Server-v1', '2,sockets=1,cores=2'),
     'one-cpu': ('1', 'Skylake-Server-v1', '1'),
 }
@@ -39,8 +40,8 @@ CLOCKS = {
 }
 
 
-def command(arch, one, kernel, initramfs):
-    """ONE: a test, which says what it wants to run on."""
+def command(arch, one, kernel, initramfs, more=''):
+    """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line."""
     smp, cpu, smp_arm64 = MACHINES[one.machine]
     qemu, console = ARCHES[arch]
     if arch == 'amd64':
@@ -51,7 +52,13 @@ def command(arch, one, kernel, initramfs):
     return qemu + CLOCKS[one.clock] + [
         '-smp', smp, '-m', '2048', '-nodefaults', '-no-user-config', '-no-reboot',
         '-display', 'none', '-kernel', kernel['image'], '-initrd', initramfs,
-        '-append', f'{console} {APPEND} {one.append}'.strip()]
+        '-append', f'{console} {APPEND} {one.append} {more}'.strip()]
+
+
+def terminal():
+    """What the guest's shell must know of the terminal: a serial line tells it nothing."""
+    size = os.get_terminal_size()
+    return f"TERM={os.environ.get('TERM', 'dumb')} ROWS={size.lines} COLUMNS={size.columns}"
 
 
 def shell(argv):
