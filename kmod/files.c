@@ -98,6 +98,7 @@ static void subtract(struct watt_state *state, const struct watt_state *before)
 {
 	state->energy = watt_amount_sub(state->energy, &before->energy);
 	state->counts.cpu_ns -= before->counts.cpu_ns;
+	state->counts.instructions -= before->counts.instructions;
 	state->counts.wakeups -= before->counts.wakeups;
 	state->counts.disk_read_bytes -= before->counts.disk_read_bytes;
 	state->counts.disk_write_bytes -= before->counts.disk_write_bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tracepoints, found by their names: few are exported. What runs here is in the way of others, and
- * does no more than find a record and add to it. Nothing here runs at a context switch.
+ * does no more than find a record and add to it. At a context switch one runs, where
+ * instructions are counted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,6 +17,7 @@
 #include <net/sock.h>
 #include <trace/events/sched.h>
 
+#include "instructions.h"
 #include "process.h"
 #include "unit.h"
 
@@ -65,6 +67,24 @@ static void on_migrate(void *unused, struct task_struct *task, int to_cpu)
 	rcu_read_unlock();
 }
 
+/* With the run queue locked. */
+static void on_switch(void *unused, bool is_preempted, struct task_struct *from,
+		      struct task_struct *to)
+{
+	watt_instructions_switch(from, to);
+}
+
+/* Since 5.18, and in some older kernels. */
+static void on_switch_with_state(void *unused, bool is_preempted, struct task_struct *from,
+				 struct task_struct *to, unsigned int from_state)
+{
+	watt_instructions_switch(from, to);
+}
+
+#define HAS_STATE \
+	__same_type(__traceiter_sched_switch, \
+		    int(void *, bool, struct task_struct *, struct task_struct *, unsigned int))
+
 static void count_packets(const struct sk_buff *skb, bool is_received)
 {
 	struct watt_process *process;
@@ -105,6 +125,9 @@ struct hook {
 /* The end of a thread is heard before its exit, so that what is noted of one is dropped again. */
 static struct hook hooks[] = {
 	{ .name = "sched_migrate_task", .run = on_migrate, .is_needed = true },
+	{ .name = "sched_switch",
+	  .run = HAS_STATE ? (void *)on_switch_with_state : (void *)on_switch,
+	  .is_needed = true },
 	{ .name = "sched_process_free", .run = on_free, .is_needed = true, .is_wanted = true },
 	{ .name = "sched_process_exit",
 	  .run = EXIT_TELLS_GROUP ? (void *)on_exit_of_group : (void *)on_exit,
@@ -140,12 +163,13 @@ static int set(struct hook *hook)
 	return 0;
 }
 
-int watt_hooks_init(bool with_moves)
+int watt_hooks_init(bool with_moves, bool with_switches)
 {
 	unsigned int i;
 	int r = 0;
 
 	hooks[0].is_wanted = with_moves;
+	hooks[1].is_wanted = with_switches;
 	for_each_kernel_tracepoint(find, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks) && !r; i++)
 		if (hooks[i].is_wanted)

@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "files.h"
 #include "hooks.h"
+#include "instructions.h"
 #include "ledger.h"
 #include "params.h"
 #include "process.h"
@@ -56,23 +57,29 @@ static int hooks_init(void)
 {
 	int r;
 
-	r = watt_hooks_init(watt_units_count() > 1);
+	r = watt_hooks_init(watt_units_count() > 1, watt_instructions_has_counters());
 	if (r)
 		return r;
 	/* Tasks that had exited before are freed: what is freed from now on, nobody has counted. */
 	synchronize_rcu();
 	rcu_barrier();
 	watt_processes_start_counting();
+	watt_instructions_start();
 	watt_system_init();
 	return 0;
 }
 
 /* In this order, and undone in the reverse one. */
 static const struct step steps[] = {
-	{ watt_params_start, watt_params_stop },   { rapl_init, rapl_done },
-	{ ledger_init, watt_ledger_done },         { watt_processes_init, watt_processes_done },
-	{ watt_publish_init, watt_publish_done },  { hooks_init, watt_hooks_done },
-	{ watt_sampler_start, watt_sampler_stop }, { watt_files_init, watt_files_done },
+	{ watt_params_start, watt_params_stop },
+	{ rapl_init, rapl_done },
+	{ ledger_init, watt_ledger_done },
+	{ watt_processes_init, watt_processes_done },
+	{ watt_publish_init, watt_publish_done },
+	{ watt_instructions_init, watt_instructions_done },
+	{ hooks_init, watt_hooks_done },
+	{ watt_sampler_start, watt_sampler_stop },
+	{ watt_files_init, watt_files_done },
 };
 
 static void undo(unsigned int n)

@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
+#include "instructions.h"
 #include "ledger.h"
 #include "sample.h"
 
@@ -119,6 +120,22 @@ static const struct kernel_param_ops max_processes_ops = {
 module_param_cb(max_processes, &max_processes_ops, &max_processes, 0444);
 MODULE_PARM_DESC(max_processes, "most processes kept, 1024 to 4194304 (default 131072)");
 
+static bool wants_instructions = true;
+
+/* Whether they are. */
+static int instructions_get(char *buffer, const struct kernel_param *kp)
+{
+	return sprintf(buffer, "%c\n", watt_instructions_has() ? 'Y' : 'N');
+}
+
+static const struct kernel_param_ops instructions_ops = {
+	.set = param_set_bool,
+	.get = instructions_get,
+};
+
+module_param_cb(instructions, &instructions_ops, &wants_instructions, 0444);
+MODULE_PARM_DESC(instructions, "count instructions, where CPUs have counters for them (default Y)");
+
 /* "5", "5.2" or "0.125" to thousandths. */
 static int parse_weight(const char *text, u32 *ret)
 {
@@ -219,6 +236,11 @@ u64 watt_param_window_ns(void)
 unsigned int watt_param_max_processes(void)
 {
 	return max_processes;
+}
+
+bool watt_param_instructions(void)
+{
+	return wants_instructions;
 }
 
 struct watt_weights watt_param_weights(void)

@@ -20,6 +20,8 @@ struct watt_weights {
 u64 watt_param_sample_ns(void);
 u64 watt_param_window_ns(void);
 unsigned int watt_param_max_processes(void);
+/* Whether they shall be counted. */
+bool watt_param_instructions(void);
 struct watt_weights watt_param_weights(void);
 
 /* From now on the two periods are checked against each other. -EINVAL: they do not go together. */

@@ -27,6 +27,7 @@ struct signal_struct;
 struct watt_counts {
 	u64 cpu_ns;
 	u64 mem_bytes;
+	u64 instructions;
 	u64 wakeups;
 	u64 disk_read_bytes;
 	u64 disk_write_bytes;
@@ -52,9 +53,11 @@ struct watt_state {
  */
 struct watt_part {
 	atomic64_t base_ns;
-	u64 cpu_ns;   /* of the last sample */
-	u64 delta_ns; /* since the one before */
-	u64 weight;   /* in the division of the sample's energy */
+	u64 cpu_ns;              /* of the last sample */
+	u64 delta_ns;            /* since the one before */
+	atomic64_t instructions; /* not in n_instructions so far */
+	u64 n_instructions;      /* since the last sample */
+	u64 weight;              /* in the division of the sample's energy */
 	u64 share_nj;
 	s64 carry; /* what is owed from earlier divisions, in 2^-31 nJ */
 	s64 due;

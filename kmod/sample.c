@@ -13,6 +13,7 @@
 #include <linux/timekeeping.h>
 #include <uapi/linux/sched/types.h>
 
+#include "instructions.h"
 #include "ledger.h"
 #include "params.h"
 #include "process.h"
@@ -180,6 +181,7 @@ static void sample(bool is_window)
 
 	last_ns = begin_ns;
 	read_rapl(begin_ns, is_window);
+	watt_instructions_update(is_window || pass.weights.instructions);
 	visit_all(&pass);
 	visit_dead(&pass);
 	visit_unlisted(&pass);

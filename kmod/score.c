@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model: a sum of uses, each times its weight. CPU time is weighed where it was used; the rest
- * goes to the units in proportion to it.
+ * The model: a sum of uses, each times its weight. CPU time and instructions are weighed where they
+ * were used; the rest goes to the units in proportion to CPU time.
  */
 #include "score.h"
 
@@ -31,7 +31,7 @@ static u64 plus(u64 a, u64 b)
 	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
 }
 
-/* All but the CPU time. */
+/* All but CPU time and instructions. */
 static u64 weigh_rest(const struct watt_counts *now, const struct watt_counts *before,
 		      const struct watt_weights *weights, u64 time_ns)
 {
@@ -50,22 +50,33 @@ static u64 weigh_rest(const struct watt_counts *now, const struct watt_counts *b
 	return min(sum, WEIGHT_MAX);
 }
 
+/* What is known to have been used on one unit. */
+static u64 weigh_part(const struct watt_part *part, const struct watt_weights *weights)
+{
+	u64 sum = plus(times(part->delta_ns, weights->cpu_ns),
+		       times(part->n_instructions, weights->instructions));
+
+	return min(sum, WEIGHT_MAX << 4);
+}
+
 bool watt_score_weigh(struct watt_process *process, const struct watt_counts *before,
 		      const struct watt_weights *weights, u64 time_ns)
 {
 	u64 rest = weigh_rest(&process->now, before, weights, time_ns);
 	unsigned int i, n = watt_units_count();
-	u64 cpu_ns = 0, sum = rest, left = rest;
+	u64 cpu_ns = 0, instructions = 0, sum = rest, left = rest;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		cpu_ns += process->parts[i].delta_ns;
-	if (!cpu_ns && !rest)
+		instructions += process->parts[i].n_instructions;
+	}
+	if (!cpu_ns && !instructions && !rest)
 		return false;
 	for (i = 0; i < n; i++) {
 		struct watt_part *part = &process->parts[i];
 		u64 share = cpu_ns ? watt_mul_div(rest, part->delta_ns, cpu_ns) : 0;
 
-		part->weight = min(times(part->delta_ns, weights->cpu_ns), WEIGHT_MAX << 4) + share;
+		part->weight = weigh_part(part, weights) + share;
 		sum |= part->weight;
 		left -= share;
 	}

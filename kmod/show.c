@@ -5,6 +5,7 @@
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 
+#include "instructions.h"
 #include "ledger.h"
 #include "publish.h"
 #include "rapl.h"
@@ -75,9 +76,12 @@ void watt_show_header(struct seq_file *file, const struct watt_window *window)
 /* All between alive= and comm=. */
 static void show_counts(struct seq_file *file, const struct watt_counts *counts)
 {
-	seq_printf(file, "cpu_ns=%llu mem=%llu wakeups=%llu diski=%llu disko=%llu rx=%llu tx=%llu ",
-		   counts->cpu_ns, counts->mem_bytes, counts->wakeups, counts->disk_read_bytes,
-		   counts->disk_write_bytes, counts->rx_packets, counts->tx_packets);
+	seq_printf(file, "cpu_ns=%llu mem=%llu ", counts->cpu_ns, counts->mem_bytes);
+	if (watt_instructions_has())
+		seq_printf(file, "instructions=%llu ", counts->instructions);
+	seq_printf(file, "wakeups=%llu diski=%llu disko=%llu rx=%llu tx=%llu ", counts->wakeups,
+		   counts->disk_read_bytes, counts->disk_write_bytes, counts->rx_packets,
+		   counts->tx_packets);
 }
 
 void watt_show_system(struct seq_file *file, const struct watt_window *window)

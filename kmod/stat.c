@@ -4,6 +4,7 @@
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
 
+#include "instructions.h"
 #include "ledger.h"
 #include "process.h"
 #include "publish.h"
@@ -26,6 +27,7 @@ int watt_stat_show(struct seq_file *file, void *unused)
 	seq_printf(file, "processes=%u\n", watt_processes_count());
 	seq_printf(file, "processes_refused=%llu\n", watt_processes_refused());
 	seq_printf(file, "times_disbelieved=%llu\n", watt_usage_n_rebased());
+	seq_printf(file, "instructions_disbelieved=%llu\n", watt_instructions_n_disbelieved());
 	seq_printf(file, "rapl_errors=%llu\n", watt_rapl_n_errors());
 	seq_printf(file, "idle_power_uw=%llu\n", watt_ledger_idle_uw());
 	seq_printf(file, "checks=%llu\n", watt_ledger_n_checks());

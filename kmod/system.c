@@ -32,6 +32,7 @@ void watt_system_init(void)
 void watt_system_add(const struct watt_counts *now, const struct watt_counts *before)
 {
 	sum.cpu_ns += now->cpu_ns - before->cpu_ns;
+	sum.instructions += now->instructions - before->instructions;
 	sum.wakeups += now->wakeups - before->wakeups;
 }
 

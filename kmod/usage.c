@@ -13,6 +13,7 @@
 #include <linux/sched/task.h>
 #include <linux/time64.h>
 
+#include "instructions.h"
 #include "leaver.h"
 #include "process.h"
 #include "unit.h"
@@ -84,7 +85,10 @@ static void settle_part(struct watt_part *part, u64 time_ns)
 static void settle(struct watt_process *process, u64 time_ns)
 {
 	unsigned int i, n = watt_units_count();
+	u64 instructions = watt_instructions_take(process);
 
+	if (process->is_known || process->is_newborn)
+		process->now.instructions += instructions;
 	for (i = 0; i < n; i++) {
 		struct watt_part *part = &process->parts[i];
 
@@ -177,6 +181,7 @@ void watt_usage_read_unlisted(struct watt_process *process)
 {
 	unsigned int i, n = watt_units_count();
 
+	process->now.instructions += watt_instructions_take(process);
 	for (i = 0; i < n; i++) {
 		struct watt_part *part = &process->parts[i];
 		u64 cpu_ns = atomic64_read(&part->base_ns);

@@ -57,6 +57,9 @@ static void test_record_lines(void **state)
 		uint64_t energy_nj, end_ns;
 	} cases[] = {
 		{ "pid=1 energy=12.457 alive=1 window_time=5 comm=sh", 0, 12457, 5 },
+		{ "pid=1 energy=1.002 mem=0 instructions=18446744073709551615 wakeups=1 window_time=5 "
+		  "comm=sh",
+		  0, 1002, 5 },
 		{ "pid=1 energy=0.007 alive=1 window_time=5 comm= window_time=9", 0, 7, 5 },
 		{ "pid=1 energy=12.457 alive=1 comm=sh", -EBADMSG, 0, 0 },
 		{ "pid=1 energy=12 alive=1 window_time=5 comm=sh", -EBADMSG, 0, 0 },
@@ -133,7 +136,8 @@ static void test_cgroup(void **state)
 	assert_int_equal(sample.raw, 2500013);
 	/* The next window came late, and is as long as it was. */
 	scratch_write(dir, "proc/energy/cgroup",
-		      "pid=1 energy=1100000.000 window_time=33787747042 comm=sh\n");
+		      "pid=1 energy=1100000.000 alive=1 kernel=0 cpu_ns=1200 mem=0 "
+		      "instructions=3600 wakeups=1 window_time=33787747042 comm=sh\n");
 	read_all_groups(power, &sample);
 	assert_int_equal(sample.raw, 1000000);
 	/* Two windows in one look, and twice: nothing to say. */
