@@ -20,13 +20,23 @@ static int __init sim_init(void)
 		return PTR_ERR(dir);
 	sim_meter_init();
 	r = sim_truth_init(dir);
-	if (!r)
-		r = sim_script_init(dir);
-	if (r) {
-		debugfs_remove(dir);
-		sim_truth_exit();
-		sim_meter_exit();
-	}
+	if (r)
+		goto err_truth;
+	r = sim_script_init(dir);
+	if (r)
+		goto err_script;
+	return 0;
+
+err_script:
+	/* a script may have been written to what is there of it */
+	debugfs_remove(dir);
+	sim_schedule_exit();
+	sim_meter_exit();
+	sim_truth_exit();
+	return r;
+err_truth:
+	debugfs_remove(dir);
+	sim_meter_exit();
 	return r;
 }
 

@@ -128,17 +128,29 @@ void sim_probes_remove(void)
 	synchronize_rcu_tasks();
 }
 
+/* One of a function that this kernel has not got, or that can't be taken over, is left out. */
+static int place(size_t i)
+{
+	int r = -ENOENT;
+
+	if (probes[i].symbol_name || probes[i].addr)
+		r = register_kprobe(&probes[i]);
+	is_placed[i] = !r;
+	return r == -ENOENT || r == -EINVAL ? 0 : r;
+}
+
 /* Names differ from kernel to kernel; one of the first two has to be there. */
 int sim_probes_place(void)
 {
 	size_t i;
+	int r = 0;
 
 	find_here_probes();
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		is_placed[i] = (probes[i].symbol_name || probes[i].addr) &&
-			       !register_kprobe(&probes[i]);
-	if (is_placed[0] || is_placed[1])
-		return 0;
-	sim_probes_remove();
-	return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_SIZE(probes) && !r; i++)
+		r = place(i);
+	if (!r && !is_placed[0] && !is_placed[1])
+		r = -EOPNOTSUPP;
+	if (r)
+		sim_probes_remove();
+	return r;
 }

@@ -47,8 +47,13 @@ static int zone_get_enable(struct powercap_zone *powercap, bool *ret)
 	return 0;
 }
 
+/* Which one is just being registered, until it is released; under the simulator's mutex. */
+static struct sim_view *fresh;
+
 static int zone_release(struct powercap_zone *powercap)
 {
+	if (READ_ONCE(fresh) == to_view(powercap))
+		WRITE_ONCE(fresh, NULL);
 	kfree(to_view(powercap));
 	return 0;
 }
@@ -121,10 +126,14 @@ int sim_view_show(struct sim_zone *zone)
 	view->is_enabled = true;
 	view->limit_uw = zone->limit_uw;
 	view->window_us = 1000000;
+	WRITE_ONCE(fresh, view);
 	added = powercap_register_zone(&view->powercap, zone->control->type, sim_zone_name(zone),
 				       zone->parent ? &zone->parent->view->powercap : NULL,
 				       &zone_ops, zone->limit_uw ? 1 : 0, &constraint_ops);
-	/* on failure the core has released the view, or never had it: it can't be told apart */
+	/* on failure the core has released the view, or it never became a device of its */
+	if (IS_ERR(added) && READ_ONCE(fresh) && !view->powercap.dev.kobj.state_initialized)
+		kfree(view);
+	WRITE_ONCE(fresh, NULL);
 	if (IS_ERR(added))
 		return sim_fail(PTR_ERR(added), "zone '%s': the powercap core refuses it",
 				zone->id);
