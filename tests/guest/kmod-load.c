@@ -7,6 +7,11 @@
  *        kmod-load storm N US       N children one after another, each busy for US us; then says
  *                                   how much CPU time they all used by wait4, and waits
  *        kmod-load many N           N children that sleep; says "ready", and waits
+ *        kmod-load pulse N M MS     N processes of M threads, each of which runs for a moment every MS
+ *                                   ms; says "ready", and waits
+ *        kmod-load price WHAT N     does something N times and says how many ns one took: "fork" (a
+ *                                   child that exits, and is waited for) or "packet" (sent to itself,
+ *                                   and received)
  *        kmod-load balance FILE    reads the file, whole, and says
  *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
  *                                   in thousandths; the last is TOTAL less the three before
@@ -16,6 +21,7 @@
  *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,6 +122,109 @@ static int do_many(unsigned long n)
 	puts("ready");
 	fflush(stdout);
 	pause();
+	return 0;
+}
+
+static void *run_pulse(void *ms)
+{
+	const unsigned long period_ms = (uintptr_t)ms;
+	const struct timespec period = { .tv_sec = (time_t)(period_ms / 1000),
+					 .tv_nsec = (long)(period_ms % 1000) * 1000000 };
+
+	while (true)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+	return NULL;
+}
+
+static int do_pulse(unsigned long n_processes, unsigned long n_threads, unsigned long ms)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+	pid_t child;
+
+	for (; n_processes > 0; n_processes--) {
+		child = fork();
+		if (child < 0)
+			return 1;
+		if (child)
+			continue;
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 65536);
+		for (; n_threads > 1; n_threads--)
+			if (pthread_create(&thread, &small, run_pulse, (void *)(uintptr_t)ms))
+				_exit(1);
+		run_pulse((void *)(uintptr_t)ms);
+	}
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+static int exit_at_once(void *unused)
+{
+	(void)unused;
+	_exit(0);
+}
+
+/* A child that shares all it can, so that little but the fork and the exit itself is measured. */
+static int fork_once(int unused)
+{
+	static char stack[4096] __attribute__((aligned(16)));
+	pid_t child = clone(exit_at_once, stack + sizeof(stack),
+			    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, NULL);
+
+	(void)unused;
+	return child > 0 && waitpid(child, NULL, 0) == child ? 0 : -1;
+}
+
+static int send_once(int fd)
+{
+	char byte = 0;
+
+	return send(fd, &byte, 1, 0) == 1 && recv(fd, &byte, 1, 0) == 1 ? 0 : -1;
+}
+
+/* A socket that sends to itself. */
+static int open_echo(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof(address);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) ||
+	    getsockname(fd, (struct sockaddr *)&address, &length) ||
+	    connect(fd, (struct sockaddr *)&address, length)) {
+		perror("kmod-load: a socket to itself");
+		exit(1);
+	}
+	return fd;
+}
+
+static int do_price(const char *what, unsigned long n)
+{
+	int (*once)(int) = NULL;
+	uint64_t begin_ns;
+	unsigned long i;
+	int value = 0;
+
+	if (!strcmp(what, "fork")) {
+		once = fork_once;
+	} else if (!strcmp(what, "packet")) {
+		once = send_once;
+		value = open_echo();
+	}
+	if (!once || !n)
+		return 2;
+	begin_ns = cpu_ns(CLOCK_MONOTONIC);
+	for (i = 0; i < n; i++) {
+		if (once(value)) {
+			perror(what);
+			return 1;
+		}
+	}
+	printf("%llu\n", (unsigned long long)((cpu_ns(CLOCK_MONOTONIC) - begin_ns) / n));
 	return 0;
 }
 
@@ -228,6 +338,10 @@ int main(int argc, char **argv)
 		return do_storm(n, more);
 	if (argc == 3 && !strcmp(argv[1], "many"))
 		return do_many(n);
+	if (argc == 5 && !strcmp(argv[1], "pulse"))
+		return do_pulse(n, more, strtoul(argv[4], NULL, 10));
+	if (argc == 4 && !strcmp(argv[1], "price"))
+		return do_price(argv[2], more);
 	if (argc == 3 && !strcmp(argv[1], "balance"))
 		return do_balance(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], "nice")) {
@@ -240,8 +354,8 @@ int main(int argc, char **argv)
 		return do_contain(argv + 2);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
-	fputs("usage: kmod-load threads N MS | storm N US | many N | balance FILE | contain CMD... | nice CMD... | "
-	      "read N FILE...\n",
+	fputs("usage: kmod-load threads N MS | storm N US | many N | pulse N M MS | price WHAT N | "
+	      "balance FILE | contain CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;
 }
