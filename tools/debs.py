@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 
 class Missing(Exception):
@@ -59,24 +60,45 @@ def one_liners(release):
                     yield f"deb {'[' + options + '] ' if options else ''}{found.group(2)}"
 
 
-class Debs:
-    """Packages for one architecture; FOLDER is scratch space of its own."""
+def of_suites(suites):
+    """Other suites, from where this machine gets its own release."""
+    release = codename()
+    for stanza in stanzas(release):
+        if re.search(rf'^Suites:.*\b{release}(\s|$)', stanza, re.M):
+            return re.sub(r'^Suites:.*', 'Suites: ' + ' '.join(suites), stanza, flags=re.M), []
+    for line in one_liners(release):
+        found = re.match(rf'(deb (?:\[[^]]*\] )?\S+ ){release} ', line)
+        if found:
+            return '', [f'{found.group(1)}{suite} main' for suite in suites]
+    raise Missing(f'this machine has no package source for {release}')
 
-    def __init__(self, folder, arch):
+
+class Debs:
+    """Packages for one architecture; FOLDER is scratch space of its own.
+
+    Without suites they are those of this machine's release. What packages there are is asked again
+    when the answer is an hour old.
+    """
+
+    def __init__(self, folder, arch, suites=()):
         if not shutil.which('apt-get') or not shutil.which('dpkg'):
             raise Missing('this is no Debian')
         self.folder = os.path.abspath(folder)
         self.arch = arch
+        self.suites = suites
         self.prepare()
-        self.run('apt-get', 'update')
+        self.update()
 
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
 
     def prepare(self):
         release = codename()
-        deb822 = list(stanzas(release))
-        lines = list(one_liners(release))
+        if self.suites:
+            deb822, lines = of_suites(self.suites)
+        else:
+            deb822 = '\n\n'.join(stanzas(release))
+            lines = list(one_liners(release))
         if not deb822 and not lines:
             raise Missing(f'this machine has no package source for {release}')
         for part in ('state/lists/partial', 'cache/archives/partial', 'parts', 'debs'):
@@ -86,7 +108,15 @@ class Debs:
         with open(self.path('sources.list'), 'w', encoding='utf-8') as file:
             file.write(''.join(line + '\n' for line in lines))
         with open(self.path('parts/own.sources'), 'w', encoding='utf-8') as file:
-            file.write('\n\n'.join(deb822) + '\n')
+            file.write(deb822 + '\n')
+
+    def update(self):
+        stamp = self.path('state/updated')
+        if os.path.exists(stamp) and time.time() - os.path.getmtime(stamp) < 3600:
+            return
+        self.run('apt-get', 'update')
+        with open(stamp, 'w', encoding='utf-8'):
+            pass
 
     def run(self, tool, *args):
         """What a tool of apt's prints in the private state."""
@@ -116,12 +146,22 @@ class Debs:
     def unpack(self, root, packages):
         """Downloads packages and unpacks them below root."""
         self.run('apt-get', 'download', *packages)
+        self.unpack_files(root, self.path('debs'))
+
+    def unpack_with_all(self, root, packages):
+        """The same with all that they depend on."""
+        self.run('apt-get', 'install', '-y', '--download-only', '--no-install-recommends',
+                 *packages)
+        self.unpack_files(root, self.path('cache/archives'))
+
+    @staticmethod
+    def unpack_files(root, downloaded):
         # As where it would be installed: some packages still know of two folders.
-        for folder in ('bin', 'lib', 'sbin'):
+        for folder in ('bin', 'lib', 'lib64', 'sbin'):
             os.makedirs(os.path.join(root, 'usr', folder), exist_ok=True)
             if not os.path.lexists(os.path.join(root, folder)):
                 os.symlink(f'usr/{folder}', os.path.join(root, folder))
-        for package in sorted(glob.glob(self.path('debs', '*.deb'))):
+        for package in sorted(glob.glob(os.path.join(downloaded, '*.deb'))):
             with subprocess.Popen(['dpkg', '--fsys-tarfile', package],
                                   stdout=subprocess.PIPE) as data:
                 subprocess.run(['tar', '-x', '-C', root, '--no-same-owner',
