@@ -82,13 +82,13 @@ struct watt_process {
 	char comm[TASK_COMM_LEN];
 	bool is_kernel;
 	bool is_alive;
-	bool is_known;   /* a first sample was taken */
-	bool is_newborn; /* was born after the module was loaded: counts from zero */
-	bool is_freed;   /* its leader was, and last_words are there */
-	bool is_final;   /* nothing of it is still to come */
-	int is_dead;     /* in the list of those whose last thread has exited; by xchg() */
-	u64 pass;        /* the sample that has it */
-	u64 seen_run_ns; /* of its only thread, at the last sample that had it; or WATT_RUN_UNSEEN */
+	bool is_known;    /* a first sample was taken */
+	bool is_newborn;  /* was born after the module was loaded: counts from zero */
+	bool is_freed;    /* its leader was, and last_words are there */
+	bool is_final;    /* nothing of it is still to come */
+	int is_dead;      /* in the list of those whose last thread has exited; by xchg() */
+	u64 pass;         /* the sample that has it */
+	u64 seen_run_ns;  /* of its only thread, at the last sample with it; or WATT_RUN_UNSEEN */
 	u64 first_window; /* that shows it; 0: none so far */
 	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
 	u64 last_window;  /* that shows it; 0: not known yet */

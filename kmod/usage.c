@@ -61,8 +61,9 @@ static void read_group(struct watt_process *process, struct task_struct *leader,
 }
 
 /*
- * A part's time so far is in delta_ns, which becomes what is new. A thread that moves while it is read can seem to be in two places, with all that it ever
- * ran: more than the CPUs can have run is not believed, and less than before is held for a while.
+ * A part's time so far is in delta_ns, which becomes what is new. A thread that moves while it is
+ * read can seem to be in two places, with all that it ever ran: more than the CPUs can have run is
+ * not believed, and less than before is held for a while.
  */
 static void settle_part(struct watt_part *part, u64 time_ns)
 {
