@@ -5,9 +5,16 @@ import os
 import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Debian's kernels that there are guests of: architecture/series.
-GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1')
-LINE = re.compile(r'^# (guests|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect): *(.*)$', re.M)
+# Debian's kernels that there are guests of: architecture/series; and debug kernels made of them.
+GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1', 'amd64/6.1-debug', 'amd64/6.12-debug')
+LINE = re.compile(r'^# (guests|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect|'
+                  r'complaint): *(.*)$', re.M)
+
+
+def is_among(guest, patterns):
+    """A pattern that begins with ! takes out again."""
+    return (any(fnmatch.fnmatch(guest, one) for one in patterns if one[0] != '!') and
+            not any(fnmatch.fnmatch(guest, one[1:]) for one in patterns if one[0] == '!'))
 
 
 class Case:
@@ -17,12 +24,12 @@ class Case:
         self.name = os.path.basename(path)
         self.path = path
         with open(path, encoding='utf-8') as file:
-            keys = dict(LINE.findall(file.read()))
+            lines = LINE.findall(file.read())
+        keys = dict(lines)
         if not keys.get('guests'):
             raise SystemExit(f"{path}: no line '# guests: ...' says where it runs; there are: "
                              f"{' '.join(GUESTS)}")
-        self.guests = [guest for guest in GUESTS
-                       if any(fnmatch.fnmatch(guest, wanted) for wanted in keys['guests'].split())]
+        self.guests = [guest for guest in GUESTS if is_among(guest, keys['guests'].split())]
         if not self.guests:
             raise SystemExit(f"{path}: no guest is '{keys['guests']}'; there are: "
                              f"{' '.join(GUESTS)}")
@@ -35,7 +42,8 @@ class Case:
         self.append = keys.get('append', '')
         self.timeout_s = int(keys.get('timeout', '60'))
         self.is_alone = keys.get('alone', 'no') == 'yes'
-        self.expect = keys.get('expect')  # of a fault: what the rig must say of it
+        self.expect = keys.get('expect')  # of a fault: what the rig must say of it,
+        self.complaints = [text for key, text in lines if key == 'complaint']  # and the kernel
 
     def boot_key(self):
         """Those that have it in common share one boot."""

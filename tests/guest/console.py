@@ -18,7 +18,8 @@ COMPLAINTS = re.compile('|'.join((
     r'memory leak', r'new suspected', r'refcount_t:', r'list_(add|del) corruption', r'scheduling while atomic',
     r'sleeping function called', r'Bad page', r'Object .* in slab|Slab .*(Objects remaining|still has)',
     r'Redzone|Poison overwritten|Padding overwritten', r'stack guard page', r'nobody cared',
-    r'cannot create duplicate', r'does not have a release', r'workqueue lockup',
+    r'cannot create duplicate', r'does not have a release', r'workqueue lockup', r'\bODEBUG\b',
+    r'held when returning to user space', r'kmemleak: .*([Cc]annot|disabled|empty)',
 )))
 
 # Emulation alone is to blame for these. One pattern each, and why.
@@ -77,6 +78,8 @@ class Relay:
             return False
         elif kind == 'guest-up':
             self.is_up = True
+        elif kind == 'guest-leaks':
+            pass
         else:
             if self.running:
                 self.output[self.running].append(line)

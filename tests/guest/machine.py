@@ -26,6 +26,10 @@ ARCHES = {
     'arm64': (['qemu-system-aarch64', '-M', 'virt,gic-version=3', '-cpu', 'cortex-a57'],
               'console=ttyAMA0'),
 }
+# Debug kernels have KASAN for what the allocator's checks are for.
+APPEND_DEBUG = APPEND.replace('slub_debug=FZP kfence.sample_interval=50', '')
+DEBUG_MIB = 1024  # the search for leaks goes through all of it
+DEBUG_FACTOR = 4  # they are slow: every limit is so many times as long
 BOOT_S = 240
 GRACE_S = 30
 
@@ -43,7 +47,7 @@ CLOCKS = {
 }
 
 
-def command(arch, one, kernel, initramfs, more=''):
+def command(arch, one, kernel, initramfs, more='', is_debug=False):
     """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line."""
     smp, cpu, smp_arm64 = MACHINES[one.machine]
     qemu, console = ARCHES[arch]
@@ -53,9 +57,10 @@ def command(arch, one, kernel, initramfs, more=''):
         smp = smp_arm64
     # Never KVM: that it can be opened does not say that it runs a foreign kernel at speed.
     return qemu + CLOCKS[one.clock] + [
-        '-smp', smp, '-m', '2048', '-nodefaults', '-no-user-config', '-no-reboot',
-        '-display', 'none', '-kernel', kernel['image'], '-initrd', initramfs,
-        '-append', f'{console} {APPEND} {one.append} {more}'.strip()]
+        '-smp', smp, '-m', str(DEBUG_MIB if is_debug else 2048), '-nodefaults',
+        '-no-user-config', '-no-reboot', '-display', 'none', '-kernel', kernel['image'],
+        '-initrd', initramfs, '-append',
+        f'{console} {APPEND_DEBUG if is_debug else APPEND} {one.append} {more}'.strip()]
 
 
 def terminal():
@@ -72,9 +77,10 @@ def shell(argv):
 class Boot:
     """One run of a guest, from power on to power off or to the moment it hangs."""
 
-    def __init__(self, argv, log, timeouts_s, echo=None):
+    def __init__(self, argv, log, timeouts_s, echo=None, factor=1):
         self.relay = Relay()
         self.timeouts_s = timeouts_s
+        self.factor = factor
         self.why = None  # what went wrong with the guest as a whole
         self.echo = echo
         with open(log, 'w', encoding='utf-8', errors='replace') as self.log:
@@ -82,12 +88,12 @@ class Boot:
 
     def limit_s(self):
         if not self.relay.is_up:
-            return BOOT_S
-        return self.timeouts_s.get(self.relay.running, 0) + GRACE_S
+            return BOOT_S * self.factor
+        return (self.timeouts_s.get(self.relay.running, 0) + GRACE_S) * self.factor
 
     def what_hangs(self):
         if not self.relay.is_up:
-            return f'the guest did not start within {BOOT_S} s'
+            return f'the guest did not start within {BOOT_S * self.factor} s'
         if self.relay.running:
             return f'the guest hangs in {self.relay.running}'
         return 'the guest hangs between two tests'
