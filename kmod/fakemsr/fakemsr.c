@@ -12,6 +12,14 @@
 #include <linux/timekeeping.h>
 #include <linux/topology.h>
 
+#include <asm/msr.h>
+
+#ifdef rdmsrq /* since 6.16 */
+#define FUNCTION "rdmsrq_safe_on_cpu"
+#else
+#define FUNCTION "rdmsrl_safe_on_cpu"
+#endif
+
 static unsigned long high_mw = 60000, low_mw = 20000, period_ms = 300;
 module_param(high_mw, ulong, 0444);
 module_param(low_mw, ulong, 0444);
@@ -92,7 +100,7 @@ asm(".text\n"
     "fakemsr_return:\n" ASM_RET "\n"
     ".size fakemsr_return,.-fakemsr_return\n");
 
-/* int rdmsrl_safe_on_cpu(unsigned int cpu, u32 msr, u64 *value) */
+/* int FUNCTION(unsigned int cpu, u32 msr, u64 *value) */
 static int before(struct kprobe *probe, struct pt_regs *regs)
 {
 	int failure = READ_ONCE(error);
@@ -114,7 +122,7 @@ static void stay_a_probe(struct kprobe *probe, struct pt_regs *regs, unsigned lo
 }
 
 static struct kprobe probe = {
-	.symbol_name = "rdmsrl_safe_on_cpu",
+	.symbol_name = FUNCTION,
 	.pre_handler = before,
 	.post_handler = stay_a_probe,
 };
