@@ -19,7 +19,10 @@
 static struct kmem_cache *cache;
 static DEFINE_XARRAY(table);        /* by pid; the newest of each */
 static DEFINE_SPINLOCK(table_lock); /* whoever changes the table or a chain in it */
+static LIST_HEAD(all);
+static LLIST_HEAD(born); /* not in `all` so far */
 static LLIST_HEAD(dead);
+static bool is_incomplete;
 static atomic_t n_processes = ATOMIC_INIT(0);
 static atomic64_t n_refused = ATOMIC64_INIT(0);
 static u64 counting_since_ns;
@@ -148,6 +151,7 @@ static struct watt_process *record_of(struct task_struct *leader)
 	process->pid = get_pid(task_tgid(leader));
 	process->is_kernel = leader->flags & PF_KTHREAD;
 	process->is_alive = true;
+	process->n_to_show = WATT_WINDOWS;
 	process->is_newborn = since_ns && leader->start_time >= since_ns;
 	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
 	watt_process_set_cgroup(process, leader);
@@ -169,6 +173,8 @@ static struct watt_process *insert(struct watt_process *process)
 		rcu_assign_pointer(process->older, newest);
 		if (xa_is_err(xa_store(&table, process->tgid, process, GFP_HOOK)))
 			process->tgid = 0;
+		else
+			llist_add(&process->born_node, &born);
 	}
 	spin_unlock(&table_lock);
 	return other ?: process;
@@ -191,9 +197,25 @@ struct watt_process *watt_process_add(struct task_struct *leader)
 	record_free(process);
 err_count:
 	atomic_dec(&n_processes);
-	if (!there)
+	if (!there) {
 		atomic64_inc(&n_refused);
+		WRITE_ONCE(is_incomplete, true);
+	}
 	return there;
+}
+
+struct list_head *watt_processes_all(void)
+{
+	struct watt_process *process, *next;
+
+	llist_for_each_entry_safe(process, next, llist_del_all(&born), born_node)
+		list_add(&process->node, &all);
+	return &all;
+}
+
+bool watt_processes_take_incomplete(void)
+{
+	return READ_ONCE(is_incomplete) && xchg(&is_incomplete, false);
 }
 
 static void take_last_words(struct watt_process *process, struct task_struct *leader)
@@ -239,7 +261,8 @@ void watt_process_thread_freed(struct task_struct *task)
 	process = watt_process_find(task);
 	if (process) {
 		watt_leaver_free(process, task);
-		WRITE_ONCE(process->seen_run_ns, WATT_RUN_UNSEEN);
+		/* after what it left: is_asleep() */
+		smp_store_release(&process->seen_run_ns, WATT_RUN_UNSEEN);
 		if (thread_group_leader(task)) {
 			take_last_words(process, task);
 			list_dead(process);
@@ -282,6 +305,7 @@ void watt_process_remove(struct watt_process *process)
 		rcu_assign_pointer(*link, older);
 	}
 	spin_unlock(&table_lock);
+	list_del(&process->node);
 	atomic_dec(&n_processes);
 	call_rcu(&process->rcu, record_free_rcu);
 }

@@ -67,15 +67,21 @@ struct watt_part {
 #define WATT_RUN_UNSEEN U64_MAX
 
 struct watt_process {
+	/* What a sample needs of one that sleeps is in the first cache line. */
+	struct list_head node; /* among all; the sampler's */
+	struct pid *pid;
+	u64 pass;              /* the sample that has it */
+	u64 seen_run_ns;       /* of its threads, at the last sample; WATT_RUN_UNSEEN: to be read */
+	struct cgroup *cgroup; /* changed by xchg(), read under RCU */
+	u8 n_to_show;          /* windows until shown[] has what is so now, and nothing older */
 	struct watt_process __rcu *older; /* of the same pid, dead */
 	struct rcu_head rcu;
+	struct llist_node born_node;
 	struct llist_node dead_node;
 	spinlock_t leavers_lock; /* of leavers, and of base_ns where a leaver's time goes there */
 	struct list_head leavers;
 	struct watt_process *next_dead;
 	struct watt_process *next_active;
-	struct pid *pid;
-	struct cgroup *cgroup;              /* changed by xchg(), read under RCU */
 	const struct signal_struct *signal; /* tells one from another, no more */
 	u64 start_ns;
 	pid_t tgid;
@@ -87,8 +93,6 @@ struct watt_process {
 	bool is_freed;    /* its leader was, and last_words are there */
 	bool is_final;    /* nothing of it is still to come */
 	int is_dead;      /* in the list of those whose last thread has exited; by xchg() */
-	u64 pass;         /* the sample that has it */
-	u64 seen_run_ns;  /* of its only thread, at the last sample with it; or WATT_RUN_UNSEEN */
 	u64 first_window; /* that shows it; 0: none so far */
 	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
 	u64 last_window;  /* that shows it; 0: not known yet */
@@ -125,6 +129,11 @@ void watt_process_remove(struct watt_process *process);
 
 /* Stands for all that have no record, and for the amounts of those forgotten. */
 struct watt_process *watt_process_unlisted(void);
+
+/* All, linked by node. For the sampler, which alone may take some away. */
+struct list_head *watt_processes_all(void);
+/* Whether there may be processes without a record, for which there was no room or no memory. */
+bool watt_processes_take_incomplete(void);
 
 /*
  * The record at index or the next higher one, older ones of its pid by `older`; NULL at the end.

@@ -72,8 +72,9 @@ static void show_process(struct watt_process *process, u64 window)
 {
 	struct watt_state *state = &process->shown[window % WATT_WINDOWS];
 
-	if (process->last_window)
+	if (process->last_window || !process->n_to_show)
 		return;
+	process->n_to_show--;
 	state->counts = process->now;
 	state->energy = process->energy;
 	state->is_alive = process->is_alive;
@@ -91,22 +92,15 @@ static void show_process(struct watt_process *process, u64 window)
 
 static void show_processes(u64 window)
 {
+	struct list_head *all = watt_processes_all();
 	struct watt_process *process;
-	unsigned long index = 0;
 	unsigned int n = 0;
 
-	rcu_read_lock();
-	while ((process = watt_process_next(&index))) {
-		for (; process; process = rcu_dereference(process->older))
-			show_process(process, window);
-		index++;
-		if (++n % 256)
-			continue;
-		rcu_read_unlock();
-		cond_resched();
-		rcu_read_lock();
+	list_for_each_entry(process, all, node) {
+		show_process(process, window);
+		if (++n % 1024 == 0)
+			cond_resched();
 	}
-	rcu_read_unlock();
 }
 
 static bool is_crowded(void)

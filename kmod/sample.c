@@ -60,31 +60,45 @@ static void refresh(struct watt_process *process, struct task_struct *leader)
 	watt_process_set_cgroup(process, leader);
 }
 
-/* Whether its only thread has not run since the last time, and no other was left to be counted. */
+/*
+ * Whether it has not run since the last sample, and at a window not since the last window: then
+ * there is nothing to count. Others may still change what it holds and where it belongs.
+ */
 static bool is_asleep(const struct pass *pass, struct watt_process *process,
 		      struct task_struct *leader)
 {
-	u64 run_ns = READ_ONCE(leader->se.sum_exec_runtime);
+	u64 run_ns = watt_usage_run_ns(leader);
 
-	if (run_ns == READ_ONCE(process->seen_run_ns) && list_empty(&process->leavers) &&
-	    !pass->is_window && !pass->weights.mem_bytes && thread_group_empty(leader))
+	if (run_ns == READ_ONCE(process->seen_run_ns) && !pass->weights.mem_bytes &&
+	    !(pass->is_window && process->n_to_show == WATT_WINDOWS))
 		return true;
-	WRITE_ONCE(process->seen_run_ns, run_ns);
+	/* before what threads left is read: watt_process_thread_freed() */
+	xchg(&process->seen_run_ns, run_ns);
 	return false;
 }
 
-static void visit(struct pass *pass, struct task_struct *leader)
+static void refresh_asleep(struct watt_process *process, struct task_struct *leader)
 {
-	struct watt_process *process = watt_process_find(leader);
+	u64 mem_bytes = watt_usage_mem_bytes(leader);
+
+	watt_process_set_cgroup(process, leader);
+	if (mem_bytes == process->now.mem_bytes)
+		return;
+	process->now.mem_bytes = mem_bytes;
+	process->n_to_show = WATT_WINDOWS;
+}
+
+static void visit(struct pass *pass, struct watt_process *process, struct task_struct *leader)
+{
 	struct watt_counts before;
 
-	if (!process || process->start_ns != leader->start_time)
-		process = watt_process_add(leader);
-	if (!process || process->pass == pass->number)
-		return;
 	process->pass = pass->number;
-	if (is_asleep(pass, process, leader))
+	if (is_asleep(pass, process, leader)) {
+		if (pass->is_window)
+			refresh_asleep(process, leader);
 		return;
+	}
+	process->n_to_show = WATT_WINDOWS;
 	before = process->now;
 	watt_usage_read(process, leader, pass->time_ns, pass->is_window || pass->weights.mem_bytes);
 	if (pass->is_window)
@@ -93,6 +107,28 @@ static void visit(struct pass *pass, struct task_struct *leader)
 	if (process->is_known || process->is_newborn)
 		account(pass, process, &before);
 	process->is_known = true;
+}
+
+/* A process that has been reaped has no leader any more: what it used comes with its death. */
+static void visit_all(struct pass *pass)
+{
+	struct list_head *all = watt_processes_all();
+	struct watt_process *process;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	list_for_each_entry(process, all, node) {
+		struct task_struct *leader = pid_task(process->pid, PIDTYPE_TGID);
+
+		if (leader)
+			visit(pass, process, leader);
+		if (++n % 256)
+			continue;
+		rcu_read_unlock();
+		cond_resched();
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
 }
 
 /* Lets others run. Returns where to go on: the list may have changed. */
@@ -109,14 +145,18 @@ static struct task_struct *rest(struct task_struct *at)
 	return is_there ? at : &init_task;
 }
 
-static void visit_all(struct pass *pass)
+/* Processes that began before the module, and those for which there was no room before. */
+static void find_all(void)
 {
 	struct task_struct *leader = &init_task;
+	struct watt_process *process;
 	unsigned int n = 0;
 
 	rcu_read_lock();
 	while ((leader = next_task(leader)) != &init_task) {
-		visit(pass, leader);
+		process = watt_process_find(leader);
+		if (!process || process->start_ns != leader->start_time)
+			watt_process_add(leader);
 		if (++n % 256 == 0)
 			leader = rest(leader);
 	}
@@ -129,6 +169,7 @@ static void visit_reaped(struct pass *pass, struct watt_process *process)
 	struct watt_counts before = process->now;
 
 	watt_usage_read_dead(process, pass->time_ns);
+	process->n_to_show = WATT_WINDOWS;
 	process->is_alive = false;
 	account(pass, process, &before);
 }
@@ -182,6 +223,8 @@ static void sample(bool is_window)
 	last_ns = begin_ns;
 	read_rapl(begin_ns, is_window);
 	watt_instructions_update(is_window || pass.weights.instructions);
+	if (watt_processes_take_incomplete())
+		find_all();
 	visit_all(&pass);
 	visit_dead(&pass);
 	visit_unlisted(&pass);
@@ -257,6 +300,7 @@ int watt_sampler_start(void)
 
 	stat.began_ns = ktime_get_ns();
 	last_ns = stat.began_ns;
+	find_all();
 	sample(true);
 	WRITE_ONCE(is_kicked, true);
 	created = kthread_run(run, NULL, "wattribute");

@@ -95,6 +95,9 @@ static void settle(struct watt_process *process, u64 time_ns)
 
 		if (process->is_known || process->is_newborn) {
 			settle_part(part, time_ns);
+			/* is read again, also if it does not run */
+			if (part->n_low)
+				WRITE_ONCE(process->seen_run_ns, WATT_RUN_UNSEEN);
 		} else {
 			part->cpu_ns = part->delta_ns;
 			part->delta_ns = 0;
@@ -103,19 +106,17 @@ static void settle(struct watt_process *process, u64 time_ns)
 	}
 }
 
-/* The kernel's own sum, for one that ran before the module came. */
-static u64 group_cpu_ns(struct task_struct *leader)
+u64 watt_usage_run_ns(struct task_struct *leader)
 {
-	struct signal_struct *signal = leader->signal;
 	struct task_struct *thread;
-	u64 cpu_ns = signal->sum_sched_runtime;
+	u64 run_ns = 0;
 
 	for_each_thread(leader, thread)
-		cpu_ns += READ_ONCE(thread->se.sum_exec_runtime);
-	return cpu_ns;
+		run_ns += READ_ONCE(thread->se.sum_exec_runtime);
+	return run_ns;
 }
 
-static u64 memory_bytes(struct task_struct *leader)
+u64 watt_usage_mem_bytes(struct task_struct *leader)
 {
 	struct task_struct *thread;
 	u64 bytes = 0;
@@ -160,9 +161,10 @@ void watt_usage_read(struct watt_process *process, struct task_struct *leader, u
 	set_counts(process, &counts);
 	settle(process, time_ns);
 	if (!process->is_known && !process->is_newborn)
-		process->now.cpu_ns = group_cpu_ns(leader);
+		/* the kernel's own sum: it ran before the module came */
+		process->now.cpu_ns = leader->signal->sum_sched_runtime + watt_usage_run_ns(leader);
 	if (with_memory)
-		process->now.mem_bytes = memory_bytes(leader);
+		process->now.mem_bytes = watt_usage_mem_bytes(leader);
 }
 
 void watt_usage_read_dead(struct watt_process *process, u64 time_ns)

@@ -19,6 +19,11 @@ void watt_usage_read_dead(struct watt_process *process, u64 time_ns);
 /* For the one that stands for all without a record. */
 void watt_usage_read_unlisted(struct watt_process *process);
 
+/* The run time of all its threads that are there. Under RCU. */
+u64 watt_usage_run_ns(struct task_struct *leader);
+/* What it holds now. Under RCU. */
+u64 watt_usage_mem_bytes(struct task_struct *leader);
+
 /* How often a time of CPUs was not believed. */
 u64 watt_usage_n_rebased(void);
 
