@@ -22,7 +22,7 @@ APPEND = ('panic=-1 loglevel=5 printk.devkmsg=on mitigations=off random.trust_cp
           'no_timer_check nmi_watchdog=0 audit=0 apparmor=0 selinux=0 cryptomgr.notests '
           'slub_debug=FZP kfence.sample_interval=50')
 ARCHES = {
-    'amd64': (['qemu-system-x86_64', '-M', 'pc'], 'console=ttyS0 lpj=4000000'),
+    'amd64': (['qemu-system-x86_64', '-M', 'pc'], 'console=ttyS0 lpj=4000000 tsc=reliable'),
     'arm64': (['qemu-system-aarch64', '-M', 'virt,gic-version=3', '-cpu', 'cortex-a57'],
               'console=ttyAMA0'),
 }
