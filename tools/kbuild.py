@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """How modules are built for a kernel that a kernel.json tells of."""
 import os
+import subprocess
 
 CROSS = {'arm64': ['ARCH=arm64', 'CROSS_COMPILE=aarch64-linux-gnu-', 'CROSS_COMPILE_COMPAT=']}
 # Folders keep their names in there, and the mounts go with the namespace.
 ENTER = '''root=$1; shift
 while [ "$1" != -- ]; do mkdir -p "$root$1" && mount --rbind "$1" "$root$1" || exit 1; shift; done
 shift; exec chroot "$root" "$@"'''
+
+
+def may_enter():
+    """Whether inside() works here."""
+    return not os.geteuid() and subprocess.run(['unshare', '--mount', 'true'], check=False,
+                                               stderr=subprocess.DEVNULL).returncode == 0
 
 
 def inside(root, folders, argv):
