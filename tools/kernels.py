@@ -12,6 +12,10 @@ import json
 import os
 import shutil
 
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Where they are kept.
+CACHE = os.environ.get('WATT_KERNELS', os.path.join(TOP, 'build-kernels'))
+
 
 def read(folder):
     """What kernel.json says, or None where that or something that it names is not there."""
