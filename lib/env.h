@@ -5,7 +5,7 @@
 
 #include <wattribute/session.h>
 
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/source.h"
 
 struct watt_env_owner {

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "env.h"
-#include "marks.h"
+#include "mark/socket.h"
 #include "pipeline.h"
 #include "session.h"
 
@@ -29,7 +29,7 @@ struct live {
 	uint64_t slice_ns;
 	int poll_fd; /* of the two below */
 	int timer_fd;
-	struct watt_marks *marks; /* NULL: nobody can tell any */
+	struct watt_mark_socket *marks; /* NULL: nobody can tell any */
 	bool is_started;
 };
 
@@ -45,7 +45,7 @@ static void live_close(struct watt_session *ses)
 
 	is_hung = watt_pipeline_stop(live->pipeline) > 0;
 	watt_pipeline_free(live->pipeline);
-	watt_marks_close(live->marks);
+	watt_mark_socket_close(live->marks);
 	if (live->timer_fd >= 0)
 		close(live->timer_fd);
 	if (live->poll_fd >= 0)
@@ -83,13 +83,13 @@ static int open_marks(struct live *live)
 
 	if (live->marks)
 		return 0;
-	r = watt_marks_open(NULL, log, &live->marks);
+	r = watt_mark_socket_open(NULL, log, &live->marks);
 	if (r < 0) {
 		watt_log(log, WATT_LOG_INFO, "cannot listen for marks: %s", strerror(-r));
 		return 0;
 	}
-	live->ses.marks_address = watt_marks_get_address(live->marks);
-	return add_to_poll(live, watt_marks_get_fd(live->marks));
+	live->ses.marks_address = watt_mark_socket_get_address(live->marks);
+	return add_to_poll(live, watt_mark_socket_get_fd(live->marks));
 }
 
 static int live_record(struct watt_session *ses, const char *path,
@@ -138,7 +138,8 @@ static int take_marks(struct live *live)
 	struct watt_mark mark;
 	int n = 0, r;
 
-	while (live->marks && n < MARKS_PER_DISPATCH && watt_marks_read(live->marks, &mark) == 0) {
+	while (live->marks && n < MARKS_PER_DISPATCH &&
+	       watt_mark_socket_read(live->marks, &mark) == 0) {
 		r = watt_pipeline_mark(live->pipeline, &mark);
 		if (r < 0)
 			return r;

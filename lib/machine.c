@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "base/util.h"
 #include "source/power/cpuinfo.h"
-#include "source/topology.h"
+#include "source/host/topology.h"
 
 /* Only the first block: reading on would ask every CPU for its frequency. */
 static void read_cpu(const struct watt_env *env, char *ret, size_t size)

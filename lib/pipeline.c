@@ -12,13 +12,13 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "duplicates.h"
-#include "flow.h"
+#include "crosschecks.h"
+#include "executor.h"
 #include "machine.h"
 #include "rates.h"
 #include "sample/sample.h"
 #include "source/select.h"
-#include "source/topology.h"
+#include "source/host/topology.h"
 
 /* A full sweep now and then finds tasks whose death was lost. */
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
@@ -40,11 +40,11 @@ struct watt_pipeline {
 	struct watt_usage_source *usage;
 	struct watt_meta *meta;
 	struct watt_setup setup;
-	struct watt_flow *flow;
-	struct watt_attrib *attrib;         /* of the flow, for questions */
+	struct watt_executor *executor;
+	struct watt_attrib *attrib;         /* of the executor, for questions */
 	struct watt_recorder *recorder;     /* NULL: nothing is recorded */
 	const struct watt_domain **domains; /* for the recorder */
-	struct watt_duplicates duplicates;
+	struct watt_crosschecks crosschecks;
 	uint64_t full_sweep_ns; /* when the last one was */
 	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
 	uint64_t lost;          /* usage records lost at the last sweep */
@@ -153,9 +153,9 @@ static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *o
 		.share_keys = opts->share_keys,
 		.delays = opts->delays,
 	};
-	r = watt_flow_new(&p->setup, &p->env->log, &p->flow);
+	r = watt_executor_new(&p->setup, &p->env->log, &p->executor);
 	if (r == 0)
-		p->attrib = watt_flow_attrib(p->flow);
+		p->attrib = watt_executor_attrib(p->executor);
 	return r;
 }
 
@@ -170,8 +170,8 @@ static int open_duplicates(struct watt_pipeline *p)
 		int32_t used = watt_attrib_domain(p->attrib, (size_t)domain)->channel;
 
 		if (used != (int32_t)i)
-			r = watt_duplicates_add(&p->duplicates, p->channels[used], (uint32_t)used,
-						p->channels[i], (uint32_t)i);
+			r = watt_crosschecks_add(&p->crosschecks, p->channels[used], (uint32_t)used,
+						 p->channels[i], (uint32_t)i);
 	}
 	return r;
 }
@@ -213,9 +213,9 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 {
 	if (!p)
 		return NULL;
-	watt_duplicates_done(&p->duplicates);
+	watt_crosschecks_done(&p->crosschecks);
 	watt_recorder_close(p->recorder);
-	watt_flow_free(p->flow);
+	watt_executor_free(p->executor);
 	free(p->domains);
 	watt_meta_close(p->meta);
 	if (p->usage)
@@ -248,7 +248,7 @@ int watt_pipeline_record(struct watt_pipeline *p, const char *path,
 	watt_machine_read(p->env, &machine);
 	r = watt_recorder_new(path, opts, &p->setup, &machine.machine, p->domains, n, &p->env->log,
 			      &p->recorder);
-	watt_flow_record(p->flow, p->recorder);
+	watt_executor_record(p->executor, p->recorder);
 	return r;
 }
 
@@ -260,7 +260,7 @@ int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record
 	return 0;
 }
 
-/* ---- the flow ---- */
+/* ---- what the executor is told ---- */
 
 static int fetch(struct watt_pipeline *p)
 {
@@ -274,12 +274,12 @@ static int fetch(struct watt_pipeline *p)
 		if (!n)
 			break;
 		op = (struct watt_op){ .kind = WATT_OP_SAMPLES, .samples = { samples, n } };
-		r = watt_flow_apply(p->flow, &op, NULL);
+		r = watt_executor_apply(p->executor, &op, NULL);
 		if (r < 0)
 			return r;
 		for (i = 0; i < n; i++) {
 			p->newest[samples[i].channel] = samples[i];
-			watt_duplicates_push(&p->duplicates, &samples[i]);
+			watt_crosschecks_push(&p->crosschecks, &samples[i]);
 		}
 	} while (n == FETCH_SIZE);
 	return 0;
@@ -313,7 +313,7 @@ static int sweep(struct watt_pipeline *p)
 	if (batch->lost != p->lost)
 		p->full_sweep_ns = 0;
 	p->lost = batch->lost;
-	return watt_flow_apply(p->flow, &op, NULL);
+	return watt_executor_apply(p->executor, &op, NULL);
 }
 
 static int name_processes(struct watt_pipeline *p)
@@ -330,7 +330,7 @@ static int name_processes(struct watt_pipeline *p)
 		if (watt_meta_read_process(p->meta, pid, start_ns, &identity) < 0)
 			continue; /* it is gone; what usage said of it stays */
 		identity.start_ns = start_ns;
-		r = watt_flow_apply(p->flow, &op, NULL);
+		r = watt_executor_apply(p->executor, &op, NULL);
 		watt_identity_done(&identity);
 	}
 	return r;
@@ -349,7 +349,7 @@ static int name_cgroups(struct watt_pipeline *p)
 			break;
 		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &op.cgroup) < 0)
 			continue;
-		r = watt_flow_apply(p->flow, &op, NULL);
+		r = watt_executor_apply(p->executor, &op, NULL);
 		watt_meta_forget_cgroup(p->meta, id, v1); /* attribution has its own copy */
 	}
 	return r;
@@ -365,7 +365,7 @@ static int name_users(struct watt_pipeline *p)
 		if (watt_attrib_next_unknown_user(p->attrib, &op.user.uid) != 0)
 			break;
 		if (watt_meta_user_name(p->meta, op.user.uid, name, sizeof(name)) == 0)
-			r = watt_flow_apply(p->flow, &op, NULL);
+			r = watt_executor_apply(p->executor, &op, NULL);
 	}
 	return r;
 }
@@ -374,7 +374,7 @@ static int advance(struct watt_pipeline *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = watt_now_ns() };
 
-	return watt_flow_apply(p->flow, &op, NULL);
+	return watt_executor_apply(p->executor, &op, NULL);
 }
 
 static int attribute(struct watt_pipeline *p)
@@ -384,7 +384,7 @@ static int attribute(struct watt_pipeline *p)
 	r = fetch(p);
 	if (r < 0)
 		return r;
-	watt_duplicates_compare(&p->duplicates, watt_now_ns(), &p->env->log);
+	watt_crosschecks_compare(&p->crosschecks, watt_now_ns(), &p->env->log);
 	r = name_cgroups(p);
 	if (r == 0)
 		r = name_users(p);
@@ -465,11 +465,11 @@ static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realti
 {
 	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
 			      .snapshot = { .t_ns = t_ns, .realtime_ns = realtime_ns } };
-	union watt_flow_result result;
+	union watt_executor_result result;
 	int r;
 
 	watt_engine_losses(p->engine, &op.snapshot.missed_reads, &op.snapshot.lost_samples);
-	r = watt_flow_apply(p->flow, &op, &result);
+	r = watt_executor_apply(p->executor, &op, &result);
 	if (r == 0)
 		*ret = result.snapshot;
 	return r;
@@ -480,7 +480,7 @@ static int hold(struct watt_pipeline *p, uint64_t t_ns)
 	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
 
 	p->hold_ns = t_ns;
-	return watt_flow_apply(p->flow, &op, NULL);
+	return watt_executor_apply(p->executor, &op, NULL);
 }
 
 int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
@@ -505,7 +505,7 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct wat
 	}
 	if (r < 0)
 		return r;
-	cut_ns = watt_flow_ready_ns(p->flow, t_ns);
+	cut_ns = watt_executor_ready_ns(p->executor, t_ns);
 	if (!cut_ns)
 		return -EAGAIN;
 	since_ns = watt_now_ns() - cut_ns;
@@ -517,18 +517,18 @@ int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)
 {
 	struct watt_op op = { .kind = WATT_OP_MARK, .mark = *mark };
 
-	return watt_flow_apply(p->flow, &op, NULL);
+	return watt_executor_apply(p->executor, &op, NULL);
 }
 
 int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
 {
 	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
-	union watt_flow_result result;
+	union watt_executor_result result;
 	int r;
 
 	r = sweep(p); /* whoever was born a moment ago is known after it */
 	if (r == 0)
-		r = watt_flow_apply(p->flow, &op, &result);
+		r = watt_executor_apply(p->executor, &op, &result);
 	if (r == 0)
 		*ret_entity_id = result.entity_id;
 	return r;
@@ -548,7 +548,7 @@ const struct watt_attrib *watt_pipeline_attrib(const struct watt_pipeline *p)
 
 int watt_pipeline_crosscheck(const struct watt_pipeline *p, size_t i, int64_t *ret_difference_ppm)
 {
-	const struct watt_duplicate *dup = watt_duplicates_find(&p->duplicates, i);
+	const struct watt_crosscheck_pair *dup = watt_crosschecks_find(&p->crosschecks, i);
 
 	if (!dup)
 		return -EINVAL;

@@ -23,7 +23,7 @@ struct replay {
 	char *idle_policy;       /* owned, as the next two; NULL: the recording's */
 	char *share_keys;
 	char *delays;
-	struct watt_flow *flow;
+	struct watt_executor *executor;
 	struct watt_log log;
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
 	uint64_t now_ns;            /* of what was read last */
@@ -48,7 +48,7 @@ static void replay_close(struct watt_session *ses)
 {
 	struct replay *p = replay_of(ses);
 
-	watt_flow_free(p->flow);
+	watt_executor_free(p->executor);
 	watt_recording_close(p->rec);
 	if (p->fd >= 0)
 		close(p->fd);
@@ -145,7 +145,7 @@ static void say_end(struct replay *p)
 /* The names are in the recording, or nowhere. */
 static void forget_questions(struct replay *p)
 {
-	struct watt_attrib *attrib = watt_flow_attrib(p->flow);
+	struct watt_attrib *attrib = watt_executor_attrib(p->executor);
 	uint64_t id;
 	uint32_t pid;
 	bool v1;
@@ -164,7 +164,7 @@ static void forget_questions(struct replay *p)
  */
 static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 {
-	union watt_flow_result result = { 0 };
+	union watt_executor_result result = { 0 };
 	struct watt_op op;
 	int r;
 
@@ -181,7 +181,7 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 		if (r < 0)
 			continue;
 		note(p, &op);
-		r = is_wanted(p, &op) ? watt_flow_apply(p->flow, &op, &result) : 0;
+		r = is_wanted(p, &op) ? watt_executor_apply(p->executor, &op, &result) : 0;
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0) {
@@ -219,7 +219,7 @@ static int hold(struct replay *p, uint64_t t_ns)
 	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
 
 	p->hold_ns = t_ns;
-	return watt_flow_apply(p->flow, &op, NULL);
+	return watt_executor_apply(p->executor, &op, NULL);
 }
 
 /* Attributes what the hold lets go now. */
@@ -227,7 +227,7 @@ static int advance(struct replay *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = p->now_ns };
 
-	return p->has_all ? watt_flow_apply(p->flow, &op, NULL) : 0;
+	return p->has_all ? watt_executor_apply(p->executor, &op, NULL) : 0;
 }
 
 /* From now on, snapshots are cut where the caller says. */
@@ -303,10 +303,10 @@ static int take_snapshot(struct replay *p, uint64_t t_ns, struct watt_snapshot *
 					    .realtime_ns = t_ns + p->realtime_off_ns,
 					    .missed_reads = p->missed_reads,
 					    .lost_samples = p->lost_samples } };
-	union watt_flow_result result;
+	union watt_executor_result result;
 	int r;
 
-	r = watt_flow_apply(p->flow, &op, &result);
+	r = watt_executor_apply(p->executor, &op, &result);
 	if (r == 0)
 		*ret = result.snapshot;
 	return r;
@@ -339,7 +339,7 @@ static int replay_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t 
 		r = hold(p, t_ns);
 	if (r == 0)
 		r = advance(p);
-	while (r >= 0 && !(cut_ns = watt_flow_ready_ns(p->flow, t_ns)))
+	while (r >= 0 && !(cut_ns = watt_executor_ready_ns(p->executor, t_ns)))
 		r = replay_dispatch(ses);
 	if (r < 0)
 		return r;
@@ -355,10 +355,10 @@ static uint64_t replay_get_time_ns(const struct watt_session *ses)
 static int replay_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id)
 {
 	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
-	union watt_flow_result result;
+	union watt_executor_result result;
 	int r;
 
-	r = watt_flow_apply(replay_of(ses)->flow, &op, &result);
+	r = watt_executor_apply(replay_of(ses)->executor, &op, &result);
 	if (r == 0)
 		*ret_entity_id = result.entity_id;
 	return r;
@@ -456,7 +456,7 @@ static int open_parts(struct replay *p, const char *path, const struct watt_sess
 	p->fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (p->fd < 0)
 		return -errno;
-	return watt_flow_new(&p->setup, &p->log, &p->flow);
+	return watt_executor_new(&p->setup, &p->log, &p->executor);
 }
 
 int watt_replay_open(const char *path, const struct watt_session_opts *opts,
@@ -476,7 +476,7 @@ int watt_replay_open(const char *path, const struct watt_session_opts *opts,
 		return r;
 	}
 	p->ses.setup = &p->setup;
-	p->ses.attrib = watt_flow_attrib(p->flow);
+	p->ses.attrib = watt_executor_attrib(p->executor);
 	*ret = &p->ses;
 	return 0;
 }

@@ -8,8 +8,8 @@
 
 #include <wattribute/recording.h>
 
-#include "flow.h"
-#include "mark-queue.h"
+#include "executor.h"
+#include "mark/queue.h"
 
 /* All of them are there. They mean what the public calls of the same names mean. */
 struct watt_session_ops {

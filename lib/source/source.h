@@ -22,7 +22,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 
-struct watt_config; /* lib/source/config.h */
+struct watt_config; /* lib/source/config/config.h */
 
 /* All that a source may know of the world. Immutable; outlives every source opened with it. */
 struct watt_env {

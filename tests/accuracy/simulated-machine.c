@@ -16,7 +16,7 @@
 
 #include "attrib/attrib.h"
 #include "base/util.h"
-#include "source/synth_machine.h"
+#include "source/synth/machine.h"
 
 #define MS 1000000ULL
 #define SLICE_NS (50 * MS)

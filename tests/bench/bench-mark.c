@@ -9,13 +9,13 @@
 
 #include <wattribute/mark.h>
 
-#include "marks.h"
+#include "mark/socket.h"
 
 #define QUIET_CALLS 5000000
 #define TOLD_CALLS 20000
 #define BATCH 8
 
-static struct watt_marks *marks;
+static struct watt_mark_socket *marks;
 
 /* The mean cost of a call in ns, in a process that has the variable so. */
 static double in_child(const char *address, double (*fn)(void))
@@ -81,7 +81,7 @@ static double mark_or_take(bool is_taking)
 				bench_exit(1, "a mark is not told");
 		middle_ns = watt_now_ns();
 		for (k = 0; k < BATCH; k++)
-			if (watt_marks_read(marks, &mark) != 0)
+			if (watt_mark_socket_read(marks, &mark) != 0)
 				bench_exit(1, "a mark is lost");
 		spent_ns += is_taking ? watt_now_ns() - middle_ns : middle_ns - begin_ns;
 	}
@@ -104,10 +104,10 @@ int main(void)
 	double clock_ns;
 	int r;
 
-	r = watt_marks_open(root, NULL, &marks);
+	r = watt_mark_socket_open(root, NULL, &marks);
 	if (r < 0)
 		bench_exit(1, "cannot listen: %s", strerror(-r));
-	snprintf(address, sizeof(address), "%s", watt_marks_get_address(marks));
+	snprintf(address, sizeof(address), "%s", watt_mark_socket_get_address(marks));
 	clock_ns = in_child(NULL, read_clock);
 	bench_report("mark: not measured", in_child(NULL, mark_quietly), "ns", BENCH_NO_BAR, 0,
 		     "without WATTRIBUTE_MARKS; a clock read takes %.1f ns", clock_ns);
@@ -118,7 +118,7 @@ int main(void)
 		     "the program's part, %d marks", TOLD_CALLS);
 	bench_report("mark: taken", in_child(address, mark_taken) / 1e3, "us", BENCH_NO_BAR, 0,
 		     "the listener's part, without the sweep");
-	watt_marks_close(marks);
+	watt_mark_socket_close(marks);
 	bench_tree_remove(root);
 	return 0;
 }

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "source/config.h"
-#include "source/pidstat.h"
+#include "source/config/config.h"
+#include "source/host/pidstat.h"
 #include "source/registry.h"
 
 #define ROUNDS 41

@@ -7,7 +7,7 @@
 #include "bench.h"
 
 #include "base/util.h"
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/source.h"
 
 #define READS_MAX 5000

@@ -11,7 +11,7 @@
 #include <wattribute/wattribute.h>
 
 #include "base/util.h"
-#include "flow.h"
+#include "executor.h"
 
 #define N_CHANNELS 16
 #define N_TASKS 200
@@ -21,7 +21,7 @@
 #define START_NS (1000 * WATT_NSEC_PER_SEC)
 
 struct world {
-	struct watt_flow *flow;
+	struct watt_executor *executor;
 	struct watt_recorder *recorder;
 	uint64_t seed;
 	uint64_t t_ns;
@@ -69,9 +69,9 @@ static void make_channels(void)
 	}
 }
 
-static void apply(struct world *w, const struct watt_op *op, union watt_flow_result *result)
+static void apply(struct world *w, const struct watt_op *op, union watt_executor_result *result)
 {
-	int r = watt_flow_apply(w->flow, op, result);
+	int r = watt_executor_apply(w->executor, op, result);
 
 	if (r < 0)
 		bench_exit(1, "op %d: %s", (int)op->kind, strerror(-r));
@@ -161,7 +161,7 @@ static void snapshot(struct world *w)
 {
 	struct watt_op hold = { .kind = WATT_OP_HOLD, .hold_ns = w->t_ns };
 	struct watt_op op = { .kind = WATT_OP_SNAPSHOT };
-	union watt_flow_result result;
+	union watt_executor_result result;
 	char *text;
 
 	apply(w, &hold, NULL);
@@ -221,18 +221,18 @@ static void open_world(struct world *w, const char *path)
 						   .uid = (uint32_t)i % 3,
 						   .cpu = (uint32_t)i % 4,
 						   .comm = "program" };
-	r = watt_flow_new(&setup, NULL, &w->flow);
+	r = watt_executor_new(&setup, NULL, &w->executor);
 	if (r < 0)
-		bench_exit(1, "flow: %s", strerror(-r));
-	n = watt_attrib_domain_count(watt_flow_attrib(w->flow));
+		bench_exit(1, "executor: %s", strerror(-r));
+	n = watt_attrib_domain_count(watt_executor_attrib(w->executor));
 	for (i = 0; i < n; i++)
-		domains[i] = watt_attrib_domain(watt_flow_attrib(w->flow), i);
+		domains[i] = watt_attrib_domain(watt_executor_attrib(w->executor), i);
 	r = watt_recorder_new(path, &opts, &setup, &machine, domains, n, NULL, &w->recorder);
 	if (r == -EOPNOTSUPP)
 		bench_exit(BENCH_SKIP, "built without recordings");
 	if (r < 0)
 		bench_exit(1, "%s: %s", path, strerror(-r));
-	watt_flow_record(w->flow, w->recorder);
+	watt_executor_record(w->executor, w->recorder);
 }
 
 /* Returns the number of samples. */
@@ -267,7 +267,7 @@ static uint64_t record(const char *path, unsigned long seconds)
 		     "ns", BENCH_NO_BAR, 0, "CPU time per sample, usage of %d processes included",
 		     N_TASKS);
 	watt_recorder_close(w.recorder);
-	watt_flow_free(w.flow);
+	watt_executor_free(w.executor);
 	return samples;
 }
 

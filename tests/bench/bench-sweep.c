@@ -20,9 +20,9 @@
 #include <usage.skel.h>
 
 #include "base/util.h"
-#include "source/config.h"
-#include "source/usage/bpf.h"
-#include "source/usage/move-log.h"
+#include "source/config/config.h"
+#include "source/activity/bpf.h"
+#include "source/activity/move_log.h"
 
 #define ROUNDS 41
 #define THREADS_EACH 500

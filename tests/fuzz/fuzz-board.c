@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/power/board.h"
+#include "source/power/sensor/board.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/cgroupfile.h"
+#include "source/host/cgroupfile.h"
 #include "source/source.h"
 
 static void check_inside(const char *text, const char *storage, size_t size)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/config.h"
+#include "source/config/config.h"
 
 static void hear(void *data, enum watt_log_level level, const char *text)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/power/cpu_model.h"
+#include "source/power/estimate/cpu_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

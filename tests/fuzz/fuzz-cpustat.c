@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/cpustat.h"
+#include "source/host/cpustat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

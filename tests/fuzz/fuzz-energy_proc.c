@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/power/energy_proc.h"
+#include "source/power/kmod/energy_proc.h"
 
 static void try_line(const char *line)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "source/power/device_name.h"
-#include "source/power/hwmon_chip.h"
-#include "source/power/hwmon_place.h"
+#include "source/power/sensor/device_name.h"
+#include "source/power/hwmon/hwmon_chip.h"
+#include "source/power/hwmon/hwmon_place.h"
 
 static void try_attribute(const char *text)
 {

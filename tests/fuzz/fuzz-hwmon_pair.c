@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "source/power/hwmon_pair.h"
+#include "source/power/hwmon/hwmon_pair.h"
 
 #define MAX_INPUTS 24
 

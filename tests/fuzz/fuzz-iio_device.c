@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/power/iio_device.h"
-#include "source/power/iio_scale.h"
-#include "source/power/sensor_read.h"
+#include "source/power/iio/iio_device.h"
+#include "source/power/iio/iio_scale.h"
+#include "source/power/sensor/sensor_read.h"
 
 static void try_name(const char *text)
 {

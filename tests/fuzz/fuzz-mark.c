@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "mark-address.h"
-#include "mark-datagram.h"
+#include "mark/address.h"
+#include "mark/datagram.h"
 
 static void try_datagram(const uint8_t *data, size_t size)
 {
@@ -38,7 +38,7 @@ static void try_address(const char *text)
 	struct sockaddr_un sa;
 	socklen_t len;
 
-	watt_marks_parse_name(text);
+	watt_mark_parse_name(text);
 	if (watt_mark_parse_address(text, &sa, &len) < 0)
 		return;
 	check(len > sizeof(sa.sun_family) + 1 && len <= sizeof(sa));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "source/meta/user.h"
-#include "source/procdir.h"
+#include "source/host/procdir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

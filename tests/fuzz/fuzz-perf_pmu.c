@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/power/perf_pmu.h"
+#include "source/power/perf_rapl/perf_pmu.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

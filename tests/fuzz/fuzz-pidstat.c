@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/pidstat.h"
+#include "source/host/pidstat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

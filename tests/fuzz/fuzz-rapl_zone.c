@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "source/power/powercap_scan.h"
-#include "source/power/rapl_range.h"
+#include "source/power/powercap/powercap_scan.h"
+#include "source/power/powercap/rapl_range.h"
 
 static void try_names(const char *parent, const char *name)
 {

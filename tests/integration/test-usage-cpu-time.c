@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/config.h"
-#include "source/cpustat.h"
-#include "source/usage/bpf.h"
-#include "source/usage/cpu-time.h"
+#include "source/config/config.h"
+#include "source/host/cpustat.h"
+#include "source/activity/bpf.h"
+#include "source/activity/cpu_time.h"
 
 #define CPUS 1024
 

@@ -12,7 +12,7 @@
 #include "../unit/unit.h"
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/config.h"
+#include "source/config/config.h"
 
 static struct watt_config config;
 static struct watt_env env = { .config = &config };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/registry.h"
 
 static void say(const char *key, const char *value)

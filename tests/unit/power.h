@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/source.h"
 
 struct power_world {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/board.c */
+/* lib/source/power/sensor/board.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/board.h"
+#include "source/power/sensor/board.h"
 
 struct board_case {
 	const char *compatible; /* strings with a NUL after each */

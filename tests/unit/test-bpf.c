@@ -2,8 +2,8 @@
 /* What the source "bpf" says of machines where it can't be, and of a user who may not. */
 #include "unit.h"
 
-#include "source/config.h"
-#include "source/usage/bpf.h"
+#include "source/config/config.h"
+#include "source/activity/bpf.h"
 
 struct machine {
 	char *root;

@@ -2,7 +2,7 @@
 /* lib/source/meta/cgroup.c, meta.c */
 #include "env.h"
 
-#include "source/cgroupfile.h"
+#include "source/host/cgroupfile.h"
 
 static struct test_env test;
 static struct watt_meta *meta;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/cgroupfile.c */
+/* lib/source/host/cgroupfile.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/cgroupfile.h"
+#include "source/host/cgroupfile.h"
 
 #define V1_ROOTS "9:name=systemd:/\n8:pids:/\n4:memory:/\n3:cpu,cpuacct:/\n"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/cgroupfs.c */
+/* lib/source/host/cgroupfs.c */
 #include "unit.h"
 
-#include "source/cgroupfs.h"
+#include "source/host/cgroupfs.h"
 
 struct tree {
 	char *dir;

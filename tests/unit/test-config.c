@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/config.h"
+#include "source/config/config.h"
 
 static char said[1024];
 

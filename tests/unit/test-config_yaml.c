@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/config_yaml.c and config_reader.c */
+/* lib/source/config/config_yaml.c and config_reader.c */
 #include "unit.h"
 
 #include <wattribute/channel.h>
 
-#include "source/config.h"
+#include "source/config/config.h"
 
 static char said[1024];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/power/cpu_activity.h"
+#include "source/power/estimate/cpu_activity.h"
 
 #define MS 1000000ULL
 #define S 1000000000ULL

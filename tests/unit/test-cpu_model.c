@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/power/cpu_model.h"
+#include "source/power/estimate/cpu_model.h"
 
 static const struct watt_config no_config;
 

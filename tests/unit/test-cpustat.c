@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/cpustat.c */
+/* lib/source/host/cpustat.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/cpustat.h"
+#include "source/host/cpustat.h"
 
 #define HZ 100
 #define TICK_NS 10000000ULL

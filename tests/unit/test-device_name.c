@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/device_name.c */
+/* lib/source/power/sensor/device_name.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/device_name.h"
+#include "source/power/sensor/device_name.h"
 
 static void test_links(void **state)
 {

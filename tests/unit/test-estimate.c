@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/registry.h"
 
 static const struct watt_config no_config;

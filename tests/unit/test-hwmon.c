@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/hwmon.c, on whole machines */
+/* lib/source/power/hwmon/hwmon.c, on whole machines */
 #include "sensors.h"
 
 #include "base/clock.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/hwmon_chip.c, and the names of lib/source/power/iio_device.c */
+/* lib/source/power/hwmon/hwmon_chip.c, and the names of lib/source/power/iio/iio_device.c */
 #include "sensors.h"
 
-#include "source/power/hwmon_chip.h"
-#include "source/power/iio_device.h"
+#include "source/power/hwmon/hwmon_chip.h"
+#include "source/power/iio/iio_device.h"
 
 static void test_hwmon_names(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/hwmon_pair.c and the rules of lib/source/power/chip_rules.c on it */
+/* lib/source/power/hwmon/hwmon_pair.c and the rules of lib/source/power/hwmon/chip_rules.c on it */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/hwmon_pair.h"
+#include "source/power/hwmon/hwmon_pair.h"
 
 #define MAX 16
 

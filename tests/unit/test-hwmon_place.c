@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/hwmon_place.c and the ids of lib/source/power/cpu_ids.c */
+/* lib/source/power/hwmon/hwmon_place.c and the ids of lib/source/power/hwmon/cpu_ids.c */
 #include "sensors.h"
 
-#include "source/power/hwmon_place.h"
+#include "source/power/hwmon/hwmon_place.h"
 
 static void test_grace(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/iio.c, on whole machines */
+/* lib/source/power/iio/iio.c, on whole machines */
 #include "sensors.h"
 
 static const struct expected nano[] = {

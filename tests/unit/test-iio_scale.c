@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/iio_scale.c */
+/* lib/source/power/iio/iio_scale.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/iio_scale.h"
+#include "source/power/iio/iio_scale.h"
 
 static void test_parse(void **state)
 {

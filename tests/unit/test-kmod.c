@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/kmod.c, energy_proc.c */
+/* lib/source/power/kmod/kmod.c, energy_proc.c */
 #include "power.h"
 
-#include "source/power/energy_proc.h"
+#include "source/power/kmod/energy_proc.h"
 #include "source/registry.h"
 
 static void test_rapl_lines(void **state)

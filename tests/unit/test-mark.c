@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lib/mark.c: telling marks, by the public interface alone but for the listener. Each case runs in
+ * lib/mark/mark.c: telling marks, by the public interface alone but for the listener. Each case runs in
  * a process of its own, as the address is read once.
  */
 #include "unit.h"
@@ -11,14 +11,14 @@
 #include <wattribute/mark.h>
 
 #include "base/clock.h"
-#include "marks.h"
+#include "mark/socket.h"
 
 struct rig {
 	char *root;
 	char directory[64];
 	char address[128];
 	char gone[136];
-	struct watt_marks *marks;
+	struct watt_mark_socket *marks;
 };
 
 static int setup(void **state)
@@ -28,7 +28,7 @@ static int setup(void **state)
 	assert_non_null(rig);
 	rig->root = scratch_new();
 	snprintf(rig->directory, sizeof(rig->directory), "%s/sockets", rig->root);
-	assert_int_equal(watt_marks_open(rig->directory, NULL, &rig->marks), 0);
+	assert_int_equal(watt_mark_socket_open(rig->directory, NULL, &rig->marks), 0);
 	*state = rig;
 	return 0;
 }
@@ -37,7 +37,7 @@ static int teardown(void **state)
 {
 	struct rig *rig = *state;
 
-	watt_marks_close(rig->marks);
+	watt_mark_socket_close(rig->marks);
 	scratch_remove(rig->root);
 	free(rig);
 	return 0;
@@ -108,7 +108,7 @@ static void expect(struct rig *rig, const char *label)
 {
 	struct watt_mark mark;
 
-	assert_int_equal(watt_marks_read(rig->marks, &mark), 0);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &mark), 0);
 	assert_string_equal(mark.label, label);
 	assert_true(mark.t_ns <= watt_now_ns());
 	assert_true(mark.pid != 0 && mark.pid != (uint32_t)getpid());
@@ -119,10 +119,10 @@ static void test_somebody_listens(void **state)
 	struct rig *rig = *state;
 	struct watt_mark mark;
 
-	in_child(watt_marks_get_address(rig->marks), mark_twice, rig);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_twice, rig);
 	expect(rig, "load");
 	expect(rig, "");
-	assert_int_equal(watt_marks_read(rig->marks, &mark), 1);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &mark), 1);
 }
 
 static int mark_long(struct rig *rig)
@@ -140,10 +140,10 @@ static void test_long_labels_are_cut(void **state)
 	struct rig *rig = *state;
 	struct watt_mark mark;
 
-	in_child(watt_marks_get_address(rig->marks), mark_long, rig);
-	assert_int_equal(watt_marks_read(rig->marks, &mark), 0);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_long, rig);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &mark), 0);
 	assert_int_equal(strlen(mark.label), 63);
-	in_child(watt_marks_get_address(rig->marks), mark_twice, rig);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_twice, rig);
 }
 
 static int mark_in_fork(struct rig *rig)
@@ -168,9 +168,9 @@ static void test_fork(void **state)
 	struct watt_mark marks[3];
 	size_t i;
 
-	in_child(watt_marks_get_address(rig->marks), mark_in_fork, rig);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_in_fork, rig);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(watt_marks_read(rig->marks, &marks[i]), 0);
+		assert_int_equal(watt_mark_socket_read(rig->marks, &marks[i]), 0);
 	assert_string_equal(marks[1].label, "child");
 	assert_int_not_equal(marks[0].pid, marks[1].pid);
 	assert_int_equal(marks[0].pid, marks[2].pid);
@@ -186,7 +186,7 @@ static int mark_until_full(struct rig *rig)
 	if (r != -EAGAIN || watt_mark("many") != -EAGAIN)
 		return 1;
 	for (; sent > 0; sent--)
-		if (watt_marks_read(rig->marks, &mark) != 0)
+		if (watt_mark_socket_read(rig->marks, &mark) != 0)
 			return 2;
 	return watt_mark("after");
 }
@@ -194,11 +194,11 @@ static int mark_until_full(struct rig *rig)
 static void test_full_queue_is_told(void **state)
 {
 	struct rig *rig = *state;
-	struct watt_marks_counts counts;
+	struct watt_mark_socket_counts counts;
 
-	in_child(watt_marks_get_address(rig->marks), mark_until_full, rig);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_until_full, rig);
 	expect(rig, "after");
-	watt_marks_get_counts(rig->marks, &counts);
+	watt_mark_socket_get_counts(rig->marks, &counts);
 	assert_int_equal(counts.lost, 2);
 }
 
@@ -219,7 +219,8 @@ static void test_looks_again(void **state)
 {
 	struct rig *rig = *state;
 
-	snprintf(rig->address, sizeof(rig->address), "%s", watt_marks_get_address(rig->marks));
+	snprintf(rig->address, sizeof(rig->address), "%s",
+		 watt_mark_socket_get_address(rig->marks));
 	snprintf(rig->gone, sizeof(rig->gone), "%s.gone", rig->address);
 	assert_int_equal(rename(rig->address, rig->gone), 0);
 	in_child(rig->address, mark_across_restart, rig);
@@ -238,7 +239,7 @@ static void *mark_in_thread(void *data)
 
 static int mark_in_threads(struct rig *rig)
 {
-	struct watt_marks_counts counts;
+	struct watt_mark_socket_counts counts;
 	struct watt_mark mark;
 	pthread_t threads[4];
 	int lost = 0, i;
@@ -248,11 +249,11 @@ static int mark_in_threads(struct rig *rig)
 		pthread_create(&threads[i], NULL, mark_in_thread, &lost);
 	for (i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	while (watt_marks_read(rig->marks, &mark) == 0)
+	while (watt_mark_socket_read(rig->marks, &mark) == 0)
 		n++;
-	if (watt_mark("last") != 0 || watt_marks_read(rig->marks, &mark) != 0)
+	if (watt_mark("last") != 0 || watt_mark_socket_read(rig->marks, &mark) != 0)
 		return 1;
-	watt_marks_get_counts(rig->marks, &counts);
+	watt_mark_socket_get_counts(rig->marks, &counts);
 	/* each of the 800 came or is counted */
 	return n + (uint64_t)lost != 800 || counts.lost != (uint64_t)lost;
 }
@@ -261,22 +262,22 @@ static void test_threads(void **state)
 {
 	struct rig *rig = *state;
 
-	in_child(watt_marks_get_address(rig->marks), mark_in_threads, rig);
+	in_child(watt_mark_socket_get_address(rig->marks), mark_in_threads, rig);
 }
 
 static void test_send(void **state)
 {
 	struct rig *rig = *state;
-	const char *address = watt_marks_get_address(rig->marks);
+	const char *address = watt_mark_socket_get_address(rig->marks);
 	struct watt_mark mark = { .label = "sent", .t_ns = watt_now_ns() }, got;
 
 	assert_int_equal(watt_mark_send(address, &mark), 0);
-	assert_int_equal(watt_marks_read(rig->marks, &got), 0);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &got), 0);
 	assert_int_equal(got.t_ns, mark.t_ns);
 	assert_int_equal(got.pid, getpid());
 	mark.t_ns = 0;
 	assert_int_equal(watt_mark_send(address, &mark), 0);
-	assert_int_equal(watt_marks_read(rig->marks, &got), 0);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &got), 0);
 	assert_true(got.t_ns > 0);
 	assert_int_equal(watt_mark_send(NULL, &mark), -EINVAL);
 	assert_int_equal(watt_mark_send(address, NULL), -EINVAL);
@@ -287,31 +288,31 @@ static void test_send(void **state)
 	assert_int_equal(watt_mark_send(address, &mark), -EINVAL);
 	memset(mark.label, 'x', sizeof(mark.label));
 	assert_int_equal(watt_mark_send(address, &mark), -EINVAL);
-	assert_int_equal(watt_marks_read(rig->marks, &got), 1);
+	assert_int_equal(watt_mark_socket_read(rig->marks, &got), 1);
 }
 
 static void test_list(void **state)
 {
 	struct watt_mark_listener listeners[64];
-	struct watt_marks *marks;
+	struct watt_mark_socket *marks;
 	size_t n = 64, i;
 	bool is_listed = false;
 
 	assert_int_equal(watt_mark_list(NULL, NULL), -EINVAL);
 	assert_int_equal(watt_mark_list(NULL, &n), -EINVAL);
-	assert_int_equal(watt_marks_open(NULL, NULL, &marks), 0);
+	assert_int_equal(watt_mark_socket_open(NULL, NULL, &marks), 0);
 	assert_int_equal(watt_mark_list(listeners, &n), 0);
 	for (i = 0; i < n && i < 64; i++) {
-		is_listed = is_listed ||
-			    (listeners[i].pid == (uint32_t)getpid() &&
-			     strcmp(listeners[i].address, watt_marks_get_address(marks)) == 0);
+		is_listed = is_listed || (listeners[i].pid == (uint32_t)getpid() &&
+					  strcmp(listeners[i].address,
+						 watt_mark_socket_get_address(marks)) == 0);
 		assert_true(i == 0 || listeners[i - 1].pid <= listeners[i].pid);
 	}
 	assert_true(is_listed);
 	n = 0;
 	assert_int_equal(watt_mark_list(NULL, &n), 0);
 	assert_true(n >= 1);
-	watt_marks_close(marks);
+	watt_mark_socket_close(marks);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 /* The order of events and sweep, with records made up here. */
 #include "unit.h"
 
-#include "source/usage/merge.h"
+#include "source/activity/merge.h"
 
 static struct watt_usage record(uint16_t kind, uint32_t tid, uint64_t t_ns, uint64_t cpu_ns)
 {

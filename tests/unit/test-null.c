@@ -2,7 +2,7 @@
 /* lib/source/power/null.c */
 #include "unit.h"
 
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/registry.h"
 
 static const struct watt_config no_config;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/perf_plan.c */
+/* lib/source/power/perf_rapl/perf_plan.c */
 #include "power.h"
 
 #include "base/util.h"
 #include "source/power/cpu_vendor.h"
-#include "source/power/perf_plan.h"
+#include "source/power/perf_rapl/perf_plan.h"
 
 struct planned {
 	struct power_world world;

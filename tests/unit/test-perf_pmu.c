@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/perf_pmu.c */
+/* lib/source/power/perf_rapl/perf_pmu.c */
 #include "power.h"
 
 #include "base/util.h"
-#include "source/power/perf_pmu.h"
+#include "source/power/perf_rapl/perf_pmu.h"
 
 #define POWER "sys/bus/event_source/devices/power/"
 #define SCALE "2.3283064365386962890625e-10"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lib/source/power/perf_rapl.c, perf_bundle.c, perf_event.c. The fixture perf-software has a power
+ * lib/source/power/perf_rapl/perf_rapl.c, perf_bundle.c, perf_event.c. The fixture perf-software has a power
  * PMU with the number of the kernel's software events: event 0 is the CPU clock, which counts ns on
  * its CPU, so that everything from opening to reading is real.
  */
@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 
 #include "base/clock.h"
-#include "source/power/perf_event.h"
+#include "source/power/perf_rapl/perf_event.h"
 #include "source/registry.h"
 
 #define POWER "sys/bus/event_source/devices/power/"

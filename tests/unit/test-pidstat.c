@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/pidstat.c */
+/* lib/source/host/pidstat.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/pidstat.h"
+#include "source/host/pidstat.h"
 
 #define TAIL " S 7 1 1 -1 -1 4194560 9 8 7 6 150 50 3 2 20 -5 12 0 4242 1 2 3"
 #define MORE " 4 5 6 7 8 9 10 11 12 13 14 0 17 3 0 0"

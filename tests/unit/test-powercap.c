@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/powercap.c, powercap_scan.c, powercap_channel.c, powercap_reader.c */
+/* lib/source/power/powercap/powercap.c, powercap_scan.c, powercap_channel.c, powercap_reader.c */
 #include "power.h"
 
-#include "source/power/powercap_scan.h"
+#include "source/power/powercap/powercap_scan.h"
 #include "source/registry.h"
 
 #define ENERGY(zone) "sys/class/powercap/" zone "/energy_uj"

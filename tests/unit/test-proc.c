@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/usage/proc.c */
+/* lib/source/activity/proc.c */
 #include "unit.h"
 
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "source/usage/proc.h"
+#include "source/activity/proc.h"
 
 static struct watt_root procfs, sysfs;
 static struct watt_proc_reader reader;

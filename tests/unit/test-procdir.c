@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/procdir.c */
+/* lib/source/host/procdir.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/procdir.h"
+#include "source/host/procdir.h"
 
 static void test_parse_uid(void **state)
 {

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "source/pidstat.h"
+#include "source/host/pidstat.h"
 
 #define TICK_NS 10000000ULL
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/usage/procfs.c */
+/* lib/source/activity/procfs.c */
 #include "env.h"
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "source/cgroupfile.h"
+#include "source/host/cgroupfile.h"
 #include "source/registry.h"
 
 #define TICK_NS 10000000ULL

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/usage/proclist.c */
+/* lib/source/activity/proclist.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/usage/proclist.h"
+#include "source/activity/proclist.h"
 
 static void test_pid(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/rail_place.c */
+/* lib/source/power/sensor/rail_place.c */
 #include "sensors.h"
 
-#include "source/power/rail_place.h"
+#include "source/power/sensor/rail_place.h"
 
 static void test_kinds(void **state)
 {

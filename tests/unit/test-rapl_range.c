@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/rapl_range.c */
+/* lib/source/power/powercap/rapl_range.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/rapl_range.h"
+#include "source/power/powercap/rapl_range.h"
 
 #define TWO32 4294967296ULL
 

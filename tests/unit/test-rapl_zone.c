@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/rapl_zone.c */
+/* lib/source/power/powercap/rapl_zone.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/power/rapl_zone.h"
+#include "source/power/powercap/rapl_zone.h"
 
 static void test_parse(void **state)
 {

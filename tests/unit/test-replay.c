@@ -11,7 +11,7 @@
 #include <wattribute/recording.h>
 
 #include "base/util.h"
-#include "flow.h"
+#include "executor.h"
 
 #define MS 1000000ULL
 #define SLICE_NS (50 * MS)
@@ -71,7 +71,7 @@ static const struct watt_channel *const channel_list[N_CHANNELS] = { &channels[0
 								     &channels[2], &channels[3] };
 
 struct world {
-	struct watt_flow *flow;
+	struct watt_executor *executor;
 	struct watt_recorder *recorder;
 	uint64_t seed;
 	uint64_t t_ns;
@@ -97,9 +97,9 @@ static bool one_in(struct world *w, uint64_t n)
 	return rnd(w, n) == 0;
 }
 
-static void apply(struct world *w, const struct watt_op *op, union watt_flow_result *result)
+static void apply(struct world *w, const struct watt_op *op, union watt_executor_result *result)
 {
-	assert_int_equal(watt_flow_apply(w->flow, op, result), 0);
+	assert_int_equal(watt_executor_apply(w->executor, op, result), 0);
 }
 
 static void tell(struct world *w, const struct watt_usage *task, enum watt_usage_kind kind)
@@ -213,7 +213,7 @@ static void read_sensors(struct world *w, uint64_t dt_ns)
 
 static void name_some(struct world *w)
 {
-	struct watt_attrib *at = watt_flow_attrib(w->flow);
+	struct watt_attrib *at = watt_executor_attrib(w->executor);
 	struct watt_identity identity = { .exe = "/usr/bin/x\xff y", .cmdline = "x --y \001 z" };
 	struct watt_cgroup cgroup = { .path = "/some/where", .runtime = "docker" };
 	struct watt_op op;
@@ -265,7 +265,7 @@ static void snapshot(struct world *w)
 {
 	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
 			      .snapshot = { w->t_ns, w->t_ns + 12345, w->n_said, w->n_said / 2 } };
-	union watt_flow_result result;
+	union watt_executor_result result;
 
 	apply(w, &op, &result);
 	assert_int_equal(watt_grow((void **)&w->said, &w->cap_said, w->n_said, sizeof(*w->said)),
@@ -285,9 +285,9 @@ static void mark(struct world *w, const char *label)
 static void track(struct world *w, uint32_t pid)
 {
 	const struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
-	union watt_flow_result result;
+	union watt_executor_result result;
 
-	watt_flow_apply(w->flow, &op, &result); /* a second time it is refused: also told */
+	watt_executor_apply(w->executor, &op, &result); /* a second time it is refused: also told */
 }
 
 static void open_world(struct world *w, uint64_t seed, const char *path, const char *idle_policy,
@@ -315,16 +315,16 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 	w->seed = seed;
 	w->t_ns = w->next_start_ns = 77000 * MS;
 	w->next_tid = 1000;
-	assert_int_equal(watt_flow_new(&setup, NULL, &w->flow), 0);
-	n = watt_attrib_domain_count(watt_flow_attrib(w->flow));
+	assert_int_equal(watt_executor_new(&setup, NULL, &w->executor), 0);
+	n = watt_attrib_domain_count(watt_executor_attrib(w->executor));
 	for (i = 0; i < n; i++)
-		domains[i] = watt_attrib_domain(watt_flow_attrib(w->flow), i);
+		domains[i] = watt_attrib_domain(watt_executor_attrib(w->executor), i);
 	r = watt_recorder_new(path, record_opts ? record_opts : &usual, &setup, NULL, domains, n,
 			      NULL, &w->recorder);
 	if (r == -EOPNOTSUPP)
 		skip();
 	assert_int_equal(r, 0);
-	watt_flow_record(w->flow, w->recorder);
+	watt_executor_record(w->executor, w->recorder);
 	for (i = 0; i < 6; i++)
 		spawn(w);
 }
@@ -368,7 +368,7 @@ static void live(struct world *w, unsigned int seconds)
 			snapshot(w);
 	}
 	watt_recorder_close(w->recorder);
-	watt_flow_free(w->flow);
+	watt_executor_free(w->executor);
 }
 
 static void close_world(struct world *w)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/sensor_read.c */
+/* lib/source/power/sensor/sensor_read.c */
 #include "sensors.h"
 
-#include "source/power/sensor_read.h"
+#include "source/power/sensor/sensor_read.h"
 
 static void test_status(void **state)
 {

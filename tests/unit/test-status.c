@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/status.c */
+/* lib/source/host/status.c */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/status.h"
+#include "source/host/status.h"
 
 static void test_errors(void **state)
 {

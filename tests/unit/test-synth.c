@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/power/synth.c, lib/source/usage/synth.c and lib/source/synth_live.c */
+/* lib/source/power/synth.c, lib/source/activity/synth.c and lib/source/synth/live.c */
 #include "unit.h"
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/config.h"
+#include "source/config/config.h"
 #include "source/registry.h"
-#include "source/synth_live.h"
+#include "source/synth/live.h"
 
 static const struct watt_config no_config;
 

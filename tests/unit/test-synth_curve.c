@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/synth_curve.h"
+#include "source/synth/curve.h"
 
 static void test_energy_is_exact_at_every_instant(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/synth_machine.c, synth_machine_task.c and synth_machine_sweep.c */
+/* lib/source/synth/machine.c, synth_machine_task.c and synth_machine_sweep.c */
 #include "unit.h"
 
-#include "source/synth_machine.h"
+#include "source/synth/machine.h"
 
 #define MS 1000000ULL
 #define S 1000000000ULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/synth_sensor.h"
+#include "source/synth/sensor.h"
 
 #define US 1000ULL
 #define MS 1000000ULL

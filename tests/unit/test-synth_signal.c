@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "source/synth_signal.h"
+#include "source/synth/signal.h"
 
 #define S 1000000000ULL
 

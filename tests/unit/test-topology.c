@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/topology.c */
+/* lib/source/host/topology.c */
 #include "power.h"
 
-#include "source/topology.h"
+#include "source/host/topology.h"
 
 #define CPU(n, file) "sys/devices/system/cpu/cpu" #n "/topology/" file
 

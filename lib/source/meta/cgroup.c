@@ -10,9 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/util.h"
-#include "source/cgroupfile.h"
+#include "source/host/cgroupfile.h"
 #include "source/meta/meta.h"
-#include "source/procdir.h"
+#include "source/host/procdir.h"
 
 /* One answer; the strings of pub point into storage. */
 struct watt_cgroup_node {

@@ -3,7 +3,7 @@
 #ifndef WATT_SOURCE_META_META_H
 #define WATT_SOURCE_META_META_H
 
-#include "source/cgroupfs.h"
+#include "source/host/cgroupfs.h"
 #include "source/source.h"
 
 struct watt_cgroup_node;

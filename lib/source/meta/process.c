@@ -20,8 +20,8 @@
 #include "base/util.h"
 #include "source/meta/meta.h"
 #include "source/meta/vm.h"
-#include "source/pidstat.h"
-#include "source/procdir.h"
+#include "source/host/pidstat.h"
+#include "source/host/procdir.h"
 
 #define CMDLINE_MAX 4095 /* as the kernel kept it for long, and more than anybody reads */
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
-#include "source/power/sensor.h"
+#include "source/power/sensor/sensor.h"
 #include "source/registry.h"
 
 #define CLASS "class/power_supply"

@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/registry.h"
-#include "source/status.h"
-#include "source/synth_live.h"
-#include "source/synth_sensor.h"
-#include "source/synth_signal.h"
+#include "source/host/status.h"
+#include "source/synth/live.h"
+#include "source/synth/sensor.h"
+#include "source/synth/signal.h"
 
 #define MS WATT_NSEC_PER_MSEC
 #define S WATT_NSEC_PER_SEC

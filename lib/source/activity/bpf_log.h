@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libbpf prints while an object is loaded, to the session's log at debug level. */
+#ifndef WATT_SOURCE_ACTIVITY_BPF_LOG_H
+#define WATT_SOURCE_ACTIVITY_BPF_LOG_H
+
+#include <bpf/libbpf.h>
+
+#include "source/source.h"
+
+/* From here on this thread's messages go to log, borrowed. Returns what _end wants; not nestable. */
+libbpf_print_fn_t watt_bpf_log_begin(const struct watt_log *log);
+void watt_bpf_log_end(libbpf_print_fn_t before);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the BPF object with all it has; what this kernel refuses is found by loading each program
+ * alone, and left out with a line in the log. It must not read a record.
+ */
+#include "source/activity/bpf_object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <usage.skel.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "source/host/cgroupfile.h"
+#include "source/activity/bpf_log.h"
+
+_Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
+
+/* Room for the events of each CPU between two sweeps, and the bounds of the whole. */
+#define RING_PER_CPU (512u << 10)
+#define RING_LEAST (2u << 20)
+#define RING_MOST (32u << 20)
+
+static bool keeps_dying(enum watt_bpf_mode mode)
+{
+	return mode == WATT_BPF_MODE_CALL || mode == WATT_BPF_MODE_ITER;
+}
+
+static struct bpf_program *hook_program(struct watt_usage_bpf *skel, enum watt_bpf_mode mode,
+					uint32_t hook)
+{
+	switch (hook) {
+	case WATT_BPF_HOOK_FORK:
+		return skel->progs.on_fork;
+	case WATT_BPF_HOOK_EXEC:
+		return skel->progs.on_exec;
+	case WATT_BPF_HOOK_EXIT:
+		return keeps_dying(mode) ? skel->progs.on_exit_keep : skel->progs.on_exit;
+	case WATT_BPF_HOOK_FREE:
+		return skel->progs.on_free;
+	case WATT_BPF_HOOK_CGROUP:
+		return skel->progs.on_cgroup;
+	default:
+		return skel->progs.on_migrate;
+	}
+}
+
+static struct bpf_link **hook_link(struct watt_usage_bpf *skel, enum watt_bpf_mode mode,
+				   uint32_t hook)
+{
+	switch (hook) {
+	case WATT_BPF_HOOK_FORK:
+		return &skel->links.on_fork;
+	case WATT_BPF_HOOK_EXEC:
+		return &skel->links.on_exec;
+	case WATT_BPF_HOOK_EXIT:
+		return mode == WATT_BPF_MODE_CALL ? &skel->links.on_exit_keep :
+						    &skel->links.on_exit;
+	case WATT_BPF_HOOK_FREE:
+		return &skel->links.on_free;
+	case WATT_BPF_HOOK_CGROUP:
+		return &skel->links.on_cgroup;
+	default:
+		return &skel->links.on_migrate;
+	}
+}
+
+/*
+ * The v1 hierarchy that tells most apart. Containers are in all of the three, services often in
+ * one only.
+ */
+static enum watt_bpf_v1 choose_v1(const struct watt_env *env)
+{
+	static const char *const names[] = { [WATT_BPF_V1_CPUACCT] = "cpuacct",
+					     [WATT_BPF_V1_MEMORY] = "memory",
+					     [WATT_BPF_V1_PIDS] = "pids" };
+	const char *name;
+	char text[4096];
+
+	if (watt_root_read(&env->procfs, "cgroups", text, sizeof(text)) < 0)
+		return WATT_BPF_V1_NONE;
+	name = watt_cgroup_main_controller(text);
+	for (size_t i = 1; name && i < WATT_ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (enum watt_bpf_v1)i;
+	return WATT_BPF_V1_NONE;
+}
+
+/* How old the counter of a running task can be: a tick, or where CPUs run without, a second. */
+static uint64_t counter_age_ns(const struct watt_env *env)
+{
+	char text[256];
+	struct timespec tick;
+	int len;
+
+	len = watt_root_read(&env->sysfs, "devices/system/cpu/nohz_full", text, sizeof(text));
+	if (len > 0 && strcmp(text, "(null)") != 0)
+		return 2 * WATT_NSEC_PER_SEC;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0)
+		return 10 * WATT_NSEC_PER_MSEC;
+	return watt_timespec_to_ns(&tick);
+}
+
+static size_t ring_size(uint32_t n_cpus)
+{
+	size_t size = RING_LEAST;
+
+	while (size < RING_MOST && size < (size_t)n_cpus * RING_PER_CPU)
+		size *= 2;
+	return size;
+}
+
+/* Loads the walk of `mode` and the hooks, nothing else. */
+static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+		uint32_t hooks, struct watt_usage_bpf **ret)
+{
+	struct watt_usage_bpf *skel;
+	int r;
+
+	errno = 0;
+	skel = watt_usage_bpf__open();
+	if (!skel)
+		return errno ? -errno : -ENOMEM;
+	skel->rodata->v1_controller = choose_v1(env);
+	bpf_program__set_autoload(skel->progs.sweep_call, mode == WATT_BPF_MODE_CALL);
+	bpf_program__set_autoload(skel->progs.sweep_iter, mode != WATT_BPF_MODE_CALL);
+	bpf_program__set_autoload(skel->progs.bury_call, mode == WATT_BPF_MODE_ITER);
+	bpf_program__set_autoload(skel->progs.on_exit, false);
+	bpf_program__set_autoload(skel->progs.on_exit_keep, false);
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1)
+		bpf_program__set_autoload(hook_program(skel, mode, hook), hooks & hook);
+	skel->rodata->tick_ns = counter_age_ns(env);
+	skel->rodata->keeps_dying = keeps_dying(mode);
+	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
+	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
+	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
+	if (hooks & WATT_BPF_HOOK_MIGRATE) {
+		bpf_map__set_max_entries(skel->maps.moves, n_cpus * WATT_BPF_MOVES);
+		bpf_map__set_max_entries(skel->maps.move_logs, n_cpus);
+	}
+	bpf_map__set_max_entries(skel->maps.events, (uint32_t)ring_size(n_cpus));
+	r = watt_usage_bpf__load(skel);
+	if (r < 0) {
+		watt_usage_bpf__destroy(skel);
+		return r;
+	}
+	*ret = skel;
+	return 0;
+}
+
+/* What of `hooks` loads at all, each alone. */
+static uint32_t find_hooks(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+			   uint32_t hooks)
+{
+	struct watt_usage_bpf *skel;
+	uint32_t good = 0;
+	int r;
+
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
+		if (!(hooks & hook))
+			continue;
+		r = load(env, n_cpus, mode, hook, &skel);
+		if (r < 0)
+			continue;
+		watt_usage_bpf__destroy(skel);
+		good |= hook;
+	}
+	return good;
+}
+
+static int load_what_works(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
+			   uint32_t hooks, struct watt_usage_bpf **ret, uint32_t *ret_hooks)
+{
+	struct watt_usage_bpf *skel;
+	int r;
+
+	r = load(env, n_cpus, mode, hooks, ret);
+	if (r >= 0) {
+		*ret_hooks = hooks;
+		return 0;
+	}
+	r = load(env, n_cpus, mode, 0, &skel);
+	if (r < 0)
+		return r;
+	watt_usage_bpf__destroy(skel);
+	*ret_hooks = find_hooks(env, n_cpus, mode, hooks);
+	if (keeps_dying(mode) && !(*ret_hooks & WATT_BPF_HOOK_EXIT))
+		return -EOPNOTSUPP;
+	return load(env, n_cpus, mode, *ret_hooks, ret);
+}
+
+/* Where the dying are kept, the free hook has nothing to add. */
+static uint32_t unused_hooks(enum watt_bpf_mode mode)
+{
+	return keeps_dying(mode) ? WATT_BPF_HOOK_FREE : 0;
+}
+
+static int load_best_mode(struct watt_bpf_object *object, const struct watt_env *env,
+			  uint32_t n_cpus, uint32_t hooks, enum watt_bpf_mode wanted)
+{
+	static const enum watt_bpf_mode modes[] = { WATT_BPF_MODE_CALL, WATT_BPF_MODE_ITER,
+						    WATT_BPF_MODE_HOOK };
+	int r = -EOPNOTSUPP;
+
+	for (size_t i = 0; i < WATT_ARRAY_SIZE(modes); i++) {
+		if (wanted != WATT_BPF_MODE_AUTO && wanted != modes[i])
+			continue;
+		object->mode = modes[i];
+		r = load_what_works(env, n_cpus, modes[i], hooks & ~unused_hooks(modes[i]),
+				    &object->skel, &object->hooks);
+		if (r >= 0)
+			return 0;
+	}
+	return r;
+}
+
+static int attach(struct watt_bpf_object *object, const struct watt_env *env, uint32_t wanted)
+{
+	struct watt_usage_bpf *skel = object->skel;
+	uint32_t loaded = object->hooks;
+
+	object->hooks = 0;
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
+		struct bpf_program *program = hook_program(skel, object->mode, hook);
+		struct bpf_link *link = NULL;
+
+		if (loaded & hook)
+			link = bpf_program__attach(program);
+		if (link) {
+			*hook_link(skel, object->mode, hook) = link;
+			object->hooks |= hook;
+		} else if (wanted & hook & ~unused_hooks(object->mode)) {
+			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here",
+				 bpf_program__section_name(program));
+		}
+	}
+	if (object->mode == WATT_BPF_MODE_CALL)
+		return 0;
+	skel->links.sweep_iter = bpf_program__attach(skel->progs.sweep_iter);
+	return skel->links.sweep_iter ? 0 : -errno;
+}
+
+static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map *map)
+{
+	int fd = bpf_map__fd(object->skel->maps.cpu_slots), r;
+
+	for (uint32_t cpu = 0; cpu < map->n_cpus; cpu++) {
+		uint32_t slot = map->slot[cpu];
+
+		r = bpf_map_update_elem(fd, &cpu, &slot, BPF_ANY);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
+		    const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+{
+	uint32_t hooks = WATT_BPF_HOOKS_ALL, n_cpus = map->n_cpus;
+	int n_possible, r;
+
+	n_possible = libbpf_num_possible_cpus();
+	if (n_possible > 0)
+		n_cpus = WATT_MAX(n_cpus, (uint32_t)n_possible);
+	if (map->n_slots < 2)
+		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
+	object->ring_size = ring_size(n_cpus);
+	object->n_cpus = n_cpus;
+	r = load_best_mode(object, env, n_cpus, hooks, mode);
+	if (r < 0)
+		return r;
+	if (map->n_slots > 1) {
+		r = fill_slots(object, map);
+		if (r < 0)
+			return r;
+	}
+	return attach(object, env, hooks);
+}
+
+int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
+			 const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+{
+	libbpf_print_fn_t before;
+	int r;
+
+	memset(object, 0, sizeof(*object));
+	before = watt_bpf_log_begin(&env->log);
+	r = open_all(object, env, map, mode);
+	watt_bpf_log_end(before);
+	if (r < 0)
+		watt_bpf_object_close(object);
+	return r;
+}
+
+void watt_bpf_object_close(struct watt_bpf_object *object)
+{
+	watt_usage_bpf__destroy(object->skel);
+	memset(object, 0, sizeof(*object));
+}
+
+static int walk_iter(struct watt_bpf_object *object)
+{
+	_cleanup_close_ int fd = -1;
+	char nothing[64];
+	ssize_t n;
+
+	fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));
+	if (fd < 0)
+		return -errno;
+	do {
+		n = read(fd, nothing, sizeof(nothing));
+	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+static int call(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+}
+
+int watt_bpf_object_walk(struct watt_bpf_object *object)
+{
+	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
+	int r;
+
+	sweep->n_records = 0;
+	sweep->n_tasks = 0;
+	sweep->n_left = 0;
+	if (object->mode == WATT_BPF_MODE_CALL)
+		return call(object->skel->progs.sweep_call);
+	if (object->mode == WATT_BPF_MODE_ITER) {
+		r = call(object->skel->progs.bury_call);
+		if (r < 0)
+			return r;
+	}
+	return walk_iter(object);
+}
+
+struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object)
+{
+	return &object->skel->bss->sweep;
+}
+
+bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object)
+{
+	uint32_t needed = (WATT_BPF_HOOK_EXIT | WATT_BPF_HOOK_FREE) & ~unused_hooks(object->mode);
+
+	return (object->hooks & needed) == needed;
+}
+
+uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object)
+{
+	return __atomic_load_n(&object->skel->bss->lost, __ATOMIC_RELAXED);
+}
+
+int watt_bpf_object_records_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.records);
+}
+
+int watt_bpf_object_moves_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.moves);
+}
+
+int watt_bpf_object_move_logs_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.move_logs);
+}
+
+int watt_bpf_object_events_fd(const struct watt_bpf_object *object)
+{
+	return bpf_map__fd(object->skel->maps.events);
+}

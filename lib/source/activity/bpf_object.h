@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The BPF object in the kernel: loaded as far as this kernel allows, by trying, never by version.
+ * One thread per object.
+ */
+#ifndef WATT_SOURCE_ACTIVITY_BPF_OBJECT_H
+#define WATT_SOURCE_ACTIVITY_BPF_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include <usage-layout.h>
+
+#include "source/source.h"
+
+/* How tasks are walked over, and how the dead are counted. */
+enum watt_bpf_mode {
+	WATT_BPF_MODE_AUTO = 0,
+	/* One syscall per sweep: the task iterator's kfuncs; the dying are kept until counted. */
+	WATT_BPF_MODE_CALL = 1,
+	/* A task iterator driven by read(); the dying are kept until counted. */
+	WATT_BPF_MODE_ITER = 2,
+	/* The same, and the dead are counted by a hook where the kernel frees them. */
+	WATT_BPF_MODE_HOOK = 3,
+};
+
+/* Bits of watt_bpf_object.hooks. */
+enum watt_bpf_hook {
+	WATT_BPF_HOOK_FORK = 1u << 0,
+	WATT_BPF_HOOK_EXEC = 1u << 1,
+	WATT_BPF_HOOK_EXIT = 1u << 2,
+	WATT_BPF_HOOK_FREE = 1u << 3,
+	WATT_BPF_HOOK_CGROUP = 1u << 4,
+	WATT_BPF_HOOK_MIGRATE = 1u << 5,
+	WATT_BPF_HOOKS_ALL = (1u << 6) - 1,
+};
+
+struct watt_usage_bpf; /* the skeleton */
+
+struct watt_bpf_object {
+	struct watt_usage_bpf *skel;
+	enum watt_bpf_mode mode; /* never AUTO once loaded */
+	uint32_t hooks;          /* those that are attached */
+	size_t ring_size;
+	uint32_t n_cpus; /* that the maps have room for */
+};
+
+/*
+ * Loads and attaches. -EPERM: not allowed; -EOPNOTSUPP: no way to walk over the tasks; other
+ * negative errnos as libbpf says them. Its messages go to the log at debug level.
+ */
+int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
+			 const struct watt_cpu_map *map, enum watt_bpf_mode mode);
+/* Accepts a zeroed object. */
+void watt_bpf_object_close(struct watt_bpf_object *object);
+/* One pass over the tasks: what it wrote is in the records map and in *watt_bpf_object_sweep. */
+int watt_bpf_object_walk(struct watt_bpf_object *object);
+struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object);
+/* Every task that dies is told of, with its final count. */
+bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object);
+uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object);
+int watt_bpf_object_records_fd(const struct watt_bpf_object *object);
+int watt_bpf_object_moves_fd(const struct watt_bpf_object *object);
+int watt_bpf_object_move_logs_fd(const struct watt_bpf_object *object);
+int watt_bpf_object_events_fd(const struct watt_bpf_object *object);
+
+#endif

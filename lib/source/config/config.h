@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user wrote in the configuration file: rules for hwmon chips and rails, models of
+ * estimation. Immutable once read; an empty one is valid.
+ */
+#ifndef WATT_SOURCE_CONFIG_CONFIG_H
+#define WATT_SOURCE_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+struct watt_config_pair {
+	uint32_t voltage; /* index of inN */
+	uint32_t current; /* index of currN */
+};
+
+/* How the voltages and currents of a chip belong together. Overrides the built-in rule. */
+struct watt_config_chip {
+	char *name; /* content of the chip's `name` file */
+	struct watt_config_pair *pairs;
+	size_t n_pairs;
+	uint32_t *skip_voltages;
+	size_t n_skip_voltages;
+	uint32_t *skip_currents;
+	size_t n_skip_currents;
+	bool is_same_index;
+};
+
+/* Where a rail belongs. Matched by cleaned label, case-insensitively. */
+struct watt_config_rail {
+	char *label;
+	char *domain; /* path in the domain tree */
+	int32_t kind; /* enum watt_domain_kind; -1: not said */
+};
+
+/* A model of estimation: power = idle + (full - idle) * utilisation, per logical CPU. */
+struct watt_config_model {
+	char *name;       /* microarchitecture or free text */
+	char *match;      /* substring of the model name in cpuinfo; NULL: always */
+	uint32_t idle_uw; /* per logical CPU */
+	uint32_t full_uw; /* per logical CPU */
+	uint32_t uncertainty_ppm;
+};
+
+struct watt_config {
+	struct watt_config_chip *chips;
+	size_t n_chips;
+	struct watt_config_rail *rails;
+	size_t n_rails;
+	struct watt_config_model *models;
+	size_t n_models;
+};
+
+/*
+ * Reads a YAML file. path NULL gives an empty configuration. -ENOENT, -EACCES, -EINVAL (the log
+ * says file, line and what is wrong), -EOPNOTSUPP (built without YAML), -ENOMEM.
+ */
+int watt_config_open(const char *path, const struct watt_log *log, struct watt_config **ret);
+/* The same from memory; name is for messages. */
+int watt_config_parse(const char *text, size_t len, const char *name, const struct watt_log *log,
+		      struct watt_config **ret);
+struct watt_config *watt_config_free(struct watt_config *config);
+
+#endif

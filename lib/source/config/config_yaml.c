@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the configuration file says, by libfyaml, strictly: whatever is not known, of the wrong
+ * kind, out of range or said twice is an error that tells file, line and what is allowed. The
+ * format is described in docs/man/wattribute.yaml.5. Nothing half-read ever leaves here.
+ */
+#include "source/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <wattribute/channel.h>
+
+#include "base/cleanup.h"
+#include "source/config/config_reader.h"
+
+#define UW_PLACES 6  /* of a number in W */
+#define PPM_PLACES 4 /* of a number in percent */
+#define POWER_MAX_UW 4000000000u
+#define UNCERTAINTY_MAX_PPM 1000000u
+
+/* ---- hwmon ---- */
+
+struct index_list {
+	uint32_t **index;
+	size_t *n;
+};
+
+static int take_list_index(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct index_list *list = obj;
+	int r;
+
+	r = watt_config_grow(rd, (void **)list->index, *list->n, sizeof(**list->index));
+	if (r < 0)
+		return r;
+	r = watt_config_take_index(rd, node, &(*list->index)[*list->n]);
+	if (r < 0)
+		return r;
+	(*list->n)++;
+	return 0;
+}
+
+static int take_chip_name(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "name", &((struct watt_config_chip *)obj)->name);
+}
+
+/* [voltage, current] */
+static int take_pair(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_chip *chip = obj;
+	struct watt_config_pair pair;
+	int r;
+
+	if (fy_node_get_type(node) != FYNT_SEQUENCE || fy_node_sequence_item_count(node) != 2)
+		return watt_config_complain(rd, node, "a pair must be [N of inN, M of currM]");
+	r = watt_config_take_index(rd, fy_node_sequence_get_by_index(node, 0), &pair.voltage);
+	if (r < 0)
+		return r;
+	r = watt_config_take_index(rd, fy_node_sequence_get_by_index(node, 1), &pair.current);
+	if (r < 0)
+		return r;
+	r = watt_config_grow(rd, (void **)&chip->pairs, chip->n_pairs, sizeof(*chip->pairs));
+	if (r < 0)
+		return r;
+	chip->pairs[chip->n_pairs++] = pair;
+	return 0;
+}
+
+static int take_pairs(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "pairs", take_pair, obj);
+}
+
+static int take_skip_voltages(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_chip *chip = obj;
+	struct index_list list = { &chip->skip_voltages, &chip->n_skip_voltages };
+
+	return watt_config_read_sequence(rd, node, "skip_voltages", take_list_index, &list);
+}
+
+static int take_skip_currents(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_chip *chip = obj;
+	struct index_list list = { &chip->skip_currents, &chip->n_skip_currents };
+
+	return watt_config_read_sequence(rd, node, "skip_currents", take_list_index, &list);
+}
+
+static int take_same_index(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	_cleanup_free_ char *text = watt_config_dup_scalar(node);
+
+	if (!text || (strcmp(text, "true") && strcmp(text, "false")))
+		return watt_config_complain(rd, node, "same_index must be true or false");
+	((struct watt_config_chip *)obj)->is_same_index = !strcmp(text, "true");
+	return 0;
+}
+
+static int take_chip(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "name", take_chip_name, true },
+		{ "pairs", take_pairs, false },
+		{ "same_index", take_same_index, false },
+		{ "skip_voltages", take_skip_voltages, false },
+		{ "skip_currents", take_skip_currents, false },
+		{ 0 },
+	};
+	struct watt_config *config = obj;
+	size_t i;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&config->chips, config->n_chips, sizeof(*config->chips));
+	if (r < 0)
+		return r;
+	config->chips[config->n_chips] = (struct watt_config_chip){ 0 };
+	r = watt_config_read_mapping(rd, node, "a chip", fields, &config->chips[config->n_chips++]);
+	if (r < 0)
+		return r;
+	for (i = 0; i + 1 < config->n_chips; i++)
+		if (!strcmp(config->chips[i].name, config->chips[config->n_chips - 1].name))
+			return watt_config_complain(rd, NULL, "chip '%s' is there twice",
+						    config->chips[i].name);
+	return 0;
+}
+
+static int take_chips(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "chips", take_chip, obj);
+}
+
+static int take_hwmon(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "chips", take_chips, false },
+		{ 0 },
+	};
+
+	return watt_config_read_mapping(rd, node, "hwmon", fields, obj);
+}
+/* ---- rails ---- */
+
+static int take_rail_label(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "label", &((struct watt_config_rail *)obj)->label);
+}
+
+/* Names of [a-z0-9:_-], joined by '/'. */
+static bool is_domain_path(const char *path)
+{
+	bool is_empty = true;
+
+	for (; *path; path++) {
+		if (*path == '/' && is_empty)
+			return false;
+		is_empty = *path == '/';
+		if (!strchr("/:_-", *path) && !(*path >= 'a' && *path <= 'z') &&
+		    !(*path >= '0' && *path <= '9'))
+			return false;
+	}
+	return !is_empty;
+}
+
+static int take_rail_domain(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_rail *rail = obj;
+	int r;
+
+	r = watt_config_take_text(rd, node, "domain", &rail->domain);
+	if (r < 0)
+		return r;
+	if (!is_domain_path(rail->domain))
+		return watt_config_complain(rd, node,
+					    "domain must be names of a-z, 0-9, ':', '_' and '-', "
+					    "joined by '/', as 'vdd_in/vdd_soc'");
+	return 0;
+}
+
+/* Every kind but the residual, which is never measured. */
+static int take_rail_kind(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	_cleanup_free_ char *text = watt_config_dup_scalar(node);
+	struct watt_config_rail *rail = obj;
+	int32_t kind;
+
+	for (kind = WATT_DOMAIN_TOTAL; text && kind < WATT_DOMAIN_RESIDUAL; kind++)
+		if (!strcmp(text, watt_domain_kind_name((enum watt_domain_kind)kind))) {
+			rail->kind = kind;
+			return 0;
+		}
+	return watt_config_complain(rd, node,
+				    "kind must be one of total, package, cores, uncore, dram, "
+				    "core, gpu, rail, supply, cpu_rail");
+}
+
+static int take_rail(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "label", take_rail_label, true },
+		{ "domain", take_rail_domain, true },
+		{ "kind", take_rail_kind, false },
+		{ 0 },
+	};
+	struct watt_config *config = obj;
+	size_t i;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&config->rails, config->n_rails, sizeof(*config->rails));
+	if (r < 0)
+		return r;
+	config->rails[config->n_rails] = (struct watt_config_rail){ .kind = -1 };
+	r = watt_config_read_mapping(rd, node, "a rail", fields, &config->rails[config->n_rails++]);
+	if (r < 0)
+		return r;
+	for (i = 0; i + 1 < config->n_rails; i++)
+		if (!strcasecmp(config->rails[i].label, config->rails[config->n_rails - 1].label))
+			return watt_config_complain(rd, NULL, "rail '%s' is there twice",
+						    config->rails[i].label);
+	return 0;
+}
+
+static int take_rails(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "rails", take_rail, obj);
+}
+
+/* ---- estimate ---- */
+
+static int take_model_name(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "name", &((struct watt_config_model *)obj)->name);
+}
+
+static int take_model_match(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "match", &((struct watt_config_model *)obj)->match);
+}
+
+static int take_model_idle(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_decimal(rd, node, "idle_w", UW_PLACES, POWER_MAX_UW,
+					&((struct watt_config_model *)obj)->idle_uw);
+}
+
+static int take_model_full(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_decimal(rd, node, "full_w", UW_PLACES, POWER_MAX_UW,
+					&((struct watt_config_model *)obj)->full_uw);
+}
+
+static int take_model_uncertainty(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_decimal(rd, node, "uncertainty_percent", PPM_PLACES,
+					UNCERTAINTY_MAX_PPM,
+					&((struct watt_config_model *)obj)->uncertainty_ppm);
+}
+
+static int take_model(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "name", take_model_name, true },
+		{ "match", take_model_match, false },
+		{ "idle_w", take_model_idle, true },
+		{ "full_w", take_model_full, true },
+		{ "uncertainty_percent", take_model_uncertainty, false },
+		{ 0 },
+	};
+	struct watt_config *config = obj;
+	struct watt_config_model *model;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&config->models, config->n_models,
+			     sizeof(*config->models));
+	if (r < 0)
+		return r;
+	model = &config->models[config->n_models];
+	*model = (struct watt_config_model){ 0 };
+	config->n_models++;
+	r = watt_config_read_mapping(rd, node, "a model", fields, model);
+	if (r < 0)
+		return r;
+	if (model->full_uw == 0 || model->full_uw < model->idle_uw)
+		return watt_config_complain(rd, NULL,
+					    "model '%s': full_w must be more than 0 and at least "
+					    "idle_w",
+					    model->name);
+	return 0;
+}
+
+static int take_models(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "models", take_model, obj);
+}
+
+static int take_estimate(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "models", take_models, false },
+		{ 0 },
+	};
+
+	return watt_config_read_mapping(rd, node, "estimate", fields, obj);
+}
+
+/* ---- the file ---- */
+
+static int read_root(struct watt_config_reader *rd, struct fy_node *root,
+		     struct watt_config *config)
+{
+	static const struct watt_config_field fields[] = {
+		{ "hwmon", take_hwmon, false },
+		{ "rails", take_rails, false },
+		{ "estimate", take_estimate, false },
+		{ 0 },
+	};
+
+	return watt_config_read_mapping(rd, root, "the file", fields, config);
+}
+
+static void cleanup_diag(struct fy_diag **diag)
+{
+	fy_diag_destroy(*diag);
+}
+
+static void cleanup_parser(struct fy_parser **parser)
+{
+	fy_parser_destroy(*parser);
+}
+
+static void cleanup_document(struct fy_document **doc)
+{
+	fy_document_destroy(*doc);
+}
+
+static void cleanup_config(struct watt_config **config)
+{
+	watt_config_free(*config);
+}
+
+/* What libfyaml found wrong, of which the first is worth telling. Returns -EINVAL. */
+static int complain_syntax(struct watt_config_reader *rd, struct fy_diag *diag)
+{
+	void *cursor = NULL;
+	struct fy_diag_error *error = fy_diag_errors_iterate(diag, &cursor);
+
+	if (!error)
+		return watt_config_complain(rd, NULL, "not valid YAML");
+	rd->line = error->line;
+	return watt_config_complain(rd, NULL, "not valid YAML: %s", error->msg);
+}
+
+/* The one document of the text; a file of nothing but comments has none and is empty. */
+static int read_documents(struct watt_config_reader *rd, struct fy_parser *parser,
+			  struct fy_diag *diag, struct watt_config *config)
+{
+	_cleanup_(cleanup_document) struct fy_document *doc = fy_parse_load_document(parser);
+	_cleanup_(cleanup_document) struct fy_document *second = NULL;
+	struct fy_node *root = doc ? fy_document_root(doc) : NULL;
+	int r = 0;
+
+	if (root && !fy_node_is_null(root))
+		r = read_root(rd, root, config);
+	if (r < 0)
+		return r;
+	if (doc)
+		second = fy_parse_load_document(parser);
+	if (fy_parser_get_stream_error(parser))
+		return complain_syntax(rd, diag);
+	if (second)
+		return watt_config_complain(rd, NULL,
+					    "more than one document ('---'); one is allowed");
+	return 0;
+}
+
+static int read_text(struct watt_config_reader *rd, const char *text, size_t len,
+		     struct watt_config *config)
+{
+	struct fy_diag_cfg diag_cfg;
+	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET };
+	_cleanup_(cleanup_diag) struct fy_diag *diag = NULL;
+	_cleanup_(cleanup_parser) struct fy_parser *parser = NULL;
+
+	/* Without an output it collects what it has to say, and prints nothing. */
+	fy_diag_cfg_default(&diag_cfg);
+	diag_cfg.fp = NULL;
+	diag_cfg.level = FYET_ERROR;
+	diag = fy_diag_create(&diag_cfg);
+	if (!diag)
+		return -ENOMEM;
+	fy_diag_set_collect_errors(diag, true);
+	cfg.diag = diag;
+	parser = fy_parser_create(&cfg);
+	if (!parser || fy_parser_set_string(parser, text, len) < 0)
+		return -ENOMEM;
+	return read_documents(rd, parser, diag, config);
+}
+
+int watt_config_parse(const char *text, size_t len, const char *name, const struct watt_log *log,
+		      struct watt_config **ret)
+{
+	_cleanup_(cleanup_config) struct watt_config *config = calloc(1, sizeof(*config));
+	struct watt_config_reader rd = { .name = name, .log = log, .line = 1 };
+	int r;
+
+	if (!config)
+		return -ENOMEM;
+	r = watt_config_check_text(&rd, text, len);
+	/* libfyaml takes the length 0 for "up to the NUL". */
+	if (r == 0 && len)
+		r = read_text(&rd, text, len, config);
+	if (r < 0)
+		return r;
+	*ret = config;
+	config = NULL;
+	return 0;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Power source "powercap": the energy counters of RAPL (Intel, AMD) and the power readings of
+ * SCMI, from the zones of /sys/class/powercap. Must not write limits or anything else there.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/util.h"
+#include "source/power/cpu_vendor.h"
+#include "source/power/powercap/powercap_channel.h"
+#include "source/power/powercap/powercap_reader.h"
+#include "source/registry.h"
+#include "source/host/status.h"
+
+/* A counter that still shows 0 after this time, which is three of its updates, does not count. */
+#define SETTLE_NS (4 * WATT_NSEC_PER_MSEC)
+
+/* Zones that are gone are looked for this often, if that takes less than a part of the time: those
+ * that are still there have to be read. */
+#define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
+#define SEARCH_PART 5
+
+/* How often a zone is worth reading; also the order of the groups. */
+enum pace {
+	PACE_ENERGY,
+	PACE_POWER, /* answered by firmware, in its own time */
+	PACE_SLOW,  /* duplicates and stuck counters: only to compare and to see them wake up */
+	N_PACES,
+};
+
+static const uint64_t pace_period_ns[N_PACES] = {
+	[PACE_ENERGY] = WATT_NSEC_PER_MSEC,
+	[PACE_POWER] = 100 * WATT_NSEC_PER_MSEC,
+	[PACE_SLOW] = WATT_NSEC_PER_SEC,
+};
+
+struct powercap {
+	struct watt_power base;
+	const struct watt_env *env;
+	struct watt_powercap_zones zones;
+	uint64_t search_ns;                   /* do not look for zones that are gone before */
+	struct watt_powercap_reader *readers; /* in the order of the channels */
+	uint32_t n_readers;
+	struct watt_channels channels;
+	struct watt_power_group groups[N_PACES];
+};
+
+/* What was found on the way, for the diagnosis. */
+struct findings {
+	size_t n_zones;
+	size_t n_hidden;
+	size_t n_forbidden;
+	size_t n_broken;
+	size_t n_zero;
+	char path[256]; /* of the first one that could not be read */
+};
+
+static void note_bad(struct findings *found, const struct watt_powercap_zone *zone, int r)
+{
+	if (r == -EACCES || r == -EPERM)
+		found->n_forbidden++;
+	else
+		found->n_broken++;
+	if (!found->path[0])
+		watt_powercap_value_path(zone, found->path, sizeof(found->path));
+}
+
+static int open_readers(const struct watt_env *env, struct powercap *p, struct findings *found)
+{
+	size_t i;
+	int r;
+
+	p->readers = calloc(WATT_MAX(p->zones.n, 1), sizeof(*p->readers));
+	if (!p->readers)
+		return -ENOMEM;
+	for (i = 0; i < p->zones.n; i++) {
+		const struct watt_powercap_zone *zone = &p->zones.zone[i];
+
+		r = watt_powercap_reader_open(&p->readers[p->n_readers], env, zone);
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0) {
+			p->n_readers++;
+			continue;
+		}
+		note_bad(found, zone, r);
+		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) left out: %s: %s",
+			 zone->id, zone->name, zone->is_energy ? "energy_uj" : "power_uw",
+			 watt_error_text(r));
+	}
+	return 0;
+}
+
+/* Guests and some boards show counters that never count. One more look tells them apart. */
+static void settle_zeros(struct powercap *p, struct findings *found)
+{
+	struct timespec pause = watt_timespec_from_ns(SETTLE_NS);
+	bool has_paused = false;
+	uint64_t value;
+	uint32_t i;
+
+	for (i = 0; i < p->n_readers; i++) {
+		struct watt_powercap_reader *reader = &p->readers[i];
+
+		if (!reader->is_zero)
+			continue;
+		if (!has_paused)
+			nanosleep(&pause, NULL);
+		has_paused = true;
+		if (watt_powercap_reader_read(reader, &value) == 0 && value > 0)
+			reader->is_zero = false;
+		else
+			found->n_zero++;
+	}
+}
+
+static enum pace reader_pace(const struct watt_powercap_reader *reader)
+{
+	if (reader->is_zero || reader->zone->is_duplicate)
+		return PACE_SLOW;
+	return reader->zone->is_energy ? PACE_ENERGY : PACE_POWER;
+}
+
+static int compare_readers(const void *a, const void *b)
+{
+	const struct watt_powercap_reader *x = a, *y = b;
+
+	if (reader_pace(x) != reader_pace(y))
+		return reader_pace(x) < reader_pace(y) ? -1 : 1;
+	return (x->zone > y->zone) - (x->zone < y->zone);
+}
+
+/* Puts the readers in the order of their groups and makes a channel of each. */
+static int make_channels(const struct watt_env *env, struct powercap *p)
+{
+	bool is_amd = watt_cpu_is_amd(env);
+	struct watt_power_group *group = NULL;
+	enum pace pace = N_PACES;
+	uint32_t i;
+	int r;
+
+	qsort(p->readers, p->n_readers, sizeof(*p->readers), compare_readers);
+	for (i = 0; i < p->n_readers; i++) {
+		if (!group || reader_pace(&p->readers[i]) != pace) {
+			pace = reader_pace(&p->readers[i]);
+			group = &p->groups[p->base.n_groups++];
+			group->first = i;
+			group->period_ns = pace_period_ns[pace];
+		}
+		group->n++;
+		r = watt_powercap_channel_add(env, p->readers[i].zone, p->base.n_groups - 1, is_amd,
+					      &p->channels);
+		if (r < 0)
+			return r;
+	}
+	p->base.channels = p->channels.channel;
+	p->base.n_channels = p->n_readers;
+	p->base.groups = p->groups;
+	return 0;
+}
+
+static void powercap_close(struct watt_power *power)
+{
+	struct powercap *p = (struct powercap *)power;
+	uint32_t i;
+
+	if (!p)
+		return;
+	for (i = 0; i < p->n_readers; i++)
+		watt_powercap_reader_close(&p->readers[i]);
+	free(p->readers);
+	watt_channels_done(&p->channels);
+	watt_powercap_zones_done(&p->zones);
+	free(p);
+}
+
+/* Why there is nothing to measure with, when there is nothing. */
+static int judge(const struct powercap *p, const struct findings *found)
+{
+	if (p->n_readers > found->n_zero)
+		return 0;
+	if (found->n_forbidden)
+		return -EACCES;
+	return found->n_broken && !found->n_zero ? -EIO : -ENODEV;
+}
+
+static int powercap_build(const struct watt_env *env, struct powercap **ret, struct findings *found)
+{
+	struct powercap *p = calloc(1, sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	p->base.ops = &watt_power_powercap;
+	p->env = env;
+	r = watt_powercap_scan(env, &p->zones);
+	if (r < 0)
+		goto err_close;
+	found->n_zones = p->zones.n;
+	found->n_hidden = p->zones.n_hidden;
+	r = open_readers(env, p, found);
+	if (r < 0)
+		goto err_close;
+	settle_zeros(p, found);
+	r = judge(p, found);
+	if (r == 0)
+		r = make_channels(env, p);
+	if (r < 0)
+		goto err_close;
+	*ret = p;
+	return 0;
+err_close:
+	powercap_close(&p->base);
+	return r;
+}
+
+static int powercap_open(const struct watt_env *env, struct watt_power **ret)
+{
+	struct findings found = { 0 };
+	struct powercap *p;
+	int r;
+
+	r = powercap_build(env, &p, &found);
+	if (r < 0)
+		return r == -ENOENT ? -ENODEV : r;
+	*ret = &p->base;
+	return 0;
+}
+
+static bool is_anyone_gone(const struct powercap *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n_readers; i++)
+		if (p->readers[i].is_gone)
+			return true;
+	return false;
+}
+
+/* One look at the class for all of them: it opens files of every zone. */
+static void search(struct powercap *p)
+{
+	uint64_t begin_ns = watt_now_ns(), end_ns;
+	struct watt_powercap_zones zones;
+	uint32_t i;
+
+	if (begin_ns < p->search_ns)
+		return;
+	if (watt_powercap_look(p->env, &zones) == 0) {
+		for (i = 0; i < p->n_readers; i++)
+			if (p->readers[i].is_gone)
+				watt_powercap_reader_find_again(&p->readers[i], &zones);
+		watt_powercap_zones_done(&zones);
+	}
+	end_ns = watt_now_ns();
+	p->search_ns = end_ns + WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * (end_ns - begin_ns));
+}
+
+static void powercap_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
+{
+	struct powercap *p = (struct powercap *)power;
+	struct watt_powercap_reader *reader = &p->readers[p->groups[group].first];
+	uint64_t t_ns, value;
+	uint32_t i;
+	int r;
+
+	if (is_anyone_gone(p))
+		search(p);
+	t_ns = watt_now_ns();
+	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
+		value = 0;
+		ret->t_before_ns = t_ns;
+		r = watt_powercap_reader_read(reader, &value);
+		t_ns = watt_now_ns();
+		ret->t_after_ns = t_ns;
+		ret->status = watt_status_from_errno(r);
+		if (r == 0 && value == 0 && reader->is_zero)
+			ret->status = WATT_STATUS_STUCK;
+		else if (r == 0)
+			reader->is_zero = false;
+		ret->raw = ret->status == WATT_STATUS_OK ? (int64_t)value : 0;
+	}
+}
+
+#define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
+
+static void explain_absent(const struct findings *found, int r, struct watt_diag *diag)
+{
+	if (r == -ENOENT) {
+		SAY(why, "there is no powercap class: no driver has registered a zone");
+		SAY(hint,
+		    "on real Intel or AMD hardware: modprobe intel_rapl_msr; a virtual machine "
+		    "has none");
+	} else if (found->n_zero) {
+		SAY(why, "%zu zones are there and all counters stay at 0, as in virtual machines",
+		    found->n_zones);
+	} else if (found->n_hidden) {
+		SAY(why,
+		    "%zu zones are listed and their directories are empty or masked, as in "
+		    "a container",
+		    found->n_hidden);
+		SAY(hint, "mount the host's /sys into the container and use it as sysfs root, or "
+			  "unmask /sys/devices/virtual/powercap");
+	} else {
+		SAY(why, "the powercap class is there and shows no zone that can be read");
+		SAY(hint, "on real Intel or AMD hardware: modprobe intel_rapl_msr");
+	}
+}
+
+static void explain_forbidden(const struct findings *found, struct watt_diag *diag)
+{
+	SAY(why, "%zu of %zu zones can be read by root only, as in every kernel since 5.10",
+	    found->n_forbidden, found->n_zones);
+	SAY(hint, "run as root or with CAP_DAC_READ_SEARCH, or have a udev rule or boot script do: "
+		  "chmod a+r /sys/class/powercap/*/energy_uj; in a container also mount the host's "
+		  "/sys");
+}
+
+static void explain(const struct powercap *p, const struct findings *found, int r,
+		    struct watt_diag *diag)
+{
+	SAY(path, "%s", found->path[0] && r < 0 ? found->path : WATT_POWERCAP_CLASS);
+	diag->error = r == -ENOENT ? -ENODEV : r;
+	diag->state = watt_availability_from_errno(r);
+	if (r == 0) {
+		SAY(why, "%u of %zu zones can be read%s", p->base.n_channels, found->n_zones,
+		    found->n_zero ? ", some of them stuck at 0" : "");
+		if (found->n_forbidden)
+			SAY(hint, "%zu zones are forbidden: run as root to have them too",
+			    found->n_forbidden);
+		return;
+	}
+	if (diag->state == WATT_ABSENT)
+		explain_absent(found, r, diag);
+	else if (diag->state == WATT_FORBIDDEN)
+		explain_forbidden(found, diag);
+	else
+		SAY(why, "no zone gives a number: %s", watt_error_text(r));
+}
+
+static int powercap_probe(const struct watt_env *env, struct watt_diag *diag)
+{
+	struct watt_env quiet = *env;
+	struct findings found = { 0 };
+	struct powercap *p = NULL;
+	uint32_t i;
+	int r;
+
+	quiet.log = (struct watt_log){ 0 };
+	r = powercap_build(&quiet, &p, &found);
+	explain(p, &found, r, diag);
+	if (r == 0) {
+		diag->n_channels = p->base.n_channels;
+		diag->period_ns = p->groups[0].period_ns;
+		for (i = 0; i < p->base.n_channels; i++)
+			diag->uncertainty_ppm = WATT_MAX(diag->uncertainty_ppm,
+							 p->base.channels[i].uncertainty_ppm);
+	}
+	powercap_close(p ? &p->base : NULL);
+	return diag->error;
+}
+
+const struct watt_power_ops watt_power_powercap = {
+	.name = "powercap",
+	.summary = "RAPL energy counters in the powercap class",
+	.probe = powercap_probe,
+	.open = powercap_open,
+	.read = powercap_read,
+	.close = powercap_close,
+};

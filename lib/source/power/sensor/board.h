@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Boards whose supply rails are known: which one contains which. Immutable, thread-safe. */
+#ifndef WATT_SOURCE_POWER_SENSOR_BOARD_H
+#define WATT_SOURCE_POWER_SENSOR_BOARD_H
+
+#include <stdint.h>
+
+#include "source/source.h"
+
+struct watt_board_rail {
+	const char *label;   /* cleaned */
+	const char *address; /* of its sensor on the i2c bus: "0040"; NULL: anywhere */
+	const char *path;    /* in the domain tree */
+	enum watt_domain_kind kind;
+	uint32_t flags; /* enum watt_channel_flag */
+};
+
+struct watt_board {
+	const char *name;
+	const char *const *modules; /* parts of devicetree compatible strings; ended by NULL */
+	const struct watt_board_rail *rails; /* ended by a NULL label */
+};
+
+/* The board that env describes; NULL: not known. */
+const struct watt_board *watt_board_detect(const struct watt_env *env);
+/* The board of a list of compatible strings, each ended by NUL; NULL: not known. */
+const struct watt_board *watt_board_find(const char *compatible, size_t len);
+/* A rail of a board by cleaned label and i2c address (NULL: not on i2c); NULL: not known. */
+const struct watt_board_rail *watt_board_find_rail(const struct watt_board *board,
+						   const char *label, const char *address);
+
+#endif
