@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command have in common: run it, read it, judge it, count."""
+import contextlib
+import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -33,6 +37,19 @@ def run(*args, timeout=120, env=None, stdin=subprocess.DEVNULL, **more):
                           errors='surrogateescape', timeout=timeout, check=False,
                           env={**os.environ, 'LC_ALL': 'C.UTF-8', **(env or {})}, **more)
     return Result(done)
+
+
+@contextlib.contextmanager
+def for_anybody(program):
+    """A copy of a program of the build that any user can run: the build may lie in a private home."""
+    with tempfile.TemporaryDirectory(prefix='watt-program-', dir='/tmp') as folder:
+        for path in [program] + glob.glob(os.path.join(BUILD, 'lib', '*.so*')):
+            to = os.path.join(folder, os.path.relpath(path, BUILD))
+            if os.path.isfile(path):
+                os.makedirs(os.path.dirname(to), exist_ok=True)
+                shutil.copyfile(path, to)
+        subprocess.run(['chmod', '-R', 'u=rwx,go=rx', folder], check=True)
+        yield os.path.join(folder, os.path.relpath(program, BUILD))
 
 
 def equal(found, expected, what=''):

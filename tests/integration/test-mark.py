@@ -13,7 +13,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import BUILD, PROGRAM, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
+from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, near, one_line, run,  # noqa: E402
+                     true, validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
 # What this test is run under must not get its marks.
@@ -160,8 +161,9 @@ time.sleep(0.1)
 def test_another_user():
     if os.geteuid() != 0:
         raise Skip('only root can become another user')
-    document, output = measure('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups',
-                               MARKER, 'other', '0.02')
+    with for_anybody(MARKER) as marker:
+        document, output = measure('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups',
+                                   marker, 'other', '0.02')
     equal(output.split(), ['0', '0'], 'what watt_mark() returned')
     equal(labels_of(document), [None, 'other'], 'phases')
 

@@ -15,7 +15,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import BUILD, PROGRAM, Skip, equal, main, one_line, run, true, validate  # noqa: E402
+from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, one_line, run, true,  # noqa: E402
+                     validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
 SYNTH = ('--sources=synth', '--usage=synth')
@@ -344,8 +345,9 @@ def test_terminal():
 def test_another_user():
     if os.geteuid() != 0:
         raise Skip('only root can become another user')
-    path, _, _ = record('--', 'setpriv', '--reuid=12345', '--regid=12345', '--clear-groups',
-                        MARKER, 'other', '0.02')
+    with for_anybody(MARKER) as marker:
+        path, _, _ = record('--', 'setpriv', '--reuid=12345', '--regid=12345', '--clear-groups',
+                            marker, 'other', '0.02')
     equal([label for label, in query(path, 'SELECT label FROM marks ORDER BY id')], ['other', ''],
           'marks')
 
