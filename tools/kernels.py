@@ -6,6 +6,7 @@
   modules   the folder lib/modules/RELEASE with modules.dep made
   headers   for `make -C`; its programs run on this machine, whatever the architecture is
   chroot    of another Debian release: the root in which those programs run, with their compiler
+  needs     packages that the headers' own depend on: programs of theirs build modules
   config    of a debug kernel: the tests/guest/debug.config that it was built from
 """
 import json
@@ -24,7 +25,7 @@ def read(folder):
         return None
     with open(note, encoding='utf-8') as file:
         kernel = json.load(file)
-    paths = [path for key, path in kernel.items() if key != 'release']
+    paths = [path for key, path in kernel.items() if key not in ('release', 'needs')]
     return kernel if all(os.path.exists(path) for path in paths) else None
 
 
