@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "series-index.h"
+#include "series_index.h"
 #include "xalloc.h"
 
 void series_init(struct series *series, size_t max_entities)

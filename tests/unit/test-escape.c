@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/escape.c and json-writer.c */
+/* cli/escape.c and json_writer.c */
 #include "unit.h"
 
 #include <math.h>
 
 #include "escape.h"
-#include "json-writer.h"
+#include "json_writer.h"
 
 #define FFFD "\xef\xbf\xbd"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cli/plot.c, plot-draw.c and svg.c, on made-up machines of any size. With WATT_PLOTS=FOLDER the
+ * cli/plot.c, plot_draw.c and svg.c, on made-up machines of any size. With WATT_PLOTS=FOLDER the
  * pictures are kept there for people to look at.
  */
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/series.c, series-fold.c and series-index.c, on windows that are made up here */
+/* cli/series.c, series_fold.c and series_index.c, on windows that are made up here */
 #include "unit.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/stat-phase.c: stretches with one label are one phase. */
+/* cli/stat_phase.c: stretches with one label are one phase. */
 #include "unit.h"
 
-#include "stat-phase.h"
+#include "stat_phase.h"
 
 /* Totals of a machine with two domains, made up. */
 struct made_up {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/top-model.c, top-tree.c, balance.c and view.c, on a machine that is made up here */
+/* cli/top_model.c, top_tree.c, balance.c and view.c, on a machine that is made up here */
 #include "unit.h"
 
 #include <math.h>
 
 #include "balance.h"
 #include "text.h"
-#include "top-model.h"
+#include "top_model.h"
 
 #define SECOND_NS 1000000000ULL
 

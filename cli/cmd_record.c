@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute record`: every sample into a file, while a command runs or until the user has
+ * enough. The command keeps its standard streams, its signals and its exit status.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <wattribute/json.h>
+#include <wattribute/recording.h>
+
+#include "command.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "page.h"
+#include "policy.h"
+#include "record_report.h"
+#include "record_run.h"
+#include "status.h"
+#include "text.h"
+#include "xalloc.h"
+
+static const char help_text[] =
+	"Usage: wattribute record [OPTION...] [-o FILE] [--] [COMMAND [ARGUMENT...]]\n"
+	"Records everything that is measured into a file, while COMMAND runs, or until Ctrl-C.\n\n"
+	"  -o, --output=FILE      the recording (wattribute-DATE-TIME.watt)\n"
+	"  -r, --rate=RATE,...    read sensors so often at most: 100Hz (1kHz);\n"
+	"                         SOURCE=RATE: those of a source\n"
+	"      --for=TIME         end after TIME: 10s, 5m, 1h\n"
+	"      --rotate-size=SIZE begin another file beyond SIZE: 500M, 2G\n"
+	"      --rotate-time=TIME begin another file after TIME\n"
+	"      --keep=N           keep the newest N files, delete older ones\n"
+	"  -f, --force            replace a file that is there\n"
+	"  -q, --quiet            print nothing but errors\n"
+	"      --json             a snapshot a second and at each mark, one line each\n\n" POLICY_HELP
+		OPTIONS_HELP
+	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
+	"126 if it can't be run; 1 if recording failed or something is missing in the file,\n"
+	"2 for a mistake.\n";
+
+/* No sensor of the kinds that are read in a file is quicker. */
+#define DEFAULT_PERIOD_US 1000
+
+struct record_options {
+	struct options common;
+	struct watt_record_opts record;
+	const char *output;
+	char *rates; /* of single sources; NULL: none */
+	uint64_t limit_ns;
+	bool is_quiet;
+};
+
+enum {
+	OPTION_FOR = OPTIONS_OWN,
+	OPTION_ROTATE_SIZE,
+	OPTION_ROTATE_TIME,
+	OPTION_KEEP,
+};
+
+/* One rate for all, or of one source: what is said of sources is the library's to judge. */
+static int take_one_rate(struct record_options *opts, const char *word)
+{
+	uint64_t period_ns = 0;
+	char *longer;
+
+	if (strchr(word, '=')) {
+		longer = opts->rates ? xasprintf("%s,%s", opts->rates, word) : xstrdup(word);
+		free(opts->rates);
+		opts->common.session.rates = opts->rates = longer;
+		return 0;
+	}
+	if (number_rate(word, &period_ns) < 0)
+		return options_bad_value("--rate", word, "a rate such as 100Hz or 1kHz");
+	opts->common.session.period_us = (uint32_t)(period_ns / 1000);
+	return 0;
+}
+
+static int take_rate(struct record_options *opts, const char *text)
+{
+	auto_free char *copy = xstrdup(text);
+	char *rest = copy, *word;
+	int r = 0;
+
+	while (r == 0 && (word = strsep(&rest, ",")))
+		r = take_one_rate(opts, word);
+	return r;
+}
+
+static int take_time(const char *option, const char *text, uint64_t *ret_ns)
+{
+	if (number_duration(text, 1000000000, ret_ns) < 0)
+		return options_bad_value(option, text, "a time such as 10s, 5m or 1h");
+	return 0;
+}
+
+static int take_rotate_time(struct record_options *opts, const char *text)
+{
+	uint64_t time_ns = 0;
+	int r = take_time("--rotate-time", text, &time_ns);
+
+	if (r < 0)
+		return r;
+	if (time_ns < 1000000000)
+		return options_bad_value("--rotate-time", text, "1 s or more");
+	opts->record.max_seconds = (uint32_t)(time_ns / 1000000000);
+	return 0;
+}
+
+static int take_own(void *data, int code)
+{
+	struct record_options *opts = data;
+	uint64_t keep = 0;
+
+	switch (code) {
+	case 'o':
+		opts->output = optarg;
+		return 0;
+	case 'r':
+		return take_rate(opts, optarg);
+	case OPTION_FOR:
+		return take_time("--for", optarg, &opts->limit_ns);
+	case OPTION_ROTATE_SIZE:
+		if (number_size(optarg, &opts->record.max_bytes) < 0 ||
+		    opts->record.max_bytes < 1 << 20)
+			return options_bad_value("--rotate-size", optarg,
+						 "a size such as 500M or 2G (1M or more)");
+		return 0;
+	case OPTION_ROTATE_TIME:
+		return take_rotate_time(opts, optarg);
+	case OPTION_KEEP:
+		if (number_count(optarg, 1, 1000000, &keep) < 0)
+			return options_bad_value("--keep", optarg, "a number from 1 on");
+		opts->record.keep = (uint32_t)keep;
+		return 0;
+	case 'f':
+		opts->record.overwrite = 1;
+		return 0;
+	case 'q':
+		opts->is_quiet = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int check(const struct record_options *opts)
+{
+	const struct watt_record_opts *record = &opts->record;
+
+	if (opts->output && strcmp(opts->output, "-") == 0)
+		message_usage("a recording can't go to standard output: it is a database file");
+	else if (record->keep && !record->max_bytes && !record->max_seconds)
+		message_usage("--keep is for --rotate-size and --rotate-time");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int take_options(int argc, char **argv, struct record_options *opts)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "rate", required_argument, NULL, 'r' },
+		{ "for", required_argument, NULL, OPTION_FOR },
+		{ "rotate-size", required_argument, NULL, OPTION_ROTATE_SIZE },
+		{ "rotate-time", required_argument, NULL, OPTION_ROTATE_TIME },
+		{ "keep", required_argument, NULL, OPTION_KEEP },
+		{ "force", no_argument, NULL, 'f' },
+		{ "quiet", no_argument, NULL, 'q' },
+		POLICY_LONG,
+		OPTIONS_LONG,
+	};
+	int r;
+
+	r = options_take(&opts->common, argc, argv, "+:o:r:fq" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
+	options_apply(&opts->common);
+	return opts->common.is_help ? 0 : check(opts);
+}
+
+/* ---- while it is made ---- */
+
+struct view_of_run {
+	struct watt_session *ses;
+	struct record_run run;
+	bool has_line; /* there is a line on the terminal that changes */
+};
+
+static int print_json(void *data, const struct watt_snapshot *snap)
+{
+	auto_free char *text = NULL;
+	int r;
+
+	r = watt_snapshot_to_json(snap, 0, &text);
+	if (r < 0) {
+		message_error("no JSON: %s", options_json_error(r));
+		return r;
+	}
+	if (puts(text) != EOF && fflush(stdout) != EOF)
+		return 0;
+	r = -errno;
+	if (r != -EPIPE)
+		message_error("cannot write the output: %s", strerror(-r));
+	clearerr(stdout); /* it is said; and a reader that went is no failure */
+	return r;
+}
+
+static void show_progress(void *data)
+{
+	struct view_of_run *view = data;
+	char line[512], fitting[512];
+
+	record_report_progress(view->ses, &view->run, line, sizeof(line));
+	text_fit(fitting, sizeof(fitting), line, page_get_width(stderr, sizeof(fitting)) - 1);
+	fprintf(stderr, "\r%s\033[K", fitting);
+	fflush(stderr);
+	view->has_line = true;
+}
+
+/* A command has the terminal for itself. */
+static bool wants_progress(const struct record_options *opts, char *const *argv)
+{
+	const char *term = getenv("TERM");
+
+	return !opts->is_quiet && !argv && isatty(STDERR_FILENO) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+/* ---- the whole ---- */
+
+static char *default_name(void)
+{
+	time_t now = time(NULL);
+	char name[64];
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm))
+		return xstrdup("wattribute.watt");
+	strftime(name, sizeof(name), "wattribute-%Y%m%d-%H%M%S.watt", &tm);
+	return xstrdup(name);
+}
+
+/* The words of a command as one text. */
+static char *join(char *const *argv)
+{
+	char *text, *longer;
+
+	if (!argv)
+		return NULL;
+	text = xstrdup(*argv);
+	for (argv++; *argv; argv++) {
+		longer = xasprintf("%s %s", text, *argv);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static int begin_recording(const struct record_options *opts, struct watt_session *ses,
+			   const char *path, char *const *argv)
+{
+	unsigned int errors = message_get_error_count();
+	auto_free char *command = join(argv);
+	struct watt_record_opts record = opts->record;
+	int r;
+
+	if (!record.overwrite && access(path, F_OK) == 0) {
+		message_error("%s is there already; --force replaces it", path);
+		return -EEXIST;
+	}
+	record.command = command;
+	r = watt_session_record(ses, path, &record);
+	if (r < 0 && message_get_error_count() == errors)
+		message_error("cannot record to %s: %s", path, strerror(-r));
+	return r;
+}
+
+/* A reader of --json that has gone ends the recording, not this process. */
+static void block_sigpipe(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Takes back what the reader that has gone left: the signal, and text that nobody gets. */
+static void forget_reader(void)
+{
+	static const struct timespec now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	while (sigtimedwait(&set, NULL, &now) == SIGPIPE)
+		continue;
+	__fpurge(stdout);
+}
+
+static int end_status(const struct record_run *run, const struct record_end *end, int r)
+{
+	bool is_incomplete = end->stats.lost_ns || end->stats.error;
+
+	if (r > 0)
+		return r;
+	if (run->exit_status)
+		return run->exit_status;
+	return (r < 0 && r != -EPIPE) || is_incomplete ? STATUS_FAILURE : STATUS_OK;
+}
+
+/* Measures until the end. The session is closed behind it, so that the file is finished. */
+static int record(const struct record_options *opts, struct watt_session *ses,
+		  struct events *events, const char *path, char *const *argv)
+{
+	struct record_end end = { .path = path, .n_channels = watt_session_get_channel_count(ses) };
+	struct view_of_run view = { .ses = ses };
+	struct record_setup setup = {
+		.ses = ses,
+		.events = *events,
+		.argv = argv,
+		.limit_ns = opts->limit_ns,
+		.take = opts->common.is_json ? print_json : NULL,
+		.show = wants_progress(opts, argv) ? show_progress : NULL,
+		.data = &view,
+	};
+	int r, status;
+
+	setup.events.wants_marks = true;
+	r = record_run(&setup, &view.run);
+	if (r == -EPIPE)
+		forget_reader();
+	watt_session_get_record_stats(ses, &end.stats);
+	watt_session_close(ses);
+	if (view.has_line)
+		fputs("\r\033[K", stderr);
+	/* Nobody wants the recording of a command that could not be run. */
+	if (r > 0)
+		unlink(path);
+	else if (!opts->is_quiet)
+		record_report_summary(&end, &view.run, stderr);
+	status = end_status(&view.run, &end, r);
+	record_run_done(&view.run);
+	return status;
+}
+
+static int open_and_record(const struct record_options *opts, const char *path, char *const *argv)
+{
+	struct events events = EVENTS_INIT;
+	struct watt_session *ses = NULL;
+	int r, status = STATUS_FAILURE;
+
+	/* Signals are blocked before the session has threads that could take them. */
+	r = events_open(&events);
+	if (r < 0) {
+		message_error("cannot receive signals: %s", strerror(-r));
+		return STATUS_FAILURE;
+	}
+	block_sigpipe();
+	r = options_open_session(&opts->common, &ses);
+	if (r == 0)
+		r = begin_recording(opts, ses, path, argv);
+	if (r == 0) {
+		/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
+		if (argv && strcmp(watt_session_get_usage_name(ses), "procfs") == 0)
+			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		status = record(opts, ses, &events, path, argv);
+	} else {
+		watt_session_close(ses);
+	}
+	events_close(&events);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_options opts = { .common = OPTIONS_INIT,
+				       .record = { .sz = sizeof(struct watt_record_opts) } };
+	auto_free char *path = NULL;
+	int status;
+
+	opts.common.session.period_us = DEFAULT_PERIOD_US;
+	if (take_options(argc, argv, &opts) < 0) {
+		free(opts.rates);
+		return STATUS_USAGE;
+	}
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	path = opts.output ? xstrdup(opts.output) : default_name();
+	status = open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
+	free(opts.rates);
+	return status;
+}

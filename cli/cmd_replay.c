@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute replay`: a recording attributed again. Without options, what the live run said; with
+ * them, another part, other windows, or another way to attribute the same readings.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wattribute/recording.h>
+
+#include "command.h"
+#include "excerpt.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "policy.h"
+#include "recorded.h"
+#include "replay_show.h"
+#include "status.h"
+#include "text.h"
+#include "top_choice.h"
+
+static const char help_text[] =
+	"Usage: wattribute replay [OPTION...] FILE\n"
+	"Attributes a recording again, as the live run did or otherwise.\n\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or of the\n"
+	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --to=TIME        end there\n"
+	"      --phase=LABEL    only phases of this name, each for itself\n"
+	"      --window=TIME    a line for each window of this length, not one table\n"
+	"  -g, --group=BY       process, tree, container, unit, user or cgroup\n"
+	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
+	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
+	"  -D, --domains        a column per domain\n"
+	"      --json           JSON documents, one line each; without a part or windows\n"
+	"                       the very lines of the live run\n"
+	"  -v, --verbose        say more\n"
+	"  -h, --help           this text\n\n" POLICY_HELP
+	"\nExample: wattribute replay --phase=solve --idle-policy=proportional run.watt\n";
+
+struct replay_options {
+	struct options common;
+	struct replay_show show;
+	struct excerpt excerpt;
+	const char *phase; /* NULL: all */
+	const char *path;
+};
+
+enum {
+	OPTION_PHASE = OPTIONS_OWN,
+};
+
+/* ---- options ---- */
+
+static int take_own(void *data, int code)
+{
+	struct replay_options *opts = data;
+
+	switch (code) {
+	case OPTION_PHASE:
+		if (!*optarg)
+			return options_bad_value("--phase", optarg, "the label of a mark");
+		opts->phase = optarg;
+		return 0;
+	case 'g':
+	case 's':
+	case 'f':
+		return top_choice_take(&opts->show.model, code);
+	case 'D':
+		opts->show.has_domains = true;
+		return 0;
+	default:
+		return excerpt_take(&opts->excerpt, code);
+	}
+}
+
+static int take_options(int argc, char **argv, struct replay_options *opts)
+{
+	static const struct option longs[] = {
+		EXCERPT_LONG,
+		{ "phase", required_argument, NULL, OPTION_PHASE },
+		{ "group", required_argument, NULL, 'g' },
+		{ "sort", required_argument, NULL, 's' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "domains", no_argument, NULL, 'D' },
+		POLICY_LONG,
+		{ "json", no_argument, NULL, OPTIONS_JSON },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int r;
+
+	r = options_take(&opts->common, argc, argv, ":g:s:f:D" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
+	opts->show.is_json = opts->common.is_json;
+	opts->show.is_table = opts->excerpt.window_ns == 0;
+	if (opts->common.is_help)
+		return 0;
+	return options_take_recording(&opts->common, argc, argv, &opts->path);
+}
+
+/* ---- parts ---- */
+
+/* A part of the recording, and the mark that began it. */
+struct part {
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+	size_t mark; /* WINDOWS_NO_MARK: none */
+};
+
+/* The n-th phase of the label that lies, some of it, in what was asked for. False: no more. */
+static bool find_phase(const struct recorded *recorded, const char *label, size_t n,
+		       struct part *ret)
+{
+	size_t i;
+
+	for (i = 0; i < recorded->n_marks; i++) {
+		struct part part = { .t0_ns = recorded->marks[i].t_ns,
+				     .t1_ns = i + 1 < recorded->n_marks ?
+						      recorded->marks[i + 1].t_ns :
+						      recorded->info->end_ns,
+				     .mark = i };
+
+		if (part.t0_ns < recorded->from_ns)
+			part.t0_ns = recorded->from_ns;
+		if (part.t1_ns > recorded->to_ns)
+			part.t1_ns = recorded->to_ns;
+		if (strcmp(recorded->marks[i].label, label) || part.t0_ns >= part.t1_ns || n--)
+			continue;
+		*ret = part;
+		return true;
+	}
+	return false;
+}
+
+/* The window that is open ends where the part begins. */
+static int go_to(struct recorded *recorded, uint64_t t_ns)
+{
+	struct watt_snapshot *snap = NULL;
+	int r;
+
+	if (t_ns <= recorded->info->start_ns)
+		return 0;
+	r = watt_session_snapshot_at(recorded->ses, t_ns, 0, &snap);
+	watt_snapshot_unref(snap);
+	return r;
+}
+
+static int show_part(const struct replay_options *opts, struct replay_show *show,
+		     struct recorded *recorded, const struct part *part)
+{
+	struct windows_plan plan = { .start_ns = part->t0_ns,
+				     .end_ns = part->t1_ns,
+				     .window_ns = opts->excerpt.window_ns };
+	struct windows *windows;
+	struct window window;
+	int r;
+
+	r = go_to(recorded, part->t0_ns);
+	if (r < 0)
+		return r;
+	if (plan.window_ns && plan.window_ns < recorded->info->slice_ns)
+		plan.window_ns = recorded->info->slice_ns; /* nothing is finer */
+	if (!plan.window_ns) {
+		plan.window_ns = part->t1_ns - part->t0_ns;
+	} else {
+		plan.marks = recorded->marks;
+		plan.n_marks = recorded->n_marks;
+	}
+	windows = windows_new(recorded->ses, &plan);
+	while ((r = windows_next(windows, &window)) == 0) {
+		if (window.t1_ns > window.t0_ns)
+			r = replay_show_window(show, recorded, &window);
+		watt_snapshot_unref(window.snap);
+		if (r < 0)
+			break;
+	}
+	windows_free(windows);
+	return r < 0 ? r : 0;
+}
+
+static int show_phases(const struct replay_options *opts, struct replay_show *show,
+		       struct recorded *recorded)
+{
+	struct part part;
+	size_t n = 0;
+	int r = 0;
+
+	while (r == 0 && find_phase(recorded, opts->phase, n, &part)) {
+		r = show_part(opts, show, recorded, &part);
+		n++;
+	}
+	return r;
+}
+
+static int show_parts(const struct replay_options *opts, struct replay_show *show,
+		      struct recorded *recorded)
+{
+	const struct part whole = { recorded->from_ns, recorded->to_ns, WINDOWS_NO_MARK };
+
+	return opts->phase ? show_phases(opts, show, recorded) :
+			     show_part(opts, show, recorded, &whole);
+}
+
+/* ---- the run ---- */
+
+/* What the live run said. */
+static int show_own(struct replay_show *show, struct recorded *recorded)
+{
+	struct watt_snapshot *snap;
+	uint64_t n = 0;
+	int r;
+
+	while ((r = watt_session_next_snapshot(recorded->ses, &snap)) == 0) {
+		r = replay_show_snapshot(show, snap);
+		watt_snapshot_unref(snap);
+		if (r < 0)
+			return r;
+		n++;
+	}
+	if (r >= 0 && n == 0)
+		message_note("%s has no snapshots of the live run; --window makes some",
+			     recorded->path);
+	return r < 0 ? r : 0;
+}
+
+static bool is_as_live(const struct replay_options *opts)
+{
+	return opts->common.is_json && !opts->excerpt.window_ns && !opts->phase &&
+	       opts->excerpt.from.kind == MOMENT_NONE && opts->excerpt.to.kind == MOMENT_NONE;
+}
+
+static int replay(struct replay_options *opts)
+{
+	struct replay_show *show = &opts->show;
+	unsigned int errors = message_get_error_count();
+	struct recorded recorded;
+	struct part first;
+	int r;
+
+	r = recorded_open(&recorded, opts->path, &opts->excerpt.from, &opts->excerpt.to);
+	if (r < 0)
+		return r;
+	if (opts->phase && !find_phase(&recorded, opts->phase, 0, &first)) {
+		replay_show_complain_phase(&recorded, opts->phase);
+		r = -ENODATA;
+	}
+	if (r == 0)
+		r = recorded_open_session(&recorded, &opts->common.session);
+	if (r == 0) {
+		replay_show_begin(show, &recorded);
+		r = is_as_live(opts) ? show_own(show, &recorded) :
+				       show_parts(opts, show, &recorded);
+		replay_show_end(show, &recorded);
+	}
+	if (r < 0 && r != -EPIPE && message_get_error_count() == errors)
+		message_error("cannot replay %s: %s", opts->path, strerror(-r));
+	recorded_close(&recorded);
+	return r;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replay_options opts = { .common = OPTIONS_INIT };
+	int r;
+
+	if (take_options(argc, argv, &opts) < 0)
+		return STATUS_USAGE;
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	r = replay(&opts);
+	replay_show_done(&opts.show);
+	return r < 0 && r != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute sources`: the domain tree with every channel that measures it, and what each says
+ * now. Power of a counter comes from two readings; all else is the library's word.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wattribute/json.h>
+#include <wattribute/session.h>
+
+#include "command.h"
+#include "domain_tree.h"
+#include "message.h"
+#include "options.h"
+#include "page.h"
+#include "status.h"
+#include "table.h"
+#include "units.h"
+#include "verdict.h"
+#include "view.h"
+#include "xalloc.h"
+
+#define SETTLE_MS 150
+#define BETWEEN_MS 300
+
+static const char help_text[] =
+	"Usage: wattribute sources [OPTION...]\n"
+	"The domain tree, and every channel that measures a domain: its unit, its timing,\n"
+	"where its numbers come from, whether it is used, and its value now.\n\n"
+	"      --json           one JSON document\n\n" OPTIONS_HELP
+	"\nUSE: sum = added to the machine's energy; part = inside a domain that is added;\n"
+	"alone = its relation to the others is unknown, never added; duplicate = measures\n"
+	"what another channel measures already, never added.\n";
+
+struct listing {
+	struct watt_session *ses;
+	struct table *table;
+	struct watt_sample *first;  /* per channel: the first of the two readings */
+	int *first_r;               /* what reading it returned */
+	struct watt_snapshot *snap; /* its window lies between the two readings */
+};
+
+/* Power between two readings of a counter. */
+static double counter_power_w(const struct watt_channel *channel, const struct watt_sample *a,
+			      const struct watt_sample *b)
+{
+	double energy_nj =
+		(double)(b->raw - a->raw) * (double)channel->scale_num / (double)channel->scale_den;
+
+	if (b->t_after_ns <= a->t_after_ns)
+		return NAN;
+	if (energy_nj < 0 && channel->wrap_nj)
+		energy_nj += (double)channel->wrap_nj;
+	return energy_nj < 0 ? NAN : energy_nj / (double)(b->t_after_ns - a->t_after_ns);
+}
+
+static void format_value(const struct listing *list, size_t i, char *buf)
+{
+	const struct watt_channel *channel = watt_session_get_channel(list->ses, i);
+	const struct watt_sample *first = &list->first[i];
+	struct watt_sample now = { .status = WATT_STATUS_PENDING };
+	double power_w;
+
+	if (watt_session_get_sample(list->ses, i, &now) < 0 || now.status != WATT_STATUS_OK) {
+		bool is_idle = now.status == WATT_STATUS_PENDING &&
+			       watt_session_channel_is_duplicate(list->ses, i) > 0;
+
+		/* What is not used need not be read. */
+		snprintf(buf, UNITS_SIZE, "%s",
+			 is_idle ? "not read" : watt_status_name((enum watt_status)now.status));
+		return;
+	}
+	if (channel->quantity == WATT_QUANTITY_POWER)
+		power_w = (double)now.raw * (double)channel->scale_num /
+			  (double)channel->scale_den / 1e6;
+	else if (list->first_r[i] == 0 && first->status == WATT_STATUS_OK)
+		power_w = counter_power_w(channel, first, &now);
+	else
+		power_w = NAN;
+	if (isnan(power_w))
+		snprintf(buf, UNITS_SIZE, "%s", watt_status_name(WATT_STATUS_PENDING));
+	else
+		units_power(buf, power_w, units_digits(channel->uncertainty_ppm));
+}
+
+/* "1 ms, mean of 1 s, 20 ms late" */
+static void format_timing(const struct watt_channel *channel, char *buf, size_t size)
+{
+	char number[UNITS_SIZE];
+	int n;
+
+	n = snprintf(buf, size, "%s",
+		     channel->period_ns ? units_time(number, (double)channel->period_ns / 1e9, 3) :
+					  "unknown");
+	if (channel->window_ns)
+		n += snprintf(buf + n, size - (size_t)n, ", mean of %s",
+			      units_time(number, (double)channel->window_ns / 1e9, 3));
+	if (channel->delay_ns)
+		snprintf(buf + n, size - (size_t)n, ", %s late",
+			 units_time(number, (double)channel->delay_ns / 1e9, 3));
+}
+
+/* "duplicate", and whether it agrees with the channel that is used. */
+static void format_duplicate(const struct listing *list, size_t i, char *buf, size_t size)
+{
+	int64_t difference_ppm = 0;
+	int r = watt_session_get_crosscheck(list->ses, i, &difference_ppm);
+
+	if (r == 0)
+		snprintf(buf, size, "duplicate, agrees");
+	else if (r == 1)
+		snprintf(buf, size, "duplicate, DIFFERS by %.1f %%",
+			 fabs((double)difference_ppm) / 1e4);
+	else
+		snprintf(buf, size, "duplicate");
+}
+
+static void format_use(const struct listing *list, size_t i, const struct watt_domain *domain,
+		       char *buf, size_t size)
+{
+	const char *use = "none";
+
+	if (watt_session_channel_is_duplicate(list->ses, i) > 0) {
+		format_duplicate(list, i, buf, size);
+		return;
+	}
+	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
+		use = "alone";
+	else if (domain)
+		use = domain->is_summed ? "sum" : domain->parent >= 0 ? "part" : "alone";
+	snprintf(buf, size, "%s", use);
+}
+
+static void add_channel(struct listing *list, size_t i, const char *stem, const char *name,
+			const struct watt_domain *domain)
+{
+	const struct watt_channel *channel = watt_session_get_channel(list->ses, i);
+	char value[UNITS_SIZE], timing[96], accuracy[UNITS_SIZE], use[64];
+
+	format_value(list, i, value);
+	format_timing(channel, timing, sizeof(timing));
+	units_uncertainty(accuracy, channel->uncertainty_ppm);
+	table_add(list->table, "%s%s", stem, name);
+	table_add(list->table, "%s", value);
+	table_add(list->table, "%s %s", channel->quantity == WATT_QUANTITY_ENERGY ? "J" : "W",
+		  watt_semantics_name(channel->semantics));
+	table_add(list->table, "%s", timing);
+	table_add(list->table, "%s%s%s", watt_origin_name(channel->origin),
+		  channel->uncertainty_ppm ? " " : "", channel->uncertainty_ppm ? accuracy : "");
+	format_use(list, i, domain, use, sizeof(use));
+	table_add(list->table, "%s", use);
+	table_add(list->table, "%s", channel->name);
+}
+
+static void format_computed(const struct watt_domain_state *state, char *buf)
+{
+	double power_w = state ? view_power_w(state, state->window_nj) : NAN;
+
+	if (state && state->status == WATT_STATUS_OK && !state->is_usable)
+		snprintf(buf, UNITS_SIZE, "not usable");
+	else if (isnan(power_w))
+		snprintf(buf, UNITS_SIZE, "%s",
+			 watt_status_name(state && state->status ? state->status :
+								   WATT_STATUS_PENDING));
+	else
+		units_power(buf, power_w, 3);
+}
+
+/* A domain that no channel measures: it is computed from others. */
+static void add_computed(struct listing *list, size_t index, const char *stem,
+			 const struct watt_domain *domain)
+{
+	char value[UNITS_SIZE];
+
+	format_computed(watt_snapshot_get_domain_state(list->snap, index), value);
+	table_add(list->table, "%s%s", stem, domain->name);
+	table_add(list->table, "%s", value);
+	table_add(list->table, "J computed");
+	table_add(list->table, "-");
+	table_add(list->table, "%s", watt_origin_name(domain->origin));
+	table_add(list->table, "%s", domain->is_summed ? "sum" : "part");
+	table_add(list->table, "-");
+}
+
+static void add_domain(struct listing *list, const struct domain_tree_node *node)
+{
+	const struct watt_domain *domain = watt_session_get_domain(list->ses, node->index);
+	bool has_name = false;
+	size_t i;
+
+	if (domain->channel >= 0) {
+		add_channel(list, (size_t)domain->channel, node->stem, domain->name, domain);
+		has_name = true;
+	}
+	for (i = 0; i < watt_session_get_channel_count(list->ses); i++) {
+		if (watt_session_get_channel_domain(list->ses, i) != (int)node->index ||
+		    (int)i == domain->channel)
+			continue;
+		add_channel(list, i, has_name ? node->below : node->stem,
+			    has_name ? "" : domain->name, domain);
+		has_name = true;
+	}
+	if (!has_name)
+		add_computed(list, node->index, node->stem, domain);
+}
+
+static void add_all(struct listing *list)
+{
+	size_t n = watt_session_get_domain_count(list->ses), i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free struct domain_tree_node *nodes = NULL;
+
+	for (i = 0; i < n; i++)
+		domains[i] = watt_session_get_domain(list->ses, i);
+	nodes = domain_tree_draw(domains, n);
+	for (i = 0; i < n; i++)
+		add_domain(list, &nodes[i]);
+	for (i = 0; i < watt_session_get_channel_count(list->ses); i++)
+		if (watt_session_get_channel_domain(list->ses, i) < 0)
+			add_channel(list, i, "", watt_session_get_channel(list->ses, i)->domain,
+				    NULL);
+}
+
+static void print_table(struct listing *list, bool is_terminal)
+{
+	list->table = table_new();
+	table_add_column(list->table, "DOMAIN", 0);
+	table_add_column(list->table, "NOW", TABLE_RIGHT);
+	table_add_column(list->table, "UNIT", 0);
+	table_add_column(list->table, "EVERY", TABLE_CUT);
+	table_add_column(list->table, "ORIGIN", 0);
+	table_add_column(list->table, "USE", 0);
+	table_add_column(list->table, "CHANNEL", TABLE_CUT);
+	add_all(list);
+	table_print(list->table, stdout, is_terminal ? page_get_width(stdout, 1000) : 0);
+	list->table = table_free(list->table);
+	printf("\nWho was running: %s. Energy is shared among them by the key of each domain: ",
+	       watt_session_get_usage_name(list->ses));
+}
+
+/* "cpu_time" for each domain that has a key of its own. */
+static void print_keys(const struct watt_session *ses)
+{
+	bool seen[64] = { false };
+	size_t i, n_seen = 0;
+
+	for (i = 0; i < watt_session_get_domain_count(ses); i++) {
+		enum watt_share_key key = watt_session_get_domain(ses, i)->key;
+
+		if (key >= ARRAY_SIZE(seen) || seen[key])
+			continue;
+		seen[key] = true;
+		printf("%s%s", n_seen++ ? ", " : "", watt_share_key_name(key));
+	}
+	puts(".");
+}
+
+static int print_json(const struct watt_session *ses)
+{
+	auto_free char *text = NULL;
+	int r;
+
+	r = watt_sources_to_json(ses, WATT_JSON_PRETTY, &text);
+	if (r < 0) {
+		message_error("no JSON: %s", options_json_error(r));
+		return r;
+	}
+	puts(text);
+	return 0;
+}
+
+/* A snapshot opens the window that the next one closes. */
+static int open_window(struct watt_session *ses)
+{
+	struct watt_snapshot *snap = NULL;
+	int r;
+
+	r = watt_session_snapshot(ses, &snap);
+	watt_snapshot_unref(snap);
+	return r;
+}
+
+static int list_all(struct watt_session *ses, bool is_json)
+{
+	size_t n = watt_session_get_channel_count(ses), i;
+	struct listing list = { .ses = ses };
+	auto_free struct watt_sample *first = xcalloc(n, sizeof(*first));
+	auto_free int *first_r = xcalloc(n, sizeof(*first_r));
+	int r;
+
+	list.first = first;
+	list.first_r = first_r;
+	r = watt_session_start(ses);
+	if (r == 0)
+		r = watt_session_wait(ses, SETTLE_MS);
+	for (i = 0; i < n && r >= 0; i++)
+		first_r[i] = watt_session_get_sample(ses, i, &first[i]);
+	if (r >= 0)
+		r = open_window(ses);
+	if (r >= 0)
+		r = watt_session_wait(ses, BETWEEN_MS);
+	if (r >= 0)
+		r = watt_session_snapshot(ses, &list.snap);
+	if (r < 0) {
+		message_error("cannot read: %s", strerror(-r));
+		return r;
+	}
+	if (is_json) {
+		r = print_json(ses);
+	} else {
+		print_table(&list, isatty(STDOUT_FILENO));
+		print_keys(ses);
+	}
+	watt_snapshot_unref(list.snap);
+	return r;
+}
+
+int cmd_sources(int argc, char **argv)
+{
+	struct options opts = OPTIONS_INIT;
+	struct watt_session *ses = NULL;
+	int r;
+
+	if (options_take_all(&opts, argc, argv) < 0)
+		return STATUS_USAGE;
+	if (opts.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	r = options_open_session(&opts, &ses);
+	if (r < 0)
+		return STATUS_FAILURE;
+	r = list_all(ses, opts.is_json);
+	watt_session_close(ses);
+	return r < 0 ? STATUS_FAILURE : STATUS_OK;
+}

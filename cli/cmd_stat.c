@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute stat`: the energy of a command and all its descendants. The command keeps its
+ * standard streams, its signals and its exit status; the report goes to standard error.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include <wattribute/session.h>
+
+#include "command.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "policy.h"
+#include "stat_report.h"
+#include "stat_run.h"
+#include "status.h"
+#include "xalloc.h"
+
+static const char help_text[] =
+	"Usage: wattribute stat [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	"       wattribute stat [OPTION...] -p PID\n"
+	"The energy of a command and all its descendants while it runs.\n\n"
+	"  -r, --repeat=N       run it N times: mean, deviation, 95 % interval\n"
+	"  -I, --interval=MS    a line each interval, too\n"
+	"  -d, --per-domain     a line per domain, too\n"
+	"  -p, --pid=PID        a process that runs already, until it ends or Ctrl-C\n"
+	"      --seconds=SEC    with -p: end after SEC\n"
+	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
+	"      --json           one JSON document, to standard output or FILE\n\n" POLICY_HELP
+		OPTIONS_HELP
+	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
+	"126 if it can't be run; 1 if measuring failed, 2 for a mistake.\n";
+
+struct stat_options {
+	struct options common;
+	uint64_t repeat;
+	uint64_t pid; /* 0: a command */
+	uint64_t interval_ns;
+	uint64_t limit_ns;
+	const char *output;
+	bool has_domains;
+};
+
+enum {
+	OPTION_SECONDS = OPTIONS_OWN
+};
+
+static int take_number(const char *option, const char *text, uint64_t most, uint64_t *ret)
+{
+	if (number_count(text, 1, most, ret) < 0)
+		return options_bad_value(option, text, "a number from 1 on");
+	return 0;
+}
+
+static int take_time(const char *option, const char *text, uint64_t unit_ns, uint64_t *ret_ns)
+{
+	if (number_duration(text, unit_ns, ret_ns) < 0)
+		return options_bad_value(option, text, "a time");
+	return 0;
+}
+
+static int take_interval(const char *text, uint64_t *ret_ns)
+{
+	uint64_t interval_ns = 0;
+	int r;
+
+	r = take_time("--interval", text, 1000000, &interval_ns);
+	if (r < 0)
+		return r;
+	if (interval_ns < 10000000)
+		return options_bad_value("--interval", text, "10 ms or more");
+	*ret_ns = interval_ns;
+	return 0;
+}
+
+static int take_own(void *data, int code)
+{
+	struct stat_options *opts = data;
+
+	switch (code) {
+	case 'r':
+		return take_number("--repeat", optarg, 1000000, &opts->repeat);
+	case 'p':
+		return take_number("--pid", optarg, 1 << 30, &opts->pid);
+	case 'I':
+		return take_interval(optarg, &opts->interval_ns);
+	case OPTION_SECONDS:
+		return take_time("--seconds", optarg, 1000000000, &opts->limit_ns);
+	case 'o':
+		opts->output = optarg;
+		return 0;
+	case 'd':
+		opts->has_domains = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* What makes no sense together. */
+static int check(const struct stat_options *opts, int n_words)
+{
+	const char *mistake = NULL;
+
+	if (opts->pid && n_words > 0)
+		mistake = "a command and -p exclude each other";
+	else if (!opts->pid && n_words == 0)
+		mistake = "a command or -p is missing";
+	else if (opts->pid && opts->repeat > 1)
+		mistake = "-r and -p exclude each other";
+	else if (opts->limit_ns && !opts->pid)
+		mistake = "--seconds is for -p only";
+	if (!mistake)
+		return 0;
+	message_usage("%s", mistake);
+	return -EINVAL;
+}
+
+static int take_options(int argc, char **argv, struct stat_options *opts)
+{
+	static const struct option longs[] = {
+		{ "repeat", required_argument, NULL, 'r' },
+		{ "interval", required_argument, NULL, 'I' },
+		{ "per-domain", no_argument, NULL, 'd' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "seconds", required_argument, NULL, OPTION_SECONDS },
+		{ "output", required_argument, NULL, 'o' },
+		POLICY_LONG,
+		OPTIONS_LONG,
+	};
+	int r;
+
+	r = options_take(&opts->common, argc, argv, "+:r:I:dp:o:" OPTIONS_SHORT, longs, take_own,
+			 opts);
+	if (r < 0)
+		return r;
+	options_apply(&opts->common);
+	return opts->common.is_help ? 0 : check(opts, argc - optind);
+}
+
+struct output {
+	FILE *file;
+	struct stat_setup *setup;
+};
+
+static void show_interval(void *data, const struct stat_interval *interval)
+{
+	const struct output *output = data;
+
+	stat_report_interval(output->file, interval, &output->setup->balance);
+}
+
+static FILE *open_output(const struct stat_options *opts)
+{
+	FILE *file;
+
+	if (!opts->output)
+		return opts->common.is_json ? stdout : stderr;
+	file = fopen(opts->output, "we");
+	if (!file)
+		message_error("cannot write %s: %s", opts->output, strerror(errno));
+	return file;
+}
+
+static int write_report(const struct stat_report *report, const struct stat_options *opts,
+			FILE *file)
+{
+	int r = 0;
+
+	if (opts->common.is_json)
+		r = stat_report_json(report, file);
+	else
+		stat_report_print(report, file);
+	if (r == -EOPNOTSUPP)
+		message_error("no JSON: %s", options_json_error(r));
+	else if (r == 0 && fflush(file) == EOF)
+		r = -errno;
+	if (r < 0 && r != -EOPNOTSUPP)
+		message_error("cannot write the report: %s", strerror(-r));
+	return r;
+}
+
+/* Measures all runs, and writes the report of those that there were. Returns the exit status. */
+static int measure_all(struct stat_setup *setup, const struct stat_options *opts, FILE *file)
+{
+	auto_free struct stat_run *runs = xcalloc(opts->repeat, sizeof(*runs));
+	struct stat_report report = { .setup = setup,
+				      .runs = runs,
+				      .has_domains = opts->has_domains };
+	int r = 0, status = STATUS_OK;
+	size_t i;
+
+	for (i = 0; i < opts->repeat && !setup->is_interrupted; i++) {
+		r = stat_run_measure(setup, &runs[i]);
+		if (r != 0)
+			break;
+		report.n_runs++;
+		if (status == STATUS_OK)
+			status = runs[i].exit_status;
+	}
+	if (report.n_runs > 0 && write_report(&report, opts, file) < 0 && status == STATUS_OK)
+		status = STATUS_FAILURE;
+	for (i = 0; i < report.n_runs; i++)
+		stat_run_done(&runs[i]);
+	return r == 0 ? status : r > 0 ? r : STATUS_FAILURE;
+}
+
+static int measure(const struct stat_options *opts, char *const *argv, FILE *file)
+{
+	struct stat_setup setup = { .events = EVENTS_INIT };
+	struct output output = { .file = file, .setup = &setup };
+	int r, status = STATUS_FAILURE;
+
+	setup.argv = opts->pid ? NULL : argv;
+	setup.pid = (uint32_t)opts->pid;
+	setup.interval_ns = opts->interval_ns;
+	setup.limit_ns = opts->limit_ns;
+	setup.show_interval = opts->common.is_json ? NULL : show_interval;
+	setup.data = &output;
+	setup.events.wants_marks = true;
+	/* Signals are blocked before the session has threads that could take them. */
+	r = events_open(&setup.events);
+	if (r < 0) {
+		message_error("cannot receive signals: %s", strerror(-r));
+		return STATUS_FAILURE;
+	}
+	if (options_open_session(&opts->common, &setup.ses) == 0) {
+		/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
+		if (strcmp(watt_session_get_usage_name(setup.ses), "procfs") == 0)
+			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		r = watt_session_start(setup.ses);
+		if (r < 0)
+			message_error("cannot measure: %s", strerror(-r));
+		else
+			status = measure_all(&setup, opts, file);
+	}
+	watt_session_close(setup.ses);
+	events_close(&setup.events);
+	return status;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_options opts = { .common = OPTIONS_INIT, .repeat = 1 };
+	FILE *file;
+	int status;
+
+	if (take_options(argc, argv, &opts) < 0)
+		return STATUS_USAGE;
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	file = open_output(&opts);
+	if (!file)
+		return STATUS_FAILURE;
+	status = measure(&opts, argv + optind, file);
+	if (opts.output)
+		fclose(file);
+	return status;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute top`: where the watts go, live. On a terminal a full screen; into a pipe, a file or
+ * a dumb terminal a plain table for each refresh; with --json a document for each.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wattribute/json.h>
+#include <wattribute/session.h>
+
+#include "balance.h"
+#include "command.h"
+#include "events.h"
+#include "message.h"
+#include "number.h"
+#include "options.h"
+#include "policy.h"
+#include "status.h"
+#include "text.h"
+#include "top_choice.h"
+#include "top_frame.h"
+#include "top_header.h"
+#include "top_plain.h"
+#include "top_screen.h"
+#include "xalloc.h"
+
+#define DELAY_NS 1000000000ULL
+/* On a screen the first picture comes early: nobody likes to look at nothing. */
+#define FIRST_NS 300000000ULL
+#define EMPTY_MAX 100
+
+static const char help_text[] =
+	"Usage: wattribute top [OPTION...]\n"
+	"Where the watts go, live. On a terminal a full screen: press h for its keys.\n\n"
+	"  -d, --delay=SEC      time between refreshes (1)\n"
+	"  -n, --count=N        end after N refreshes\n"
+	"  -1, --once           end after one, and print a plain table\n"
+	"      --seconds=SEC    end after SEC\n"
+	"  -g, --group=BY       process, tree, container, unit, user or cgroup\n"
+	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
+	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
+	"  -D, --domains        a column per domain\n"
+	"  -p, --plain          plain tables on a terminal, too\n"
+	"      --json           a JSON document per refresh, one line each\n\n" POLICY_HELP
+		OPTIONS_HELP;
+
+struct top_options {
+	struct options common;
+	uint64_t delay_ns;
+	uint64_t count;    /* 0: no end */
+	uint64_t limit_ns; /* 0: no end */
+	bool is_once;
+	bool is_plain;
+	bool has_domains;
+};
+
+enum {
+	OPTION_SECONDS = OPTIONS_OWN
+};
+
+struct top {
+	const struct top_options *opts;
+	struct watt_session *ses;
+	struct events events;
+	struct top_model model;
+	struct top_screen *screen; /* NULL: plain or JSON */
+	struct sparkline history;
+	struct watt_snapshot *snap; /* of the newest refresh */
+	struct watt_mark mark;      /* the newest; its label is the phase */
+	struct view view;
+	uint64_t refreshes;
+	unsigned int n_empty; /* times that keys were announced and none came */
+	bool has_domains;
+	bool is_joules;
+	bool is_paused;
+	bool is_done;
+};
+
+/* What its options fill in. */
+struct top_own {
+	struct top_options *opts;
+	struct top_model *model;
+};
+
+static int take_time(const char *option, const char *text, uint64_t least_ns, uint64_t *ret_ns)
+{
+	uint64_t time_ns = 0;
+
+	if (number_duration(text, 1000000000, &time_ns) < 0 || time_ns < least_ns)
+		return options_bad_value(option, text,
+					 "a time such as 2s or 500ms (0.1 s or more)");
+	*ret_ns = time_ns;
+	return 0;
+}
+
+static int take_own(void *data, int code)
+{
+	struct top_own *own = data;
+	struct top_options *opts = own->opts;
+
+	switch (code) {
+	case 'd':
+		return take_time("--delay", optarg, 100000000, &opts->delay_ns);
+	case OPTION_SECONDS:
+		return take_time("--seconds", optarg, 100000000, &opts->limit_ns);
+	case 'n':
+		if (number_count(optarg, 1, UINT32_MAX, &opts->count) < 0)
+			return options_bad_value("--count", optarg, "a number from 1 on");
+		return 0;
+	case '1':
+		opts->is_once = true;
+		return 0;
+	case 'g':
+	case 's':
+	case 'f':
+		return top_choice_take(own->model, code);
+	case 'D':
+		opts->has_domains = true;
+		return 0;
+	case 'p':
+		opts->is_plain = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int take_options(int argc, char **argv, struct top_options *opts, struct top_model *model)
+{
+	static const struct option longs[] = {
+		{ "delay", required_argument, NULL, 'd' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "once", no_argument, NULL, '1' },
+		{ "seconds", required_argument, NULL, OPTION_SECONDS },
+		{ "group", required_argument, NULL, 'g' },
+		{ "sort", required_argument, NULL, 's' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "domains", no_argument, NULL, 'D' },
+		{ "plain", no_argument, NULL, 'p' },
+		POLICY_LONG,
+		OPTIONS_LONG,
+	};
+	struct top_own own = { opts, model };
+	int r;
+
+	r = options_take(&opts->common, argc, argv, ":d:n:1g:s:f:Dp" OPTIONS_SHORT, longs, take_own,
+			 &own);
+	if (r < 0)
+		return r;
+	if (opts->is_once)
+		opts->count = 1;
+	return options_finish(&opts->common, argc, argv);
+}
+
+static bool wants_screen(const struct top_options *opts)
+{
+	const char *term = getenv("TERM");
+
+	return !opts->common.is_json && !opts->is_plain && !opts->is_once && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* Whether the users are those of this machine. */
+static bool is_live(const struct top *top)
+{
+	return !top->opts->common.session.procfs_root &&
+	       strcmp(watt_session_get_usage_name(top->ses), "synth") != 0;
+}
+
+static void draw(struct top *top)
+{
+	struct top_frame frame = {
+		.view = &top->view,
+		.model = &top->model,
+		.history = &top->history,
+		.usage = watt_session_get_usage_name(top->ses),
+		.phase = top->mark.label,
+		.has_domains = top->has_domains,
+		.is_joules = top->is_joules,
+		.is_live = is_live(top),
+		.is_paused = top->is_paused,
+	};
+
+	if (!top->snap)
+		return;
+	if (top->screen)
+		top_screen_draw(top->screen, &frame);
+	else
+		top_plain_print(&frame, stdout);
+}
+
+static int print_json(const struct top *top)
+{
+	auto_free char *text = NULL;
+	int r;
+
+	r = watt_snapshot_to_json(top->snap, 0, &text);
+	if (r < 0) {
+		message_error("no JSON: %s", options_json_error(r));
+		return r;
+	}
+	puts(text);
+	return fflush(stdout) == EOF ? -errno : 0;
+}
+
+static void remember_power(struct top *top)
+{
+	struct balance balance;
+
+	balance_draw(&top->view, &balance);
+	sparkline_add(&top->history, balance.has_power ? balance.power_w : NAN);
+}
+
+/* Takes a snapshot and shows it. */
+static int refresh_now(struct top *top)
+{
+	struct watt_snapshot *snap;
+	int r;
+
+	while (watt_session_next_mark(top->ses, &top->mark) == 0)
+		continue;
+	r = watt_session_snapshot(top->ses, &snap);
+	if (r < 0)
+		return r;
+	view_done(&top->view);
+	watt_snapshot_unref(top->snap);
+	top->snap = snap;
+	view_init(&top->view, snap);
+	top->refreshes++;
+	if (top->opts->common.is_json)
+		return print_json(top);
+	remember_power(top);
+	top_model_build(&top->model, &top->view);
+	errno = 0;
+	draw(top);
+	return !top->screen && ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+}
+
+static void take_keys(struct top *top, bool *ret_refresh)
+{
+	enum top_action action = top_screen_take_key(top->screen, &top->model);
+
+	/* An input that is at its end stays readable for ever. */
+	top->n_empty = action == TOP_NOTHING ? top->n_empty + 1 : 0;
+	if (top->n_empty > EMPTY_MAX)
+		top->is_done = true;
+	for (; action != TOP_NOTHING; action = top_screen_take_key(top->screen, &top->model)) {
+		if (action == TOP_QUIT)
+			top->is_done = true;
+		else if (action == TOP_PAUSE)
+			top->is_paused = !top->is_paused;
+		else if (action == TOP_DOMAINS)
+			top->has_domains = !top->has_domains;
+		else if (action == TOP_JOULES)
+			top->is_joules = !top->is_joules;
+		else if (action == TOP_REBUILD && top->snap)
+			top_model_build(&top->model, &top->view);
+		else if (action == TOP_REFRESH)
+			*ret_refresh = true;
+	}
+	draw(top);
+}
+
+static void take_signal(struct top *top)
+{
+	switch (top->events.signal) {
+	case SIGWINCH:
+	case SIGCONT:
+		if (!top->screen)
+			break;
+		top_screen_resize(top->screen);
+		draw(top);
+		break;
+	case SIGCHLD:
+	case SIGUSR1:
+	case SIGUSR2:
+		break;
+	default:
+		top->is_done = true;
+	}
+}
+
+/* A reader that has gone is nobody's mistake. */
+static void complain(int r)
+{
+	if (r != -EPIPE && message_get_error_count() == 0)
+		message_error("cannot show the watts: %s", strerror(-r));
+}
+
+static int run(struct top *top)
+{
+	const struct top_options *opts = top->opts;
+	uint64_t begin_ns = events_now_ns();
+	uint64_t end_ns = opts->limit_ns ? begin_ns + opts->limit_ns : EVENTS_NEVER;
+	uint64_t next_ns = begin_ns + (top->screen ? FIRST_NS : opts->delay_ns);
+
+	while (!top->is_done) {
+		bool is_due = false;
+		int happened =
+			events_wait(&top->events, top->ses, next_ns < end_ns ? next_ns : end_ns);
+
+		if (happened < 0) {
+			message_error("cannot measure: %s", strerror(-happened));
+			return happened;
+		}
+		if (happened & EVENTS_SIGNAL)
+			take_signal(top);
+		if (happened & EVENTS_INPUT)
+			take_keys(top, &is_due);
+		if (happened & EVENTS_DEADLINE) {
+			is_due = is_due || !top->is_paused;
+			next_ns = events_now_ns() + opts->delay_ns;
+		}
+		if (is_due && !top->is_done) {
+			int r = refresh_now(top);
+
+			if (r < 0) {
+				complain(r);
+				return r;
+			}
+		}
+		if ((opts->count && top->refreshes >= opts->count) || events_now_ns() >= end_ns)
+			top->is_done = true;
+	}
+	return 0;
+}
+
+/* What stays in the terminal when the screen is gone: the equation of the whole time. */
+static void print_farewell(const struct top *top)
+{
+	struct balance balance;
+	char line[256];
+
+	if (!top->snap)
+		return;
+	balance_draw(&top->view, &balance);
+	puts(top_header_joules(&balance, line, sizeof(line)));
+}
+
+static int show(struct top *top)
+{
+	bool had_screen = false;
+	int r;
+
+	r = watt_session_start(top->ses);
+	if (r < 0) {
+		message_error("cannot measure: %s", strerror(-r));
+		return r;
+	}
+	/* A terminal that can't be used that way gets plain tables. */
+	if (wants_screen(top->opts) && top_screen_open(&top->screen) == 0) {
+		top->events.input_fd = STDIN_FILENO;
+		had_screen = true;
+	}
+	r = run(top);
+	top->screen = top_screen_close(top->screen);
+	if (had_screen)
+		print_farewell(top);
+	return r;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top_options opts = { .common = OPTIONS_INIT, .delay_ns = DELAY_NS };
+	struct top top = { .opts = &opts, .events = EVENTS_INIT };
+	int r;
+
+	if (take_options(argc, argv, &opts, &top.model) < 0)
+		return STATUS_USAGE;
+	if (opts.common.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	top.has_domains = opts.has_domains;
+	/* Signals are blocked before the session has threads that could take them. */
+	r = events_open(&top.events);
+	if (r < 0)
+		message_error("cannot receive signals: %s", strerror(-r));
+	else
+		r = options_open_session(&opts.common, &top.ses);
+	if (r == 0)
+		r = show(&top);
+	view_done(&top.view);
+	watt_snapshot_unref(top.snap);
+	watt_session_close(top.ses);
+	top_model_done(&top.model);
+	events_close(&top.events);
+	return r < 0 && r != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+}

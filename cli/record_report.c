@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines about a recording. What was lost is said in words, that nothing was, too. */
+#include "record_report.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "text.h"
+#include "units.h"
+
+#define COUNT_SIZE 32
+
+/* "12,345" */
+static char *format_count(char *buf, uint64_t value)
+{
+	char digits[COUNT_SIZE];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	size_t i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buf[k++] = ',';
+		buf[k++] = digits[i];
+	}
+	buf[k] = '\0';
+	return buf;
+}
+
+static char *format_bytes(char *buf, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	size_t i = 0;
+
+	for (; value >= 999.5 && i < 4; i++)
+		value /= 1000;
+	snprintf(buf, UNITS_SIZE, "%.*f %s", i == 0 || value >= 99.5 ? 0 : 1, value, units[i]);
+	return buf;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Text that grows in a buffer; what does not fit is cut. */
+struct line {
+	char *buf;
+	size_t size;
+	size_t n;
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct line *line, const char *between,
+						      const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (line->n > 0 && line->n < line->size)
+		line->n +=
+			(size_t)snprintf(line->buf + line->n, line->size - line->n, "%s", between);
+	if (line->n >= line->size)
+		return;
+	va_start(args, format);
+	n = vsnprintf(line->buf + line->n, line->size - line->n, format, args);
+	va_end(args);
+	line->n += n > 0 ? (size_t)n : 0;
+}
+
+/* What is missing in the file, and what was never there. */
+static char *format_losses(const struct watt_record_stats *stats,
+			   const struct watt_quality *quality, char *buf, size_t size)
+{
+	struct line line = { .buf = buf, .size = size };
+	char number[UNITS_SIZE], count[COUNT_SIZE];
+
+	buf[0] = '\0';
+	if (stats->lost_ns)
+		add(&line, ", ", "%s lost", units_time(number, (double)stats->lost_ns / 1e9, 2));
+	if (quality && quality->lost_samples)
+		add(&line, ", ", "%s samples lost", format_count(count, quality->lost_samples));
+	if (quality && quality->lost_records)
+		add(&line, ", ", "%s usage records lost",
+		    format_count(count, quality->lost_records));
+	if (quality && quality->missed_reads)
+		add(&line, ", ", "%s reads missed", format_count(count, quality->missed_reads));
+	if (line.n == 0)
+		snprintf(buf, size, "nothing lost");
+	return buf;
+}
+
+static const struct watt_quality *quality_of(const struct record_run *run)
+{
+	return run->totals.snap ? run->totals.view.quality : NULL;
+}
+
+static void add_power(struct line *line, const struct balance *balance)
+{
+	char power[UNITS_SIZE];
+
+	if (balance->has_power)
+		add(line, "  ", "%s",
+		    units_power(power, balance->power_w, units_digits(balance->uncertainty_ppm)));
+}
+
+char *record_report_progress(const struct watt_session *ses, const struct record_run *run,
+			     char *buf, size_t size)
+{
+	struct line line = { .buf = buf, .size = size };
+	struct watt_record_stats stats = { 0 };
+	char number[UNITS_SIZE], count[COUNT_SIZE], losses[160], label[WATT_MARK_SIZE * 2];
+
+	buf[0] = '\0';
+	watt_session_get_record_stats(ses, &stats);
+	add(&line, "", "%s",
+	    units_elapsed(number, (double)(events_now_ns() - run->begin_ns) / 1e9));
+	add(&line, "  ", "%s samples", format_count(count, stats.samples));
+	add(&line, "  ", "%s", format_bytes(number, stats.bytes));
+	if (run->n_marks)
+		add(&line, "  ", "%s mark%s", format_count(count, run->n_marks),
+		    plural(run->n_marks));
+	add(&line, "  ", "%s", format_losses(&stats, quality_of(run), losses, sizeof(losses)));
+	if (stats.error)
+		add(&line, "  ", "NOT WRITTEN: %s", strerror(-stats.error));
+	if (run->totals.snap)
+		add_power(&line, &run->totals.balance);
+	if (*run->mark.label)
+		add(&line, "  ", "in '%s'", text_clean(label, sizeof(label), run->mark.label));
+	return buf;
+}
+
+static void print_energy(const struct record_run *run, FILE *out)
+{
+	const struct balance *balance = &run->totals.balance;
+	int digits = units_digits(balance->uncertainty_ppm);
+	char energy[UNITS_SIZE], power[UNITS_SIZE];
+	double elapsed_s;
+
+	if (!run->totals.snap || !balance->is_known) {
+		fprintf(out, " No energy is known.\n");
+		return;
+	}
+	elapsed_s = (double)(run->totals.view.t_ns - run->totals.view.start_ns) / 1e9;
+	fprintf(out, " The machine used %s, %s on average (%s).",
+		units_energy(energy, (double)balance->energy_nj / 1e9, digits),
+		units_power(power, (double)balance->energy_nj / 1e9 / elapsed_s, digits),
+		watt_origin_name(balance->origin));
+	if (run->totals.row)
+		fprintf(out, " The command used %s.",
+			units_energy(energy, (double)totals_get_nj(&run->totals) / 1e9, digits));
+	fputc('\n', out);
+}
+
+/* Of the file as it is now, which is smaller than it was; of several, as they were. */
+static uint64_t size_of(const struct record_end *end)
+{
+	struct stat st;
+
+	return end->stats.files <= 1 && stat(end->path, &st) == 0 ? (uint64_t)st.st_size :
+								    end->stats.bytes;
+}
+
+void record_report_summary(const struct record_end *end, const struct record_run *run, FILE *out)
+{
+	const struct watt_record_stats *stats = &end->stats;
+	char number[UNITS_SIZE], count[COUNT_SIZE], losses[160], clean[512];
+
+	text_clean(clean, sizeof(clean), end->path);
+	fprintf(out, " Recorded %s in %s", units_elapsed(number, (double)stats->elapsed_ns / 1e9),
+		clean);
+	if (stats->files > 1)
+		fprintf(out, " and %u more file%s", stats->files - 1, plural(stats->files - 1));
+	fprintf(out, ": %s samples of %zu channel%s, ", format_count(count, stats->samples),
+		end->n_channels, plural(end->n_channels));
+	fprintf(out, "%s mark%s, %s; %s.\n", format_count(count, run->n_marks),
+		plural(run->n_marks), format_bytes(number, size_of(end)),
+		format_losses(stats, quality_of(run), losses, sizeof(losses)));
+	if (stats->error)
+		fprintf(out, " The end could not be written: %s.\n", strerror(-stats->error));
+	print_energy(run, out);
+	fprintf(out, " Look at it:  wattribute report %s\n", clean);
+}

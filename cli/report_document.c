@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as JSON, by docs/schema/wattribute-report-1.json. */
+#include "report_document.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "text.h"
+#include "xalloc.h"
+
+static void check_memory(int r)
+{
+	if (r == 0)
+		return;
+	message_error("out of memory");
+	exit(EXIT_FAILURE);
+}
+
+void report_set(json_t *obj, const char *key, json_t *value)
+{
+	check_memory(value ? json_object_set_new(obj, key, value) : -1);
+}
+
+void report_append(json_t *array, json_t *value)
+{
+	check_memory(value ? json_array_append_new(array, value) : -1);
+}
+
+json_t *report_text_value(const char *text)
+{
+	auto_free char *clean = NULL;
+	json_t *value;
+
+	if (!text)
+		return json_null();
+	value = json_string(text);
+	if (value)
+		return value;
+	clean = xcalloc(strlen(text) + 1, 1);
+	return json_string(text_clean(clean, strlen(text) + 1, text));
+}
+
+json_t *report_real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *report_integer(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+void report_set_energy(json_t *obj, const char *key, bool is_known, int64_t energy_nj)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_nj", key);
+	report_set(obj, name, is_known ? json_integer(energy_nj) : json_null());
+	snprintf(name, sizeof(name), "%s_j", key);
+	report_set(obj, name, report_real(is_known ? (double)energy_nj / 1e9 : NAN));
+}
+
+static json_t *known_text(const char *text)
+{
+	return report_text_value(text && *text ? text : NULL);
+}
+
+static json_t *known_number(uint64_t value)
+{
+	return value ? report_integer(value) : json_null();
+}
+
+static json_t *seconds(uint64_t time_ns)
+{
+	return json_real((double)time_ns / 1e9);
+}
+
+static json_t *ratio(uint32_t ppm)
+{
+	return report_real(ppm ? ppm / 1e6 : NAN);
+}
+
+static json_t *recording_value(const struct report_run *run)
+{
+	const struct watt_recording_info *info = run->info;
+	const struct series *series = &run->series;
+	json_t *obj = json_object();
+
+	report_set(obj, "file", report_text_value(report_file_name(run->path)));
+	report_set(obj, "command", known_text(info->command));
+	report_set(obj, "host", known_text(info->host));
+	report_set(obj, "os", known_text(info->os));
+	report_set(obj, "kernel", known_text(info->kernel));
+	report_set(obj, "arch", known_text(info->arch));
+	report_set(obj, "cpu", known_text(info->cpu));
+	report_set(obj, "n_cpus", known_number(info->n_cpus));
+	report_set(obj, "n_packages", known_number(info->n_packages));
+	report_set(obj, "memory_bytes", known_number(info->memory_bytes));
+	report_set(obj, "usage", known_text(info->usage));
+	report_set(obj, "writer", known_text(info->writer));
+	report_set(obj, "format", known_number(info->format));
+	report_set(obj, "part", known_number(info->part));
+	report_set(obj, "start_realtime_s",
+		   info->start_realtime_ns ? seconds(info->start_realtime_ns) : json_null());
+	report_set(obj, "duration_s", seconds(series->end_ns - series->start_ns));
+	report_set(obj, "windows", json_integer((json_int_t)series->n_windows));
+	report_set(obj, "window_s", seconds(series->window_ns));
+	report_set(obj, "is_complete", json_boolean(info->is_complete));
+	report_set(obj, "is_aligned", json_boolean(info->is_snapshot_aligned));
+	report_set(obj, "samples", report_integer(info->samples));
+	report_set(obj, "usage_records", report_integer(info->usage_records));
+	report_set(obj, "bytes", report_integer(info->bytes));
+	return obj;
+}
+
+static void set_sum(json_t *obj, const struct phase_sum *sum)
+{
+	bool is_known = isfinite(sum->power_w);
+
+	report_set_energy(obj, "energy", is_known, sum->energy_nj);
+	report_set_energy(obj, "attributed", is_known,
+			  sum->energy_nj - sum->idle_nj - sum->unattributed_nj);
+	report_set_energy(obj, "idle", is_known, sum->idle_nj);
+	report_set_energy(obj, "unattributed", is_known, sum->unattributed_nj);
+	report_set(obj, "power_w", report_real(sum->power_w));
+	report_set_energy(obj, "command", is_known && sum->has_command, sum->command_nj);
+	report_set(obj, "command_cpu_s",
+		   sum->has_command ? seconds(sum->command_cpu_ns) : json_null());
+}
+
+static json_t *total_value(const struct report_run *run)
+{
+	const struct balance *balance = &run->balance;
+	json_t *obj = json_object();
+
+	set_sum(obj, &run->phases.whole);
+	report_set(obj, "origin",
+		   balance->is_known ? json_string(watt_origin_name(balance->origin)) :
+				       json_null());
+	report_set(obj, "uncertainty_ratio", ratio(balance->uncertainty_ppm));
+	report_set(obj, "share_key", known_text(balance->keys));
+	report_set(obj, "is_baseline_ready", json_boolean(balance->is_baseline_ready));
+	return obj;
+}
+
+static double peak_w(const struct series *series, size_t domain)
+{
+	double peak_w = NAN;
+	size_t w;
+
+	for (w = 0; w < series->n_windows; w++) {
+		const struct series_energy *energy = &series->windows[w].domains[domain];
+
+		peak_w = fmax(peak_w, series_power_w(energy, energy->energy_nj));
+	}
+	return peak_w;
+}
+
+static void set_sensor(json_t *obj, const struct watt_domain_state *state)
+{
+	report_set(obj, "samples", report_integer(state->samples));
+	report_set(obj, "errors", report_integer(state->errors));
+	report_set(obj, "wraps", report_integer(state->wraps));
+	report_set(obj, "resets", report_integer(state->resets));
+	report_set(obj, "gaps", report_integer(state->gaps));
+	report_set(obj, "gap_s", seconds(state->gap_ns));
+	report_set(obj, "ambiguous", report_integer(state->ambiguous));
+	report_set_energy(obj, "late", true, state->late_nj);
+}
+
+static json_t *domain_value(const struct report_run *run, size_t i)
+{
+	const struct watt_domain *domain = run->series.last.domains[i];
+	const struct watt_domain_state *state = run->series.last.states[i];
+	const struct series_energy *energy = &run->phases.whole.domains[i];
+	bool is_known = series_is_known(energy);
+	json_t *obj = json_object();
+
+	report_set(obj, "path", report_text_value(domain->path));
+	report_set(obj, "name", report_text_value(domain->name));
+	report_set(obj, "kind", json_string(watt_domain_kind_name(domain->kind)));
+	report_set(obj, "parent",
+		   domain->parent < 0 ?
+			   json_null() :
+			   report_text_value(run->series.last.domains[domain->parent]->path));
+	report_set(obj, "origin", json_string(watt_origin_name(domain->origin)));
+	report_set(obj, "status", json_string(watt_status_name(state->status)));
+	report_set(obj, "share_key", json_string(watt_share_key_name(domain->key)));
+	report_set(obj, "is_summed", json_boolean(domain->is_summed));
+	report_set(obj, "is_partition", json_boolean(domain->is_partition));
+	report_set(obj, "is_usable", json_boolean(state->is_usable));
+	report_set(obj, "is_baseline_ready", json_boolean(state->baseline_ready));
+	report_set(obj, "uncertainty_ratio", ratio(domain->uncertainty_ppm));
+	report_set_energy(obj, "energy", is_known, energy->energy_nj);
+	report_set_energy(obj, "idle", is_known, energy->idle_nj);
+	report_set_energy(obj, "dynamic", is_known,
+			  energy->energy_nj - energy->idle_nj - energy->unattributed_nj);
+	report_set_energy(obj, "unattributed", is_known, energy->unattributed_nj);
+	report_set(obj, "power_w", report_real(series_power_w(energy, energy->energy_nj)));
+	report_set(obj, "peak_w", report_real(peak_w(&run->series, i)));
+	report_set(obj, "known_s", seconds(energy->known_ns));
+	set_sensor(obj, state);
+	return obj;
+}
+
+static void set_identity(json_t *obj, const struct series_entity *entity)
+{
+	report_set(obj, "id", known_number(entity ? entity->id : 0));
+	report_set(obj, "pid", known_number(entity ? entity->pid : 0));
+	report_set(obj, "parent_pid", known_number(entity ? entity->parent_pid : 0));
+	report_set(obj, "uid",
+		   entity && entity->uid >= 0 ? json_integer(entity->uid) : json_null());
+	report_set(obj, "comm", report_text_value(entity ? entity->name : NULL));
+	report_set(obj, "cmdline", report_text_value(entity ? entity->cmdline : NULL));
+	report_set(obj, "container", report_text_value(entity ? entity->container : NULL));
+	report_set(obj, "pod", report_text_value(entity ? entity->pod : NULL));
+	report_set(obj, "unit", report_text_value(entity ? entity->unit : NULL));
+	report_set(obj, "is_alive", entity ? json_boolean(!entity->is_dead) : json_null());
+}
+
+static json_t *entity_value(const struct report_run *run, const struct ranking_row *row)
+{
+	const struct series_entity *entity =
+		row->entity == RANKING_NO_ENTITY ? NULL : &run->series.entities[row->entity];
+	bool is_unused = row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED;
+	json_t *obj = json_object(), *domains = json_object();
+	size_t d;
+
+	report_set(obj, "name", report_text_value(row->name));
+	report_set(obj, "kind",
+		   json_string(row->is_rest ? "rest" : watt_entity_kind_name(row->kind)));
+	set_identity(obj, entity);
+	report_set(obj, "count", json_integer(row->count));
+	report_set_energy(obj, "energy", isfinite(row->power_w), row->total_nj);
+	report_set(obj, "power_w", report_real(row->power_w));
+	report_set(obj, "peak_w", report_real(row->peak_w));
+	report_set(obj, "cpu_s", is_unused ? json_null() : seconds(row->cpu_ns));
+	report_set(obj, "share_ratio", report_real(row->share));
+	for (d = 0; d < run->series.n_domains; d++)
+		if (series_is_known(&run->phases.whole.domains[d]))
+			report_set(domains, run->series.last.domains[d]->path,
+				   json_integer(row->energy_nj[d]));
+	report_set(obj, "domains_nj", domains);
+	return obj;
+}
+
+static json_t *phase_value(const struct report_run *run, const struct phase *phase)
+{
+	json_t *obj = json_object(), *domains = json_object();
+	size_t d;
+
+	report_set(obj, "label", known_text(phase->label));
+	report_set(obj, "start_s", json_real(report_time_s(run, phase->t0_ns)));
+	report_set(obj, "end_s", json_real(report_time_s(run, phase->t1_ns)));
+	report_set(obj, "duration_s", seconds(phase->sum.elapsed_ns));
+	report_set(obj, "windows", json_integer((json_int_t)(phase->last - phase->first)));
+	set_sum(obj, &phase->sum);
+	for (d = 0; d < run->series.n_domains; d++)
+		if (series_is_known(&phase->sum.domains[d]))
+			report_set(domains, run->series.last.domains[d]->path,
+				   json_integer(phase->sum.domains[d].energy_nj));
+	report_set(obj, "domains_nj", domains);
+	return obj;
+}
+
+static json_t *losses_value(const struct report_run *run)
+{
+	const struct watt_recording_info *info = run->info;
+	json_t *obj = json_object(), *list = json_array();
+	size_t i;
+
+	report_set(obj, "lost_s", seconds(info->lost_ns));
+	report_set(obj, "samples", report_integer(info->lost_samples));
+	report_set(obj, "usage_records", report_integer(info->lost_usage));
+	for (i = 0; i < run->n_losses; i++) {
+		const struct report_loss *loss = &run->losses[i];
+		json_t *entry = json_object();
+
+		report_set(entry, "start_s", json_real(report_time_s(run, loss->t0_ns)));
+		report_set(entry, "end_s", json_real(report_time_s(run, loss->t1_ns)));
+		report_set(entry, "samples", report_integer(loss->samples));
+		report_set(entry, "usage_records", report_integer(loss->usage_records));
+		report_set(entry, "why", report_text_value(loss->why));
+		report_append(list, entry);
+	}
+	report_set(obj, "list", list);
+	return obj;
+}
+
+static json_t *conservation_value(const struct report_run *run)
+{
+	const struct watt_quality *quality = run->series.last.quality;
+	json_t *obj = json_object();
+
+	report_set(obj, "checks", report_integer(quality ? quality->checks : 0));
+	report_set(obj, "failures", report_integer(quality ? quality->check_failures : 0));
+	report_set(obj, "window_checks", report_integer(run->series.n_checks));
+	report_set(obj, "window_failures", report_integer(run->series.n_failures));
+	return obj;
+}
+
+static json_t *quality_value(const struct report_run *run)
+{
+	static const struct watt_quality unknown = { 0 };
+	const struct watt_quality *quality = run->series.last.quality ? run->series.last.quality :
+									&unknown;
+	json_t *obj = json_object();
+
+	report_set(obj, "coverage_ratio", ratio(quality->coverage_ppm));
+	report_set(obj, "sweeps", report_integer(quality->sweeps));
+	report_set(obj, "sweep_cost_s", seconds(quality->sweep_cost_ns));
+	report_set(obj, "lost_records", report_integer(quality->lost_records));
+	report_set(obj, "unseen_cpu_s", seconds(quality->unseen_cpu_ns));
+	report_set(obj, "late_cpu_s", seconds(quality->late_cpu_ns));
+	report_set(obj, "missed_reads", report_integer(quality->missed_reads));
+	report_set(obj, "lost_samples", report_integer(quality->lost_samples));
+	report_set(obj, "busy_s", seconds(quality->busy_ns));
+	report_set(obj, "idle_s", seconds(quality->idle_ns));
+	report_set(obj, "wall_s", seconds(quality->wall_ns));
+	report_set(obj, "folded_entities", report_integer(run->series.n_folded));
+	return obj;
+}
+
+json_t *report_document(const struct report *report)
+{
+	const struct report_run *run = report->run;
+	json_t *doc = json_object(), *domains = json_array(), *phases = json_array();
+	json_t *entities = json_array();
+	size_t i;
+
+	report_set(doc, "schema", json_string("wattribute-report-1"));
+	report_set(doc, "version", json_string(watt_version()));
+	report_set(doc, "recording", recording_value(run));
+	report_set(doc, "total", total_value(run));
+	for (i = 0; i < run->series.n_domains; i++)
+		report_append(domains, domain_value(run, i));
+	report_set(doc, "domains", domains);
+	for (i = 0; run->phases.has_marks && i < run->phases.n; i++)
+		report_append(phases, phase_value(run, &run->phases.list[i]));
+	report_set(doc, "phases", phases);
+	report_set(doc, "group", json_string(ranking_group_name(report->ranking.group)));
+	for (i = 0; i < report->ranking.n; i++)
+		report_append(entities, entity_value(run, &report->ranking.rows[i]));
+	report_set(doc, "entities", entities);
+	report_set(doc, "conservation", conservation_value(run));
+	report_set(doc, "losses", losses_value(run));
+	report_set(doc, "quality", quality_value(run));
+	report_set(doc, "comparison", report_document_comparison(report));
+	return doc;
+}
+
+int report_json_print(const struct report *report, FILE *out)
+{
+	json_t *doc = report_document(report);
+	int r;
+
+	r = json_dumpf(doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0 ||
+			    fputc('\n', out) == EOF ?
+		    -errno :
+		    0;
+	json_decref(doc);
+	return r;
+}

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of a recording for a terminal: what was measured, where the energy went, in which
+ * phase, and what is to be known before it is believed. What is missing is said in words.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "domain_tree.h"
+#include "page.h"
+#include "report.h"
+#include "table.h"
+#include "text.h"
+#include "units.h"
+#include "xalloc.h"
+
+#define WHOLE 4
+#define LINE_MOST 100 /* of sentences: longer lines are hard to read */
+#define DECIMALS 3
+#define PHASES_MOST 40
+#define LOSSES_MOST 10
+
+/* A sentence that grows, with commas. */
+struct line {
+	char text[1024];
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format, ...)
+{
+	char part[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	vsnprintf(part, sizeof(part), format, args);
+	va_end(args);
+	n = snprintf(line->text + line->n, sizeof(line->text) - line->n, "%s%s",
+		     line->n ? ", " : "", part);
+	line->n = n < 0 || line->n + (size_t)n >= sizeof(line->text) ? sizeof(line->text) - 1 :
+								       line->n + (size_t)n;
+}
+
+static void end(struct line *line, FILE *out, size_t indent, size_t width)
+{
+	char clean[sizeof(line->text)];
+
+	if (line->n) {
+		fprintf(out, "%*s", (int)indent, "");
+		text_wrap(out, text_clean(clean, sizeof(clean), line->text), indent, indent + 2,
+			  width < LINE_MOST ? width : LINE_MOST);
+	}
+	*line = (struct line){ 0 };
+}
+
+static void print_title(const char *title, FILE *out)
+{
+	fprintf(out, "\n%s%s%s\n", page_style(out, PAGE_BOLD), title, page_style(out, PAGE_PLAIN));
+}
+
+static void say_machine(struct line *line, const struct watt_recording_info *info)
+{
+	char cpus[64];
+
+	if (*info->host)
+		say(line, "%s", info->host);
+	if (*info->cpu)
+		say(line, "%s", info->cpu);
+	if (info->n_cpus) {
+		snprintf(cpus, sizeof(cpus), "%u CPU%s", info->n_cpus,
+			 info->n_cpus == 1 ? "" : "s");
+		if (info->n_packages)
+			say(line, "%s in %u package%s", cpus, info->n_packages,
+			    info->n_packages == 1 ? "" : "s");
+		else
+			say(line, "%s", cpus);
+	}
+	if (info->memory_bytes)
+		say(line, "%.0f GiB", (double)info->memory_bytes / (1 << 30));
+	if (*info->os)
+		say(line, "%s", info->os);
+	if (*info->kernel)
+		say(line, "Linux %s", info->kernel);
+}
+
+static char *format_time(char *buf, size_t size, uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	struct tm tm;
+
+	if (realtime_ns == 0 || !localtime_r(&seconds, &tm))
+		snprintf(buf, size, "at an unknown time");
+	else
+		strftime(buf, size, "%Y-%m-%d %H:%M:%S %z", &tm);
+	return buf;
+}
+
+static void print_head(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct watt_recording_info *info = run->info;
+	const struct series *series = &run->series;
+	char when[64], number[UNITS_SIZE], clean[512];
+	struct line line = { 0 };
+
+	fprintf(out, "%s%s%s: %s\n", page_style(out, PAGE_BOLD),
+		text_clean(clean, sizeof(clean), run->path), page_style(out, PAGE_PLAIN),
+		*info->command ? "the energy of a machine while it ran" :
+				 "the energy of a whole machine");
+	if (*info->command)
+		say(&line, "%s", info->command);
+	end(&line, out, 4, width);
+	say(&line, "%s", format_time(when, sizeof(when), info->start_realtime_ns));
+	say(&line, "%s", units_elapsed(number, (double)(series->end_ns - series->start_ns) / 1e9));
+	if (series->n_windows)
+		say(&line, "%zu window%s of %s", series->n_windows,
+		    series->n_windows == 1 ? "" : "s",
+		    units_time(number, (double)series->window_ns / 1e9, 3));
+	end(&line, out, 2, width);
+	say_machine(&line, info);
+	end(&line, out, 2, width);
+}
+
+/* " 12.3  J   20.5  W  what it is, 40.1 %" */
+static void print_part(const struct report_run *run, FILE *out, int64_t energy_nj, double power_w,
+		       const char *what, bool has_share)
+{
+	int digits = units_digits(run->balance.uncertainty_ppm);
+	int64_t whole_nj = run->phases.whole.energy_nj;
+	char energy[UNITS_SIZE], power[UNITS_SIZE];
+
+	fprintf(out, "  %s J  %s W  %s",
+		units_column(energy, (double)energy_nj / 1e9, digits, 7, 3),
+		units_column(power, power_w, digits, 5, 3), what);
+	if (has_share && whole_nj)
+		fprintf(out, ", %.1f %%", 100.0 * (double)energy_nj / (double)whole_nj);
+	fputc('\n', out);
+}
+
+/* Mean power of a part of each domain of the partition. */
+static double part_w(const struct report_run *run, size_t offset)
+{
+	const struct series *series = &run->series;
+	double power_w = 0;
+	bool is_known = false;
+	size_t d;
+
+	for (d = 0; d < series->n_domains; d++) {
+		const struct series_energy *energy = &run->phases.whole.domains[d];
+		int64_t energy_nj;
+
+		if (!series->last.domains[d]->is_partition || !series_is_known(energy))
+			continue;
+		memcpy(&energy_nj, (const char *)energy + offset, sizeof(energy_nj));
+		power_w += series_power_w(energy, energy_nj);
+		is_known = true;
+	}
+	return is_known ? power_w : NAN;
+}
+
+/* A domain that can't be shared is seen by what of it is unattributed. */
+static const char *without_none(const char *keys, char *buf, size_t size)
+{
+	const char *none = strstr(keys, ", none");
+
+	if (strncmp(keys, "none, ", 6) == 0)
+		return keys + 6;
+	snprintf(buf, size, "%.*s%s", none ? (int)(none - keys) : (int)strlen(keys), keys,
+		 none ? none + 6 : "");
+	return *keys && strcmp(keys, "none") != 0 ? buf : "nothing";
+}
+
+static void print_whole(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct phase_sum *whole = &run->phases.whole;
+	const struct balance *balance = &run->balance;
+	double idle_w = part_w(run, offsetof(struct series_energy, idle_nj));
+	double rest_w = part_w(run, offsetof(struct series_energy, unattributed_nj));
+	struct line line = { 0 };
+	char number[UNITS_SIZE], keys[sizeof(balance->keys)];
+
+	fputc('\n', out);
+	print_part(run, out, whole->energy_nj, whole->power_w, "the machine", false);
+	print_part(run, out, whole->energy_nj - whole->idle_nj - whole->unattributed_nj,
+		   whole->power_w - idle_w - rest_w, "attributed", true);
+	if (balance->is_baseline_ready || whole->idle_nj)
+		print_part(run, out, whole->idle_nj, idle_w, "idle", true);
+	print_part(run, out, whole->unattributed_nj, rest_w, "unattributed", true);
+	if (whole->has_command) {
+		fputc('\n', out);
+		print_part(run, out, whole->command_nj,
+			   whole->power_w * (double)whole->command_nj / (double)whole->energy_nj,
+			   "the command with all its descendants", true);
+	}
+	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
+	    balance->uncertainty_ppm ? units_uncertainty(number, balance->uncertainty_ppm) : "");
+	say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
+	if (balance->has_baseline && !balance->is_baseline_ready)
+		say(&line, "idle power did not become known: all is shared");
+	end(&line, out, 2, width);
+}
+
+static void add_number(struct table *table, double value, int digits)
+{
+	char number[UNITS_SIZE];
+
+	if (isfinite(value))
+		table_add(table, "%s", units_column(number, value, digits, WHOLE, DECIMALS));
+	else
+		table_add(table, "-");
+}
+
+static void add_domain(struct table *table, const struct report_run *run,
+		       const struct domain_tree_node *node)
+{
+	const struct watt_domain *domain = run->series.last.domains[node->index];
+	const struct watt_domain_state *state = run->series.last.states[node->index];
+	const struct series_energy *energy = &run->phases.whole.domains[node->index];
+	int digits = units_digits(domain->uncertainty_ppm);
+	bool is_known = series_is_known(energy);
+	int64_t dynamic_nj = energy->energy_nj - energy->idle_nj - energy->unattributed_nj;
+
+	table_add(table, "%s%s", node->stem, domain->name);
+	add_number(table, is_known ? (double)energy->energy_nj / 1e9 : NAN, digits);
+	add_number(table, series_power_w(energy, energy->energy_nj), digits);
+	add_number(table,
+		   is_known && energy->is_baseline_ready ? (double)energy->idle_nj / 1e9 : NAN,
+		   digits);
+	add_number(table, is_known ? (double)dynamic_nj / 1e9 : NAN, digits);
+	add_number(table, is_known ? (double)energy->unattributed_nj / 1e9 : NAN, digits);
+	table_add(table, "%s", watt_origin_name(domain->origin));
+	table_add(table, "%s%s",
+		  state->status == WATT_STATUS_OK ? "" : watt_status_name(state->status),
+		  state->is_usable || domain->kind != WATT_DOMAIN_RESIDUAL ? "" :
+									     "parts exceed it");
+}
+
+static void print_domains(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct series *series = &run->series;
+	auto_free struct domain_tree_node *nodes =
+		domain_tree_draw(series->last.domains, series->n_domains);
+	struct table *table = table_new();
+	size_t i;
+
+	print_title("Domains", out);
+	table_add_column(table, "DOMAIN", TABLE_CUT);
+	table_add_column(table, "J    ", TABLE_RIGHT);
+	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "IDLE J", TABLE_RIGHT);
+	table_add_column(table, "DYNAMIC J", TABLE_RIGHT);
+	table_add_column(table, "UNATTR. J", TABLE_RIGHT);
+	table_add_column(table, "ORIGIN", 0);
+	table_add_column(table, "AT THE END", 0);
+	for (i = 0; i < series->n_domains; i++)
+		add_domain(table, run, &nodes[i]);
+	table_print(table, out, width);
+	table_free(table);
+}
+
+static void add_ranked(struct table *table, const struct report *report,
+		       const struct ranking_row *row)
+{
+	const struct series_entity *entity = row->entity == RANKING_NO_ENTITY ?
+						     NULL :
+						     &report->run->series.entities[row->entity];
+	int digits = units_digits(report->run->balance.uncertainty_ppm);
+
+	table_add(table, "%.0u", entity ? entity->pid : 0);
+	add_number(table, (double)row->total_nj / 1e9, digits);
+	add_number(table, row->power_w, digits);
+	add_number(table, row->peak_w, digits);
+	if (row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED)
+		table_add(table, "%s", "");
+	else
+		table_add(table, "%.2f", (double)row->cpu_ns / 1e9);
+	table_add(table, isfinite(row->share) ? "%.1f" : "-", row->share * 100);
+	table_add(table, "%s", row->name);
+}
+
+static const char *const group_titles[] = {
+	[RANK_BY_PROCESS] = "Processes",    [RANK_BY_NAME] = "Processes by name",
+	[RANK_BY_CONTAINER] = "Containers", [RANK_BY_POD] = "Pods",
+	[RANK_BY_UNIT] = "Units",           [RANK_BY_USER] = "Users",
+	[RANK_BY_CGROUP] = "Cgroups",
+};
+
+static void print_ranking(const struct report *report, FILE *out, size_t width)
+{
+	const struct ranking *ranking = &report->ranking;
+	struct table *table = table_new();
+	int64_t rest_nj = 0;
+	size_t i, n_rest = 0;
+	char number[UNITS_SIZE];
+
+	print_title(group_titles[ranking->group], out);
+	table_add_column(table, "PID", TABLE_RIGHT);
+	table_add_column(table, "J    ", TABLE_RIGHT);
+	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "PEAK W  ", TABLE_RIGHT);
+	table_add_column(table, "CPU s", TABLE_RIGHT);
+	table_add_column(table, "%", TABLE_RIGHT);
+	table_add_column(table, "NAME", TABLE_CUT);
+	for (i = 0; i < ranking->n; i++) {
+		if (report->n_shown && i >= report->n_shown) {
+			rest_nj += ranking->rows[i].total_nj;
+			n_rest++;
+			continue;
+		}
+		add_ranked(table, report, &ranking->rows[i]);
+	}
+	table_print(table, out, width);
+	table_free(table);
+	if (n_rest)
+		fprintf(out, "(and %zu more with %s together; -n 0 shows all)\n", n_rest,
+			units_energy(number, (double)rest_nj / 1e9, 3));
+}
+
+static void print_phases(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct phases *phases = &run->phases;
+	bool is_long = phases->n > PHASES_MOST;
+	const struct phase *list = is_long ? phases->by_label : phases->list;
+	size_t n = is_long ? phases->n_labels : phases->n, i;
+	int digits = units_digits(run->balance.uncertainty_ppm);
+	struct table *table = table_new();
+
+	if (!phases->has_marks)
+		return;
+	print_title(is_long ? "Phases, those of one name together" : "Phases", out);
+	table_add_column(table, "FROM s", TABLE_RIGHT);
+	table_add_column(table, "TIMES", TABLE_RIGHT);
+	table_add_column(table, "LENGTH s", TABLE_RIGHT);
+	table_add_column(table, "J    ", TABLE_RIGHT);
+	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "COMMAND J", TABLE_RIGHT);
+	table_add_column(table, "PHASE", TABLE_CUT);
+	for (i = 0; i < n; i++) {
+		const struct phase *phase = &list[i];
+		bool is_empty = phase->sum.elapsed_ns == 0;
+
+		table_add(table, "%.3f", report_time_s(run, phase->t0_ns));
+		if (is_long)
+			table_add(table, "%zu", phase->count);
+		else
+			table_add(table, "%s", "");
+		table_add(table, "%.3f", (double)phase->sum.elapsed_ns / 1e9);
+		add_number(table, is_empty ? NAN : (double)phase->sum.energy_nj / 1e9, digits);
+		add_number(table, phase->sum.power_w, digits);
+		if (phases->whole.has_command)
+			add_number(table, is_empty ? NAN : (double)phase->sum.command_nj / 1e9,
+				   digits);
+		else
+			table_add(table, "%s", "");
+		table_add(table, "%s%s", *phase->label ? phase->label : "(no phase)",
+			  is_empty ? " (shorter than a slice)" : "");
+	}
+	table_print(table, out, width);
+	table_free(table);
+}
+
+static void print_checks(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct watt_quality *quality = run->series.last.quality;
+	const struct series *series = &run->series;
+	size_t n_failures = (size_t)quality->check_failures + series->n_failures;
+	struct line line = { 0 };
+
+	say(&line, "Conservation: %llu checks in the accounts and %zu of windows",
+	    (unsigned long long)quality->checks, series->n_checks);
+	if (n_failures)
+		say(&line, "%zu FAILED: this is a bug", n_failures);
+	else
+		say(&line, "all hold to the nJ");
+	end(&line, out, 0, width);
+}
+
+static void print_losses(const struct report_run *run, FILE *out, size_t width)
+{
+	struct line line = { 0 };
+	char number[UNITS_SIZE];
+	size_t i;
+
+	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
+	    run->info->lost_samples == 0 && run->info->lost_usage == 0) {
+		fputs("Losses: none\n", out);
+		return;
+	}
+	if (!run->info->is_complete)
+		say(&line, "the recording was not finished: up to its last second is missing");
+	if (run->info->lost_ns)
+		say(&line, "of %s nothing is in the file",
+		    units_time(number, (double)run->info->lost_ns / 1e9, 3));
+	if (run->info->lost_samples)
+		say(&line, "%llu readings of sensors lost",
+		    (unsigned long long)run->info->lost_samples);
+	if (run->info->lost_usage)
+		say(&line, "%llu records of tasks lost", (unsigned long long)run->info->lost_usage);
+	fputs("Losses:\n", out);
+	end(&line, out, 2, width);
+	for (i = 0; i < run->n_losses && i < LOSSES_MOST; i++) {
+		const struct report_loss *loss = &run->losses[i];
+
+		say(&line, "%.3f to %.3f s: %s", report_time_s(run, loss->t0_ns),
+		    report_time_s(run, loss->t1_ns), loss->why);
+		if (loss->samples)
+			say(&line, "%llu samples", (unsigned long long)loss->samples);
+		if (loss->usage_records)
+			say(&line, "%llu records of tasks",
+			    (unsigned long long)loss->usage_records);
+		end(&line, out, 2, width);
+	}
+	if (run->n_losses > LOSSES_MOST)
+		fprintf(out, "  and %zu more (--json has all)\n", run->n_losses - LOSSES_MOST);
+}
+
+static void say_time(struct line *line, uint64_t time_ns, const char *what)
+{
+	char number[UNITS_SIZE];
+
+	if (time_ns)
+		say(line, "%s %s", units_time(number, (double)time_ns / 1e9, 3), what);
+}
+
+static void say_count(struct line *line, uint64_t n, const char *what)
+{
+	if (n)
+		say(line, "%llu %s", (unsigned long long)n, what);
+}
+
+static void say_sensors(struct line *line, const struct report_run *run)
+{
+	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
+	int64_t late_nj = 0;
+	char number[UNITS_SIZE];
+	size_t d;
+
+	for (d = 0; d < run->series.n_domains; d++) {
+		errors += run->series.last.states[d]->errors;
+		gaps += run->series.last.states[d]->gaps;
+		gap_ns += run->series.last.states[d]->gap_ns;
+		resets += run->series.last.states[d]->resets;
+		ambiguous += run->series.last.states[d]->ambiguous;
+		late_nj += run->series.last.states[d]->late_nj;
+	}
+	say_count(line, errors, "readings without a value");
+	if (gaps)
+		say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
+		    units_time(number, (double)gap_ns / 1e9, 3));
+	say_count(line, resets, "resets of counters");
+	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
+	if (late_nj)
+		say(line, "%s came too late to be shared",
+		    units_energy(number, (double)late_nj / 1e9, 3));
+}
+
+static void print_quality(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct watt_quality *quality = run->series.last.quality;
+	struct line line = { 0 };
+
+	fputs("Quality:\n", out);
+	if (quality->coverage_ppm)
+		say(&line, "%.2f %% of the CPUs' time is accounted for",
+		    quality->coverage_ppm / 1e4);
+	else
+		say(&line, "how much of the CPUs' time is accounted for is not known");
+	say(&line, "CPU time by %s", *run->info->usage ? run->info->usage : "an unknown source");
+	say_count(&line, quality->lost_records, "records of tasks lost");
+	say_time(&line, quality->unseen_cpu_ns, "of CPU time of processes that ended unseen");
+	say_time(&line, quality->late_cpu_ns, "of CPU time came too late");
+	say_count(&line, quality->missed_reads, "readings skipped because their time had passed");
+	say_count(&line, quality->lost_samples, "readings lost before they were fetched");
+	end(&line, out, 2, width);
+	say_sensors(&line, run);
+	end(&line, out, 2, width);
+	if (!run->info->is_snapshot_aligned && run->series.n_windows)
+		say(&line, "slow sensors may be a window behind fast ones");
+	end(&line, out, 2, width);
+	if (run->series.n_folded)
+		fprintf(out, "  the %zu entities that used the least are put together\n",
+			run->series.n_folded);
+}
+
+void report_text_print(const struct report *report, FILE *out, size_t width)
+{
+	const struct report_run *run = report->run;
+
+	print_head(run, out, width);
+	if (run->series.n_windows == 0 || run->series.n_domains == 0) {
+		fprintf(out, "\n  %s\n",
+			run->series.n_windows == 0 ?
+				"There is no complete window in this recording: it ended before "
+				"anything was attributed." :
+				"No sensor is in this recording.");
+		return;
+	}
+	if (run->balance.is_known)
+		print_whole(run, out, width);
+	else
+		fputs("\n  No energy is known: no sensor gave two values.\n", out);
+	print_domains(run, out, width);
+	print_phases(run, out, width);
+	if (run->balance.is_known)
+		print_ranking(report, out, width);
+	fputc('\n', out);
+	print_checks(run, out, width);
+	print_losses(run, out, width);
+	print_quality(run, out, width);
+}
+
+/* ---- two recordings ---- */
+
+static void add_difference(struct table *table, const struct comparison_row *row)
+{
+	const struct confidence_difference *power = &row->power;
+	const char *sign = text_is_utf8() ? "\u00b1" : "+-";
+
+	if (!row->side[0].is_there || !row->side[1].is_there || !isfinite(power->ratio))
+		table_add(table, "%s",
+			  row->side[0].is_there == row->side[1].is_there ? "-" :
+			  row->side[0].is_there                          ? "new" :
+									   "gone");
+	else
+		table_add(table, "%+.1f %%", power->ratio * 100);
+	if (power->is_known && isfinite(power->ratio_ci95))
+		table_add(table, "%s%.1f %%", sign, power->ratio_ci95 * 100);
+	else
+		table_add(table, "-");
+	table_add(table, "%s",
+		  !power->is_known      ? "too little data" :
+		  power->is_significant ? "significant" :
+					  "may be chance");
+}
+
+static void add_comparison(struct table *table, const struct comparison_row *row, const char *name,
+			   int digits)
+{
+	const struct comparison_side *now = &row->side[0], *before = &row->side[1];
+
+	table_add(table, "%s", name);
+	add_number(table, before->is_there ? (double)before->energy_nj / 1e9 : NAN, digits);
+	add_number(table, now->is_there ? (double)now->energy_nj / 1e9 : NAN, digits);
+	add_number(table, before->is_there ? before->power_w.mean : NAN, digits);
+	add_number(table, now->is_there ? now->power_w.mean : NAN, digits);
+	add_difference(table, row);
+}
+
+static void print_list(const struct comparison_list *list, const char *title,
+		       const struct report *report, FILE *out, size_t width)
+{
+	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	struct table *table = table_new();
+	size_t i, n = list->n;
+
+	if (n == 0) {
+		table_free(table);
+		return;
+	}
+	if (report->n_shown && n > report->n_shown)
+		n = report->n_shown;
+	fputc('\n', out);
+	table_add_column(table, title, TABLE_CUT);
+	table_add_column(table, "J BEFORE", TABLE_RIGHT);
+	table_add_column(table, "J NOW  ", TABLE_RIGHT);
+	table_add_column(table, "W BEFORE", TABLE_RIGHT);
+	table_add_column(table, "W NOW  ", TABLE_RIGHT);
+	table_add_column(table, "POWER", TABLE_RIGHT);
+	table_add_column(table, "95 %", TABLE_RIGHT);
+	table_add_column(table, "", 0);
+	for (i = 0; i < n; i++)
+		add_comparison(table, &list->rows[i], list->rows[i].name, digits);
+	table_print(table, out, width);
+	table_free(table);
+}
+
+void report_text_compare(const struct report *report, FILE *out, size_t width)
+{
+	const struct comparison *comparison = &report->comparison;
+	bool has_command = comparison->command.side[0].is_there &&
+			   comparison->command.side[1].is_there;
+	struct comparison_row rows[] = { comparison->total, comparison->command };
+	const struct comparison_list total = { .rows = rows, .n = has_command ? 2 : 1 };
+	char clean[512], number[2][UNITS_SIZE];
+
+	print_title("Compared with another recording", out);
+	fprintf(out, "before: %s, %s\n", text_clean(clean, sizeof(clean), report->other->path),
+		units_elapsed(number[0], (double)comparison->total.side[1].elapsed_ns / 1e9));
+	fprintf(out, "now:    %s, %s\n", text_clean(clean, sizeof(clean), report->run->path),
+		units_elapsed(number[1], (double)comparison->total.side[0].elapsed_ns / 1e9));
+	print_list(&total, "WHOLE", report, out, width);
+	print_list(&comparison->domains, "DOMAIN", report, out, width);
+	print_list(&comparison->phases, "PHASE", report, out, width);
+	print_list(&comparison->entities, "NAME", report, out, width);
+	fputs("\nThe difference is that of mean power, in % of before. Its interval is from batch\n"
+	      "means of windows and Welch's t; of 20 differences that are none, one is\n"
+	      "'significant' by chance.\n",
+	      out);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums stretches of a run by their labels. */
+#include "stat_phase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "xalloc.h"
+
+const struct stat_phase *stat_phases_find(const struct stat_phases *phases, const char *label)
+{
+	size_t i;
+
+	for (i = 0; i < phases->n; i++)
+		if (strcmp(phases->list[i].label, label) == 0)
+			return &phases->list[i];
+	return NULL;
+}
+
+static struct stat_phase *find_or_add(struct stat_phases *phases, const char *label,
+				      size_t n_domains)
+{
+	const struct stat_phase *found = stat_phases_find(phases, label);
+	struct stat_phase *phase;
+
+	if (found)
+		return &phases->list[found - phases->list];
+	phases->list = xrealloc(phases->list, phases->n + 1, sizeof(*phases->list));
+	phase = &phases->list[phases->n++];
+	*phase = (struct stat_phase){ .n_domains = n_domains };
+	strncpy(phase->label, label, sizeof(phase->label) - 1);
+	phase->domain_nj = xcalloc(n_domains, sizeof(*phase->domain_nj));
+	phase->domain_machine_nj = xcalloc(n_domains, sizeof(*phase->domain_machine_nj));
+	return phase;
+}
+
+void stat_phases_add(struct stat_phases *phases, const char *label, uint64_t elapsed_ns,
+		     const struct totals *from, const struct totals *to)
+{
+	struct stat_phase *phase = find_or_add(phases, label, to->view.n_domains);
+	size_t i;
+
+	phase->count++;
+	phase->is_known = phase->is_known || (to->balance.is_known && to->row);
+	phase->elapsed_ns += elapsed_ns;
+	phase->energy_nj += totals_get_nj(to) - totals_get_nj(from);
+	phase->machine_nj += to->balance.energy_nj - from->balance.energy_nj;
+	phase->cpu_ns += totals_get_cpu_ns(to) - totals_get_cpu_ns(from);
+	for (i = 0; i < phase->n_domains; i++) {
+		phase->domain_nj[i] += totals_get_domain_nj(to, i) - totals_get_domain_nj(from, i);
+		phase->domain_machine_nj[i] +=
+			totals_get_machine_nj(to, i) - totals_get_machine_nj(from, i);
+	}
+}
+
+void stat_phases_done(struct stat_phases *phases)
+{
+	size_t i;
+
+	for (i = 0; i < phases->n; i++) {
+		free(phases->list[i].domain_nj);
+		free(phases->list[i].domain_machine_nj);
+	}
+	free(phases->list);
+	*phases = (struct stat_phases){ 0 };
+}

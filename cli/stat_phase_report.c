@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The phases of `wattribute stat` as a table: sums of a run, or means over several. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stat_report.h"
+#include "statistics.h"
+#include "table.h"
+#include "text.h"
+#include "units.h"
+#include "xalloc.h"
+
+enum column {
+	TIME_S,
+	ENERGY_J,
+	POWER_W,
+	MACHINE_J,
+	CPU_S,
+	N_COLUMNS,
+};
+
+static double value_of(const struct stat_phase *phase, enum column column)
+{
+	double elapsed_s = (double)phase->elapsed_ns / 1e9;
+
+	switch (column) {
+	case TIME_S:
+		return elapsed_s;
+	case ENERGY_J:
+		return phase->is_known ? (double)phase->energy_nj / 1e9 : NAN;
+	case POWER_W:
+		return phase->is_known && phase->elapsed_ns ?
+			       (double)phase->energy_nj / 1e9 / elapsed_s :
+			       NAN;
+	case MACHINE_J:
+		return phase->is_known ? (double)phase->machine_nj / 1e9 : NAN;
+	case CPU_S:
+		return (double)phase->cpu_ns / 1e9;
+	case N_COLUMNS:
+		break;
+	}
+	return NAN;
+}
+
+/* Over the runs that had the phase. */
+static struct statistics over_runs(const struct stat_report *report, const char *label,
+				   enum column column)
+{
+	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
+	size_t i;
+
+	for (i = 0; i < report->n_runs; i++) {
+		const struct stat_phase *phase = stat_phases_find(&report->runs[i].phases, label);
+
+		values[i] = phase ? value_of(phase, column) : NAN;
+	}
+	return statistics_of(values, report->n_runs);
+}
+
+static struct statistics domain_over_runs(const struct stat_report *report, const char *label,
+					  size_t domain)
+{
+	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
+	size_t i;
+
+	for (i = 0; i < report->n_runs; i++) {
+		const struct stat_run *run = &report->runs[i];
+		const struct stat_phase *phase = stat_phases_find(&run->phases, label);
+		bool is_known = phase && domain < phase->n_domains && run->domain_known[domain];
+
+		values[i] = is_known ? (double)phase->domain_nj[domain] / 1e9 : NAN;
+	}
+	return statistics_of(values, report->n_runs);
+}
+
+/* "12.3", or with several runs "12.3 ±0.4" */
+static void add_cell(struct table *table, const struct statistics *s, int digits)
+{
+	const char *sign = text_is_utf8() ? "±" : "+-";
+	char number[UNITS_SIZE], ci[UNITS_SIZE];
+
+	if (s->n == 0)
+		table_add(table, "-");
+	else if (s->n == 1)
+		table_add(table, "%s", units_number(number, s->mean, digits, 6));
+	else
+		table_add(table, "%s %s%s", units_number(number, s->mean, digits, 6), sign,
+			  units_number(ci, s->ci95, 2, 4));
+}
+
+static void add_phase(const struct stat_report *report, struct table *table, const char *label,
+		      int digits)
+{
+	enum column column;
+
+	table_add(table, " %s", *label ? label : "(in no phase)");
+	for (column = TIME_S; column < N_COLUMNS; column++) {
+		struct statistics s = over_runs(report, label, column);
+
+		add_cell(table, &s, column == TIME_S || column == CPU_S ? 4 : digits);
+	}
+}
+
+/* One line of what the phase used of a domain, below the phase's own. */
+static void add_domain(const struct stat_report *report, struct table *table, const char *label,
+		       size_t domain)
+{
+	const struct watt_domain *d = watt_session_get_domain(report->setup->ses, domain);
+	struct statistics s = domain_over_runs(report, label, domain);
+	enum column column;
+
+	if (s.n == 0)
+		return;
+	table_add(table, "   %s", d->path);
+	for (column = TIME_S; column < N_COLUMNS; column++)
+		if (column == ENERGY_J)
+			add_cell(table, &s, units_digits(d->uncertainty_ppm));
+		else
+			table_add(table, "%s", "");
+}
+
+struct stat_phases stat_report_labels(const struct stat_report *report)
+{
+	static const struct totals none;
+	struct stat_phases labels = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < report->n_runs; i++)
+		for (k = 0; k < report->runs[i].phases.n; k++)
+			stat_phases_add(&labels, report->runs[i].phases.list[k].label, 0, &none,
+					&none);
+	return labels;
+}
+
+void stat_report_phases(const struct stat_report *report, FILE *out)
+{
+	int digits = units_digits(report->setup->balance.uncertainty_ppm);
+	struct stat_phases labels = stat_report_labels(report);
+	struct table *table;
+	size_t i, d;
+
+	if (labels.n == 0)
+		return;
+	table = table_new();
+	table_add_column(table, " PHASE", TABLE_CUT);
+	table_add_column(table, "TIME s", TABLE_RIGHT);
+	table_add_column(table, "ENERGY J", TABLE_RIGHT);
+	table_add_column(table, "POWER W", TABLE_RIGHT);
+	table_add_column(table, "MACHINE J", TABLE_RIGHT);
+	table_add_column(table, "CPU s", TABLE_RIGHT);
+	for (i = 0; i < labels.n; i++) {
+		add_phase(report, table, labels.list[i].label, digits);
+		for (d = 0; report->has_domains && d < report->runs[0].n_domains; d++)
+			add_domain(report, table, labels.list[i].label, d);
+	}
+	fputc('\n', out);
+	table_print(table, out, 0);
+	table_free(table);
+	stat_phases_done(&labels);
+}

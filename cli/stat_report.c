@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report of `wattribute stat` for people: one number a line, and what it is. */
+#include "stat_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain_tree.h"
+#include "statistics.h"
+#include "text.h"
+#include "units.h"
+#include "xalloc.h"
+
+#define WHOLE 9
+#define DECIMALS 6
+
+enum measure {
+	ENERGY_J,
+	MACHINE_J,
+	IDLE_J,
+	UNATTRIBUTED_J,
+	SHARED_IDLE_J,
+	SHARE_RATIO,
+	POWER_W,
+	MACHINE_W,
+	CPU_S,
+	RUSAGE_S,
+	ELAPSED_S,
+};
+
+static double value_of(const struct stat_run *run, enum measure measure)
+{
+	double elapsed_s = (double)run->elapsed_ns / 1e9;
+
+	if (measure < CPU_S && !run->is_known)
+		return NAN;
+	switch (measure) {
+	case ENERGY_J:
+		return (double)run->energy_nj / 1e9;
+	case MACHINE_J:
+		return (double)run->machine_nj / 1e9;
+	case IDLE_J:
+		return (double)run->idle_nj / 1e9;
+	case UNATTRIBUTED_J:
+		return (double)run->unattributed_nj / 1e9;
+	case SHARED_IDLE_J:
+		return (double)run->shared_idle_nj / 1e9;
+	case SHARE_RATIO:
+		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
+	case POWER_W:
+		return (double)run->energy_nj / 1e9 / elapsed_s;
+	case MACHINE_W:
+		return run->machine_w;
+	case CPU_S:
+		return (double)run->cpu_ns / 1e9;
+	case RUSAGE_S:
+		return run->rusage_s;
+	case ELAPSED_S:
+		return elapsed_s;
+	}
+	return NAN;
+}
+
+static struct statistics over_runs(const struct stat_report *report, enum measure measure)
+{
+	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
+	size_t i;
+
+	for (i = 0; i < report->n_runs; i++)
+		values[i] = value_of(&report->runs[i], measure);
+	return statistics_of(values, report->n_runs);
+}
+
+/* "    12.3  J  what it is      sd 0.2, 95 %: +-0.1" */
+static void print_line(FILE *out, const struct statistics *s, const char *unit, int digits,
+		       int indent, const char *what)
+{
+	const char *sign = text_is_utf8() ? "±" : "+-";
+	char number[UNITS_SIZE], sd[UNITS_SIZE], ci[UNITS_SIZE];
+
+	fprintf(out, "%s %-2s %*s%s", units_column(number, s->mean, digits, WHOLE, DECIMALS), unit,
+		indent, "", what);
+	if (s->n > 1) {
+		size_t used = text_width(what) + (size_t)indent;
+
+		fprintf(out, "%*s sd %s, 95 %%: %s%s", used < 36 ? (int)(36 - used) : 0, "",
+			units_number(sd, s->sd, 2, 4), sign, units_number(ci, s->ci95, 2, 4));
+	}
+	fputc('\n', out);
+}
+
+static void print_measure(const struct stat_report *report, FILE *out, enum measure measure,
+			  const char *unit, int digits, int indent, const char *what)
+{
+	struct statistics s = over_runs(report, measure);
+
+	print_line(out, &s, unit, digits, indent, what);
+}
+
+static void print_domain(const struct stat_report *report, FILE *out, size_t i, int digits,
+			 const char *path)
+{
+	auto_free double *own = xcalloc(report->n_runs, sizeof(*own));
+	auto_free double *machine = xcalloc(report->n_runs, sizeof(*machine));
+	auto_free char *what = NULL;
+	struct statistics s_own, s_machine;
+	char number[UNITS_SIZE];
+	size_t k;
+
+	for (k = 0; k < report->n_runs; k++) {
+		const struct stat_run *run = &report->runs[k];
+
+		own[k] = run->domain_known[i] ? (double)run->domain_nj[i] / 1e9 : NAN;
+		machine[k] = run->domain_known[i] ? (double)run->domain_machine_nj[i] / 1e9 : NAN;
+	}
+	s_own = statistics_of(own, report->n_runs);
+	s_machine = statistics_of(machine, report->n_runs);
+	what = xasprintf("%s, of %s J", path,
+			 units_number(number, s_machine.mean, digits, DECIMALS));
+	print_line(out, &s_own, "J", digits, 2, what);
+}
+
+static void print_domains(const struct stat_report *report, FILE *out)
+{
+	const struct watt_session *ses = report->setup->ses;
+	size_t n = watt_session_get_domain_count(ses), i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free struct domain_tree_node *nodes = NULL;
+
+	for (i = 0; i < n; i++)
+		domains[i] = watt_session_get_domain(ses, i);
+	nodes = domain_tree_draw(domains, n);
+	for (i = 0; i < n; i++) {
+		const struct watt_domain *domain = domains[nodes[i].index];
+		auto_free char *name = xasprintf("%s%s", nodes[i].stem, domain->name);
+
+		if (nodes[i].index < report->runs[0].n_domains)
+			print_domain(report, out, nodes[i].index,
+				     units_digits(domain->uncertainty_ppm), name);
+	}
+}
+
+static void print_title(const struct stat_report *report, FILE *out)
+{
+	const struct balance *balance = &report->setup->balance;
+	char clean[256], number[UNITS_SIZE];
+	char *const *argv = report->setup->argv;
+
+	if (argv) {
+		fputs("\n Energy of '", out);
+		for (; *argv; argv++)
+			fprintf(out, "%s%s", text_clean(clean, sizeof(clean), *argv),
+				argv[1] ? " " : "");
+		fputc('\'', out);
+	} else {
+		fprintf(out, "\n Energy of process %u from now on", report->setup->pid);
+	}
+	if (report->n_runs > 1)
+		fprintf(out, ", mean of %zu runs", report->n_runs);
+	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
+	if (balance->uncertainty_ppm)
+		fprintf(out, " %s", units_uncertainty(number, balance->uncertainty_ppm));
+	fprintf(out, ", shared by %s%s%s\n\n", *balance->keys ? balance->keys : "nothing",
+		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
+		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
+}
+
+/* Of the domains that make up the machine, in all runs. */
+static void print_missing(const struct stat_report *report, FILE *out)
+{
+	uint64_t gap_ns = 0, resets = 0, ambiguous = 0;
+	char number[UNITS_SIZE];
+	size_t k, i;
+
+	for (k = 0; k < report->n_runs; k++) {
+		const struct stat_run *run = &report->runs[k];
+
+		for (i = 0; i < run->n_domains; i++) {
+			if (!watt_session_get_domain(report->setup->ses, i)->is_partition)
+				continue;
+			gap_ns += run->domain_loss[i].gap_ns;
+			resets += run->domain_loss[i].resets;
+			ambiguous += run->domain_loss[i].ambiguous;
+		}
+	}
+	if (gap_ns)
+		fprintf(out, " No energy is known of %s; counters began anew %llu times.\n",
+			units_time(number, (double)gap_ns / 1e9, 2), (unsigned long long)resets);
+	if (ambiguous)
+		fprintf(out,
+			" %llu times a counter may have wrapped unseen: energy may be missing.\n",
+			(unsigned long long)ambiguous);
+}
+
+/* What could make the numbers wrong, if anything did. */
+static void print_losses(const struct stat_report *report, FILE *out)
+{
+	const struct watt_quality *quality = &report->setup->quality;
+	char number[UNITS_SIZE];
+
+	print_missing(report, out);
+	if (quality->lost_records)
+		fprintf(out, " %llu records of tasks were lost.\n",
+			(unsigned long long)quality->lost_records);
+	if (quality->unseen_cpu_ns)
+		fprintf(out, " About %s of CPU time is of processes that ended unseen.\n",
+			units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
+	if (quality->lost_samples)
+		fprintf(out, " %llu readings of sensors were lost.\n",
+			(unsigned long long)quality->lost_samples);
+	if (quality->check_failures)
+		fprintf(out, " %llu conservation checks FAILED: this is a bug.\n",
+			(unsigned long long)quality->check_failures);
+}
+
+static void print_idle(const struct stat_report *report, FILE *out, int digits)
+{
+	if (report->setup->balance.idle_policy == WATT_IDLE_SEPARATE) {
+		print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
+		return;
+	}
+	print_measure(report, out, SHARED_IDLE_J, "J", digits, 2, "idle, shared by all who ran");
+	print_measure(report, out, IDLE_J, "J", digits, 2, "idle while nobody ran");
+}
+
+void stat_report_print(const struct stat_report *report, FILE *out)
+{
+	const struct balance *balance = &report->setup->balance;
+	int digits = units_digits(balance->uncertainty_ppm);
+	auto_free char *share = NULL;
+	struct statistics s;
+
+	if (report->n_runs == 0)
+		return;
+	print_title(report, out);
+	s = over_runs(report, SHARE_RATIO);
+	share = isfinite(s.mean) ? xasprintf("the command, %.1f %% of the machine", s.mean * 100) :
+				   xstrdup("the command");
+	print_measure(report, out, ENERGY_J, "J", digits, 0, share);
+	if (report->has_domains)
+		print_domains(report, out);
+	print_measure(report, out, MACHINE_J, "J", digits, 0, "the machine in that time");
+	if (balance->is_baseline_ready)
+		print_idle(report, out, digits);
+	print_measure(report, out, UNATTRIBUTED_J, "J", digits, 2, "unattributed");
+	fputc('\n', out);
+	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");
+	print_measure(report, out, MACHINE_W, "W", digits, 0, "the machine, on average");
+	fputc('\n', out);
+	print_measure(report, out, CPU_S, "s", 6, 0, "CPU time, with all descendants");
+	if (report->setup->argv)
+		print_measure(report, out, RUSAGE_S, "s", 6, 2, "of it waited for (getrusage)");
+	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
+	stat_report_phases(report, out);
+	print_losses(report, out);
+	fputc('\n', out);
+}
+
+void stat_report_interval(FILE *out, const struct stat_interval *interval,
+			  const struct balance *balance)
+{
+	int digits = units_digits(balance->uncertainty_ppm);
+	double elapsed_s = (double)interval->elapsed_ns / 1e9;
+	char energy[UNITS_SIZE], power[UNITS_SIZE], machine[UNITS_SIZE];
+
+	fprintf(out, "%12.3f s %s J %s W %s J machine %9.3f s CPU\n",
+		(double)interval->end_ns / 1e9,
+		units_column(energy, (double)interval->energy_nj / 1e9, digits, 7, DECIMALS),
+		units_column(power, (double)interval->energy_nj / 1e9 / elapsed_s, digits, 5,
+			     DECIMALS),
+		units_column(machine, (double)interval->machine_nj / 1e9, digits, 7, DECIMALS),
+		(double)interval->cpu_ns / 1e9);
+	fflush(out);
+}

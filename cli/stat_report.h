@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `wattribute stat` found, as text for people or as a JSON document. */
+#ifndef WATT_CLI_STAT_REPORT_H
+#define WATT_CLI_STAT_REPORT_H
+
+#include <stdio.h>
+
+#include "stat_run.h"
+
+struct stat_report {
+	const struct stat_setup *setup;
+	const struct stat_run *runs;
+	size_t n_runs;
+	bool has_domains; /* a line for each domain */
+};
+
+void stat_report_print(const struct stat_report *report, FILE *out);
+/* The labels of all runs' phases, each once, without numbers. */
+struct stat_phases stat_report_labels(const struct stat_report *report);
+/* The table of phases; nothing if no mark was made. */
+void stat_report_phases(const struct stat_report *report, FILE *out);
+/* One line of -I. */
+void stat_report_interval(FILE *out, const struct stat_interval *interval,
+			  const struct balance *balance);
+/* -EOPNOTSUPP where the command was built without JSON. */
+int stat_report_json(const struct stat_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures one run: from a snapshot before the command's first instruction to one after its last
+ * descendant's accounts are in. All energies are differences of totals, so intervals add up.
+ */
+#include "stat_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "message.h"
+#include "status.h"
+#include "totals.h"
+#include "xalloc.h"
+
+#define FLUSH_MS 3000
+
+/* What is known while a run goes on. */
+struct measurement {
+	struct stat_setup *setup;
+	struct stat_run *run;
+	struct child child;
+	uint64_t entity_id;
+	struct totals before, last; /* last: at the end of the newest interval */
+	uint64_t begin_ns, end_ns;  /* end: 0 while it runs */
+	struct totals phase_begin;  /* none was taken: the phase is the first */
+	struct watt_mark phase;     /* that began it */
+	struct watt_mark *marks;    /* whose snapshots are still to come, in their order */
+	size_t n_marks;
+	bool has_phases;
+};
+
+/* While a slow sensor keeps a mark waiting, the session is asked again so often. */
+#define MARK_RETRY_NS 10000000ULL
+
+static void add_interval(struct measurement *m, const struct totals *now)
+{
+	struct stat_run *run = m->run;
+	struct stat_interval interval = {
+		.end_ns = now->t_ns - m->begin_ns,
+		.elapsed_ns = now->t_ns - (m->last.snap ? m->last.t_ns : m->begin_ns),
+		.energy_nj = totals_get_nj(now) - totals_get_nj(&m->last),
+		.machine_nj = now->balance.energy_nj - (m->last.snap ? m->last.balance.energy_nj :
+								       m->before.balance.energy_nj),
+		.cpu_ns = totals_get_cpu_ns(now) - totals_get_cpu_ns(&m->last),
+	};
+
+	run->intervals = xrealloc(run->intervals, run->n_intervals + 1, sizeof(*run->intervals));
+	run->intervals[run->n_intervals++] = interval;
+	if (m->setup->show_interval)
+		m->setup->show_interval(m->setup->data, &interval);
+}
+
+static int end_interval(struct measurement *m)
+{
+	struct totals now = { 0 };
+	int r;
+
+	r = totals_take(m->setup->ses, m->entity_id, &now);
+	if (r < 0)
+		return r;
+	m->setup->balance = now.balance;
+	add_interval(m, &now);
+	totals_done(&m->last);
+	m->last = now;
+	return 0;
+}
+
+/* ---- phases ---- */
+
+/* The phase ends at `to`; mark begins the next. */
+static void end_phase(struct measurement *m, const struct totals *to)
+{
+	struct totals from = m->phase_begin.snap ? m->phase_begin : m->before;
+	uint64_t begin_ns = m->phase_begin.snap ? m->phase_begin.t_ns : m->begin_ns;
+	uint64_t end_ns = m->end_ns && m->end_ns < to->t_ns ? m->end_ns : to->t_ns;
+
+	/* What the command used while it waited to be let go is the run's, so it is the first's. */
+	if (!m->phase_begin.snap)
+		from.row = NULL;
+	stat_phases_add(&m->run->phases, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0,
+			&from, to);
+}
+
+static void begin_phase(struct measurement *m, const struct watt_mark *mark)
+{
+	m->marks = xrealloc(m->marks, m->n_marks + 1, sizeof(*m->marks));
+	m->marks[m->n_marks++] = *mark;
+	m->has_phases = true;
+}
+
+/* Ends phases at the marks that came, as far as the sensors have answered. */
+static int cut_phases(struct measurement *m, uint32_t timeout_ms)
+{
+	struct totals now = { 0 };
+	int r;
+
+	while (m->n_marks > 0) {
+		/* Marks of one slice are cut by one snapshot. */
+		if (m->phase_begin.snap && m->marks[0].t_ns <= m->phase_begin.t_ns) {
+			end_phase(m, &m->phase_begin);
+		} else {
+			r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns,
+					   timeout_ms, &now);
+			if (r < 0)
+				return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
+			end_phase(m, &now);
+			totals_done(&m->phase_begin);
+			m->phase_begin = now;
+			now = (struct totals){ 0 };
+		}
+		m->phase = m->marks[0];
+		memmove(&m->marks[0], &m->marks[1], --m->n_marks * sizeof(*m->marks));
+	}
+	return 0;
+}
+
+/* Marks from before the run are of no phase in it. */
+static void forget_marks(struct measurement *m)
+{
+	struct watt_mark mark;
+
+	while (watt_session_next_mark(m->setup->ses, &mark) == 0)
+		continue;
+}
+
+/* What the command told with its last breath. */
+static int finish_marks(struct measurement *m)
+{
+	struct watt_mark mark;
+	size_t before;
+	int r;
+
+	do {
+		before = m->n_marks;
+		r = watt_session_dispatch(m->setup->ses);
+		if (r < 0)
+			return r;
+		while (watt_session_next_mark(m->setup->ses, &mark) == 0)
+			begin_phase(m, &mark);
+	} while (m->n_marks > before);
+	r = cut_phases(m, FLUSH_MS);
+	if (r == -ETIMEDOUT)
+		message_note("a sensor did not answer in time: the last phases are in one");
+	return r == -ETIMEDOUT ? 0 : r;
+}
+
+/* ---- the run ---- */
+
+/* A signal for us is one for the command, unless the terminal has sent it to both. */
+static bool pass_signal(struct measurement *m)
+{
+	const struct events *ev = &m->setup->events;
+
+	if (ev->signal == SIGCHLD || ev->signal == SIGWINCH || ev->signal == SIGCONT)
+		return false;
+	if (ev->signal != SIGUSR1 && ev->signal != SIGUSR2)
+		m->setup->is_interrupted = true;
+	if (!m->setup->argv)
+		return m->setup->is_interrupted;
+	if (!ev->is_from_terminal && m->child.pid > 0)
+		kill(m->child.pid, ev->signal);
+	return false;
+}
+
+static void take_exit(struct stat_run *run, int status, const struct rusage *usage)
+{
+	run->exit_status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) :
+						 WEXITSTATUS(status);
+	run->rusage_s = (double)usage->ru_utime.tv_sec + (double)usage->ru_utime.tv_usec / 1e6 +
+			(double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec / 1e6;
+}
+
+/* Whether the process has ended. */
+static bool has_ended(struct measurement *m, int happened)
+{
+	struct rusage usage;
+	int status;
+
+	if (!m->setup->argv)
+		return happened & EVENTS_PROCESS;
+	if (child_reap(&m->child, &status, &usage) <= 0)
+		return false;
+	take_exit(m->run, status, &usage);
+	return true;
+}
+
+static uint64_t next_deadline(const struct measurement *m, uint64_t *interval_end_ns)
+{
+	uint64_t limit_ns = m->setup->limit_ns ? m->begin_ns + m->setup->limit_ns : EVENTS_NEVER;
+
+	if (m->setup->interval_ns == 0)
+		*interval_end_ns = EVENTS_NEVER;
+	else
+		*interval_end_ns = m->begin_ns + (m->run->n_intervals + 1) * m->setup->interval_ns;
+	/* Nothing later may be attributed while a mark waits: an interval ends after it. */
+	if (m->n_marks > 0) {
+		uint64_t retry_ns = events_now_ns() + MARK_RETRY_NS;
+
+		return limit_ns < retry_ns ? limit_ns : retry_ns;
+	}
+	return limit_ns < *interval_end_ns ? limit_ns : *interval_end_ns;
+}
+
+static bool is_over(const struct measurement *m)
+{
+	return m->setup->limit_ns && events_now_ns() >= m->begin_ns + m->setup->limit_ns;
+}
+
+static int wait_for_end(struct measurement *m)
+{
+	for (;;) {
+		uint64_t interval_end_ns;
+		uint64_t deadline_ns = next_deadline(m, &interval_end_ns);
+		int happened = events_wait(&m->setup->events, m->setup->ses, deadline_ns);
+		int r;
+
+		if (happened < 0)
+			return happened;
+		if (happened & EVENTS_MARK)
+			begin_phase(m, &m->setup->events.mark);
+		if ((happened & EVENTS_SIGNAL) && pass_signal(m))
+			return 0;
+		if ((happened & (EVENTS_PROCESS | EVENTS_SIGNAL)) && has_ended(m, happened))
+			return 0;
+		r = cut_phases(m, 0);
+		if (r == 0 && m->n_marks == 0 && events_now_ns() >= interval_end_ns)
+			r = end_interval(m);
+		if (r < 0)
+			return r;
+		if (is_over(m))
+			return 0;
+	}
+}
+
+static struct stat_loss loss_between(const struct watt_domain_state *before,
+				     const struct watt_domain_state *after)
+{
+	return (struct stat_loss){
+		.errors = after->errors - before->errors,
+		.resets = after->resets - before->resets,
+		.gap_ns = after->gap_ns - before->gap_ns,
+		.ambiguous = after->ambiguous - before->ambiguous,
+	};
+}
+
+static void fill_domains(struct stat_run *run, const struct totals *before,
+			 const struct totals *after)
+{
+	size_t i, n = after->view.n_domains;
+
+	run->n_domains = n;
+	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
+	run->domain_nj = xcalloc(n, sizeof(*run->domain_nj));
+	run->domain_machine_nj = xcalloc(n, sizeof(*run->domain_machine_nj));
+	run->domain_loss = xcalloc(n, sizeof(*run->domain_loss));
+	for (i = 0; i < n; i++) {
+		const struct watt_domain_state *b = before->view.states[i];
+		const struct watt_domain_state *a = after->view.states[i];
+
+		run->domain_known[i] = after->row && view_has_energy(a);
+		run->domain_nj[i] = totals_get_domain_nj(after, i);
+		run->domain_machine_nj[i] = a->energy_nj - b->energy_nj;
+		run->domain_loss[i] = loss_between(b, a);
+		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
+			run->machine_w +=
+				(double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
+	}
+}
+
+static void fill_run(struct measurement *m, const struct totals *after)
+{
+	struct stat_run *run = m->run;
+
+	run->is_known = after->balance.is_known && after->row;
+	run->energy_nj = totals_get_nj(after);
+	run->cpu_ns = totals_get_cpu_ns(after);
+	run->machine_nj = after->balance.energy_nj - m->before.balance.energy_nj;
+	run->idle_nj = after->balance.idle_nj - m->before.balance.idle_nj;
+	run->unattributed_nj = after->balance.unattributed_nj - m->before.balance.unattributed_nj;
+	run->shared_idle_nj = after->balance.shared_idle_nj - m->before.balance.shared_idle_nj;
+	fill_domains(run, &m->before, after);
+	m->setup->balance = after->balance;
+	m->setup->quality = *after->view.quality;
+}
+
+static int begin_child(struct measurement *m)
+{
+	struct stat_setup *setup = m->setup;
+	int r;
+
+	r = child_start(&m->child, setup->argv, watt_session_get_marks_address(setup->ses),
+			&setup->events.old_mask);
+	if (r < 0) {
+		message_error("cannot start a process: %s", strerror(-r));
+		return r;
+	}
+	setup->events.process_fd = m->child.pidfd;
+	r = watt_session_track(setup->ses, (uint32_t)m->child.pid, &m->entity_id);
+	if (r < 0)
+		message_error("cannot follow the command: %s", strerror(-r));
+	return r;
+}
+
+static int begin_attached(struct measurement *m)
+{
+	struct stat_setup *setup = m->setup;
+	int r;
+
+	m->child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)setup->pid, 0);
+	r = m->child.pidfd < 0 ? -errno : 0;
+	if (r == 0)
+		r = watt_session_track(setup->ses, setup->pid, &m->entity_id);
+	if (r == -ESRCH || r == -EINVAL)
+		message_error("no process %u", setup->pid);
+	else if (r < 0)
+		message_error("cannot follow process %u: %s", setup->pid, strerror(-r));
+	setup->events.process_fd = m->child.pidfd;
+	return r;
+}
+
+static int release(struct measurement *m)
+{
+	int r;
+
+	m->begin_ns = events_now_ns();
+	if (!m->setup->argv)
+		return 0;
+	r = child_release(&m->child);
+	if (r == 0)
+		return 0;
+	message_error("cannot run '%s': %s", m->setup->argv[0], strerror(-r));
+	return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+static int finish(struct measurement *m)
+{
+	struct totals after = { 0 };
+	int r;
+
+	m->end_ns = events_now_ns();
+	m->run->elapsed_ns = m->end_ns - m->begin_ns;
+	r = finish_marks(m);
+	if (r < 0)
+		return r;
+	r = watt_session_flush(m->setup->ses, FLUSH_MS);
+	if (r == -ETIMEDOUT)
+		message_note("not all accounts came in time: the rest is in 'unattributed'");
+	else if (r < 0)
+		return r;
+	r = totals_take(m->setup->ses, m->entity_id, &after);
+	if (r < 0)
+		return r;
+	if (m->has_phases)
+		end_phase(m, &after);
+	if (m->setup->interval_ns)
+		add_interval(m, &after);
+	fill_run(m, &after);
+	totals_done(&after);
+	return 0;
+}
+
+int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
+{
+	struct stat_run run = { .rusage_s = NAN };
+	struct measurement m = { .setup = setup, .run = &run, .child = CHILD_INIT };
+	int r;
+
+	r = setup->argv ? begin_child(&m) : begin_attached(&m);
+	if (r == 0) {
+		r = watt_session_flush(setup->ses, FLUSH_MS);
+		if (r == 0 || r == -ETIMEDOUT)
+			r = totals_take(setup->ses, m.entity_id, &m.before);
+		forget_marks(&m);
+		if (r == 0)
+			r = release(&m);
+		if (r == 0)
+			r = wait_for_end(&m);
+		if (r == 0)
+			r = finish(&m);
+		if (r < 0)
+			message_error("cannot measure: %s", strerror(-r));
+	}
+	setup->events.process_fd = -1;
+	child_close(&m.child);
+	totals_done(&m.before);
+	totals_done(&m.last);
+	totals_done(&m.phase_begin);
+	free(m.marks);
+	if (r == 0)
+		*ret = run;
+	else
+		stat_run_done(&run);
+	return r;
+}
+
+void stat_run_done(struct stat_run *run)
+{
+	free(run->domain_known);
+	free(run->domain_nj);
+	free(run->domain_machine_nj);
+	free(run->domain_loss);
+	free(run->intervals);
+	stat_phases_done(&run->phases);
+	*run = (struct stat_run){ 0 };
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in the columns of `top`. Numbers are aligned at their points. */
+#include "top_columns.h"
+
+#include <math.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+#include "units.h"
+
+#define NAME_LEAST 20
+#define WHOLE 4
+#define DECIMALS 3
+#define DOMAIN_MOST 14
+
+static struct top_column *add(struct top_columns *columns, enum top_column_kind kind, size_t width,
+			      bool is_right, const char *title)
+{
+	struct top_column *column = &columns->column[columns->n];
+
+	if (columns->n == TOP_COLUMNS_MAX)
+		return NULL;
+	*column = (struct top_column){ .kind = kind, .width = width, .is_right = is_right };
+	text_clean(column->title, sizeof(column->title), title);
+	columns->n++;
+	return column;
+}
+
+static size_t used_width(const struct top_columns *columns)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < columns->n; i++)
+		sum += columns->column[i].width + 1;
+	return sum;
+}
+
+/* The end of a path tells more than its beginning. */
+static const char *short_path(const char *path, char *buf)
+{
+	size_t len = strlen(path);
+
+	if (len <= DOMAIN_MOST)
+		return path;
+	snprintf(buf, DOMAIN_MOST + 1, "~%s", path + len - (DOMAIN_MOST - 1));
+	return buf;
+}
+
+/* The domains of the partition first: they add up to the column of watts. */
+static void add_domains(struct top_columns *columns, const struct view *view, size_t width)
+{
+	char title[DOMAIN_MOST + 1];
+	int pass;
+	size_t i;
+
+	for (pass = 1; pass >= 0; pass--) {
+		for (i = 0; i < view->n_domains; i++) {
+			size_t least = strlen(view->domains[i]->path);
+			struct top_column *column;
+
+			least = least < 8 ? 8 : least > DOMAIN_MOST ? DOMAIN_MOST : least;
+			if (columns->n + 1 >= TOP_COLUMNS_MAX ||
+			    (view->domains[i]->is_partition != 0) != pass)
+				continue;
+			if (width > 0 && used_width(columns) + least + 1 + NAME_LEAST > width)
+				continue;
+			column = add(columns, TOP_COLUMN_DOMAIN, least, true,
+				     short_path(view->domains[i]->path, title));
+			column->domain = i;
+		}
+	}
+}
+
+void top_columns_choose(struct top_columns *columns, const struct top_model *model,
+			const struct view *view, bool has_domains, size_t width)
+{
+	bool is_tree = model->group == TOP_BY_TREE;
+	bool has_pid = model->group == TOP_BY_PROCESS || is_tree;
+
+	columns->n = 0;
+	if (has_pid) {
+		add(columns, TOP_COLUMN_PID, 7, true, "PID");
+		add(columns, TOP_COLUMN_USER, 8, false, "USER");
+	} else {
+		add(columns, TOP_COLUMN_COUNT, 7, true, "PROCS");
+	}
+	add(columns, TOP_COLUMN_CPU, 6, true, "CPU%");
+	add(columns, TOP_COLUMN_POWER, WHOLE + DECIMALS + 1, true, "W   ");
+	add(columns, TOP_COLUMN_ENERGY, WHOLE + DECIMALS + 2, true, "J   ");
+	if (is_tree)
+		add(columns, TOP_COLUMN_TREE, WHOLE + DECIMALS + 1, true,
+		    columns->is_joules ? "TREE J" : "TREE W");
+	if (has_domains)
+		add_domains(columns, view, width);
+	add(columns, TOP_COLUMN_NAME, 0, false,
+	    has_pid                          ? "COMMAND" :
+	    model->group == TOP_BY_CONTAINER ? "CONTAINER" :
+	    model->group == TOP_BY_UNIT      ? "UNIT" :
+	    model->group == TOP_BY_USER      ? "USER" :
+					       "CGROUP");
+}
+
+static char *format_user(const struct top_columns *columns, const struct top_row *row, char *buf)
+{
+	struct passwd entry, *found = NULL;
+	char room[1024];
+
+	if (row->uid < 0)
+		return strcpy(buf, "");
+	/* Another machine's users are not in our passwd file. */
+	if (columns->is_live &&
+	    getpwuid_r((uid_t)row->uid, &entry, room, sizeof(room), &found) == 0 && found)
+		return text_clean(buf, TOP_CELL_SIZE, found->pw_name);
+	snprintf(buf, TOP_CELL_SIZE, "%lld", (long long)row->uid);
+	return buf;
+}
+
+static char *format_quantity(const struct top_columns *columns, double value, int whole, char *buf)
+{
+	/* A part too small to be seen is not nothing. */
+	if (value > 0 && value < 0.0005) {
+		snprintf(buf, TOP_CELL_SIZE, "%*s", whole + 1 + DECIMALS, "<0.001");
+		return buf;
+	}
+	return units_column(buf, value, columns->digits, whole, DECIMALS);
+}
+
+static char *format_name(const struct top_row *row, char *buf)
+{
+	snprintf(buf, TOP_CELL_SIZE, "%s%s", row->stem, row->name);
+	return buf;
+}
+
+char *top_columns_cell(const struct top_columns *columns, size_t i, const struct top_row *row,
+		       char *buf)
+{
+	const struct top_column *column = &columns->column[i];
+
+	buf[0] = '\0';
+	switch (column->kind) {
+	case TOP_COLUMN_PID:
+		if (row->pid)
+			snprintf(buf, TOP_CELL_SIZE, "%u", row->pid);
+		break;
+	case TOP_COLUMN_COUNT:
+		if (row->count)
+			snprintf(buf, TOP_CELL_SIZE, "%u", row->count);
+		break;
+	case TOP_COLUMN_USER:
+		return format_user(columns, row, buf);
+	case TOP_COLUMN_CPU:
+		if (row->kind != WATT_ENTITY_IDLE && row->kind != WATT_ENTITY_UNATTRIBUTED)
+			snprintf(buf, TOP_CELL_SIZE, "%.1f", row->cpu_ratio * 100);
+		break;
+	case TOP_COLUMN_POWER:
+		return format_quantity(columns, row->power_w, WHOLE, buf);
+	case TOP_COLUMN_ENERGY:
+		return format_quantity(columns, (double)row->energy_nj / 1e9, WHOLE + 1, buf);
+	case TOP_COLUMN_TREE:
+		return format_quantity(
+			columns, columns->is_joules ? (double)row->tree_nj / 1e9 : row->tree_w,
+			WHOLE, buf);
+	case TOP_COLUMN_DOMAIN:
+		return format_quantity(columns,
+				       columns->is_joules ?
+					       (double)row->domain_nj[column->domain] / 1e9 :
+					       row->domain_w[column->domain],
+				       WHOLE, buf);
+	case TOP_COLUMN_NAME:
+		return format_name(row, buf);
+	}
+	return buf;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines above the table of `top`. Missing is said in words, never shown as 0. */
+#include "top_header.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+#include "units.h"
+
+char *top_header_power(const struct balance *balance, char *buf, size_t size)
+{
+	int digits = units_digits(balance->uncertainty_ppm);
+	char power[UNITS_SIZE], accuracy[UNITS_SIZE];
+
+	if (!balance->has_power) {
+		snprintf(buf, size, "power not known yet");
+		return buf;
+	}
+	snprintf(buf, size, "%s %s%s%s", units_power(power, balance->power_w, digits),
+		 watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
+		 balance->uncertainty_ppm ? units_uncertainty(accuracy, balance->uncertainty_ppm) :
+					    "");
+	return buf;
+}
+
+char *top_header_phase(const char *phase, char *buf, size_t size)
+{
+	char clean[256];
+
+	buf[0] = '\0';
+	if (phase && *phase)
+		snprintf(buf, size, ", in phase '%s'", text_clean(clean, sizeof(clean), phase));
+	return buf;
+}
+
+/* Decimals that the whole can stand; its parts get as many, so that the line adds up. */
+static int decimals_of(double whole, int digits)
+{
+	double size = fabs(whole);
+	int decimals = digits - 1 - (size > 0 ? (int)floor(log10(size)) : 0);
+
+	return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
+}
+
+/* "measured A = attributed B + idle C + unattributed D W" */
+static char *equation(const struct balance *balance, const double parts[4], const char *unit,
+		      char *buf, size_t size)
+{
+	int decimals = decimals_of(parts[0], units_digits(balance->uncertainty_ppm) + 1);
+
+	snprintf(buf, size, "%s %.*f %s %s attributed %.*f + idle %.*f + unattributed %.*f %s",
+		 watt_origin_name(balance->origin), decimals, parts[0], unit,
+		 balance->is_exact ? "=" : "IS NOT", decimals, parts[1], decimals, parts[2],
+		 decimals, parts[3], unit);
+	return buf;
+}
+
+char *top_header_watts(const struct balance *balance, char *buf, size_t size)
+{
+	const double parts[] = { balance->power_w, balance->attributed_w, balance->idle_w,
+				 balance->unattributed_w };
+
+	if (balance->has_power)
+		return equation(balance, parts, "W", buf, size);
+	snprintf(buf, size, "no power is known for this window");
+	return buf;
+}
+
+char *top_header_joules(const struct balance *balance, char *buf, size_t size)
+{
+	const double parts[] = { (double)balance->energy_nj / 1e9,
+				 (double)balance->attributed_nj / 1e9,
+				 (double)balance->idle_nj / 1e9,
+				 (double)balance->unattributed_nj / 1e9 };
+
+	if (balance->is_known)
+		return equation(balance, parts, "J", buf, size);
+	snprintf(buf, size, "no energy is known yet");
+	return buf;
+}
+
+/* What was lost, or that nothing was. */
+static void format_losses(const struct watt_quality *quality, char *buf, size_t size)
+{
+	char number[UNITS_SIZE];
+	size_t n = 0;
+
+	buf[0] = '\0';
+#define ADD(...) \
+	(n += n < size ? (size_t)snprintf(buf + n, size - n, "%s", n ? ", " : "") : 0, \
+	 n += n < size ? (size_t)snprintf(buf + n, size - n, __VA_ARGS__) : 0)
+	if (quality->check_failures)
+		ADD("%llu CHECKS FAILED", (unsigned long long)quality->check_failures);
+	if (quality->lost_records)
+		ADD("%llu records lost", (unsigned long long)quality->lost_records);
+	if (quality->lost_samples)
+		ADD("%llu samples lost", (unsigned long long)quality->lost_samples);
+	if (quality->unseen_cpu_ns)
+		ADD("%s CPU unseen", units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
+	if (quality->late_cpu_ns)
+		ADD("%s CPU late", units_time(number, (double)quality->late_cpu_ns / 1e9, 2));
+#undef ADD
+	if (n == 0)
+		snprintf(buf, size, "nothing lost");
+}
+
+char *top_header_trust(const struct balance *balance, const struct watt_quality *quality,
+		       const char *usage, char *buf, size_t size)
+{
+	char losses[128], idle[64], number[UNITS_SIZE];
+
+	format_losses(quality, losses, sizeof(losses));
+	if (balance->is_baseline_ready)
+		snprintf(idle, sizeof(idle), "idle known (%s)%s",
+			 units_power(number, balance->baseline_w,
+				     units_digits(balance->uncertainty_ppm)),
+			 balance->idle_policy == WATT_IDLE_PROPORTIONAL ? " and shared too" : "");
+	else
+		snprintf(idle, sizeof(idle), "idle power not known yet");
+	snprintf(buf, size, "shared by %s, %s, usage %s, %s",
+		 *balance->keys ? balance->keys : "nothing", idle, usage, losses);
+	return buf;
+}

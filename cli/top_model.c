@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the rows of `top` from those of a snapshot. It reads no clock, no file and no screen.
+ * Groups come from the library's own sums; what they leave over is a row of its own, so nothing
+ * is lost from sight.
+ */
+#include "top_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "top_tree.h"
+#include "xalloc.h"
+
+#define NAME_MAX_BYTES 512
+
+static const char *const group_names[] = {
+	[TOP_BY_PROCESS] = "process", [TOP_BY_TREE] = "tree", [TOP_BY_CONTAINER] = "container",
+	[TOP_BY_UNIT] = "unit",       [TOP_BY_USER] = "user", [TOP_BY_CGROUP] = "cgroup",
+};
+
+static const char *const sort_names[] = {
+	[TOP_SORT_POWER] = "power", [TOP_SORT_ENERGY] = "energy", [TOP_SORT_CPU] = "cpu",
+	[TOP_SORT_PID] = "pid",     [TOP_SORT_NAME] = "name",
+};
+
+static int index_of(const char *const *names, size_t n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *top_group_name(enum top_group group)
+{
+	return group < TOP_N_GROUPS ? group_names[group] : NULL;
+}
+
+const char *top_sort_name(enum top_sort sort)
+{
+	return sort < TOP_N_SORTS ? sort_names[sort] : NULL;
+}
+
+int top_group_of(const char *name)
+{
+	return index_of(group_names, TOP_N_GROUPS, name);
+}
+
+int top_sort_of(const char *name)
+{
+	return index_of(sort_names, TOP_N_SORTS, name);
+}
+
+/* Sums of energies while a row is made. */
+struct sums {
+	int64_t *energy_nj;
+	int64_t *window_nj;
+	uint64_t cpu_ns;
+	uint64_t window_cpu_ns;
+};
+
+static struct sums sums_new(size_t n)
+{
+	return (struct sums){ .energy_nj = xcalloc(n, sizeof(int64_t)),
+			      .window_nj = xcalloc(n, sizeof(int64_t)) };
+}
+
+static void sums_done(struct sums *sums)
+{
+	free(sums->energy_nj);
+	free(sums->window_nj);
+}
+
+/* sign -1 takes a row out of the sums again. */
+static void sums_add(struct sums *sums, const struct view *view, const struct watt_row *row,
+		     int sign)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		sums->energy_nj[i] += sign * row->energy_nj[i];
+		sums->window_nj[i] += sign * row->window_nj[i];
+	}
+	sums->cpu_ns += (uint64_t)sign * row->cpu_ns;
+	sums->window_cpu_ns += (uint64_t)sign * row->window_cpu_ns;
+}
+
+static bool sums_are_zero(const struct sums *sums, const struct view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (sums->energy_nj[i] || sums->window_nj[i])
+			return false;
+	return sums->cpu_ns == 0;
+}
+
+static struct top_row *append(struct top_model *model, const char *name)
+{
+	char clean[NAME_MAX_BYTES];
+	struct top_row *row;
+
+	model->rows = xrealloc(model->rows, model->n_rows + 1, sizeof(*model->rows));
+	row = &model->rows[model->n_rows++];
+	*row = (struct top_row){ .uid = -1, .count = 1 };
+	row->name = xstrdup(text_clean(clean, sizeof(clean), name));
+	row->stem = xstrdup("");
+	return row;
+}
+
+static void fill(struct top_row *row, const struct view *view, const struct sums *sums)
+{
+	bool is_known = false;
+	size_t i;
+
+	row->cpu_ns = sums->cpu_ns;
+	row->cpu_ratio = view->window_ns ? (double)sums->window_cpu_ns / (double)view->window_ns :
+					   NAN;
+	row->domain_w = xcalloc(view->n_domains, sizeof(*row->domain_w));
+	row->domain_nj = xcalloc(view->n_domains, sizeof(*row->domain_nj));
+	for (i = 0; i < view->n_domains; i++) {
+		row->domain_w[i] = view_power_w(view->states[i], sums->window_nj[i]);
+		row->domain_nj[i] = sums->energy_nj[i];
+		if (!view->domains[i]->is_partition)
+			continue;
+		row->energy_nj += sums->energy_nj[i];
+		if (isnan(row->domain_w[i]))
+			continue;
+		row->power_w += row->domain_w[i];
+		is_known = true;
+	}
+	if (!is_known)
+		row->power_w = NAN;
+	row->tree_w = row->power_w;
+	row->tree_nj = row->energy_nj;
+}
+
+/* "/usr/lib/x/cc1plus -quiet a.c" is "cc1plus -quiet a.c": the path tells the least. */
+static const char *short_command(const char *cmdline)
+{
+	const char *p, *name = cmdline;
+
+	if (*cmdline != '/')
+		return cmdline;
+	for (p = cmdline; *p && *p != ' '; p++)
+		if (*p == '/' && p[1] && p[1] != ' ')
+			name = p + 1;
+	return name;
+}
+
+static void format_name(const struct watt_entity *entity, char *buf, size_t size)
+{
+	const struct watt_identity *who = entity->identity;
+
+	switch (entity->kind) {
+	case WATT_ENTITY_KTHREAD:
+		snprintf(buf, size, "[%s]", entity->name);
+		break;
+	case WATT_ENTITY_EXITED:
+		snprintf(buf, size, "%s (%u ended)", entity->name, entity->count);
+		break;
+	case WATT_ENTITY_IRQ:
+		snprintf(buf, size, "interrupts (irq)");
+		break;
+	case WATT_ENTITY_SOFTIRQ:
+		snprintf(buf, size, "interrupts (softirq)");
+		break;
+	case WATT_ENTITY_VM:
+		snprintf(buf, size, "%s (virtual machine%s%s)", entity->name,
+			 who && who->hypervisor ? ", " : "",
+			 who && who->hypervisor ? who->hypervisor : "");
+		break;
+	default:
+		snprintf(buf, size, "%s",
+			 who && who->cmdline && *who->cmdline ? short_command(who->cmdline) :
+								entity->name);
+	}
+}
+
+static void append_entity(struct top_model *model, const struct view *view,
+			  const struct watt_row *source)
+{
+	const struct watt_entity *entity = &source->entity;
+	struct sums sums = sums_new(view->n_domains);
+	char name[NAME_MAX_BYTES];
+	struct top_row *row;
+
+	format_name(entity, name, sizeof(name));
+	row = append(model, name);
+	row->id = entity->id;
+	row->kind = entity->kind;
+	row->is_dead = !entity->alive;
+	row->count = entity->count;
+	if (entity->identity) {
+		row->pid = entity->identity->pid;
+		row->parent_pid = entity->identity->parent_pid;
+		if (!(entity->missing & WATT_IDENTITY_UID))
+			row->uid = entity->identity->uid;
+	}
+	sums_add(&sums, view, source, 1);
+	fill(row, view, &sums);
+	sums_done(&sums);
+}
+
+static void append_sums(struct top_model *model, const struct view *view, const char *name,
+			enum watt_entity_kind kind, const struct sums *sums)
+{
+	struct top_row *row = append(model, name);
+
+	row->kind = kind;
+	row->count = 0;
+	fill(row, view, sums);
+}
+
+/* Idle and unattributed energy are users like any other. */
+static void append_unused(struct top_model *model, const struct view *view)
+{
+	struct sums idle = sums_new(view->n_domains), rest = sums_new(view->n_domains);
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		idle.energy_nj[i] = view->states[i]->idle_nj;
+		idle.window_nj[i] = view->states[i]->window_idle_nj;
+		rest.energy_nj[i] = view->states[i]->unattributed_nj;
+		rest.window_nj[i] = view->states[i]->window_unattributed_nj;
+	}
+	append_sums(model, view, "idle", WATT_ENTITY_IDLE, &idle);
+	append_sums(model, view, "unattributed", WATT_ENTITY_UNATTRIBUTED, &rest);
+	sums_done(&idle);
+	sums_done(&rest);
+}
+
+static void build_processes(struct top_model *model, const struct view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_rows; i++)
+		if (view_is_user(view->rows[i]->entity.kind))
+			append_entity(model, view, view->rows[i]);
+}
+
+static bool is_of_group(enum top_group group, enum watt_entity_kind kind)
+{
+	switch (group) {
+	case TOP_BY_CONTAINER:
+		return kind == WATT_ENTITY_CONTAINER;
+	case TOP_BY_UNIT:
+		return kind == WATT_ENTITY_UNIT;
+	case TOP_BY_USER:
+		return kind == WATT_ENTITY_USER;
+	case TOP_BY_CGROUP:
+		return kind == WATT_ENTITY_CGROUP;
+	case TOP_BY_PROCESS:
+	case TOP_BY_TREE:
+	case TOP_N_GROUPS:
+		break;
+	}
+	return false;
+}
+
+/* Kernel threads are in cgroups too, and are not taken out of them here. */
+static bool is_apart(enum top_group group, enum watt_entity_kind kind)
+{
+	return group != TOP_BY_CGROUP && view_is_kernel(kind);
+}
+
+static void build_groups(struct top_model *model, const struct view *view)
+{
+	struct sums kernel = sums_new(view->n_domains), rest = sums_new(view->n_domains);
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < view->n_rows; i++) {
+		const struct watt_row *row = view->rows[i];
+
+		if (is_apart(model->group, row->entity.kind)) {
+			sums_add(&kernel, view, row, 1);
+		} else if (view_is_user(row->entity.kind)) {
+			sums_add(&rest, view, row, 1);
+		} else if (is_of_group(model->group, row->entity.kind)) {
+			append_entity(model, view, row);
+			sums_add(&rest, view, row, -1);
+		}
+	}
+	if (!sums_are_zero(&kernel, view))
+		append_sums(model, view, "kernel", WATT_ENTITY_KERNEL, &kernel);
+	if (!sums_are_zero(&rest, view)) {
+		snprintf(name, sizeof(name), "in no %s", top_group_name(model->group));
+		append_sums(model, view, name, WATT_ENTITY_EXITED, &rest);
+		model->rows[model->n_rows - 1].is_rest = true;
+	}
+	sums_done(&kernel);
+	sums_done(&rest);
+}
+
+static void row_done(struct top_row *row)
+{
+	free(row->name);
+	free(row->stem);
+	free(row->domain_w);
+	free(row->domain_nj);
+}
+
+static bool matches(const struct top_model *model, const struct top_row *row)
+{
+	char pid[16];
+
+	if (!*model->filter)
+		return true;
+	snprintf(pid, sizeof(pid), "%u", row->pid);
+	return strcasestr(row->name, model->filter) ||
+	       (row->pid && strcmp(pid, model->filter) == 0);
+}
+
+static void apply_filter(struct top_model *model)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < model->n_rows; i++) {
+		if (matches(model, &model->rows[i]))
+			model->rows[n++] = model->rows[i];
+		else
+			row_done(&model->rows[i]);
+	}
+	model->n_hidden = model->n_rows - n;
+	model->n_rows = n;
+}
+
+static int by_number(double a, double b)
+{
+	/* What is not known comes last. */
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (b > a) - (b < a);
+}
+
+static int compare(const void *left, const void *right, void *data)
+{
+	const struct top_row *a = left, *b = right;
+	const struct top_model *model = data;
+	int r = 0;
+
+	switch (model->sort) {
+	case TOP_SORT_POWER:
+		r = by_number(a->tree_w, b->tree_w);
+		break;
+	case TOP_SORT_ENERGY:
+		r = (b->tree_nj > a->tree_nj) - (b->tree_nj < a->tree_nj);
+		break;
+	case TOP_SORT_CPU:
+		r = by_number(a->cpu_ratio, b->cpu_ratio);
+		break;
+	case TOP_SORT_PID:
+		r = (a->pid > b->pid) - (a->pid < b->pid);
+		break;
+	case TOP_SORT_NAME:
+	case TOP_N_SORTS:
+		r = strcasecmp(a->name, b->name);
+		break;
+	}
+	if (model->is_reversed)
+		r = -r;
+	/* Ties keep their places from one refresh to the next. */
+	if (r == 0)
+		r = (b->energy_nj > a->energy_nj) - (b->energy_nj < a->energy_nj);
+	return r ? r : (a->id > b->id) - (a->id < b->id);
+}
+
+static void add_up(struct top_model *model)
+{
+	size_t i;
+
+	model->shown_w = 0;
+	model->shown_nj = 0;
+	for (i = 0; i < model->n_rows; i++) {
+		if (!isnan(model->rows[i].power_w))
+			model->shown_w += model->rows[i].power_w;
+		model->shown_nj += model->rows[i].energy_nj;
+	}
+}
+
+void top_model_build(struct top_model *model, const struct view *view)
+{
+	top_model_done(model);
+	model->n_domains = view->n_domains;
+	if (model->group == TOP_BY_PROCESS || model->group == TOP_BY_TREE)
+		build_processes(model, view);
+	else
+		build_groups(model, view);
+	append_unused(model, view);
+	if (model->group == TOP_BY_TREE)
+		top_tree_sum(model->rows, model->n_rows);
+	qsort_r(model->rows, model->n_rows, sizeof(*model->rows), compare, model);
+	if (model->group == TOP_BY_TREE)
+		top_tree_order(model->rows, model->n_rows);
+	apply_filter(model);
+	add_up(model);
+}
+
+void top_model_done(struct top_model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->n_rows; i++)
+		row_done(&model->rows[i]);
+	free(model->rows);
+	model->rows = NULL;
+	model->n_rows = 0;
+	model->n_hidden = 0;
+}

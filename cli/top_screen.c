@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `top` on a full screen, by ncurses. It draws frames and takes keys; what the rows are is the
+ * model's business. The conservation line is in every picture, however small the screen.
+ */
+#include "top_screen.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "balance.h"
+#include "message.h"
+#include "text.h"
+#include "top_columns.h"
+#include "top_header.h"
+#include "units.h"
+#include "xalloc.h"
+
+#define HEADER_LINES 4
+#define LINE_MAX_BYTES 2048
+
+enum colour {
+	COLOUR_NONE,
+	COLOUR_POWER,
+	COLOUR_WARN,
+	COLOUR_QUIET,
+};
+
+struct top_screen {
+	size_t scroll;
+	size_t n_rows;  /* of the newest picture */
+	size_t n_lines; /* that it had room for */
+	bool is_help;
+	bool is_typing; /* a filter */
+	char typed[64];
+};
+
+int top_screen_open(struct top_screen **ret)
+{
+	const char *no_color = getenv("NO_COLOR");
+	SCREEN *term;
+
+	term = newterm(NULL, stdout, stdin);
+	if (!term)
+		return -ENOTTY;
+	set_term(term);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	if (has_colors() && !(no_color && *no_color)) {
+		start_color();
+		use_default_colors();
+		init_pair(COLOUR_POWER, COLOR_CYAN, -1);
+		init_pair(COLOUR_WARN, COLOR_YELLOW, -1);
+		init_pair(COLOUR_QUIET, COLOR_BLUE, -1);
+	}
+	message_hold();
+	*ret = xcalloc(1, sizeof(**ret));
+	return 0;
+}
+
+struct top_screen *top_screen_close(struct top_screen *screen)
+{
+	if (!screen)
+		return NULL;
+	endwin();
+	message_release();
+	free(screen);
+	return NULL;
+}
+
+void top_screen_resize(struct top_screen *screen)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+		resizeterm(size.ws_row, size.ws_col);
+	clear();
+}
+
+/* Puts text on a line, cut at the edge of the screen. Returns the column behind it. */
+static int put(int y, int x, attr_t attributes, const char *text)
+{
+	char cut[LINE_MAX_BYTES];
+
+	if (y < 0 || y >= LINES || x >= COLS)
+		return x;
+	text_fit(cut, sizeof(cut), text, (size_t)(COLS - x));
+	attrset(attributes);
+	mvaddstr(y, x, cut);
+	attrset(A_NORMAL);
+	return x + (int)text_width(cut);
+}
+
+static attr_t colour(enum colour pair)
+{
+	return has_colors() ? COLOR_PAIR(pair) : A_NORMAL;
+}
+
+/* The first line: name, power, how sure, history, clock. */
+static void draw_power(const struct top_frame *frame, const struct balance *balance)
+{
+	char line[256], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[UNITS_SIZE];
+	bool is_sure = balance->has_power && balance->origin == WATT_ORIGIN_MEASURED;
+	double min, max;
+	int x;
+
+	top_header_power(balance, line, sizeof(line));
+	x = put(0, 0, A_BOLD | colour(is_sure ? COLOUR_POWER : COLOUR_WARN), line);
+	x = put(0, x, A_BOLD, top_header_phase(frame->phase, line, sizeof(line)));
+	x = put(0, x, A_NORMAL, frame->is_paused ? "  PAUSED  " : "  ");
+	if (COLS - x < 24)
+		return;
+	sparkline_range(frame->history, (size_t)(COLS - x - 18), &min, &max);
+	sparkline_draw(frame->history, (size_t)(COLS - x - 18), spark, sizeof(spark));
+	x = put(0, x, colour(COLOUR_POWER), spark);
+	if (isfinite(max)) {
+		snprintf(line, sizeof(line), " max %s",
+			 units_power(number, max, units_digits(balance->uncertainty_ppm)));
+		put(0, x, A_NORMAL, line);
+	}
+}
+
+static void draw_header(const struct top_frame *frame, const struct balance *balance)
+{
+	const struct watt_quality *quality = frame->view->quality;
+	bool has_losses = quality->lost_records || quality->lost_samples || quality->check_failures;
+	char line[256], since[320], number[UNITS_SIZE];
+
+	draw_power(frame, balance);
+	top_header_watts(balance, line, sizeof(line));
+	put(1, 0, A_BOLD | (balance->is_exact ? 0 : A_REVERSE), line);
+	top_header_joules(balance, line, sizeof(line));
+	snprintf(since, sizeof(since), "%s in %s", line,
+		 units_elapsed(number, (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
+	put(2, 0, A_NORMAL, since);
+	top_header_trust(balance, quality, frame->usage, line, sizeof(line));
+	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
+}
+
+/* One cell in its place; returns the column behind it. */
+static int put_cell(int y, int x, attr_t attributes, const struct top_column *column,
+		    const char *text)
+{
+	size_t width = column->width ? column->width : COLS > x ? (size_t)(COLS - x) : 0;
+	char cut[TOP_CELL_SIZE];
+
+	text_fit(cut, sizeof(cut), text, width);
+	put(y, x + (column->is_right ? (int)(width - text_width(cut)) : 0), attributes, cut);
+	return x + (int)width + 1;
+}
+
+static bool is_sorted_by(const struct top_model *model, enum top_column_kind kind)
+{
+	static const enum top_sort sorts[] = {
+		[TOP_COLUMN_PID] = TOP_SORT_PID,     [TOP_COLUMN_COUNT] = TOP_N_SORTS,
+		[TOP_COLUMN_USER] = TOP_N_SORTS,     [TOP_COLUMN_CPU] = TOP_SORT_CPU,
+		[TOP_COLUMN_POWER] = TOP_SORT_POWER, [TOP_COLUMN_ENERGY] = TOP_SORT_ENERGY,
+		[TOP_COLUMN_TREE] = TOP_N_SORTS,     [TOP_COLUMN_DOMAIN] = TOP_N_SORTS,
+		[TOP_COLUMN_NAME] = TOP_SORT_NAME,
+	};
+
+	return sorts[kind] == model->sort;
+}
+
+static void draw_titles(const struct top_model *model, const struct top_columns *columns, int y)
+{
+	int x = 0;
+	size_t i;
+
+	if (y >= LINES)
+		return;
+	attrset(A_REVERSE);
+	mvhline(y, 0, ' ' | A_REVERSE, COLS);
+	for (i = 0; i < columns->n; i++)
+		x = put_cell(y, x,
+			     A_REVERSE | (is_sorted_by(model, columns->column[i].kind) ?
+						  A_BOLD | A_UNDERLINE :
+						  0),
+			     &columns->column[i], columns->column[i].title);
+}
+
+static attr_t row_style(const struct top_row *row)
+{
+	switch (row->kind) {
+	case WATT_ENTITY_IDLE:
+	case WATT_ENTITY_UNATTRIBUTED:
+		return colour(COLOUR_WARN);
+	case WATT_ENTITY_KTHREAD:
+	case WATT_ENTITY_IRQ:
+	case WATT_ENTITY_SOFTIRQ:
+	case WATT_ENTITY_KERNEL:
+		return colour(COLOUR_QUIET);
+	case WATT_ENTITY_EXITED:
+		return A_DIM;
+	case WATT_ENTITY_PROCESS:
+	case WATT_ENTITY_VM:
+	case WATT_ENTITY_CGROUP:
+	case WATT_ENTITY_CONTAINER:
+	case WATT_ENTITY_UNIT:
+	case WATT_ENTITY_USER:
+	case WATT_ENTITY_TRACKED:
+	case WATT_ENTITY_POD:
+		break;
+	}
+	return row->is_dead ? A_DIM : A_NORMAL;
+}
+
+static void draw_row(const struct top_columns *columns, const struct top_row *row, int y)
+{
+	char cell[TOP_CELL_SIZE];
+	int x = 0;
+	size_t i;
+
+	for (i = 0; i < columns->n && x < COLS; i++)
+		x = put_cell(y, x, row_style(row), &columns->column[i],
+			     top_columns_cell(columns, i, row, cell));
+}
+
+static void draw_rows(struct top_screen *screen, const struct top_frame *frame,
+		      const struct balance *balance)
+{
+	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
+	const struct top_model *model = frame->model;
+	size_t i;
+
+	columns.digits = units_digits(balance->uncertainty_ppm);
+	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);
+	draw_titles(model, &columns, HEADER_LINES);
+	screen->n_rows = model->n_rows;
+	screen->n_lines = LINES > HEADER_LINES + 2 ? (size_t)(LINES - HEADER_LINES - 2) : 0;
+	if (screen->scroll + screen->n_lines > model->n_rows)
+		screen->scroll = model->n_rows > screen->n_lines ? model->n_rows - screen->n_lines :
+								   0;
+	for (i = 0; i < screen->n_lines && screen->scroll + i < model->n_rows; i++)
+		draw_row(&columns, &model->rows[screen->scroll + i], HEADER_LINES + 1 + (int)i);
+}
+
+/* Key and what it does, one after the other. */
+static void draw_keys(const struct top_model *model, int y)
+{
+	static const char *const keys[][2] = {
+		{ "q", "quit" },    { "h", "help" },   { "g", "group" }, { "t", "tree" },
+		{ "P", "power" },   { "E", "energy" }, { "C", "cpu" },   { "/", "filter" },
+		{ "d", "domains" }, { "w", "W/J" },
+	};
+	int x = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys) && x < COLS; i++) {
+		x = put(y, x, A_BOLD, keys[i][0]);
+		x = put(y, x + 1, A_DIM, keys[i][1]) + 2;
+	}
+	if (COLS - x > 12) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "by %s", top_group_name(model->group));
+		put(y, COLS - (int)strlen(line), A_NORMAL, line);
+	}
+}
+
+static void draw_footer(const struct top_screen *screen, const struct top_model *model)
+{
+	char line[256], held[192];
+
+	message_get_held(held, sizeof(held));
+	if (screen->is_typing) {
+		snprintf(line, sizeof(line), "Filter: %s_   (Enter keeps it, Esc clears it)",
+			 screen->typed);
+		put(LINES - 1, 0, A_BOLD, line);
+	} else if (*model->filter) {
+		snprintf(line, sizeof(line), "'%s': %zu rows, %.3g W, %.4g J; %zu not shown",
+			 model->filter, model->n_rows, model->shown_w,
+			 (double)model->shown_nj / 1e9, model->n_hidden);
+		put(LINES - 1, 0, A_BOLD, line);
+	} else if (*held) {
+		put(LINES - 1, 0, A_BOLD, held);
+	} else {
+		draw_keys(model, LINES - 1);
+	}
+}
+
+static void draw_help(void)
+{
+	static const char *const lines[] = {
+		"q, Ctrl-C    quit",
+		"P E C I N    sort by power, energy, CPU, pid, name",
+		"r            reverse the order",
+		"g, G         next, previous group: process, tree, container, unit, user, cgroup",
+		"t            the tree of processes, and back",
+		"d            a column per domain, on or off",
+		"w            domains and tree in joules or in watts",
+		"/            filter by a part of the name; Esc shows all again",
+		"arrows, PgUp, PgDn, Home, End    scroll",
+		"space        pause; Enter refreshes at once",
+		"",
+		"W is power in the last window, J is energy since the start. Both are shared",
+		"by the key in line 4, and add up to line 2 and 3: nothing is left out.",
+		"idle: what the machine takes when nothing runs. unattributed: no honest",
+		"owner was found. (n ended): processes that are gone, by name.",
+		"",
+		"Any key goes back.",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		put(HEADER_LINES + 1 + (int)i, 2, A_NORMAL, lines[i]);
+}
+
+void top_screen_draw(struct top_screen *screen, const struct top_frame *frame)
+{
+	struct balance balance;
+
+	balance_draw(frame->view, &balance);
+	erase();
+	draw_header(frame, &balance);
+	if (screen->is_help)
+		draw_help();
+	else
+		draw_rows(screen, frame, &balance);
+	draw_footer(screen, frame->model);
+	refresh();
+}
+
+static enum top_action type_filter(struct top_screen *screen, struct top_model *model, int key)
+{
+	size_t n = strlen(screen->typed);
+
+	if (key == 27 || key == '\r' || key == '\n' || key == KEY_ENTER) {
+		screen->is_typing = false;
+		if (key == 27)
+			model->filter[0] = '\0';
+		return TOP_REBUILD;
+	}
+	if ((key == KEY_BACKSPACE || key == 127 || key == 8) && n > 0) {
+		/* The whole character, not its last byte. */
+		do
+			screen->typed[--n] = '\0';
+		while (n > 0 && ((unsigned char)screen->typed[n - 1] & 0xc0) == 0xc0);
+	} else if (key >= 32 && key < 256 && key != 127 && n + 1 < sizeof(screen->typed)) {
+		screen->typed[n] = (char)key;
+		screen->typed[n + 1] = '\0';
+	}
+	text_clean(model->filter, sizeof(model->filter), screen->typed);
+	return TOP_REBUILD;
+}
+
+static enum top_action sort_by(struct top_model *model, enum top_sort sort)
+{
+	model->is_reversed = false;
+	model->sort = sort;
+	return TOP_REBUILD;
+}
+
+static enum top_action group_by(struct top_screen *screen, struct top_model *model, int group)
+{
+	model->group = (enum top_group)((group + TOP_N_GROUPS) % TOP_N_GROUPS);
+	screen->scroll = 0;
+	return TOP_REBUILD;
+}
+
+static enum top_action scroll_by(struct top_screen *screen, long lines)
+{
+	long most = screen->n_rows > screen->n_lines ? (long)(screen->n_rows - screen->n_lines) : 0;
+	long to = (long)screen->scroll + lines;
+
+	screen->scroll = (size_t)(to < 0 ? 0 : to > most ? most : to);
+	return TOP_REDRAW;
+}
+
+static enum top_action take_command(struct top_screen *screen, struct top_model *model, int key)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return TOP_QUIT;
+	case 'P':
+	case 'p':
+		return sort_by(model, TOP_SORT_POWER);
+	case 'E':
+	case 'e':
+		return sort_by(model, TOP_SORT_ENERGY);
+	case 'C':
+	case 'c':
+		return sort_by(model, TOP_SORT_CPU);
+	case 'I':
+	case 'i':
+		return sort_by(model, TOP_SORT_PID);
+	case 'N':
+	case 'n':
+		return sort_by(model, TOP_SORT_NAME);
+	case 'r':
+		model->is_reversed = !model->is_reversed;
+		return TOP_REBUILD;
+	case 'g':
+		return group_by(screen, model, (int)model->group + 1);
+	case 'G':
+		return group_by(screen, model, (int)model->group - 1);
+	case 't':
+		return group_by(screen, model,
+				model->group == TOP_BY_TREE ? TOP_BY_PROCESS : TOP_BY_TREE);
+	case 'd':
+		return TOP_DOMAINS;
+	case 'w':
+		return TOP_JOULES;
+	case ' ':
+		return TOP_PAUSE;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		return TOP_REFRESH;
+	default:
+		return TOP_REDRAW;
+	}
+}
+
+static enum top_action take_scroll(struct top_screen *screen, struct top_model *model, int key)
+{
+	long page = screen->n_lines > 1 ? (long)screen->n_lines - 1 : 1;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		return scroll_by(screen, -1);
+	case KEY_DOWN:
+	case 'j':
+		return scroll_by(screen, 1);
+	case KEY_PPAGE:
+		return scroll_by(screen, -page);
+	case KEY_NPAGE:
+		return scroll_by(screen, page);
+	case KEY_HOME:
+		return scroll_by(screen, -(long)screen->n_rows);
+	case KEY_END:
+		return scroll_by(screen, (long)screen->n_rows);
+	default:
+		return take_command(screen, model, key);
+	}
+}
+
+enum top_action top_screen_take_key(struct top_screen *screen, struct top_model *model)
+{
+	int key = getch();
+
+	if (key == ERR)
+		return TOP_NOTHING;
+	if (screen->is_typing)
+		return type_filter(screen, model, key);
+	if (screen->is_help) {
+		screen->is_help = false;
+		return key == 'q' ? TOP_QUIT : TOP_REDRAW;
+	}
+	switch (key) {
+	case '?':
+	case 'h':
+	case 'H':
+	case KEY_F(1):
+		screen->is_help = true;
+		return TOP_REDRAW;
+	case '/':
+		screen->is_typing = true;
+		snprintf(screen->typed, sizeof(screen->typed), "%s", model->filter);
+		return TOP_REDRAW;
+	case 27:
+		model->filter[0] = '\0';
+		return TOP_REBUILD;
+	case 12: /* Ctrl-L */
+		clear();
+		return TOP_REDRAW;
+	default:
+		return take_scroll(screen, model, key);
+	}
+}
