@@ -68,8 +68,10 @@ struct watt_cgroup {
 
 /** One user of energy. */
 struct watt_entity {
-	uint64_t id;        /**< unique in its session, never used again */
-	uint64_t parent_id; /**< entity that its energy is summed into next; 0: none */
+	uint64_t id; /**< unique in its session, never used again */
+	/** Entity that it is in, and is summed into: a process is in its cgroup, that in its container,
+	 *  pod or unit, a container in its pod or else its unit. 0: none. */
+	uint64_t parent_id;
 	enum watt_entity_kind kind;
 	uint32_t count;   /**< processes summed into it so far; 1 for a process */
 	uint32_t alive;   /**< 1: it can still use energy */

@@ -74,11 +74,9 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 	return account;
 }
 
-struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
-					enum watt_entity_kind kind, const char *text)
+static struct watt_account *pick(struct watt_hnode *node, enum watt_entity_kind kind,
+				 const char *text)
 {
-	struct watt_hnode *node = watt_htab_first(&accounts->by_name, name_hash(kind, text));
-
 	for (; node; node = watt_htab_next(node)) {
 		struct watt_account *a = watt_container_of(node, struct watt_account, by_name);
 
@@ -86,6 +84,17 @@ struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 			return a;
 	}
 	return NULL;
+}
+
+struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
+					enum watt_entity_kind kind, const char *text)
+{
+	return pick(watt_htab_first(&accounts->by_name, name_hash(kind, text)), kind, text);
+}
+
+struct watt_account *watt_accounts_find_next(const struct watt_account *account)
+{
+	return pick(watt_htab_next(&account->by_name), account->kind, account->name->text);
 }
 
 void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
@@ -119,6 +128,16 @@ void watt_account_link(const struct watt_accounts *accounts, struct watt_account
 	watt_account_merge(accounts, sum, part);
 }
 
+void watt_account_set_home(struct watt_account *account, struct watt_account *home)
+{
+	if (account->home)
+		account->home->users--;
+	if (home)
+		home->users++;
+	account->home = home;
+	account->parent_id = home ? home->id : 0;
+}
+
 void watt_accounts_sweep(struct watt_accounts *accounts,
 			 bool (*is_over)(const struct watt_account *account))
 {
@@ -133,6 +152,7 @@ void watt_accounts_sweep(struct watt_accounts *accounts,
 		}
 		for (u = 0; u < WATT_ACCOUNT_UPS && account->up[u]; u++)
 			account->up[u]->users--;
+		watt_account_set_home(account, NULL);
 		accounts->n_of_kind[account->kind]--;
 		if (is_found_by_name(account->kind))
 			watt_htab_remove(&accounts->by_name, &account->by_name);

@@ -29,6 +29,7 @@ struct watt_account {
 	struct watt_name *name;                    /* owned */
 	struct watt_name *cgroup;                  /* owned; NULL: not known */
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
+	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
 	uint64_t cpu_ns;
 	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
@@ -57,12 +58,19 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 /* The account of a name, of kind exited, container, pod or unit; NULL: none. */
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text);
+/* The next one of the same kind and name, as two pods can have a container "web" each. */
+struct watt_account *watt_accounts_find_next(const struct watt_account *account);
 /* Adds all that `from` has, in the window too. */
 void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
 			const struct watt_account *from);
 /* Makes `sum` contain `part` from now on and from its beginning. */
 void watt_account_link(const struct watt_accounts *accounts, struct watt_account *part,
 		       struct watt_account *sum);
+/*
+ * Says what a container is in: its parent, which it is no part of by itself, since its cgroups
+ * are. home NULL: nothing that has all of it.
+ */
+void watt_account_set_home(struct watt_account *account, struct watt_account *home);
 /* Frees the accounts that `is_over` names, in one pass. */
 void watt_accounts_sweep(struct watt_accounts *accounts,
 			 bool (*is_over)(const struct watt_account *account));

@@ -222,22 +222,90 @@ int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *text)
 	return 0;
 }
 
-/* Makes the cgroup a part of the sum of this kind and name. */
-static int join(struct watt_attrib *at, struct watt_account *part, enum watt_entity_kind kind,
-		const char *text)
+static struct watt_account *add_sum(struct watt_attrib *at, const struct watt_account *part,
+				    enum watt_entity_kind kind, const char *text)
 {
-	struct watt_account *sum;
+	struct watt_account *sum = watt_accounts_add(&at->accounts, kind, watt_name_new(text));
 
+	if (sum)
+		sum->cgroup = watt_name_ref(part->name);
+	return sum;
+}
+
+/* Makes the cgroup a part of the sum of this kind and name. *ret is NULL without a name. */
+static int join(struct watt_attrib *at, struct watt_account *part, enum watt_entity_kind kind,
+		const char *text, struct watt_account **ret)
+{
+	*ret = NULL;
 	if (!text)
 		return 0;
-	sum = watt_accounts_find(&at->accounts, kind, text);
-	if (!sum) {
-		sum = watt_accounts_add(&at->accounts, kind, watt_name_new(text));
-		if (!sum)
+	*ret = watt_accounts_find(&at->accounts, kind, text);
+	if (!*ret)
+		*ret = add_sum(at, part, kind, text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* The container of that name which is in this pod, or may be: ids are unique, names are not. */
+static struct watt_account *find_container(const struct watt_attrib *at, const char *text,
+					   const struct watt_account *pod)
+{
+	struct watt_account *c = watt_accounts_find(&at->accounts, WATT_ENTITY_CONTAINER, text);
+
+	while (c && pod && c->home && c->home->kind == WATT_ENTITY_POD && c->home != pod)
+		c = watt_accounts_find_next(c);
+	return c;
+}
+
+/*
+ * What a container is in has all of it: its pod, or else a unit. A container that shows up in two
+ * units, which no runtime does, is in neither.
+ */
+static int join_container(struct watt_attrib *at, const struct watt_account *part, const char *text,
+			  struct watt_account *pod, struct watt_account *unit,
+			  struct watt_account **ret)
+{
+	struct watt_account *home = pod ? pod : unit, *container;
+
+	*ret = NULL;
+	if (!text)
+		return 0;
+	container = find_container(at, text, pod);
+	if (!container) {
+		container = add_sum(at, part, WATT_ENTITY_CONTAINER, text);
+		if (!container)
 			return -ENOMEM;
-		sum->cgroup = watt_name_ref(part->name);
+		watt_account_set_home(container, home);
+	} else if (pod) {
+		watt_account_set_home(container, pod);
+	} else if (container->home && container->home->kind == WATT_ENTITY_UNIT &&
+		   container->home != unit) {
+		watt_account_set_home(container, NULL);
 	}
-	watt_account_link(&at->accounts, part, sum);
+	*ret = container;
+	return 0;
+}
+
+static int join_sums(struct watt_attrib *at, struct watt_account *part,
+		     const struct watt_cgroup *cgroup)
+{
+	const char *unit_text = cgroup->user_unit ? cgroup->user_unit : cgroup->unit;
+	struct watt_account *container, *pod, *unit;
+	int r;
+
+	r = join(at, part, WATT_ENTITY_POD, cgroup->pod_uid, &pod);
+	if (r == 0)
+		r = join(at, part, WATT_ENTITY_UNIT, unit_text, &unit);
+	if (r == 0)
+		r = join_container(at, part, cgroup->container, pod, unit, &container);
+	if (r < 0)
+		return r;
+	/* the first one is its parent */
+	if (container)
+		watt_account_link(&at->accounts, part, container);
+	if (pod)
+		watt_account_link(&at->accounts, part, pod);
+	if (unit)
+		watt_account_link(&at->accounts, part, unit);
 	return 0;
 }
 
@@ -245,7 +313,6 @@ int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgr
 {
 	struct watt_number_node *n = find_number(&at->cgroups, cgroup->id, cgroup->v1);
 	struct watt_name *name;
-	int r;
 
 	if (!n)
 		return -ESRCH;
@@ -256,11 +323,29 @@ int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgr
 	n->account->name = name;
 	watt_name_unref(n->account->cgroup);
 	n->account->cgroup = watt_name_ref(name);
-	r = join(at, n->account, WATT_ENTITY_CONTAINER, cgroup->container);
-	if (r == 0)
-		r = join(at, n->account, WATT_ENTITY_POD, cgroup->pod_uid);
-	if (r == 0)
-		r = join(at, n->account, WATT_ENTITY_UNIT,
-			 cgroup->user_unit ? cgroup->user_unit : cgroup->unit);
-	return r;
+	at->has_late_cgroups = true;
+	return join_sums(at, n->account, cgroup);
+}
+
+/* Who was in a cgroup before it had a name, and may never run again. */
+void watt_groups_spread_names(struct watt_attrib *at)
+{
+	size_t i;
+
+	if (!at->has_late_cgroups)
+		return;
+	for (i = 0; i < at->accounts.n; i++) {
+		struct watt_account *account = at->accounts.list[i];
+		const struct watt_number_node *n;
+
+		if (!account->cgroup || account->cgroup->cgroup.path)
+			continue;
+		n = find_number(&at->cgroups, account->cgroup->cgroup.id,
+				account->cgroup->cgroup.v1);
+		if (!n || n->account->name == account->cgroup)
+			continue;
+		watt_name_unref(account->cgroup);
+		account->cgroup = watt_name_ref(n->account->name);
+	}
+	at->has_late_cgroups = false;
 }

@@ -263,6 +263,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	r = watt_fold_before(at);
 	if (r < 0)
 		return r;
+	watt_groups_spread_names(at);
 	check_conservation(at);
 	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n,
 			      paths_size(&at->tree));

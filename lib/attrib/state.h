@@ -83,6 +83,7 @@ struct watt_attrib {
 	size_t fold_at_n;         /* accounts at which to fold, if no snapshot does it before */
 	struct watt_htab cgroups; /* of watt_number_node */
 	struct watt_htab users;
+	bool has_late_cgroups; /* cgroups got names that those in them don't know yet */
 	struct watt_asks asks;
 	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
 	struct watt_account *gone_cgroups; /* NULL: none had to be folded yet */
@@ -111,6 +112,8 @@ int watt_groups_init(struct watt_attrib *at);
 void watt_groups_done(struct watt_attrib *at);
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
 					    uint32_t pid);
+/* Tells those in a cgroup what it turned out to be. */
+void watt_groups_spread_names(struct watt_attrib *at);
 /* Forgets the number of a cgroup's account. */
 void watt_groups_drop_cgroup(struct watt_attrib *at, const struct watt_account *account);
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/groups.c: what sums there are, what is in what, and names that come late. */
+#include "unit.h"
+
+#include "attrib/state.h"
+
+#define MS 1000000ULL
+#define POD_1 "11111111-1111-1111-1111-111111111111"
+#define POD_2 "22222222-2222-2222-2222-222222222222"
+
+static const struct watt_channel package = {
+	.name = "p",
+	.source = "t",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = 0,
+	.die_id = -1,
+	.core_id = -1,
+};
+
+struct bench {
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct watt_usage records[16];
+	size_t n;
+	uint64_t t_ms;
+	struct watt_snapshot *snap;
+};
+
+static void open_bench(struct bench *b)
+{
+	static const struct watt_channel *const channels[] = { &package };
+	static const uint16_t slots[2] = { 0, 0 };
+	struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 1, .cpu_slot = slots, .n_cpus = 2, .n_slots = 1
+	};
+
+	memset(b, 0, sizeof(*b));
+	assert_int_equal(watt_timeline_new(channels, 1, &b->tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void close_bench(struct bench *b)
+{
+	watt_snapshot_unref(b->snap);
+	watt_attrib_free(b->at);
+	watt_timeline_free(b->tl);
+}
+
+static void add(struct bench *b, enum watt_usage_kind kind, uint32_t pid, uint64_t cgroup,
+		uint64_t cpu_ms)
+{
+	b->records[b->n++] = (struct watt_usage){ .t_ns = (b->t_ms + 1) * MS,
+						  .cpu_ns = cpu_ms * MS,
+						  .start_ns = 1000 + pid,
+						  .leader_start_ns = 1000 + pid,
+						  .cgroup_id = cgroup,
+						  .tid = pid,
+						  .tgid = pid,
+						  .parent_tgid = 1,
+						  .uid = 5,
+						  .kind = (uint16_t)kind,
+						  .comm = "name" };
+}
+
+/* Ends a slice of 100 ms in which the package took 1 W, and takes a snapshot. */
+static void end_slice(struct bench *b)
+{
+	struct watt_quality quality = { 0 };
+	struct watt_usage_batch batch = { .records = b->records, .n_records = b->n };
+	struct watt_sample sample = { 0 };
+	uint64_t t_ns = (b->t_ms += 100) * MS;
+
+	batch.t_before_ns = batch.t_after_ns = t_ns;
+	sample.t_before_ns = sample.t_after_ns = t_ns;
+	sample.raw = (int64_t)t_ns;
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	assert_true(watt_attrib_advance(b->at, b->tl, t_ns) >= 0);
+	watt_snapshot_unref(b->snap);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ns, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	b->n = 0;
+}
+
+static void set(struct bench *b, uint64_t id, const char *container, const char *pod,
+		const char *unit)
+{
+	struct watt_cgroup cgroup = {
+		.id = id, .path = "/x", .container = container, .pod_uid = pod, .unit = unit
+	};
+
+	assert_int_equal(watt_attrib_set_cgroup(b->at, &cgroup), 0);
+}
+
+static const struct watt_row *nth(const struct bench *b, enum watt_entity_kind kind,
+				  const char *name, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity.kind == kind && !strcmp(row->entity.name, name) && n-- == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static const struct watt_row *find(const struct bench *b, enum watt_entity_kind kind,
+				   const char *name)
+{
+	return nth(b, kind, name, 0);
+}
+
+static const struct watt_row *cgroup_row(const struct bench *b, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity.kind == WATT_ENTITY_CGROUP && row->entity.cgroup->id == id)
+			return row;
+	}
+	return NULL;
+}
+
+/* What the children of an entity have is what it has, in time and energy. */
+static void check_children(const struct bench *b, const struct watt_row *parent)
+{
+	int64_t energy_nj = 0;
+	uint64_t cpu_ns = 0;
+	size_t i;
+
+	assert_non_null(parent);
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity.parent_id != parent->entity.id)
+			continue;
+		energy_nj += row->total_nj;
+		cpu_ns += row->cpu_ns;
+	}
+	assert_true(energy_nj > 0);
+	assert_int_equal(energy_nj, parent->total_nj);
+	assert_int_equal(cpu_ns, parent->cpu_ns);
+}
+
+static void run_three(struct bench *b, uint64_t cpu_ms)
+{
+	add(b, WATT_USAGE_TASK, 10, 1, cpu_ms);
+	add(b, WATT_USAGE_TASK, 11, 2, 2 * cpu_ms);
+	add(b, WATT_USAGE_TASK, 12, 3, 3 * cpu_ms);
+	end_slice(b);
+}
+
+/* A pod has its containers, and the cgroups that are in it directly; answered late as well. */
+static void test_container_is_in_its_pod(void **state)
+{
+	const struct watt_row *pod;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	set(&b, 1, "aa", POD_1, "a.scope");
+	set(&b, 2, "bb", POD_1, NULL);
+	run_three(&b, 20);
+	set(&b, 3, NULL, POD_1, NULL);
+	run_three(&b, 30);
+	pod = find(&b, WATT_ENTITY_POD, POD_1);
+	check_children(&b, pod);
+	check_children(&b, find(&b, WATT_ENTITY_CONTAINER, "aa"));
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.parent_id, pod->entity.id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "bb")->entity.parent_id, pod->entity.id);
+	assert_int_equal(cgroup_row(&b, 1)->entity.parent_id,
+			 find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.id);
+	assert_int_equal(cgroup_row(&b, 3)->entity.parent_id, pod->entity.id);
+	assert_int_equal(pod->entity.parent_id, 0);
+	assert_int_equal(pod->cpu_ns, 180 * MS);
+	assert_int_equal(pod->total_nj, 300 * MS); /* all that there was since the start */
+	close_bench(&b);
+}
+
+static void test_container_is_in_its_unit(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 5);
+	set(&b, 1, "aa", NULL, "web.service");
+	set(&b, 2, NULL, NULL, "web.service");
+	set(&b, 3, "cc", NULL, NULL);
+	run_three(&b, 10);
+	check_children(&b, find(&b, WATT_ENTITY_UNIT, "web.service"));
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.parent_id,
+			 find(&b, WATT_ENTITY_UNIT, "web.service")->entity.id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "cc")->entity.parent_id, 0);
+	close_bench(&b);
+}
+
+/* Names of containers, as lxc has them, are not unique: each pod has its own. */
+static void test_one_name_in_two_pods(void **state)
+{
+	const struct watt_row *a, *b1;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 5);
+	set(&b, 1, "web", POD_1, NULL);
+	set(&b, 2, "web", POD_2, NULL);
+	set(&b, 3, "web", POD_2, NULL);
+	run_three(&b, 10);
+	a = nth(&b, WATT_ENTITY_CONTAINER, "web", 0);
+	b1 = nth(&b, WATT_ENTITY_CONTAINER, "web", 1);
+	assert_non_null(a);
+	assert_non_null(b1);
+	assert_null(nth(&b, WATT_ENTITY_CONTAINER, "web", 2));
+	assert_int_equal(a->cpu_ns, 10 * MS);
+	assert_int_equal(b1->cpu_ns, 50 * MS);
+	check_children(&b, find(&b, WATT_ENTITY_POD, POD_1));
+	check_children(&b, find(&b, WATT_ENTITY_POD, POD_2));
+	close_bench(&b);
+}
+
+/* Who died before its cgroup was explained is in it all the same. */
+static void test_late_name_reaches_the_dead(void **state)
+{
+	const struct watt_row *row;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	add(&b, WATT_USAGE_TASK, 10, 1, 10);
+	add(&b, WATT_USAGE_FREE, 10, 1, 20);
+	end_slice(&b);
+	set(&b, 1, "aa", POD_1, NULL);
+	add(&b, WATT_USAGE_TASK, 11, 1, 1); /* keeps the dead one's row waiting for nothing */
+	end_slice(&b);
+	row = find(&b, WATT_ENTITY_CONTAINER, "aa");
+	assert_non_null(row);
+	assert_int_equal(row->cpu_ns, 21 * MS);
+	assert_string_equal(row->entity.cgroup->path, "/x");
+	close_bench(&b);
+}
+
+/* A process that never runs again learns what its cgroup turned out to be. */
+static void test_late_name_reaches_sleepers(void **state)
+{
+	const struct watt_row *row;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	row = find(&b, WATT_ENTITY_PROCESS, "name");
+	assert_non_null(row);
+	assert_null(row->entity.cgroup->path);
+	assert_true(row->entity.missing & WATT_IDENTITY_CGROUP);
+	set(&b, 1, "aa", NULL, NULL);
+	end_slice(&b);
+	row = find(&b, WATT_ENTITY_PROCESS, "name");
+	assert_string_equal(row->entity.cgroup->container, "aa");
+	assert_false(row->entity.missing & WATT_IDENTITY_CGROUP);
+	close_bench(&b);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_container_is_in_its_pod),
+		cmocka_unit_test(test_container_is_in_its_unit),
+		cmocka_unit_test(test_one_name_in_two_pods),
+		cmocka_unit_test(test_late_name_reaches_the_dead),
+		cmocka_unit_test(test_late_name_reaches_sleepers),
+	};
+
+	return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
+}
