@@ -30,7 +30,18 @@ static inline uint64_t watt_counter_get(const struct watt_counter *counter)
 	return atomic_load_explicit(&counter->value, memory_order_relaxed);
 }
 
+/* Whoever gets a value that was published sees all that its writer did before. */
+static inline uint64_t watt_counter_get_published(const struct watt_counter *counter)
+{
+	return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
 /* The rest is for the one writer. */
+static inline void watt_counter_publish(struct watt_counter *counter, uint64_t value)
+{
+	atomic_store_explicit(&counter->value, value, memory_order_release);
+}
+
 static inline void watt_counter_set(struct watt_counter *counter, uint64_t value)
 {
 	atomic_store_explicit(&counter->value, value, memory_order_relaxed);

@@ -275,7 +275,8 @@ static void serve_request(struct watt_reader *reader)
 	if (request == watt_counter_get(&reader->served))
 		return;
 	read_all(reader);
-	watt_counter_set(&reader->served, request);
+	/* whoever sees that it is served has to find the samples in the ring */
+	watt_counter_publish(&reader->served, request);
 	watt_signal_send(&reader->news);
 }
 
@@ -389,7 +390,7 @@ int watt_reader_wait_now(struct watt_reader *reader, uint64_t deadline_ns)
 		return 0;
 	for (;;) {
 		seen = watt_signal_get(&reader->news);
-		if (watt_counter_get(&reader->served) >= request)
+		if (watt_counter_get_published(&reader->served) >= request)
 			return 0;
 		if (watt_signal_wait(&reader->news, seen, deadline_ns) < 0)
 			return -ETIMEDOUT;

@@ -417,6 +417,8 @@ static void test_read_now(void **state)
 		n = watt_engine_fetch(engine, samples, 32);
 		assert_true(n >= 1);
 		assert_true(samples[n - 1].t_before_ns >= asked_ns);
+		/* written by the reader without more ado: the thread sanitizer watches the order */
+		assert_int_equal(fake->reads[0], i + 2);
 	}
 	watt_engine_free(engine);
 }
