@@ -128,7 +128,9 @@ WATT_API int watt_session_snapshot(struct watt_session *ses, struct watt_snapsho
 /**
  * A snapshot of everything up to the first slice that ends at or after @p t_ns, complete in every
  * domain whose sensor answers: dispatches until all of it is attributed, and attributes nothing
- * that is later before it is taken. Times must not go back from call to call.
+ * that is later before it is taken. A sensor that fails, or is silent for longer than its period,
+ * delay and window can explain, is not waited for: its domain's status says so, and its t_ns lies
+ * before the snapshot's. Times must not go back from call to call.
  *
  * @param t_ns  CLOCK_MONOTONIC; of a recording, in the recorded time.
  * @return 0; -ETIMEDOUT: @p timeout_ms was not enough, ask again with the same time (what a

@@ -47,6 +47,7 @@ enum watt_status {
 	WATT_STATUS_BROKEN = 4,    /**< it answers with an error or with something unreadable */
 	WATT_STATUS_STUCK = 5,     /**< it answers, but its counter never moves from zero */
 	WATT_STATUS_PENDING = 6,   /**< not known yet: too early */
+	WATT_STATUS_STALE = 7,     /**< it has said nothing for longer than it ever should */
 };
 
 /** Where a number comes from. Travels with it to every output. */

@@ -5,12 +5,7 @@
  */
 #include "attrib/state.h"
 
-#include "base/clock.h"
 #include "base/util.h"
-
-/* A sensor that has said nothing for so long is not waited for: its energy comes with a later
- * snapshot. */
-#define PATIENCE_NS (10 * WATT_NSEC_PER_SEC)
 
 void watt_attrib_hold(struct watt_attrib *at, uint64_t t_ns)
 {
@@ -35,35 +30,6 @@ uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
 	return at->last_sweep_ns >= t_ns ? at->last_sweep_ns : 0;
 }
 
-static bool is_channel_silent(const struct watt_attrib *at, const struct watt_timeline *tl,
-			      const struct watt_domain *d)
-{
-	struct watt_curve_stats stats;
-
-	if (d->channel < 0)
-		return false;
-	watt_timeline_get_stats(tl, (size_t)d->channel, &stats);
-	return stats.status != WATT_STATUS_OK || stats.last_ns + PATIENCE_NS < at->now_ns;
-}
-
-/* A residual needs its parts and its whole. */
-static bool is_waited_for(const struct watt_attrib *at, const struct watt_timeline *tl,
-			  const struct watt_ledger *ledger)
-{
-	int32_t parent = ledger->domain->parent;
-	size_t i;
-
-	if (!ledger->is_started || is_channel_silent(at, tl, ledger->domain))
-		return false;
-	if (ledger->domain->kind != WATT_DOMAIN_RESIDUAL)
-		return true;
-	for (i = 0; i < at->tree.n_domains; i++)
-		if ((at->tree.domains[i].parent == parent || (int32_t)i == parent) &&
-		    is_channel_silent(at, tl, &at->tree.domains[i]))
-			return false;
-	return true;
-}
-
 bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timeline *tl)
 {
 	size_t i;
@@ -74,7 +40,9 @@ bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timelin
 		const struct watt_slice *next =
 			watt_slices_find(&at->slices, at->ledgers[i].next_seq);
 
-		if (next && next->t0_ns < at->hold_ns && is_waited_for(at, tl, &at->ledgers[i]))
+		/* what is not waited for comes with a later snapshot, and its status says so */
+		if (next && next->t0_ns < at->hold_ns &&
+		    watt_ledger_status(at, &at->ledgers[i], tl) == WATT_STATUS_OK)
 			return false;
 	}
 	return true;

@@ -259,6 +259,79 @@ static void take_late(struct watt_attrib *at, struct watt_ledger *ledger, int64_
 	at->unattributed->energy_nj[domain] += late_nj;
 }
 
+/* Whether a residual is computed from this domain. */
+static bool is_of_residual(const struct watt_attrib *at, const struct watt_ledger *residual,
+			   size_t domain)
+{
+	int32_t whole = residual->domain->parent;
+	const struct watt_domain *d = &at->tree.domains[domain];
+
+	return d->channel >= 0 && (d->parent == whole || (int32_t)domain == whole);
+}
+
+static enum watt_status channel_status(const struct watt_attrib *at, size_t channel,
+				       const struct watt_timeline *tl)
+{
+	struct watt_curve_stats stats = { .status = WATT_STATUS_PENDING };
+
+	watt_timeline_get_stats(tl, channel, &stats);
+	if (stats.status == WATT_STATUS_OK && at->now_ns > stats.last_ns + stats.patience_ns)
+		return WATT_STATUS_STALE;
+	return stats.status;
+}
+
+enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
+				    const struct watt_timeline *tl)
+{
+	enum watt_status status = WATT_STATUS_OK;
+	size_t i;
+
+	if (ledger->domain->channel >= 0)
+		status = channel_status(at, (size_t)ledger->domain->channel, tl);
+	for (i = 0; i < at->tree.n_domains && ledger->domain->channel < 0; i++) {
+		if (status != WATT_STATUS_OK)
+			break;
+		if (is_of_residual(at, ledger, i))
+			status = channel_status(at, (size_t)at->tree.domains[i].channel, tl);
+	}
+	return status == WATT_STATUS_OK && !ledger->is_started ? WATT_STATUS_PENDING : status;
+}
+
+/* The first time behind t0_ns for which a residual is not known. */
+static bool find_gap(const struct watt_attrib *at, const struct watt_ledger *residual,
+		     const struct watt_timeline *tl, uint64_t t0_ns, uint64_t t1_ns,
+		     struct watt_gap *ret)
+{
+	struct watt_gap gap;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++) {
+		if (!is_of_residual(at, residual, i) ||
+		    !watt_timeline_find_gap(tl, (size_t)at->tree.domains[i].channel, t0_ns, t1_ns,
+					    &gap) ||
+		    (found && gap.t0_ns >= ret->t0_ns))
+			continue;
+		*ret = gap;
+		found = true;
+	}
+	return found;
+}
+
+/* Adds the union of the gaps of its whole and its parts in the time that it takes now. */
+static void count_gaps(const struct watt_attrib *at, struct watt_ledger *residual,
+		       const struct watt_timeline *tl, uint64_t t1_ns)
+{
+	uint64_t t0_ns = residual->cursor_ns;
+	struct watt_gap gap = { 0 };
+
+	while (find_gap(at, residual, tl, t0_ns, t1_ns, &gap)) {
+		residual->gaps += gap.t0_ns != residual->gap_end_ns;
+		residual->gap_ns += gap.t1_ns - gap.t0_ns;
+		residual->gap_end_ns = t0_ns = gap.t1_ns;
+	}
+}
+
 /* Begins the ledger where its curve begins, at a slice's start. 1: not yet. */
 static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, const struct watt_slice *slice)
@@ -295,8 +368,10 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 			return r;
 		take_late(at, ledger, begin_nj - ledger->last_nj);
 	}
-	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL)
+	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL) {
 		ledger->is_usable = end_nj >= begin_nj;
+		count_gaps(at, ledger, tl, slice->t1_ns);
+	}
 	r = divide(at, ledger, slice, end_nj - begin_nj);
 	if (r < 0)
 		return r;
@@ -328,13 +403,12 @@ static bool is_silent_channel(const struct watt_attrib *at, const struct watt_le
 static bool is_silent(const struct watt_attrib *at, const struct watt_ledger *ledger,
 		      const struct watt_timeline *tl, uint64_t now_ns)
 {
-	int32_t parent = ledger->domain->parent;
 	size_t i;
 
 	if (ledger->domain->kind != WATT_DOMAIN_RESIDUAL)
 		return is_silent_channel(at, ledger, tl, now_ns);
 	for (i = 0; i < at->tree.n_domains; i++)
-		if ((at->tree.domains[i].parent == parent || (int32_t)i == parent) &&
+		if (is_of_residual(at, ledger, i) &&
 		    is_silent_channel(at, &at->ledgers[i], tl, now_ns))
 			return true;
 	return false;

@@ -130,19 +130,14 @@ static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at)
 	snap->n_rows = at->accounts.n;
 }
 
-static void fill_curve_stats(struct watt_domain_state *state, const struct watt_ledger *ledger,
-			     const struct watt_timeline *tl)
+static void fill_curve_stats(struct watt_domain_state *state, const struct watt_attrib *at,
+			     const struct watt_ledger *ledger, const struct watt_timeline *tl)
 {
-	struct watt_curve_stats stats = { 0 };
+	struct watt_curve_stats stats = { .gaps = ledger->gaps, .gap_ns = ledger->gap_ns };
 
-	if (ledger->domain->channel < 0) {
-		state->status = ledger->is_started ? WATT_STATUS_OK : WATT_STATUS_PENDING;
-		return;
-	}
-	watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
-	state->status = stats.status;
-	if (state->status == WATT_STATUS_OK && !ledger->is_started)
-		state->status = WATT_STATUS_PENDING;
+	state->status = watt_ledger_status(at, ledger, tl);
+	if (ledger->domain->channel >= 0)
+		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
 	state->samples = stats.samples;
 	state->errors = stats.errors;
 	state->wraps = stats.wraps;
@@ -152,10 +147,10 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 	state->ambiguous = stats.ambiguous;
 }
 
-static void fill_state(struct watt_domain_state *state, struct watt_ledger *ledger,
-		       const struct watt_timeline *tl)
+static void fill_state(struct watt_domain_state *state, const struct watt_attrib *at,
+		       const struct watt_ledger *ledger, const struct watt_timeline *tl)
 {
-	fill_curve_stats(state, ledger, tl);
+	fill_curve_stats(state, at, ledger, tl);
 	state->t_ns = ledger->cursor_ns;
 	state->energy_nj = ledger->energy_nj;
 	state->window_nj = ledger->energy_nj - ledger->base_energy_nj;
@@ -274,7 +269,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 	watt_hold_count_ahead(at);
 	add_rows(snap, at);
 	for (i = 0; i < at->tree.n_domains; i++) {
-		fill_state(&snap->states[i], &at->ledgers[i], tl);
+		fill_state(&snap->states[i], at, &at->ledgers[i], tl);
 		rebase_ledger(&at->ledgers[i]);
 	}
 	snap->t_ns = t_ns;

@@ -30,7 +30,9 @@ struct watt_ledger {
 	int64_t late_nj;
 	int64_t shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
 	int64_t check_nj;                            /* scratch of the conservation check */
-	uint64_t gaps, gap_ns;                       /* of a residual: of its parts */
+	/* Of a residual: when its whole or any of its parts had no energy. */
+	uint64_t gaps, gap_ns;
+	uint64_t gap_end_ns; /* of the newest one */
 	struct watt_baseline baseline;
 };
 
@@ -127,6 +129,9 @@ int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opt
 void watt_ledgers_done(struct watt_attrib *at);
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, uint64_t now_ns);
+/* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */
+enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
+				    const struct watt_timeline *tl);
 /* E(t) of a domain on its curve, or of a residual from those of its parts. */
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj);

@@ -27,7 +27,8 @@ NAMES(watt_status_name, enum watt_status,
 	[WATT_STATUS_FORBIDDEN] = "forbidden",
 	[WATT_STATUS_BROKEN] = "broken",
 	[WATT_STATUS_STUCK] = "stuck",
-	[WATT_STATUS_PENDING] = "pending")
+	[WATT_STATUS_PENDING] = "pending",
+	[WATT_STATUS_STALE] = "stale")
 
 NAMES(watt_origin_name, enum watt_origin,
 	[WATT_ORIGIN_MEASURED] = "measured",

@@ -16,6 +16,10 @@
 #define HALF_UW_NS 2000000
 /* Distance of power readings at which the trapezoid between them is not believed. */
 #define MIN_GAP_NS (500 * WATT_NSEC_PER_MSEC)
+/* However quick a sensor is, the machine may be too busy to read it. */
+#define MIN_PATIENCE_NS (2 * WATT_NSEC_PER_SEC)
+/* Of a sensor of which nobody knows how often it is read. */
+#define UNKNOWN_PATIENCE_NS (10 * WATT_NSEC_PER_SEC)
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel)
 {
@@ -233,17 +237,32 @@ int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t 
 	return 0;
 }
 
-bool watt_curve_has_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns)
+bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
+			 struct watt_gap *ret)
 {
 	size_t i;
 
-	for (i = find_point(curve, t0_ns + 1); i < curve->n; i++) {
-		if (point_at(curve, i)->is_gap)
-			return true;
-		if (point_at(curve, i)->t_ns >= t1_ns)
+	for (i = find_point(curve, t0_ns + 1); i < curve->n && t0_ns < t1_ns; i++) {
+		uint64_t from_ns = i ? point_at(curve, i - 1)->t_ns : t0_ns;
+
+		if (from_ns >= t1_ns)
 			break;
+		if (!point_at(curve, i)->is_gap)
+			continue;
+		ret->t0_ns = WATT_MAX(from_ns, t0_ns);
+		ret->t1_ns = WATT_MIN(point_at(curve, i)->t_ns, t1_ns);
+		return true;
 	}
 	return false;
+}
+
+uint64_t watt_curve_patience_ns(const struct watt_curve *curve)
+{
+	uint64_t period_ns = WATT_MAX(curve->channel->period_ns, curve->typical_ns);
+
+	/* a reading speaks of an instant that is so much older than itself */
+	return (period_ns ? MIN_PATIENCE_NS + 4 * period_ns : UNKNOWN_PATIENCE_NS) +
+	       curve->delay_ns + curve->channel->window_ns / 2;
 }
 
 void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns)

@@ -36,7 +36,11 @@ void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channe
 void watt_curve_done(struct watt_curve *curve);
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
 int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t *ret_nj);
-bool watt_curve_has_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns);
+/* As watt_timeline_find_gap(). */
+bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
+			 struct watt_gap *ret);
+/* As watt_curve_stats.patience_ns. */
+uint64_t watt_curve_patience_ns(const struct watt_curve *curve);
 void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns);
 
 #endif

@@ -70,6 +70,15 @@ void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_n
 void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
 			     struct watt_curve_stats *ret)
 {
-	if (channel < tl->n_curves)
-		*ret = tl->curves[channel].stats;
+	if (channel >= tl->n_curves)
+		return;
+	*ret = tl->curves[channel].stats;
+	ret->patience_ns = watt_curve_patience_ns(&tl->curves[channel]);
+}
+
+bool watt_timeline_find_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+			    uint64_t t1_ns, struct watt_gap *ret)
+{
+	return channel < tl->n_curves &&
+	       watt_curve_find_gap(&tl->curves[channel], t0_ns, t1_ns, ret);
 }

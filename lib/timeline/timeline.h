@@ -32,6 +32,7 @@ struct watt_curve_stats {
 	uint64_t disordered;     /* samples older than the one before: dropped */
 	uint64_t first_ns;       /* the curve begins here; 0: it has not begun */
 	uint64_t last_ns;        /* and is known up to here */
+	uint64_t patience_ns;    /* without a reading for so long, the sensor is not well */
 	enum watt_status status; /* of the newest sample */
 };
 
@@ -61,5 +62,18 @@ int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns);
 void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
 			     struct watt_curve_stats *ret);
+
+/* Time for which no energy is known. */
+struct watt_gap {
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+};
+
+/*
+ * The first gap of a channel that has a part behind t0_ns and before t1_ns, cut to that. false:
+ * there is none.
+ */
+bool watt_timeline_find_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+			    uint64_t t1_ns, struct watt_gap *ret);
 
 #endif

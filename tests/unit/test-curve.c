@@ -84,6 +84,7 @@ static void test_trapezoid(void **state)
 static void test_gap_is_flat(void **state)
 {
 	struct watt_curve curve;
+	struct watt_gap gap;
 
 	watt_curve_init(&curve, &power);
 	push(&curve, 100 * MS, 1000000, WATT_STATUS_OK);
@@ -95,12 +96,38 @@ static void test_gap_is_flat(void **state)
 	assert_int_equal(curve.stats.gaps, 1);
 	assert_int_equal(curve.stats.gap_ns, 200 * MS);
 	assert_int_equal(curve.stats.errors, 1);
-	assert_true(watt_curve_has_gap(&curve, 250 * MS, 300 * MS));
-	assert_false(watt_curve_has_gap(&curve, 400 * MS, 500 * MS));
+	assert_true(watt_curve_find_gap(&curve, 250 * MS, 300 * MS, &gap));
+	assert_int_equal(gap.t0_ns, 250 * MS);
+	assert_int_equal(gap.t1_ns, 300 * MS);
+	assert_true(watt_curve_find_gap(&curve, 0, 1000 * MS, &gap));
+	assert_int_equal(gap.t1_ns - gap.t0_ns, 200 * MS);
+	assert_false(watt_curve_find_gap(&curve, gap.t1_ns, 1000 * MS, &gap));
+	assert_false(watt_curve_find_gap(&curve, 0, gap.t0_ns, &gap));
+	assert_false(watt_curve_find_gap(&curve, 400 * MS, 500 * MS, &gap));
 	/* silence is a gap too */
 	push(&curve, 9000 * MS, 1000000, WATT_STATUS_OK);
 	assert_int_equal(energy_nj(&curve, 9000 * MS), 200000000);
 	assert_int_equal(curve.stats.gaps, 2);
+	watt_curve_done(&curve);
+}
+
+/* How long a sensor may say nothing follows from how often it has a value, and how late. */
+static void test_patience(void **state)
+{
+	struct watt_channel channel = power;
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &power);
+	assert_int_equal(watt_curve_patience_ns(&curve), 10000 * MS);
+	push(&curve, 100 * MS, 1, WATT_STATUS_OK);
+	push(&curve, 200 * MS, 1, WATT_STATUS_OK);
+	assert_int_equal(watt_curve_patience_ns(&curve), 2400 * MS);
+	watt_curve_done(&curve);
+	channel.period_ns = 10000 * MS;
+	channel.delay_ns = 3000 * MS;
+	channel.window_ns = 2000 * MS;
+	watt_curve_init(&curve, &channel);
+	assert_int_equal(watt_curve_patience_ns(&curve), 46000 * MS);
 	watt_curve_done(&curve);
 }
 
@@ -184,11 +211,11 @@ static void test_forgets(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interpolates),    cmocka_unit_test(test_telescopes),
-		cmocka_unit_test(test_trapezoid),       cmocka_unit_test(test_gap_is_flat),
-		cmocka_unit_test(test_counter_bridges), cmocka_unit_test(test_delay_and_window),
-		cmocka_unit_test(test_refuses),         cmocka_unit_test(test_signed),
-		cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_interpolates),     cmocka_unit_test(test_telescopes),
+		cmocka_unit_test(test_trapezoid),        cmocka_unit_test(test_gap_is_flat),
+		cmocka_unit_test(test_patience),         cmocka_unit_test(test_counter_bridges),
+		cmocka_unit_test(test_delay_and_window), cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_signed),           cmocka_unit_test(test_forgets),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);

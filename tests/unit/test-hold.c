@@ -196,6 +196,44 @@ static void test_does_not_wait_for_the_dead(void **state)
 	close_bench(&b);
 }
 
+/* A sensor of a long period is waited for as long as that takes, and one that hangs is said to. */
+static void test_waits_as_long_as_a_period(void **state)
+{
+	const struct watt_domain_state *slow;
+	struct bench b;
+	uint64_t t_ms;
+
+	open_bench(&b);
+	for (t_ms = 1000; t_ms <= 21000; t_ms += 500) {
+		b.t_ms = t_ms;
+		if (t_ms % 10000 == 1000)
+			read_sensor(&b, SLOW, WATT_STATUS_OK);
+		sweep(&b, t_ms);
+	}
+	watt_attrib_hold(b.at, 22000 * MS);
+	for (t_ms = 21500; t_ms <= 33000; t_ms += 500)
+		sweep(&b, t_ms);
+	assert_false(watt_attrib_is_held(b.at, b.tl));
+	read_sensor(&b, SLOW, WATT_STATUS_OK); /* two seconds late */
+	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
+	assert_true(watt_attrib_is_held(b.at, b.tl));
+	take(&b, 22000);
+	slow = watt_snapshot_get_domain_state(b.snap, SLOW);
+	assert_int_equal(slow->status, WATT_STATUS_OK);
+	assert_int_equal(slow->t_ns, 22000 * MS);
+	assert_int_equal(slow->energy_nj, 21000 * MS);
+	watt_attrib_hold(b.at, 90000 * MS);
+	for (t_ms = 33500; t_ms <= 91000; t_ms += 500)
+		sweep(&b, t_ms);
+	assert_true(watt_attrib_is_held(b.at, b.tl));
+	take(&b, 90000);
+	slow = watt_snapshot_get_domain_state(b.snap, SLOW);
+	assert_int_equal(slow->status, WATT_STATUS_STALE);
+	assert_int_equal(slow->t_ns, 33000 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, FAST)->status, WATT_STATUS_OK);
+	close_bench(&b);
+}
+
 /* Whoever has a name is asked for again, once. */
 static void test_asks_again(void **state)
 {
@@ -229,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_waits_for_the_slow),
 		cmocka_unit_test(test_never_takes_back),
 		cmocka_unit_test(test_does_not_wait_for_the_dead),
+		cmocka_unit_test(test_waits_as_long_as_a_period),
 		cmocka_unit_test(test_asks_again),
 	};
 
