@@ -8,7 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "usage-layout.h"
+#include "usage_layout.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

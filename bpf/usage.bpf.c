@@ -10,7 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "usage-layout.h"
+#include "usage_layout.h"
 #include "task.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

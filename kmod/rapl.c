@@ -15,7 +15,7 @@
 #include <linux/topology.h>
 
 #include "compat.h"
-#include "rapl-msr.h"
+#include "rapl_msr.h"
 #include "unit.h"
 
 struct counter {

@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-#define RECORDING "/tmp/guest-sensors.watt"
-#define REPORT "/tmp/guest-sensors.json"
+#define RECORDING "/tmp/guest_sensors.watt"
+#define REPORT "/tmp/guest_sensors.json"
 
 struct product {
 	json_t *report;

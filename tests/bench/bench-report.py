@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a report costs: of a recording of 10 minutes with 200 processes, made up by made-report, the
+"""What a report costs: of a recording of 10 minutes with 200 processes, made up by made_report, the
 time to write its page, the size of it, and how long a browser needs to show it.
 
 The time is that from the start of the navigation to the first chart that is drawn, by the page's
@@ -20,7 +20,7 @@ TOP = os.getcwd() if os.path.exists('tests/integration/browser.py') else os.path
 sys.path.insert(0, os.path.join(TOP, 'tests', 'integration'))
 import browser as chromium  # noqa: E402
 
-MADE = os.path.join(BUILD, 'tests', 'integration', 'made-report')
+MADE = os.path.join(BUILD, 'tests', 'integration', 'made_report')
 ROUNDS = 9
 BAR_S = 1.0
 

@@ -16,7 +16,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <empty.skel.h>
-#include <usage-layout.h>
+#include <usage_layout.h>
 #include <usage.skel.h>
 
 #include "base/util.h"

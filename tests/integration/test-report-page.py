@@ -3,7 +3,7 @@
 """The page of a report in a browser: it says what the JSON says, does what it offers, asks the
 network for nothing, and no name in it is ever more than a name.
 
-The recordings are made up by made-report, so that there is everything that can be in one.
+The recordings are made up by made_report, so that there is everything that can be in one.
 """
 import json
 import os
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser as chromium  # noqa: E402
 
 BUILD = os.environ['WATT_BUILD']
-MADE = os.path.join(BUILD, 'tests', 'integration', 'made-report')
+MADE = os.path.join(BUILD, 'tests', 'integration', 'made_report')
 BROWSER = None
 FOLDER = None
 

@@ -6,7 +6,7 @@
 
 #include <linux/types.h>
 
-#include <usage-layout.h>
+#include <usage_layout.h>
 
 #include "source/activity/move_log.h"
 

@@ -11,7 +11,7 @@
 
 #include <linux/types.h>
 
-#include <usage-layout.h>
+#include <usage_layout.h>
 
 #include "source/source.h"
 

@@ -15,7 +15,7 @@
 
 #include <bpf/bpf.h>
 #include <cpu_time.skel.h>
-#include <usage-layout.h>
+#include <usage_layout.h>
 
 #include "base/util.h"
 #include "source/activity/bpf_log.h"

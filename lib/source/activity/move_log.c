@@ -12,7 +12,7 @@
 
 #include <linux/types.h>
 
-#include <usage-layout.h>
+#include <usage_layout.h>
 
 #include "base/util.h"
 

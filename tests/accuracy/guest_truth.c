@@ -2,7 +2,7 @@
 /*
  * How far attribution is from the truth on a real kernel. The simulator (kmod/sim) accounts in the
  * kernel who runs on which CPU at each instant, at a known power, and shows the packages' energy as
- * sensors; a meter (guest-meter.h) measures those and attributes them by what the kernel tells
+ * sensors; a meter (guest_meter.h) measures those and attributes them by what the kernel tells
  * everybody. Both accounts of the same loads are held against each other, process by process.
  *
  * Runs in the guest (tests/guest/tests/sim-truth*), as root, with the simulator loaded. Prints one
@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "guest-load.h"
-#include "guest-meter.h"
+#include "guest_load.h"
+#include "guest_meter.h"
 
 #define RUN_MS 2000
 /* Idle power is known when the machine was seen idle for a second. */
@@ -356,7 +356,7 @@ static const struct meter *find_meter(const char *name)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: guest-truth [-vwx] [-s TEXT] library|command|module\n"
+	fprintf(stderr, "usage: guest_truth [-vwx] [-s TEXT] library|command|module\n"
 			"  -w       the clock is the host's: wider bounds\n"
 			"  -s TEXT  only scenarios that have TEXT in their names\n"
 			"  -x       let the meter attribute by something that says nothing\n");

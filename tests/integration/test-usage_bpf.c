@@ -16,9 +16,9 @@
 #include <bpf/libbpf.h>
 
 #include "base/clock.h"
-#include "switch-truth.h"
-#include "switch-truth.skel.h"
-#include "usage-rig.h"
+#include "switch_truth.h"
+#include "switch_truth.skel.h"
+#include "usage_rig.h"
 
 static uint64_t timeval_ns(const struct timeval *tv)
 {

@@ -2,15 +2,15 @@
 /*
  * Executes a known number of instructions, for the kernel module to count. Runs in the guest.
  *
- * usage: kmod-execute run N T     says "ready" and waits for SIGUSR1; then executes N instructions
+ * usage: kmod_execute run N T     says "ready" and waits for SIGUSR1; then executes N instructions
  *                                 itself, N in each of T threads that end, and N in a child that
  *                                 ends; says "CHILD USER ALL", what a counter of the kernel's own
  *                                 has of it all but the child, in user mode and in all, and waits
- *        kmod-execute loop N      executes N instructions and ends
- *        kmod-execute hold N      keeps N counters of CPU 0; says "ready", and waits
- *        kmod-execute switch N    goes to a child and back N times on one CPU, and says how many ns
+ *        kmod_execute loop N      executes N instructions and ends
+ *        kmod_execute hold N      keeps N counters of CPU 0; says "ready", and waits
+ *        kmod_execute switch N    goes to a child and back N times on one CPU, and says how many ns
  *                                 each way took
- *        kmod-execute switch-counted N    the same with a counter of each process
+ *        kmod_execute switch-counted N    the same with a counter of each process
  */
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -74,7 +74,7 @@ static unsigned long long read_counter(int fd)
 	uint64_t count = 0;
 
 	if (read(fd, &count, sizeof(count)) != sizeof(count))
-		perror("kmod-execute: counter");
+		perror("kmod_execute: counter");
 	return count;
 }
 
@@ -131,7 +131,7 @@ static int do_hold(unsigned long n)
 	for (; n > 0; n--) {
 		if (open_event(&attr, -1, 0) >= 0)
 			continue;
-		perror("kmod-execute: counter");
+		perror("kmod_execute: counter");
 		return 1;
 	}
 	puts("ready");
@@ -165,19 +165,19 @@ static int do_switch(unsigned long n, int is_counted)
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) || pipe(there) || pipe(back)) {
-		perror("kmod-execute");
+		perror("kmod_execute");
 		return 1;
 	}
 	if (!fork()) {
 		if (is_counted && open_counter(0) < 0)
-			perror("kmod-execute: counter");
+			perror("kmod_execute: counter");
 		close(there[1]);
 		while (pass_on(there[0], back[1]) == 0)
 			;
 		_exit(0);
 	}
 	if (is_counted && open_counter(0) < 0)
-		perror("kmod-execute: counter");
+		perror("kmod_execute: counter");
 	if (write(there[1], "", 1) != 1)
 		return 1;
 	for (i = 0; i < 100; i++)
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 		return do_switch(n, 0);
 	if (argc == 3 && !strcmp(argv[1], "switch-counted"))
 		return do_switch(n, 1);
-	fputs("usage: kmod-execute run N T | loop N | hold N | switch N | switch-counted N\n",
+	fputs("usage: kmod_execute run N T | loop N | hold N | switch N | switch-counted N\n",
 	      stderr);
 	return 2;
 }

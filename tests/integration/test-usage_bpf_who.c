@@ -15,7 +15,7 @@
 #include <linux/sched.h>
 
 #include "base/clock.h"
-#include "usage-rig.h"
+#include "usage_rig.h"
 
 /* As the kernel keeps it: 15 characters. */
 static const char *own_comm(void)

@@ -3,7 +3,7 @@
  * RAPL's registers and units: Intel's Software Developer's Manual, volume 4, and AMD's Processor
  * Programming References. A hypervisor may show registers that always read zero.
  */
-#include "rapl-msr.h"
+#include "rapl_msr.h"
 
 #include <linux/smp.h>
 #include <linux/string.h>

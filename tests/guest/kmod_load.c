@@ -2,23 +2,23 @@
 /*
  * Work for the kernel module to account, and readers of its files. Runs in the guest.
  *
- * usage: kmod-load threads N MS     N threads, each busy for MS ms of CPU time; then the process
+ * usage: kmod_load threads N MS     N threads, each busy for MS ms of CPU time; then the process
  *                                   says "PID CPU_NS" by its own clock and waits for a signal
- *        kmod-load storm N US       N children one after another, each busy for US us; then says
+ *        kmod_load storm N US       N children one after another, each busy for US us; then says
  *                                   how much CPU time they all used by wait4, and waits
- *        kmod-load many N           N children that sleep; says "ready", and waits
- *        kmod-load pulse N M MS     N processes of M threads, each of which runs for a moment every MS
+ *        kmod_load many N           N children that sleep; says "ready", and waits
+ *        kmod_load pulse N M MS     N processes of M threads, each of which runs for a moment every MS
  *                                   ms; says "ready", and waits
- *        kmod-load price WHAT N     does something N times and says how many ns one took: "fork" (a
+ *        kmod_load price WHAT N     does something N times and says how many ns one took: "fork" (a
  *                                   child that exits, and is waited for) or "packet" (sent to itself,
  *                                   and received)
- *        kmod-load balance FILE    reads the file, whole, and says
+ *        kmod_load balance FILE    reads the file, whole, and says
  *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
  *                                   in thousandths; the last is TOTAL less the three before
- *        kmod-load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
+ *        kmod_load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
  *                                   its own
- *        kmod-load nice CMD...     the command, which runs when nobody else does
- *        kmod-load read N FILE...   N processes that read the files over and over until a signal;
+ *        kmod_load nice CMD...     the command, which runs when nobody else does
+ *        kmod_load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
  */
 #include <arpa/inet.h>
@@ -116,7 +116,7 @@ static int do_many(unsigned long n)
 		if (clone(sleep_for_ever, stacks + n * stack_bytes,
 			  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, NULL) >= 0)
 			continue;
-		fprintf(stderr, "kmod-load: %lu children short: %s\n", n, strerror(errno));
+		fprintf(stderr, "kmod_load: %lu children short: %s\n", n, strerror(errno));
 		return 1;
 	}
 	puts("ready");
@@ -196,7 +196,7 @@ static int open_echo(void)
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) ||
 	    getsockname(fd, (struct sockaddr *)&address, &length) ||
 	    connect(fd, (struct sockaddr *)&address, length)) {
-		perror("kmod-load: a socket to itself");
+		perror("kmod_load: a socket to itself");
 		exit(1);
 	}
 	return fd;
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 		return do_contain(argv + 2);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
-	fputs("usage: kmod-load threads N MS | storm N US | many N | pulse N M MS | price WHAT N | "
+	fputs("usage: kmod_load threads N MS | storm N US | many N | pulse N M MS | price WHAT N | "
 	      "balance FILE | contain CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;

@@ -3,7 +3,7 @@
  * The meters. The library is a session in this process; the command records, and reports of the
  * recording; the module is a file. Where the product says that something is wrong, so does this.
  */
-#include "guest-meter.h"
+#include "guest_meter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <jansson.h>
 #include <wattribute/wattribute.h>
 
-#include "guest-load.h"
+#include "guest_load.h"
 
 #define MODULE "/modules/wattribute.ko"
 #define MODULE_PARAMETERS "sample_ns=25000000 window_ns=200000000"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How each load behaves. What is said in the header holds for all of them. */
-#include "guest-load.h"
+#include "guest_load.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 void load_die(const char *what, int error)
 {
-	fprintf(stderr, "guest-truth: %s: %s\n", what, strerror(error));
+	fprintf(stderr, "guest_truth: %s: %s\n", what, strerror(error));
 	exit(1);
 }
 

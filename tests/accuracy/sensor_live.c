@@ -3,7 +3,7 @@
  * A session of the library's own on simulated zones: one whose reads fail, one that is not there.
  * Missing is a status and no energy; when they are back all that they counted is there, once.
  */
-#include "sensor-live.h"
+#include "sensor_live.h"
 
 #include <errno.h>
 #include <inttypes.h>

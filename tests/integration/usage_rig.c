@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the source and keeps the books. Its own process is the ancestor of what is tested. */
-#include "usage-rig.h"
+#include "usage_rig.h"
 
 #include <stdio.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "usage-rig.h"
+#include "usage_rig.h"
 
 #define THREADS 2
 #define PROCESSES 3

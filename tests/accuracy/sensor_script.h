@@ -7,7 +7,7 @@
 #ifndef WATT_TESTS_SENSOR_SCRIPT_H
 #define WATT_TESTS_SENSOR_SCRIPT_H
 
-#define SENSOR_SCRIPT_LOG "/tmp/guest-sensors.log"
+#define SENSOR_SCRIPT_LOG "/tmp/guest_sensors.log"
 
 struct sensor_script {
 	const char *name;

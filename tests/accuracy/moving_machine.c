@@ -2,7 +2,7 @@
 /*
  * Runs the moving machine in a directory, so that any meter can be pointed at it, and tells the
  * truth at the end.
- * usage: moving-machine DIR [SECONDS]
+ * usage: moving_machine DIR [SECONDS]
  */
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * A report of a recording that never was: for tests of what is shown, with names that nobody
  * should have, sensors that fail, and nothing at all.
  *
- * usage: made-report KIND html|json|text     KIND: see kinds[]
+ * usage: made_report KIND html|json|text     KIND: see kinds[]
  */
 #include <errno.h>
 #include <math.h>
@@ -382,7 +382,7 @@ int main(int argc, char **argv)
 		if (strcmp(kinds[i].name, argv[1]) == 0)
 			kind = &kinds[i];
 	if (!kind) {
-		fputs("usage: made-report KIND html|json|text\n", stderr);
+		fputs("usage: made_report KIND html|json|text\n", stderr);
 		return 2;
 	}
 	text_init();
@@ -404,6 +404,6 @@ int main(int argc, char **argv)
 	ranking_build(&report.ranking, RANK_BY_PROCESS, &run.series, &run.phases.whole);
 	r = print(&report, argv[2]);
 	if (r < 0)
-		fprintf(stderr, "made-report: %s\n", strerror(-r));
+		fprintf(stderr, "made_report: %s\n", strerror(-r));
 	return r < 0 ? 1 : 0;
 }

@@ -97,7 +97,7 @@ static uint64_t rnd(struct rig *rig, uint64_t n)
 static void must(int r)
 {
 	if (r < 0) {
-		fprintf(stderr, "simulated-machine: %s\n", strerror(-r));
+		fprintf(stderr, "simulated_machine: %s\n", strerror(-r));
 		exit(1);
 	}
 }
@@ -264,7 +264,7 @@ static struct watt_snapshot *snapshot(struct rig *rig)
 
 	must(watt_attrib_snapshot(rig->at, rig->tl, rig->t_ns, 0, NULL, &quality, &snap));
 	if (watt_snapshot_get_quality(snap)->check_failures) {
-		fprintf(stderr, "simulated-machine: energy is not conserved\n");
+		fprintf(stderr, "simulated_machine: energy is not conserved\n");
 		exit(1);
 	}
 	return snap;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sensor-script.h"
+#include "sensor_script.h"
 
 /* With the sensors of this script, which is not played. Prints what it finds. */
 bool sensor_live_judge(const struct sensor_script *script);

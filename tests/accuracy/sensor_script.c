@@ -3,7 +3,7 @@
  * The scripts. Times are those at which something is asked for; when it happened is what the log
  * says.
  */
-#include "sensor-script.h"
+#include "sensor_script.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "../guest/sim.h"
-#include "power-log.h"
+#include "power_log.h"
 
 #define NS_PER_MS 1000000ULL
 #define REST_MS 300 /* at both ends: several readings of every sensor */

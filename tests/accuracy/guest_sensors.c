@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether totals are right whatever sensors do. The simulator (kmod/sim) shows sensors to the
- * kernel's own cores, and scripts (sensor-script.c) have them wrap, begin anew, fail, go away and
+ * kernel's own cores, and scripts (sensor_script.c) have them wrap, begin anew, fail, go away and
  * come back, while `wattribute record` measures; its totals and what it says of losses are held
  * against what the meters truly used. In the guest, as root: tests/guest/tests/sim-totals.
  *
- * usage: guest-sensors SCRIPT...     measures while each script is played, and judges
- *        guest-sensors --stat SCRIPT   what `wattribute stat` says of package-0 with what is in it
- *        guest-sensors --live          what the library says of sensors while they fail
- *        guest-sensors --play SCRIPT
+ * usage: guest_sensors SCRIPT...     measures while each script is played, and judges
+ *        guest_sensors --stat SCRIPT   what `wattribute stat` says of package-0 with what is in it
+ *        guest_sensors --live          what the library says of sensors while they fail
+ *        guest_sensors --play SCRIPT
  *
  * How far a total may be off is computed from the sensor and from the readings, never chosen:
  *     counter: two units and 2 uJ, which is what its file cuts off
@@ -26,10 +26,10 @@
 #include <string.h>
 
 #include "../guest/sim.h"
-#include "power-log.h"
+#include "power_log.h"
 #include "product.h"
-#include "sensor-live.h"
-#include "sensor-script.h"
+#include "sensor_live.h"
+#include "sensor_script.h"
 
 #define TRIES 6
 #define STALL_NS 450000000ULL /* less than the shortest wrap, and than what is a gap */
@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 	} else if (argc > 1) {
 		is_ok = measure_all(argv[0], argv + 1);
 	} else {
-		fprintf(stderr, "usage: guest-sensors [--stat|--live|--play] SCRIPT...\n");
+		fprintf(stderr, "usage: guest_sensors [--stat|--live|--play] SCRIPT...\n");
 		return 2;
 	}
 	return is_ok ? 0 : 1;

@@ -486,5 +486,5 @@ int main(void)
 		cmocka_unit_test(test_conservation),
 	};
 
-	return cmocka_run_group_tests_name("moving-machine", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("moving_machine", tests, set_up, tear_down);
 }

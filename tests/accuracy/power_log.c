@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line for each step: METER T_NS ENERGY_NJ POWER_UW. */
-#include "power-log.h"
+#include "power_log.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "switch-truth.h"
+#include "switch_truth.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
