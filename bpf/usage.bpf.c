@@ -17,7 +17,13 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* How long the smallest distance between the clocks is believed. */
 #define WINDOW_NS 1000000000ULL
-#define BPF_TASK_ITER_THREADS 1
+/* Tasks that are visited between two looks at the clock. */
+#define VISITS_PER_LOOK 32
+/* More than any machine has tasks. */
+#define STEPS_MOST (1u << 23)
+/* Sweeps after which a place is marked as in use again, and those after which it is free. */
+#define SEEN_REFRESH 8
+#define SEEN_FREE 16
 
 /* There where the kernel keeps irq time out of the tasks' time. */
 struct irqtime___any {
@@ -32,11 +38,13 @@ struct {
 	__type(value, struct watt_bpf_record);
 } records SEC(".maps");
 
+/* User space sets how many there are, a power of two. Mappable only to lie on cache lines. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WATT_BPF_SEEN);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct watt_bpf_seen);
+	__type(value, struct watt_bpf_seen_set);
 } seen SEC(".maps");
 
 /* Per CPU; user space sets how many there are. */
@@ -102,13 +110,19 @@ struct watt_bpf_sweep sweep;
 __u64 lost;
 /* Slots [dying_tail, dying_head) modulo their number may be in use; dying_last: head of a sweep. */
 __u32 dying_head, dying_tail, dying_last;
+/* Tasks are found by following the kernel's list, not by its iterator. */
+const volatile bool walks_by_hand;
 /* The dying are kept: nothing else tells of the dead. */
 const volatile bool keeps_dying;
 
-extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
-			     unsigned int flags) __ksym __weak;
-extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
-extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
+/* The number of sets is two to the power of it. */
+const volatile __u32 seen_bits;
+const volatile __u32 n_records_most = WATT_BPF_RECORDS;
+/* What one pass may take, for it keeps the kernel from freeing memory (RCU). */
+const volatile __u64 pass_ns = WATT_BPF_PASS_NS;
+const volatile __u32 pass_tasks = WATT_BPF_PASS_TASKS;
+
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
@@ -164,63 +178,148 @@ static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 	return distance_ns - least_ns;
 }
 
+/* ---- what was last told of each task ---- */
+
+/*
+ * Ids in a row share a set, so that it is fetched once for all of them. Those that are far apart
+ * are spread by folding in the upper bits, whatever power of two lies between them.
+ */
+static __always_inline struct watt_bpf_seen_set *seen_set(__u32 tid)
+{
+	__u32 key = tid / WATT_BPF_SEEN_WAYS;
+
+	key = (key ^ key >> seen_bits) & ((1u << seen_bits) - 1);
+	return bpf_map_lookup_elem(&seen, &key);
+}
+
+/* In sweeps, since it was marked. */
+static __always_inline __u32 seen_age(const struct watt_bpf_seen *last)
+{
+	return (sweep.number - last->id) & WATT_BPF_SEEN_NUMBERS;
+}
+
+static __always_inline __u32 seen_id(__u32 tid)
+{
+	return tid << WATT_BPF_SEEN_SHIFT | (sweep.number & WATT_BPF_SEEN_NUMBERS);
+}
+
+static __always_inline struct watt_bpf_seen *seen_find(struct watt_bpf_seen_set *set, __u32 tid,
+						       __u32 start)
+{
+#pragma unroll
+	for (__u32 i = 0; i < WATT_BPF_SEEN_WAYS; i++) {
+		struct watt_bpf_seen *last = &set->way[(tid + i) % WATT_BPF_SEEN_WAYS];
+
+		if (last->id >> WATT_BPF_SEEN_SHIFT == tid && last->start == start)
+			return last;
+	}
+	return NULL;
+}
+
+/* A place that no task has, or that of one that is no more. NULL: this one is not remembered. */
+static __always_inline struct watt_bpf_seen *seen_claim(struct watt_bpf_seen_set *set, __u32 tid,
+							__u32 start)
+{
+#pragma unroll
+	for (__u32 i = 0; i < WATT_BPF_SEEN_WAYS; i++) {
+		struct watt_bpf_seen *last = &set->way[(tid + i) % WATT_BPF_SEEN_WAYS];
+
+		if (last->id && seen_age(last) <= SEEN_FREE)
+			continue;
+		last->start = start;
+		last->told = 0;
+		return last;
+	}
+	return NULL;
+}
+
+/* ---- the sweep ---- */
+
+/*
+ * Extrapolated is only what is remembered: the next record must not fall below it. last: NULL if
+ * the task is not.
+ */
 static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_seen *last,
-				      __u32 tag, bool is_running)
+				      bool is_running)
 {
 	__u32 n = sweep.n_records;
 	struct watt_bpf_record *record;
-	__u64 now_ns, told_ns = 0;
+	__u64 now_ns;
 
-	/* It has been told of, or will be, by what ends its curve. */
-	if (keeps_dying && task_is_gone(task))
-		return;
 	record = bpf_map_lookup_elem(&records, &n);
-	if (!record) {
-		sweep.n_left++;
+	if (!record)
 		return;
-	}
 	now_ns = bpf_ktime_get_ns();
 	record_fill(record, task, WATT_BPF_TASK, now_ns);
 	if (is_running) {
-		record->cpu_ns += running_ns(task, now_ns);
 		record->flags |= WATT_BPF_RUNNING;
+		if (last)
+			record->cpu_ns += running_ns(task, now_ns);
 	} else if (task_is_zombie(task)) {
 		record->flags |= WATT_BPF_ZOMBIE;
 	}
-	if (last->tag == tag)
-		told_ns = last->told >> 1;
-	/* Too far extrapolated last time: wait until the counter has caught up. */
-	if (record->cpu_ns < told_ns)
-		record->cpu_ns = told_ns;
-	last->tag = tag;
-	last->number = sweep.number;
-	last->told = record->cpu_ns << 1 | is_running;
 	sweep.n_records = n + 1;
+	if (!last)
+		return;
+	/* Too far extrapolated last time: wait until the counter has caught up. */
+	if (record->cpu_ns < last->told >> 1)
+		record->cpu_ns = last->told >> 1;
+	last->id = seen_id(record->tid);
+	last->told = record->cpu_ns << 1 | is_running;
 }
 
-static __always_inline void visit_task(struct task_struct *task)
+/*
+ * A walk by hand comes to all tasks of the list. What BPF may not be given by its id is not there
+ * for it: a sandbox's kernel hides some of its own.
+ */
+static __always_inline bool may_tell(__u32 tid)
 {
-	__u32 tid = task->pid, key = tid & (WATT_BPF_SEEN - 1), tag;
+	struct task_struct *task;
+
+	if (!walks_by_hand)
+		return true;
+	task = bpf_task_from_pid(tid);
+	if (!task)
+		return false;
+	bpf_task_release(task);
+	return true;
+}
+
+/* false: it is not there for us. */
+static __always_inline bool visit_task(struct task_struct *task)
+{
+	__u32 tid = task->pid, start = task->start_boottime, age;
+	struct watt_bpf_seen_set *set;
 	struct watt_bpf_seen *last;
 	bool is_running;
 
 	if (!tid)
-		return;
-	sweep.n_tasks++;
-	last = bpf_map_lookup_elem(&seen, &key);
-	if (!last)
-		return;
-	tag = (__u32)task->start_boottime ^ (tid & ~(WATT_BPF_SEEN - 1));
+		return false;
+	set = seen_set(tid);
+	if (!set)
+		return false;
 	is_running = task_is_running(task);
-	if (last->tag == tag) {
-		if (last->number == sweep.number)
-			return;
-		if (!sweep.is_full && !is_running && last->told == task->se.sum_exec_runtime << 1)
-			return;
+	last = seen_find(set, tid, start);
+	if (!last && !may_tell(tid))
+		return false;
+	sweep.n_tasks++;
+	if (last) {
+		age = seen_age(last);
+		if (!age)
+			return true;
+		if (!sweep.is_full && !is_running && last->told == task->se.sum_exec_runtime << 1) {
+			if (age >= SEEN_REFRESH)
+				last->id = seen_id(tid);
+			return true;
+		}
 	} else if (task_is_new(task)) {
-		return;
+		return true;
 	}
-	tell_task(task, last, tag, is_running);
+	/* It has been told of, or will be, by what ends its curve. */
+	if (keeps_dying && task_is_gone(task))
+		return true;
+	tell_task(task, last ? last : seen_claim(set, tid, start), is_running);
+	return true;
 }
 
 static __always_inline void find_abilities(void)
@@ -310,24 +409,103 @@ static __always_inline void bury_dead(void)
 	dying_last = head;
 }
 
+static __always_inline struct task_struct *task_at(struct list_head *node, __u32 offset)
+{
+	return cheap_to_verify((void *)node - offset);
+}
+
+/* The next thread of its process, or the leader of the next one, as the kernel's own walks go. */
+static __always_inline struct task_struct *next_task(struct task_struct *task)
+{
+	struct list_head *node = task->thread_node.next;
+
+	if (node != &task->signal->thread_head)
+		return task_at(node, bpf_core_field_offset(struct task_struct, thread_node));
+	return task_at(task->group_leader->tasks.next,
+		       bpf_core_field_offset(struct task_struct, tasks));
+}
+
+/* The last task of the pass before, or of an earlier one if it is no more. NULL: all are gone. */
+static __always_inline struct task_struct *resume(void)
+{
+	struct task_struct *task, *found;
+
+	for (__u32 i = 1; i <= WATT_BPF_PLACES && i <= sweep.n_passes; i++) {
+		struct watt_bpf_place *place =
+			&sweep.places[(sweep.n_passes - i) % WATT_BPF_PLACES];
+
+		task = bpf_task_from_pid(place->tid);
+		if (!task)
+			continue;
+		found = task->start_boottime == place->start_ns ? cheap_to_verify(task) : NULL;
+		bpf_task_release(task);
+		if (!found)
+			continue;
+		sweep.n_tasks = place->n_tasks;
+		return found;
+	}
+	sweep.n_tasks = 0;
+	return NULL;
+}
+
+struct walk {
+	struct task_struct *task, *first;
+	struct task_struct *place; /* the last that is there for us */
+	__u64 end_ns;
+	__u32 n, n_most;
+};
+
+static long walk_on(__u32 i, struct walk *walk)
+{
+	struct task_struct *task = cheap_to_verify(walk->task);
+
+	if (sweep.n_records >= n_records_most || walk->n >= walk->n_most)
+		return 1;
+	if (walk->n++ % VISITS_PER_LOOK == VISITS_PER_LOOK - 1 && bpf_ktime_get_ns() > walk->end_ns)
+		return 1;
+	task = next_task(task);
+	walk->task = task;
+	if (visit_task(task))
+		walk->place = task;
+	if (task != walk->first)
+		return 0;
+	sweep.is_over = 1;
+	return 1;
+}
+
+static __always_inline void remember_place(struct task_struct *task)
+{
+	struct watt_bpf_place *place = &sweep.places[sweep.n_passes % WATT_BPF_PLACES];
+
+	place->start_ns = task->start_boottime;
+	place->tid = task->pid;
+	place->n_tasks = sweep.n_tasks;
+	sweep.n_passes++;
+}
+
+/*
+ * One pass of a walk around the list of all tasks, which begins and ends with the caller: it stays
+ * in the list.
+ */
 SEC("syscall")
 int sweep_call(void *ctx)
 {
-	struct bpf_iter_task it;
-	struct task_struct *task;
+	struct walk walk = { .n_most = pass_tasks };
 
 	find_abilities();
-	bury_dead();
 	bpf_rcu_read_lock();
-	bpf_iter_task_new(&it, NULL, BPF_TASK_ITER_THREADS);
-	while ((task = bpf_iter_task_next(&it)))
-		visit_task(cheap_to_verify(task));
-	bpf_iter_task_destroy(&it);
+	walk.first = cheap_to_verify(bpf_get_current_task_btf());
+	walk.task = resume();
+	if (!walk.task)
+		walk.task = walk.first;
+	walk.place = walk.task;
+	walk.end_ns = bpf_ktime_get_ns() + pass_ns;
+	bpf_loop(STEPS_MOST, walk_on, &walk, 0);
+	remember_place(cheap_to_verify(walk.place));
 	bpf_rcu_read_unlock();
 	return 0;
 }
 
-/* For the iterator, which has no moment of its own to do it. */
 SEC("syscall")
 int bury_call(void *ctx)
 {
@@ -345,6 +523,9 @@ int sweep_iter(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	visit_task(task);
+	/* Whoever reads gets a byte, and reads on when there is room again. */
+	if (sweep.n_records >= n_records_most)
+		bpf_seq_write(ctx->meta->seq, "", 1);
 	return 0;
 }
 
@@ -362,8 +543,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 {
-	__u32 key = task->pid & (WATT_BPF_SEEN - 1);
 	struct watt_bpf_record *record = reserve();
+	struct watt_bpf_seen_set *set;
 	struct watt_bpf_seen *last;
 
 	if (record) {
@@ -373,9 +554,10 @@ int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 	}
 	if (old_pid == task->pid)
 		return 0;
-	last = bpf_map_lookup_elem(&seen, &key);
+	set = seen_set(task->pid);
+	last = set ? seen_find(set, task->pid, task->start_boottime) : NULL;
 	if (last)
-		last->tag = 0;
+		last->id = 0;
 	return 0;
 }
 

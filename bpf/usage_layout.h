@@ -6,10 +6,20 @@
 #ifndef WATT_BPF_LAYOUT_H
 #define WATT_BPF_LAYOUT_H
 
-/* Records that one pass over the tasks can write; the rest comes with the next pass. */
+/* Records that can be written before user space has to take them. */
 #define WATT_BPF_RECORDS 8192u
-/* Tasks whose last value is remembered; a power of two. */
-#define WATT_BPF_SEEN 65536u
+
+/* After so long, and so many tasks, a pass over the tasks ends; the next one goes on from there. */
+#define WATT_BPF_PASS_NS 500000u
+#define WATT_BPF_PASS_TASKS 4096u
+/* Passes whose last task is known, for a later one to go on from. */
+#define WATT_BPF_PLACES 8u
+
+/* Tasks that share a set of places to be remembered in: a cache line. */
+#define WATT_BPF_SEEN_WAYS 4u
+/* Ids have 22 bits; the rest of the word is the lower part of a sweep's number. */
+#define WATT_BPF_SEEN_SHIFT 10u
+#define WATT_BPF_SEEN_NUMBERS ((1u << WATT_BPF_SEEN_SHIFT) - 1)
 
 /* Migrations of one CPU that wait to be read; a power of two. */
 #define WATT_BPF_MOVES 512u
@@ -81,24 +91,38 @@ enum watt_bpf_ability {
 	WATT_BPF_HAS_IRQTIME = 1u << 1, /* irq time is kept out of the tasks' time */
 };
 
-/* One sweep: user space sets the first three, the programs the rest. */
-struct watt_bpf_sweep {
-	__u32 number; /* of the sweep, never 0; the passes of one sweep share it */
-	__u32 is_full;
-	__u32 reserved;
-	__u32 n_records; /* written by this pass */
-	__u32 n_tasks;   /* walked over by this pass */
-	__u32 n_left;    /* did not fit in this pass */
-	__u32 abilities;
-	__u32 reserved2;
+/* Where a pass ended. */
+struct watt_bpf_place {
+	__u64 start_ns; /* of the task */
+	__u32 tid;
+	__u32 n_tasks; /* of the sweep so far */
 };
 
-/* What was last told of the task that has this slot. */
-struct watt_bpf_seen {
-	__u32 tag;    /* of the task */
-	__u32 number; /* of the sweep that told it */
-	__u64 told;   /* cpu_ns << 1 | 1 if it was running */
+/* One sweep: user space sets the first four and clears the rest, then the programs go on. */
+struct watt_bpf_sweep {
+	__u32 number; /* of the sweep */
+	__u32 is_full;
+	__u32 n_records; /* not yet taken */
+	__u32 n_passes;
+	__u32 n_tasks; /* walked over */
+	__u32 is_over; /* all of them were */
+	__u32 abilities;
+	__u32 reserved;
+	struct watt_bpf_place places[WATT_BPF_PLACES]; /* by the number of the pass */
 };
+
+/* What was last told of a task. */
+struct watt_bpf_seen {
+	__u32 id;    /* tid << 10 | number of a sweep not long ago; 0: nobody's */
+	__u32 start; /* the lower half of when the task started */
+	__u64 told;  /* cpu_ns << 1 | 1 if it was running */
+};
+
+struct watt_bpf_seen_set {
+	struct watt_bpf_seen way[WATT_BPF_SEEN_WAYS];
+};
+
+_Static_assert(sizeof(struct watt_bpf_seen_set) == 64, "a set is a cache line");
 
 /* How far the task clock of a CPU is behind CLOCK_MONOTONIC. */
 struct watt_bpf_clock {

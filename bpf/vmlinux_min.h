@@ -69,10 +69,6 @@ enum {
 	BPF_RB_AVAIL_DATA = 0,
 };
 
-struct bpf_iter_task {
-	__u64 __opaque[3];
-} __attribute__((aligned(8)));
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 enum cgroup_subsys_id {
@@ -94,6 +90,11 @@ enum cgroup_subsys_id {
 typedef struct {
 	uid_t val;
 } kuid_t;
+
+struct list_head {
+	struct list_head *next;
+	struct list_head *prev;
+};
 
 struct kernfs_node {
 	u64 id;
@@ -128,6 +129,7 @@ struct sched_entity {
 
 struct signal_struct {
 	int nr_threads;
+	struct list_head thread_head;
 };
 
 struct task_struct {
@@ -136,11 +138,13 @@ struct task_struct {
 	unsigned int flags;
 	int on_cpu;
 	struct sched_entity se;
+	struct list_head tasks;
 	int exit_state;
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct list_head thread_node;
 	u64 start_boottime;
 	const struct cred *cred;
 	char comm[16];
@@ -148,8 +152,12 @@ struct task_struct {
 	struct css_set *cgroups;
 };
 
+struct seq_file;
+
 struct bpf_iter_meta {
-	u64 seq_num;
+	union {
+		struct seq_file *seq;
+	};
 };
 
 struct bpf_iter__task {

@@ -6,12 +6,8 @@
 #include "bench.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,6 +15,7 @@
 #include <usage_layout.h>
 #include <usage.skel.h>
 
+#include "../crowd.h"
 #include "base/util.h"
 #include "source/config/config.h"
 #include "source/activity/bpf.h"
@@ -34,74 +31,29 @@ static struct watt_cpu_map map = { .slot = slots };
 
 /* ---- tasks ---- */
 
-static void *wait_thread(void *data)
-{
-	pause();
-	return NULL;
-}
-
-static void be_threads(unsigned int n)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 16384);
-	for (unsigned int i = 1; i < n; i++)
-		if (pthread_create(&thread, &attr, wait_thread, NULL) != 0)
-			_exit(1);
-}
-
-/* One process with n tasks, asleep when this returns. */
-static pid_t make_process(unsigned int n)
-{
-	int fds[2];
-	char byte;
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		bench_exit(1, "pipe: %s", strerror(errno));
-	pid = fork();
-	if (pid < 0)
-		bench_exit(BENCH_SKIP, "no more processes: %s", strerror(errno));
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		be_threads(n);
-		close(fds[0]);
-		if (write(fds[1], "", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	close(fds[1]);
-	if (read(fds[0], &byte, 1) != 1)
-		bench_exit(BENCH_SKIP, "no more threads");
-	close(fds[0]);
-	return pid;
-}
-
-struct crowd {
-	pid_t pids[1000];
-	size_t n;
-};
-
-/* Up to 1,000 tasks are processes, more are threads: they would not fit into memory. */
-static void crowd_grow(struct crowd *crowd, unsigned int n_tasks)
+/*
+ * Up to 1,000 tasks are processes, more are threads: they would not fit into memory. false: this
+ * machine has no room for so many.
+ */
+static bool grow_crowd(struct crowd *crowd, unsigned int n_tasks)
 {
 	unsigned int n_each = n_tasks > 1000 ? THREADS_EACH : 1;
 
-	for (unsigned int i = 0; i < n_tasks; i += n_each)
-		crowd->pids[crowd->n++] = make_process(n_each);
+	if (crowd_id_limit() < n_tasks + n_tasks / 2) {
+		fprintf(stderr, "%u tasks need a kernel.pid_max above %u\n", n_tasks,
+			n_tasks + n_tasks / 2);
+		return false;
+	}
+	crowd->is_apart = true;
+	for (unsigned int i = 0; i < n_tasks; i += n_each) {
+		if (crowd_add(crowd, n_each) == (int)n_each)
+			continue;
+		fprintf(stderr, "no more than %zu of %u tasks could be made\n", crowd->n_tasks,
+			n_tasks);
+		return false;
+	}
 	bench_sleep_ns(300 * WATT_NSEC_PER_MSEC);
-}
-
-static void crowd_kill(struct crowd *crowd)
-{
-	for (size_t i = 0; i < crowd->n; i++)
-		kill(crowd->pids[i], SIGKILL);
-	for (size_t i = 0; i < crowd->n; i++)
-		waitpid(crowd->pids[i], NULL, 0);
-	crowd->n = 0;
+	return true;
 }
 
 /* ---- the ways to look at them ---- */
@@ -324,7 +276,9 @@ static void run_hooks(struct watt_bpf_object *object, struct hook *hooks, size_t
 		bench_sleep_ns(20 * WATT_NSEC_PER_MSEC);
 		for (size_t i = 0; i < n; i++)
 			hook_round(&hooks[i], round > 0);
-		watt_bpf_object_walk(object);
+		watt_bpf_object_begin(object, false);
+		while (watt_bpf_object_walk(object) > 0)
+			watt_bpf_object_sweep(object)->n_records = 0;
 		list.n = 0;
 		watt_move_log_drain(&moves, UINT64_MAX, &list);
 	}
@@ -378,7 +332,7 @@ static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 int main(void)
 {
-	static const unsigned int sizes[] = { 100, 1000, 10000 };
+	static const unsigned int sizes[] = { 100, 1000, 10000, 50000 };
 	struct watt_diag diag = { 0 };
 	struct crowd crowd = { .n = 0 };
 
@@ -392,10 +346,11 @@ int main(void)
 	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
 		slots[cpu] = (uint16_t)cpu;
 	for (size_t i = 0; i < WATT_ARRAY_SIZE(sizes); i++) {
-		crowd_grow(&crowd, sizes[i]);
-		bench_mode(WATT_BPF_MODE_CALL, "one call", sizes[i] >= 1000 ? 0.25 : 0);
-		bench_mode(WATT_BPF_MODE_ITER, "iterator", 0);
-		bench_proc(sizes[i] > 1000);
+		if (grow_crowd(&crowd, sizes[i])) {
+			bench_mode(WATT_BPF_MODE_CALL, "calls", sizes[i] >= 1000 ? 0.25 : 0);
+			bench_mode(WATT_BPF_MODE_ITER, "iterator", 0);
+			bench_proc(sizes[i] > 1000);
+		}
 		crowd_kill(&crowd);
 	}
 	bench_hooks(WATT_BPF_MODE_CALL, "keeps the dying");

@@ -6,14 +6,13 @@
  */
 #include "../unit/unit.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <linux/sched.h>
 
+#include "../crowd.h"
 #include "base/clock.h"
 #include "usage_rig.h"
 
@@ -344,62 +343,75 @@ static void test_same_by_both_ways(void **state)
 	rig_close(iter);
 }
 
-static void *wait_thread(void *data)
+/* More tasks than there is room for records, with ids far apart. */
+static unsigned int grow_crowd(struct crowd *crowd)
 {
-	pause();
-	return NULL;
+	unsigned int n = getenv("WATT_TEST_FEW") ? 2000 : 10000;
+
+	if (n > crowd_id_limit() / 3)
+		n = crowd_id_limit() / 3;
+	crowd->is_apart = true;
+	while (crowd->n_tasks < n && crowd_add(crowd, 500) == 500)
+		;
+	usleep(100000);
+	return (unsigned int)crowd->n_tasks;
 }
 
-static void sleep_in_threads(void *data)
+/* How often tasks of the crowd were told of in the last sweep. */
+static size_t count_told(const struct rig *rig, const struct crowd *crowd)
 {
-	volatile int *n_started = data;
-	pthread_attr_t attr;
-	pthread_t thread;
+	size_t n = 0;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 16384);
-	for (int i = 0; i < (getenv("WATT_TEST_FEW") ? 2000 : 9000); i++) {
-		if (pthread_create(&thread, &attr, wait_thread, NULL) != 0)
-			break;
-		*n_started = i + 1;
+	for (size_t i = 0; i < rig->batch.n_records; i++) {
+		const struct watt_usage *record = &rig->batch.records[i];
+
+		if (record->kind != WATT_USAGE_TASK)
+			continue;
+		for (size_t k = 0; k < crowd->n; k++)
+			n += record->tgid == (uint32_t)crowd->pids[k];
 	}
-	*n_started = -*n_started;
-	pause();
+	return n;
 }
 
-/* More tasks than one pass can tell of. */
+/* Some at a time: what happens between two sweeps has to have room. */
+static void kill_crowd(struct rig *rig, struct crowd *crowd)
+{
+	while (crowd->n) {
+		pid_t pid = crowd->pids[--crowd->n];
+
+		child_kill(pid);
+		for (int i = 0; i < 200 && !rig_latest(rig, pid)->is_freed; i++) {
+			rig_sweep(rig, false);
+			if (i)
+				usleep(20000);
+		}
+		assert_true(rig_latest(rig, pid)->is_freed);
+	}
+}
+
+/* Each is told of once, and no more once that is known, however far apart their ids are. */
 static void test_many_tasks(void **state)
 {
-	volatile int *n_started =
-		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct rig *rig = rig_get(state);
-	size_t n = 0;
-	pid_t pid;
-	int want;
+	struct crowd crowd = { 0 };
+	unsigned int n = grow_crowd(&crowd);
 
-	assert_ptr_not_equal(n_started, MAP_FAILED);
-	*n_started = 0;
-	pid = child_spawn(sleep_in_threads, (void *)n_started);
-	for (int i = 0; i < 6000 && *n_started >= 0; i++)
-		usleep(20000);
-	want = -*n_started;
-	munmap((void *)n_started, 4096);
-	rig_sweep(rig, true);
-	for (size_t i = 0; i < rig->n_slots; i++)
-		n += rig->tasks[i] && rig->tasks[i]->tgid == (uint32_t)pid;
-	rig_sweep(rig, false);
-	child_kill(pid);
-	assert_true(want > 1000);
-	assert_int_equal(n, want + 1);
-	assert_true(rig->batch.n_records < 1000);
-	for (int i = 0; i < 200 && !rig_latest(rig, pid)->is_freed; i++) {
+	assert_true(n > 1000);
+	if (n < WATT_BPF_RECORDS)
+		fprintf(stderr, "only %u tasks could be made: all have room at once\n", n);
+	for (int i = 0; i < 2; i++) {
+		rig_sweep(rig, true);
+		assert_int_equal(count_told(rig, &crowd), n);
+		assert_true(rig->batch.n_tasks >= n);
+	}
+	/* Once all have run up to where they sleep. */
+	for (int i = 0; i < 100 && (!i || count_told(rig, &crowd) >= n / 20); i++) {
 		usleep(20000);
 		rig_sweep(rig, false);
 	}
-	assert_true(rig_latest(rig, pid)->is_freed);
+	assert_true(count_told(rig, &crowd) < n / 20);
+	kill_crowd(rig, &crowd);
 	assert_int_equal(rig->lost, 0);
-	if (want + 1 < (int)WATT_BPF_RECORDS)
-		fprintf(stderr, "only %d threads could be made: one pass was enough\n", want);
 }
 
 int main(void)

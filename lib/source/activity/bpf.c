@@ -26,8 +26,6 @@
 #include "source/activity/merge.h"
 #include "source/activity/move_log.h"
 
-/* Tasks come and go while they are walked over: more passes than this don't help. */
-#define PASSES_MOST 1000
 /* How long to wait for a hook that is in the middle of writing. */
 #define BUSY_TRIES 1000
 
@@ -247,38 +245,28 @@ static int walk(struct bpf_source *src, bool is_full, const struct watt_usage **
 		size_t *ret_n, uint32_t *ret_n_tasks)
 {
 	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(&src->object);
-	uint32_t n_tasks = 0;
+	bool is_over = false;
 	int r;
 
 	src->tasks.n = 0;
-	sweep->number = ++src->n_sweeps ? src->n_sweeps : ++src->n_sweeps;
-	sweep->is_full = is_full;
-	for (int pass = 0;; pass++) {
+	src->n_sweeps++;
+	r = watt_bpf_object_begin(&src->object, is_full);
+	while (r >= 0 && !is_over) {
 		r = watt_bpf_object_walk(&src->object);
 		if (r < 0)
-			return r;
+			break;
+		is_over = r == 0;
 		r = map_records(src, sweep->n_records);
-		if (r < 0)
-			return r;
-		n_tasks = WATT_MAX(n_tasks, sweep->n_tasks);
-		if (!pass && !sweep->n_left) {
-			*ret_tasks = src->mapped;
-			*ret_n = sweep->n_records;
+		if (r < 0 || (is_over && !src->tasks.n))
 			break;
-		}
 		r = watt_usage_list_append(&src->tasks, src->mapped, sweep->n_records);
-		if (r < 0)
-			return r;
-		*ret_tasks = src->tasks.records;
-		*ret_n = src->tasks.n;
-		if (!sweep->n_left)
-			break;
-		if (pass == PASSES_MOST) {
-			src->lost += sweep->n_left;
-			break;
-		}
+		sweep->n_records = 0;
 	}
-	*ret_n_tasks = n_tasks;
+	if (r < 0)
+		return r;
+	*ret_tasks = src->tasks.n ? src->tasks.records : src->mapped;
+	*ret_n = src->tasks.n ? src->tasks.n : sweep->n_records;
+	*ret_n_tasks = sweep->n_tasks;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "sam
 #define RING_PER_CPU (512u << 10)
 #define RING_LEAST (2u << 20)
 #define RING_MOST (32u << 20)
+
+/* Tasks for which there are places to be remembered in, at least and at most. */
+#define SEEN_LEAST (8u << 10)
+#define SEEN_MOST (256u << 10)
+
+/* A pass that makes no way is followed by one that does: this is far beyond all that happens. */
+#define PASSES_MOST 10000u
 
 static bool keeps_dying(enum watt_bpf_mode mode)
 {
@@ -116,6 +124,25 @@ static size_t ring_size(uint32_t n_cpus)
 	return size;
 }
 
+/*
+ * Two places for each task that there can be, in sets of four: of 100,000 tasks, one in 200 finds
+ * its set full. Returns the exponent of the number of sets.
+ */
+static uint32_t seen_bits(const struct watt_env *env)
+{
+	uint64_t n_tasks = SEEN_MOST, n = SEEN_LEAST;
+	uint32_t bits = 0;
+	char text[32];
+
+	if (watt_root_read(&env->procfs, "sys/kernel/threads-max", text, sizeof(text)) > 0)
+		n_tasks = strtoull(text, NULL, 10);
+	while (n < SEEN_MOST && n < 2 * n_tasks)
+		n *= 2;
+	while (WATT_BPF_SEEN_WAYS << bits < n)
+		bits++;
+	return bits;
+}
+
 /* Loads the walk of `mode` and the hooks, nothing else. */
 static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
 		uint32_t hooks, struct watt_usage_bpf **ret)
@@ -130,14 +157,17 @@ static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode 
 	skel->rodata->v1_controller = choose_v1(env);
 	bpf_program__set_autoload(skel->progs.sweep_call, mode == WATT_BPF_MODE_CALL);
 	bpf_program__set_autoload(skel->progs.sweep_iter, mode != WATT_BPF_MODE_CALL);
-	bpf_program__set_autoload(skel->progs.bury_call, mode == WATT_BPF_MODE_ITER);
+	bpf_program__set_autoload(skel->progs.bury_call, keeps_dying(mode));
 	bpf_program__set_autoload(skel->progs.on_exit, false);
 	bpf_program__set_autoload(skel->progs.on_exit_keep, false);
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1)
 		bpf_program__set_autoload(hook_program(skel, mode, hook), hooks & hook);
 	skel->rodata->tick_ns = counter_age_ns(env);
 	skel->rodata->keeps_dying = keeps_dying(mode);
+	skel->rodata->walks_by_hand = mode == WATT_BPF_MODE_CALL;
 	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
+	skel->rodata->seen_bits = seen_bits(env);
+	bpf_map__set_max_entries(skel->maps.seen, 1u << skel->rodata->seen_bits);
 	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
 	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
 	if (hooks & WATT_BPF_HOOK_MIGRATE) {
@@ -291,6 +321,7 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 	int r;
 
 	memset(object, 0, sizeof(*object));
+	object->iter_fd = -1;
 	before = watt_bpf_log_begin(&env->log);
 	r = open_all(object, env, map, mode);
 	watt_bpf_log_end(before);
@@ -299,25 +330,19 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 	return r;
 }
 
-void watt_bpf_object_close(struct watt_bpf_object *object)
+static void close_iter(struct watt_bpf_object *object)
 {
-	watt_usage_bpf__destroy(object->skel);
-	memset(object, 0, sizeof(*object));
+	if (object->iter_fd >= 0)
+		close(object->iter_fd);
+	object->iter_fd = -1;
 }
 
-static int walk_iter(struct watt_bpf_object *object)
+void watt_bpf_object_close(struct watt_bpf_object *object)
 {
-	_cleanup_close_ int fd = -1;
-	char nothing[64];
-	ssize_t n;
-
-	fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));
-	if (fd < 0)
-		return -errno;
-	do {
-		n = read(fd, nothing, sizeof(nothing));
-	} while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	if (object->skel)
+		close_iter(object);
+	watt_usage_bpf__destroy(object->skel);
+	memset(object, 0, sizeof(*object));
 }
 
 static int call(const struct bpf_program *program)
@@ -327,22 +352,61 @@ static int call(const struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
 }
 
+int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full)
+{
+	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
+
+	sweep->number++;
+	sweep->is_full = is_full;
+	sweep->n_records = 0;
+	sweep->n_passes = 0;
+	sweep->n_tasks = 0;
+	sweep->is_over = 0;
+	close_iter(object);
+	if (object->mode != WATT_BPF_MODE_CALL) {
+		object->iter_fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));
+		if (object->iter_fd < 0)
+			return -errno;
+	}
+	if (object->mode != WATT_BPF_MODE_HOOK)
+		return call(object->skel->progs.bury_call);
+	return 0;
+}
+
+/* A byte comes when there is no room for more records, and the end when all tasks were visited. */
+static int walk_iter(struct watt_bpf_object *object)
+{
+	ssize_t n;
+	char byte;
+
+	do {
+		n = read(object->iter_fd, &byte, 1);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	if (n < 0)
+		return -errno;
+	if (n)
+		return 1;
+	close_iter(object);
+	return 0;
+}
+
 int watt_bpf_object_walk(struct watt_bpf_object *object)
 {
 	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
 	int r;
 
-	sweep->n_records = 0;
-	sweep->n_tasks = 0;
-	sweep->n_left = 0;
-	if (object->mode == WATT_BPF_MODE_CALL)
-		return call(object->skel->progs.sweep_call);
-	if (object->mode == WATT_BPF_MODE_ITER) {
-		r = call(object->skel->progs.bury_call);
+	if (object->mode != WATT_BPF_MODE_CALL)
+		return walk_iter(object);
+	while (sweep->n_passes < PASSES_MOST) {
+		r = call(object->skel->progs.sweep_call);
 		if (r < 0)
 			return r;
+		if (sweep->is_over)
+			return 0;
+		if (sweep->n_records >= WATT_BPF_RECORDS)
+			return 1;
 	}
-	return walk_iter(object);
+	return -EAGAIN;
 }
 
 struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object)

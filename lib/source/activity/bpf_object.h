@@ -18,7 +18,7 @@
 /* How tasks are walked over, and how the dead are counted. */
 enum watt_bpf_mode {
 	WATT_BPF_MODE_AUTO = 0,
-	/* One syscall per sweep: the task iterator's kfuncs; the dying are kept until counted. */
+	/* Syscalls that walk over thousands of tasks each; the dying are kept until counted. */
 	WATT_BPF_MODE_CALL = 1,
 	/* A task iterator driven by read(); the dying are kept until counted. */
 	WATT_BPF_MODE_ITER = 2,
@@ -45,6 +45,7 @@ struct watt_bpf_object {
 	uint32_t hooks;          /* those that are attached */
 	size_t ring_size;
 	uint32_t n_cpus; /* that the maps have room for */
+	int iter_fd;     /* of the sweep that is not over; -1: none */
 };
 
 /*
@@ -55,7 +56,13 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 			 const struct watt_cpu_map *map, enum watt_bpf_mode mode);
 /* Accepts a zeroed object. */
 void watt_bpf_object_close(struct watt_bpf_object *object);
-/* One pass over the tasks: what it wrote is in the records map and in *watt_bpf_object_sweep. */
+/* Begins a sweep, and counts those of the dying that are dead. */
+int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full);
+/*
+ * Goes on with the sweep: writes into the records map, n_records in *watt_bpf_object_sweep of them.
+ * 0: all tasks were visited; 1: the map is full, clear n_records and call again. -EAGAIN: the
+ * tasks came and went too fast.
+ */
 int watt_bpf_object_walk(struct watt_bpf_object *object);
 struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object);
 /* Every task that dies is told of, with its final count. */
