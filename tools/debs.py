@@ -17,6 +17,10 @@ class Missing(Exception):
     """What was asked for can't be had here; the text says why."""
 
 
+class Unable(Missing):
+    """It is there, but this machine can't do what it is for."""
+
+
 def codename():
     with open('/etc/os-release', encoding='utf-8') as file:
         found = re.search(r'^VERSION_CODENAME=(\w+)', file.read(), re.M)

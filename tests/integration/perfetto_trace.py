@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-from command import BUILD, Skip, equal, true
+from command import TOP, Skip, equal, true
 
 # perfetto/trace/trace_packet.proto and track_event/*.proto: number: (name, type)
 EVENT = {9: ('type', int), 11: ('track_uuid', int), 23: ('name', str), 44: ('value', float)}
@@ -147,8 +147,8 @@ class Trace:
 
 
 def official():
-    """The messages that Perfetto's own package has; installed below the build, if it can be."""
-    folder = os.path.join(BUILD, 'tests', 'integration', 'perfetto')
+    """The messages that Perfetto's own package has; installed beside the builds, if it can be."""
+    folder = os.path.join(TOP, 'build-perfetto')
     if not os.path.isdir(os.path.join(folder, 'perfetto')):
         done = subprocess.run([sys.executable, '-m', 'venv', folder + '-venv'], check=False,
                               capture_output=True, text=True)
@@ -158,11 +158,20 @@ def official():
                                   check=False, capture_output=True, text=True, timeout=120)
         if done.returncode:
             words = (done.stderr.strip() or done.stdout.strip() or 'no words').splitlines()[-1]
-            raise Skip(f"the package 'perfetto' can't be had: {words}")
+            raise Skip(f"missing: the package 'perfetto': {words}")
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ImportError as error:
-        raise Skip(f"the package 'perfetto' has no messages: {error}") from error
+        raise Skip(f"missing: the messages of the package 'perfetto': {error}") from error
     return perfetto_trace_pb2
+
+
+if __name__ == '__main__':
+    # Whoever runs tests has them fetched before.
+    try:
+        official()
+    except Skip as why:
+        print(why)
+        sys.exit(77)

@@ -11,14 +11,14 @@ name=watt-test-$$
 path=/kubepods/burstable/pod$pod/$id
 
 skip() {
-	echo "skipped: $1"
+	echo "$1"
 	exit 77
 }
 
 [ "$(id -u)" = 0 ] || skip 'only root can start containers'
-command -v runc >/dev/null || skip 'runc is not installed'
-busybox=$(command -v busybox) || skip 'busybox is not installed'
-! ldd "$busybox" >/dev/null 2>&1 || skip 'busybox is not static (busybox-static is)'
+command -v runc >/dev/null || skip 'missing: runc'
+busybox=$(command -v busybox) || skip 'missing: busybox'
+! ldd "$busybox" >/dev/null 2>&1 || skip 'missing: a static busybox (busybox-static)'
 
 dir=$(mktemp -d) || exit 1
 

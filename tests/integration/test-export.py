@@ -57,7 +57,7 @@ def record(name, seconds, marks=(), options=()):
         equal(done.status, 0, f'mark {label!r} (it said {done.err!r})')
     _, errors = recorder.communicate(timeout=60)
     if 'without recordings' in errors:
-        raise Skip('built without recordings')
+        raise Skip('missing: built without recordings')
     equal(recorder.returncode, 0, f'record (it said {errors!r})')
     return path(name)
 
@@ -516,7 +516,7 @@ def test_png():
     file = path('run.png')
     done = run('plot', '-o', file, '--size=900x500', recording())
     if done.status == 1 and 'librsvg' in done.err:
-        raise Skip('no librsvg')
+        raise Skip('missing: built without librsvg')
     equal(done.status, 0, done.err)
     with open(file, 'rb') as picture:
         width, height, n_values = png(picture.read())

@@ -45,7 +45,7 @@ class Recording:
     def record(self, *more, status=0):
         result = run('record', '--json', '-q', '-o', self.path, *self.args, *more)
         if result.status != status and 'without SQLite' in result.err:
-            raise Skip('built without recordings')
+            raise Skip('missing: built without recordings')
         equal(result.status, status, result.err)
         self.live = result.out
         true(self.live, 'the live run said nothing')
@@ -356,7 +356,7 @@ def test_damaged():
     try:
         import sqlite3
     except ImportError as error:
-        raise Skip('needs sqlite3 for Python') from error
+        raise Skip('missing: sqlite3 for Python') from error
     with Recording(*SYNTH) as recording:
         recording.record('--for=5s')
         db = sqlite3.connect(recording.path)

@@ -283,12 +283,12 @@ class Page(unittest.TestCase):
 def main():
     global BROWSER, FOLDER
     if not chromium.find():
-        print('there is no Chromium: tools/install-deps test')
+        print('missing: a Chromium')
         return 77
     with tempfile.TemporaryDirectory(prefix='wattribute-page-') as FOLDER:
         first = subprocess.run([MADE, 'empty', 'html'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if first.returncode:
-            print('the command was built without the page: ' + first.stderr.strip())
+            print('missing: built without the page: ' + first.stderr.strip())
             return 77
         with chromium.Browser(60) as BROWSER:
             return 0 if unittest.main(exit=False, verbosity=1).result.wasSuccessful() else 1

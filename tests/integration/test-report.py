@@ -24,7 +24,7 @@ def recording(name, *args):
     if name not in MADE:
         made = run('record', '-q', '-o', path(name), *args)
         if 'built without' in made.err:
-            raise Skip(made.err.strip())
+            raise Skip('missing: ' + made.err.strip())
         equal(made.status, 0, f'record said {made.err!r}')
         MADE[name] = path(name)
     return MADE[name]
@@ -145,7 +145,7 @@ def test_page():
     done = run('report', '-o', page, phases())
     if 'built without' in done.err:
         true(not os.path.exists(page), 'nothing is left where there is no page')
-        raise Skip(done.err.strip())
+        raise Skip('missing: ' + done.err.strip())
     equal(done.status, 0, f'status (it said {done.err!r})')
     true('wrote' in done.err and not done.out, 'it says what it wrote')
     text, data = embedded(page)

@@ -21,7 +21,7 @@ class Terminal:
 
     def __init__(self, columns=80, lines=24, term=None):
         if not shutil.which('tmux'):
-            raise Skip('needs tmux')
+            raise Skip('missing: tmux')
         self.name = f'watt-test-{os.getpid()}'
         self.tmux('kill-server')
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(lines),
