@@ -9,7 +9,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1', 'amd64/7.3', 'amd64/6.1-debug', 'amd64/6.12-debug')
 # Where those come from that are not of this machine's release. Only tests that name them run there.
 SUITES = {'amd64/7.3': 'trixie,trixie-backports'}
-LINE = re.compile(r'^# (guests|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect|'
+# Of what `make test` boots; of all that it could; of what is built for it.
+TIERS = ('core', 'stock', 'debug')
+# Everything is of the core here; elsewhere what says so in its head.
+CORE = 'amd64/6.1'
+LINE = re.compile(r'^# (guests|core|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect|'
                   r'complaint): *(.*)$', re.M)
 
 
@@ -39,6 +43,7 @@ class Case:
         if not self.guests:
             raise SystemExit(f"{path}: no guest is '{keys['guests']}'; there are: "
                              f"{' '.join(GUESTS)}")
+        self.core = keys.get('core', '').split()
         self.machine = keys.get('machine', 'two-sockets')
         self.clock = keys.get('clock', 'host')
         self.programs = keys.get('programs', '').split()
@@ -50,6 +55,13 @@ class Case:
         self.is_alone = keys.get('alone', 'no') == 'yes'
         self.expect = keys.get('expect')  # of a fault: what the rig must say of it,
         self.complaints = [text for key, text in lines if key == 'complaint']  # and the kernel
+
+    def is_of(self, tier, guest):
+        """Whether it is run in a guest that it has by those who want no more than that."""
+        is_debug = guest.endswith('-debug')
+        if tier == 'core':
+            return guest == CORE or any(is_match(guest, one) for one in self.core)
+        return tier is None or is_debug == (tier == 'debug')
 
     def boot_key(self):
         """Those that have it in common share one boot."""

@@ -84,12 +84,12 @@ class Initramfs(Cpio):
             path = os.path.join(folder, os.path.basename(name))
             if os.path.exists(path):
                 return path
-        raise Missing(f'library {name} is in none of: {" ".join(self.library_folders)}')
+        raise Missing(f'missing: library {name}, which is in none of: {" ".join(self.library_folders)}')
 
     def program(self, name, path):
         """A program, and all that it is linked with."""
         if not os.path.exists(path):
-            raise Missing(f'{path} is not built')
+            raise Missing(f'missing: {path} is not built')
         self.file(name, path)
         todo = linked(path)
         while todo:
@@ -115,7 +115,7 @@ class Initramfs(Cpio):
             if name in builtin:
                 continue
             if name not in paths:
-                raise Missing(f"{kernel['release']} has no module {name}")
+                raise Missing(f"missing: module {name} of {kernel['release']}")
             for path in [paths[name]] + needs[paths[name]]:
                 self.stock_module(f'{source}/{path}', f"{inside}/{path.removesuffix('.xz')}")
             lines.append(' '.join([paths[name] + ':'] + needs[paths[name]]).replace('.ko.xz', '.ko'))

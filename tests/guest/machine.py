@@ -30,6 +30,7 @@ ARCHES = {
 APPEND_DEBUG = APPEND.replace('slub_debug=FZP kfence.sample_interval=50', '')
 DEBUG_MIB = 1024  # the search for leaks goes through all of it
 DEBUG_FACTOR = 4  # they are slow: every limit is so many times as long
+PATIENCE = 3  # and so many times as long again: the host may have three times more to do than CPUs
 BOOT_S = 240
 GRACE_S = 30
 
