@@ -106,6 +106,16 @@ static void ask_usage(const struct watt_env *env, const char *name,
 	*have_one |= diag->is_selected;
 }
 
+static void ask_meta(const struct watt_env *env, const struct watt_meta_ops *ops,
+		     struct watt_diag *diag)
+{
+	diag->source = ops->name;
+	diag->summary = ops->summary;
+	diag->role = WATT_ROLE_META;
+	ops->probe(env, diag);
+	diag->is_selected = diag->state == WATT_AVAILABLE;
+}
+
 static void ask_all(const struct watt_env *env, const struct watt_session_opts *opts,
 		    struct watt_diag *diags, size_t max, size_t *ret_n)
 {
@@ -123,6 +133,13 @@ static void ask_all(const struct watt_env *env, const struct watt_session_opts *
 		struct watt_diag diag = { 0 };
 
 		ask_usage(env, opts->usage, watt_usage_registry[i], &have_usage, &diag);
+		if (n < max)
+			diags[n] = diag;
+	}
+	for (i = 0; watt_meta_registry[i]; i++, n++) {
+		struct watt_diag diag = { 0 };
+
+		ask_meta(env, watt_meta_registry[i], &diag);
 		if (n < max)
 			diags[n] = diag;
 	}

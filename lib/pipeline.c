@@ -16,14 +16,15 @@
 #include "executor.h"
 #include "machine.h"
 #include "rates.h"
+#include "sample/inquiry.h"
 #include "sample/sample.h"
 #include "source/select.h"
 #include "source/host/topology.h"
 
 /* A full sweep now and then finds tasks whose death was lost. */
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
-/* Names looked up in one tick: some 50 us each. */
-#define NAMES_PER_TICK 32
+/* How long a flush waits for names: it is for numbers. */
+#define NAMES_PATIENCE_NS (100 * WATT_NSEC_PER_MSEC)
 #define FETCH_SIZE 512
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
 #define FLUSH_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
@@ -38,7 +39,7 @@ struct watt_pipeline {
 	struct watt_cpu_map map;
 	struct watt_cpu_place *places; /* of the map's slots */
 	struct watt_usage_source *usage;
-	struct watt_meta *meta;
+	struct watt_inquiry *inquiry;
 	struct watt_setup setup;
 	struct watt_executor *executor;
 	struct watt_attrib *attrib;         /* of the executor, for questions */
@@ -191,7 +192,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (r == 0)
 		r = open_usage(p, opts->usage);
 	if (r == 0)
-		r = watt_meta_open(env, &p->meta);
+		r = watt_inquiry_new(env, NULL, &p->inquiry);
 	if (r == 0)
 		r = open_flow(p, opts);
 	if (r == 0)
@@ -206,7 +207,13 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 
 int watt_pipeline_stop(struct watt_pipeline *p)
 {
-	return p && p->engine ? watt_engine_stop(p->engine) : 0;
+	int n_hung = 0;
+
+	if (p && p->engine)
+		n_hung += watt_engine_stop(p->engine);
+	if (p && p->inquiry)
+		n_hung += watt_inquiry_stop(p->inquiry);
+	return n_hung;
 }
 
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
@@ -217,7 +224,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_recorder_close(p->recorder);
 	watt_executor_free(p->executor);
 	free(p->domains);
-	watt_meta_close(p->meta);
+	watt_inquiry_free(p->inquiry);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
 	watt_cpu_map_done(&p->map);
@@ -316,58 +323,79 @@ static int sweep(struct watt_pipeline *p)
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
-static int name_processes(struct watt_pipeline *p)
+static int take_answer(struct watt_pipeline *p, const struct watt_answer *answer)
 {
-	struct watt_identity identity;
-	struct watt_op op = { .kind = WATT_OP_IDENTITY, .identity = &identity };
-	uint64_t start_ns;
-	uint32_t pid;
-	int i, r = 0;
+	struct watt_op op = { 0 };
 
-	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
-		if (watt_attrib_next_nameless(p->attrib, &pid, &start_ns) != 0)
-			break;
-		if (watt_meta_read_process(p->meta, pid, start_ns, &identity) < 0)
-			continue; /* it is gone; what usage said of it stays */
-		identity.start_ns = start_ns;
-		r = watt_executor_apply(p->executor, &op, NULL);
-		watt_identity_done(&identity);
+	switch (answer->kind) {
+	case WATT_ASK_PROCESS:
+		op.kind = WATT_OP_IDENTITY;
+		op.identity = &answer->identity;
+		break;
+	case WATT_ASK_CGROUP:
+		op.kind = WATT_OP_CGROUP;
+		op.cgroup = &answer->cgroup;
+		break;
+	case WATT_ASK_USER:
+		op.kind = WATT_OP_USER;
+		op.user.uid = answer->user.uid;
+		op.user.name = answer->user.name;
+		break;
+	}
+	return watt_executor_apply(p->executor, &op, NULL);
+}
+
+/* Whatever has been answered meanwhile, to whichever question. */
+static int take_answers(struct watt_pipeline *p)
+{
+	struct watt_answer answer;
+	int r = 0;
+
+	while (r == 0 && watt_inquiry_next(p->inquiry, &answer) == 0) {
+		r = take_answer(p, &answer);
+		watt_answer_done(&answer);
 	}
 	return r;
 }
 
-static int name_cgroups(struct watt_pipeline *p)
+static void ask_processes(struct watt_pipeline *p)
 {
-	struct watt_op op = { .kind = WATT_OP_CGROUP };
-	uint64_t id;
-	uint32_t pid;
-	bool v1;
-	int i, r = 0;
+	struct watt_question q = { .kind = WATT_ASK_PROCESS };
+	size_t room = watt_inquiry_room(p->inquiry, q.kind);
 
-	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
-		if (watt_attrib_next_unknown_cgroup(p->attrib, &id, &v1, &pid) != 0)
-			break;
-		if (watt_meta_get_cgroup(p->meta, id, v1, pid, &op.cgroup) < 0)
-			continue;
-		r = watt_executor_apply(p->executor, &op, NULL);
-		watt_meta_forget_cgroup(p->meta, id, v1); /* attribution has its own copy */
-	}
-	return r;
+	for (;
+	     room && watt_attrib_next_nameless(p->attrib, &q.process.pid, &q.process.start_ns) == 0;
+	     room--)
+		watt_inquiry_ask(p->inquiry, &q);
 }
 
-static int name_users(struct watt_pipeline *p)
+static void ask_cgroups(struct watt_pipeline *p)
 {
-	char name[64];
-	struct watt_op op = { .kind = WATT_OP_USER, .user.name = name };
-	int i, r = 0;
+	struct watt_question q = { .kind = WATT_ASK_CGROUP };
+	size_t room = watt_inquiry_room(p->inquiry, q.kind);
 
-	for (i = 0; i < NAMES_PER_TICK && r == 0; i++) {
-		if (watt_attrib_next_unknown_user(p->attrib, &op.user.uid) != 0)
-			break;
-		if (watt_meta_user_name(p->meta, op.user.uid, name, sizeof(name)) == 0)
-			r = watt_executor_apply(p->executor, &op, NULL);
-	}
-	return r;
+	for (; room && watt_attrib_next_unknown_cgroup(p->attrib, &q.cgroup.id, &q.cgroup.v1,
+						       &q.cgroup.pid) == 0;
+	     room--)
+		watt_inquiry_ask(p->inquiry, &q);
+}
+
+static void ask_users(struct watt_pipeline *p)
+{
+	struct watt_question q = { .kind = WATT_ASK_USER };
+	size_t room = watt_inquiry_room(p->inquiry, q.kind);
+
+	for (; room && watt_attrib_next_unknown_user(p->attrib, &q.uid) == 0; room--)
+		watt_inquiry_ask(p->inquiry, &q);
+}
+
+/* Who is not known yet: asked at once, answered whenever that is. */
+static void ask_names(struct watt_pipeline *p)
+{
+	watt_inquiry_tend(p->inquiry, watt_now_ns());
+	ask_cgroups(p);
+	ask_users(p);
+	ask_processes(p);
 }
 
 static int advance(struct watt_pipeline *p)
@@ -385,12 +413,8 @@ static int attribute(struct watt_pipeline *p)
 	if (r < 0)
 		return r;
 	watt_crosschecks_compare(&p->crosschecks, watt_now_ns(), &p->env->log);
-	r = name_cgroups(p);
-	if (r == 0)
-		r = name_users(p);
-	if (r == 0)
-		r = name_processes(p);
-	return r < 0 ? r : advance(p);
+	ask_names(p);
+	return advance(p);
 }
 
 int watt_pipeline_tick(struct watt_pipeline *p)
@@ -398,6 +422,9 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 	int swept, r;
 
 	r = tell_all(p);
+	/* before the sweep: who is named now may be gone behind it */
+	if (r == 0)
+		r = take_answers(p);
 	if (r < 0)
 		return r;
 	swept = sweep(p);
@@ -450,9 +477,13 @@ int watt_pipeline_flush(struct watt_pipeline *p, uint64_t timeout_ns)
 		if (r < 0 && r != -ETIMEDOUT)
 			return r;
 		r = attribute(p);
+		if (r == 0)
+			r = take_answers(p);
 		if (r < 0)
 			return r;
-		if (!watt_attrib_dying_count(p->attrib, t0_ns) && is_settled(p, t0_ns))
+		if (!watt_attrib_dying_count(p->attrib, t0_ns) && is_settled(p, t0_ns) &&
+		    (!watt_inquiry_pending(p->inquiry) ||
+		     watt_now_ns() - t0_ns >= WATT_MIN(timeout_ns, NAMES_PATIENCE_NS)))
 			return 0;
 		if (watt_now_ns() - t0_ns >= timeout_ns)
 			return -ETIMEDOUT;
@@ -468,6 +499,9 @@ static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realti
 	union watt_executor_result result;
 	int r;
 
+	r = take_answers(p);
+	if (r < 0)
+		return r;
 	watt_engine_losses(p->engine, &op.snapshot.missed_reads, &op.snapshot.lost_samples);
 	r = watt_executor_apply(p->executor, &op, &result);
 	if (r == 0)

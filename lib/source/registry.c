@@ -30,4 +30,11 @@ const struct watt_usage_ops *const watt_usage_registry[] = {
 	&watt_usage_synth,
 	NULL,
 };
+
+const struct watt_meta_ops *const watt_meta_registry[] = {
+	&watt_meta_process,
+	&watt_meta_cgroup,
+	&watt_meta_passwd,
+	NULL,
+};
 /* clang-format on */

@@ -5,6 +5,9 @@
 
 #include "source/source.h"
 
+extern const struct watt_meta_ops watt_meta_cgroup;
+extern const struct watt_meta_ops watt_meta_passwd;
+extern const struct watt_meta_ops watt_meta_process;
 extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_iio;
 extern const struct watt_power_ops watt_power_power_supply;

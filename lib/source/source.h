@@ -3,7 +3,7 @@
  * The contract of the first stage: where values come from.
  *
  * A power source shows channels and reads them, a usage source tells what every task used, and
- * meta tells who it was. The one table of all sources is registry.c. A source knows only its
+ * a meta provider tells who it was. The one table of all sources is registry.c. A source knows only its
  * environment; it must not attribute, convert units, print, or keep mutable globals.
  */
 #ifndef WATT_SOURCE_SOURCE_H
@@ -142,34 +142,81 @@ extern const struct watt_usage_ops *const watt_usage_registry[];
 
 /* ---- meta ---- */
 
-struct watt_meta;
+/* What a meta provider can be asked. */
+enum watt_question_kind {
+	WATT_ASK_PROCESS = 0, /* who a process is */
+	WATT_ASK_CGROUP = 1,  /* what a cgroup is */
+	WATT_ASK_USER = 2,    /* what a user is called */
+};
 
-int watt_meta_open(const struct watt_env *env, struct watt_meta **ret);
-struct watt_meta *watt_meta_close(struct watt_meta *meta);
+/* One question. A plain value. */
+struct watt_question {
+	enum watt_question_kind kind;
+	union {
+		struct {
+			uint32_t pid;
+			uint64_t start_ns;
+		} process;
+		struct {
+			uint64_t id;
+			uint32_t pid; /* of a process that is in it; 0: none is known */
+			bool v1;
+		} cgroup;
+		uint32_t uid;
+	};
+};
+
+#define WATT_USER_NAME_MAX 64
+
+/* What somebody answered. Whoever has it frees what is in it by watt_answer_done(). */
+struct watt_answer {
+	enum watt_question_kind kind;
+	union {
+		struct watt_identity identity;
+		struct watt_cgroup cgroup;
+		struct {
+			uint32_t uid;
+			char name[WATT_USER_NAME_MAX];
+		} user;
+	};
+	char *storage; /* what its strings point into; NULL: nothing */
+};
+
+void watt_answer_done(struct watt_answer *answer);
+
+/* What every open provider begins with; its own struct embeds it first. */
+struct watt_meta {
+	const struct watt_meta_ops *ops;
+	int fd; /* readable when it has heard something: then listen() is called; -1: it hears nothing */
+};
+
 /*
- * Reads who a process is. What can't be read is marked in ret->missing; that is no error.
- * The strings belong to ret, each allocated: free them with watt_identity_done. comm, uid and
- * parent_pid are filled too. -ESRCH: it is gone, or its pid belongs to another process by now
- * (start_ns differs by more than a clock tick). -EACCES: procfs hides it (hidepid); -EBADMSG,
- * -ERANGE: its stat can't be parsed. What usage says of it is then all there is.
+ * Answers who somebody is. Questions are asked by id, and answered whenever the answer is there:
+ * each open provider has a thread of its own, that calls all that is below, and nobody waits for
+ * it. It may be opened several times, when one that is open does not come back from a call.
  */
-int watt_meta_read_process(struct watt_meta *meta, uint32_t pid, uint64_t start_ns,
-			   struct watt_identity *ret);
-void watt_identity_done(struct watt_identity *identity);
-/*
- * Finds out what cgroup `id` is, by looking at process `pid` that is in it (0: search the
- * hierarchy). Returns a cgroup that belongs to meta and lives as long as it; the same id gives
- * the same pointer. Never NULL on success; a path that can't be had is NULL in it. -ENOMEM.
- */
-int watt_meta_get_cgroup(struct watt_meta *meta, uint64_t id, bool v1, uint32_t pid,
-			 const struct watt_cgroup **ret);
-/*
- * Frees what watt_meta_get_cgroup gave for this id; nobody may hold a pointer to it any more.
- * Without it, every cgroup that was ever asked for stays: about 400 bytes each.
- */
-void watt_meta_forget_cgroup(struct watt_meta *meta, uint64_t id, bool v1);
-/* Name of a user by the machine's passwd file; -ENOENT: it has none. */
-int watt_meta_user_name(struct watt_meta *meta, uint32_t uid, char *buf, size_t size);
+struct watt_meta_ops {
+	const char *name;    /* [a-z0-9_]+ */
+	const char *summary; /* what it is, in at most 60 characters */
+	uint32_t answers;    /* 1u << enum watt_question_kind, of those it can answer */
+	/* As watt_power_ops.probe. */
+	int (*probe)(const struct watt_env *env, struct watt_diag *diag);
+	/* 0 or -ENOMEM: what is not there now may be there when it is asked. */
+	int (*open)(const struct watt_env *env, struct watt_meta **ret);
+	/*
+	 * 0; any negative errno: it can't tell, as -ENOENT and -ESRCH: there is no such thing, or no
+	 * more; -EACCES: it may not look.
+	 */
+	int (*answer)(struct watt_meta *meta, const struct watt_question *question,
+		      struct watt_answer *ret);
+	/* Takes in what makes fd readable. NULL: it hears nothing. */
+	void (*listen)(struct watt_meta *meta);
+	void (*close)(struct watt_meta *meta);
+};
+
+/* Ended by NULL. */
+extern const struct watt_meta_ops *const watt_meta_registry[];
+
 /*
  * Splits a cgroup path into what it tells of container, pod and unit. Strings of *ret point into
  * storage, which must have room for watt_cgroup_parse_size(path) bytes. Always succeeds.

@@ -150,19 +150,22 @@ static void bench_first(const struct watt_env *env, struct watt_usage_source *sr
 	bench_report("procfs sweep, the first", (double)cost_ns * US, "us", BENCH_NO_BAR, 0,
 		     "%u processes; %.1f us each", batch.n_tasks,
 		     (double)cost_ns * US / batch.n_tasks);
-	if (watt_meta_open(env, &meta) < 0)
+	if (watt_meta_process.open(env, &meta) < 0)
 		bench_exit(1, "out of memory");
 	for (i = 0; i < batch.n_records; i++) {
 		const struct watt_usage *u = &batch.records[i];
 		uint64_t begin_ns = bench_thread_cpu_ns();
-		struct watt_identity id;
+		struct watt_question question = { .kind = WATT_ASK_PROCESS };
+		struct watt_answer answer;
 
-		if (watt_meta_read_process(meta, u->tgid, u->start_ns, &id) < 0)
+		question.process.pid = u->tgid;
+		question.process.start_ns = u->start_ns;
+		if (meta->ops->answer(meta, &question, &answer) < 0)
 			continue;
 		bench_add(&series, bench_thread_cpu_ns() - begin_ns);
-		watt_identity_done(&id);
+		watt_answer_done(&answer);
 	}
-	watt_meta_close(meta);
+	meta->ops->close(meta);
 	bench_report("identity of a process", (double)bench_percentile(&series, 500) * US, "us",
 		     BENCH_AT_MOST, 50, "median of %zu processes, CPU time; p99 %.1f us", series.n,
 		     (double)bench_percentile(&series, 990) * US);

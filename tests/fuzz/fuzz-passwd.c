@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/meta/user.h"
+#include "source/meta/passwd.h"
 #include "source/host/procdir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

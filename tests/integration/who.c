@@ -17,37 +17,58 @@ static void say(const char *key, const char *value)
 		printf("%s: %s\n", key, value);
 }
 
-static void say_cgroup(struct watt_meta *meta, const struct watt_usage *u)
+static int ask(const struct watt_env *env, const struct watt_meta_ops *ops,
+	       const struct watt_question *question, struct watt_answer *ret)
 {
-	bool v1 = u->flags & WATT_USAGE_CGROUP_V1;
-	const struct watt_cgroup *cgroup, *found;
+	struct watt_meta *meta;
+	int r;
 
-	if (watt_meta_get_cgroup(meta, u->cgroup_id, v1, u->tgid, &cgroup) < 0)
-		return;
-	say("path", cgroup->path);
-	say("runtime", cgroup->runtime);
-	say("container", cgroup->container);
-	say("pod", cgroup->pod_uid);
-	say("unit", cgroup->unit);
-	printf("v1: %u\n", cgroup->v1);
-	/* once more, without the process */
-	watt_meta_forget_cgroup(meta, u->cgroup_id, v1);
-	if (watt_meta_get_cgroup(meta, u->cgroup_id, v1, 0, &found) == 0)
-		say("found", found->path);
+	r = ops->open(env, &meta);
+	if (r < 0)
+		return r;
+	r = ops->answer(meta, question, ret);
+	ops->close(meta);
+	return r;
 }
 
-static int say_who(struct watt_meta *meta, const struct watt_usage *u)
+static void say_cgroup(const struct watt_env *env, const struct watt_usage *u)
 {
-	struct watt_identity id;
+	struct watt_question q = { .kind = WATT_ASK_CGROUP,
+				   .cgroup = { .id = u->cgroup_id,
+					       .pid = u->tgid,
+					       .v1 = u->flags & WATT_USAGE_CGROUP_V1 } };
+	struct watt_answer answer;
 
-	if (watt_meta_read_process(meta, u->tgid, u->start_ns, &id) < 0)
+	if (ask(env, &watt_meta_cgroup, &q, &answer) < 0)
+		return;
+	say("path", answer.cgroup.path);
+	say("runtime", answer.cgroup.runtime);
+	say("container", answer.cgroup.container);
+	say("pod", answer.cgroup.pod_uid);
+	say("unit", answer.cgroup.unit);
+	printf("v1: %u\n", answer.cgroup.v1);
+	watt_answer_done(&answer);
+	/* once more, without the process */
+	q.cgroup.pid = 0;
+	if (ask(env, &watt_meta_cgroup, &q, &answer) < 0)
+		return;
+	say("found", answer.cgroup.path);
+	watt_answer_done(&answer);
+}
+
+static int say_who(const struct watt_env *env, const struct watt_usage *u)
+{
+	struct watt_question q = { .kind = WATT_ASK_PROCESS, .process = { u->tgid, u->start_ns } };
+	struct watt_answer answer;
+
+	if (ask(env, &watt_meta_process, &q, &answer) < 0)
 		return 1;
 	printf("id: %llx\n", (unsigned long long)u->cgroup_id);
 	say("comm", u->comm);
-	say("exe", id.exe);
-	say("cmdline", id.cmdline);
-	watt_identity_done(&id);
-	say_cgroup(meta, u);
+	say("exe", answer.identity.exe);
+	say("cmdline", answer.identity.cmdline);
+	watt_answer_done(&answer);
+	say_cgroup(env, u);
 	return 0;
 }
 
@@ -62,18 +83,15 @@ int main(int argc, char **argv)
 	uint32_t pid = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 	struct watt_usage_source *src;
 	struct watt_usage_batch batch;
-	struct watt_meta *meta;
 	int status = 1;
 	size_t i;
 
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0 ||
-	    watt_usage_procfs.open(&env, &map, &src) < 0 || watt_meta_open(&env, &meta) < 0 ||
-	    src->ops->sweep(src, true, &batch) < 0)
+	    watt_usage_procfs.open(&env, &map, &src) < 0 || src->ops->sweep(src, true, &batch) < 0)
 		return 1;
 	for (i = 0; i < batch.n_records; i++)
 		if (batch.records[i].tgid == pid)
-			status = say_who(meta, &batch.records[i]);
-	watt_meta_close(meta);
+			status = say_who(&env, &batch.records[i]);
 	src->ops->close(src);
 	watt_root_close(&env.procfs);
 	watt_root_close(&env.sysfs);

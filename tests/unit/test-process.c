@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "source/host/pidstat.h"
+#include "source/registry.h"
 
 #define TICK_NS 10000000ULL
 
@@ -19,105 +20,119 @@ static void open_machine(const char *procfs)
 	test = malloc(sizeof(*test));
 	assert_non_null(test);
 	test_env_open(test, procfs, NULL);
-	assert_int_equal(watt_meta_open(&test->env, &meta), 0);
+	assert_int_equal(watt_meta_process.open(&test->env, &meta), 0);
 }
 
 static void close_machine(void)
 {
-	meta = watt_meta_close(meta);
-	assert_null(meta);
+	meta->ops->close(meta);
 	test_env_close(test);
 	free(test);
 }
 
+static int ask(uint32_t pid, uint64_t start_ns, struct watt_answer *ret)
+{
+	struct watt_question q = { .kind = WATT_ASK_PROCESS, .process = { pid, start_ns } };
+	struct watt_answer answer;
+	int r = meta->ops->answer(meta, &q, &answer);
+
+	if (r == 0) {
+		assert_int_equal(answer.kind, WATT_ASK_PROCESS);
+		*ret = answer;
+	}
+	return r;
+}
+
 static void test_fixture(void **state)
 {
-	struct watt_identity id;
+	struct watt_answer a;
 
 	open_machine(fixture("kube-node", "proc"));
-	assert_int_equal(watt_meta_read_process(meta, 1202, 4010 * TICK_NS, &id), 0);
-	assert_int_equal(id.pid, 1202);
-	assert_int_equal(id.parent_pid, 1201);
-	assert_int_equal(id.start_ns, 4010 * TICK_NS);
-	assert_int_equal(id.uid, 65534);
-	assert_string_equal(id.comm, "nginx");
+	assert_int_equal(ask(1202, 4010 * TICK_NS, &a), 0);
+	assert_int_equal(a.identity.pid, 1202);
+	assert_int_equal(a.identity.parent_pid, 1201);
+	assert_int_equal(a.identity.start_ns, 4010 * TICK_NS);
+	assert_int_equal(a.identity.uid, 65534);
+	assert_string_equal(a.identity.comm, "nginx");
 	/* the NULs behind a title that was rewritten are not part of it */
-	assert_string_equal(id.cmdline, "nginx: worker process");
-	assert_null(id.exe);
-	assert_int_equal(id.missing, WATT_IDENTITY_EXE);
-	assert_null(id.vm_name);
-	watt_identity_done(&id);
-	assert_int_equal(watt_meta_read_process(meta, 700, 950 * TICK_NS, &id), 0);
-	assert_string_equal(id.cmdline, "/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml");
-	watt_identity_done(&id);
+	assert_string_equal(a.identity.cmdline, "nginx: worker process");
+	assert_null(a.identity.exe);
+	assert_int_equal(a.identity.missing, WATT_IDENTITY_EXE);
+	assert_null(a.identity.vm_name);
+	watt_answer_done(&a);
+	assert_int_equal(ask(700, 950 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.cmdline,
+			    "/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml");
+	watt_answer_done(&a);
 	close_machine();
 }
 
 static void test_vm(void **state)
 {
-	struct watt_identity id;
+	struct watt_answer a;
 
 	open_machine(fixture("kube-node", "proc"));
-	assert_int_equal(watt_meta_read_process(meta, 1400, 5000 * TICK_NS, &id), 0);
-	assert_string_equal(id.vm_name, "web");
-	assert_string_equal(id.hypervisor, "qemu");
-	watt_identity_done(&id);
+	assert_int_equal(ask(1400, 5000 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.vm_name, "web");
+	assert_string_equal(a.identity.hypervisor, "qemu");
+	watt_answer_done(&a);
 	close_machine();
 }
 
 static void test_kernel_thread(void **state)
 {
-	struct watt_identity id;
+	struct watt_answer a;
 
 	open_machine(fixture("kube-node", "proc"));
-	assert_int_equal(watt_meta_read_process(meta, 2, 5 * TICK_NS, &id), 0);
+	assert_int_equal(ask(2, 5 * TICK_NS, &a), 0);
 	/* it has no program, which is not the same as one that can't be read */
-	assert_int_equal(id.missing, 0);
-	assert_null(id.exe);
-	assert_string_equal(id.cmdline, "");
-	watt_identity_done(&id);
+	assert_int_equal(a.identity.missing, 0);
+	assert_null(a.identity.exe);
+	assert_string_equal(a.identity.cmdline, "");
+	watt_answer_done(&a);
 	close_machine();
 }
 
 static void test_used_again(void **state)
 {
-	struct watt_identity id = { .pid = 77 };
+	struct watt_answer a = { .identity.pid = 77 };
 
 	open_machine(fixture("kube-node", "proc"));
 	/* ticks cut off: what BPF knows to the ns is the same within one */
-	assert_int_equal(watt_meta_read_process(meta, 700, 951 * TICK_NS - 1, &id), 0);
-	watt_identity_done(&id);
-	id.pid = 77;
-	assert_int_equal(watt_meta_read_process(meta, 700, 952 * TICK_NS, &id), -ESRCH);
-	assert_int_equal(watt_meta_read_process(meta, 700, 940 * TICK_NS, &id), -ESRCH);
-	assert_int_equal(watt_meta_read_process(meta, 701, 950 * TICK_NS, &id), -ESRCH);
-	assert_int_equal(id.pid, 77);
+	assert_int_equal(ask(700, 951 * TICK_NS - 1, &a), 0);
+	watt_answer_done(&a);
+	a.identity.pid = 77;
+	assert_int_equal(ask(700, 952 * TICK_NS, &a), -ESRCH);
+	assert_int_equal(ask(700, 940 * TICK_NS, &a), -ESRCH);
+	assert_int_equal(ask(701, 950 * TICK_NS, &a), -ESRCH);
+	assert_int_equal(a.identity.pid, 77);
 	close_machine();
 }
 
 static void test_odd(void **state)
 {
-	struct watt_identity id;
+	struct watt_answer a;
 
 	open_machine(fixture("hybrid-odd", "proc"));
-	assert_int_equal(watt_meta_read_process(meta, 10, 100 * TICK_NS, &id), 0);
-	assert_string_equal(id.comm, "a) R 1 (b");
-	assert_string_equal(id.cmdline, "a  b");
-	watt_identity_done(&id);
-	assert_int_equal(watt_meta_read_process(meta, 11, 100 * TICK_NS, &id), 0);
-	assert_string_equal(id.comm, "two\nlines");
-	watt_identity_done(&id);
+	assert_int_equal(ask(10, 100 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.comm, "a) R 1 (b");
+	assert_string_equal(a.identity.cmdline, "a  b");
+	watt_answer_done(&a);
+	assert_int_equal(ask(11, 100 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.comm, "two\nlines");
+	watt_answer_done(&a);
 	/* status and cmdline are not there */
-	assert_int_equal(watt_meta_read_process(meta, 13, 100 * TICK_NS, &id), 0);
-	assert_string_equal(id.comm, "bare");
-	assert_int_equal(id.missing, WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE | WATT_IDENTITY_UID);
-	assert_null(id.cmdline);
-	watt_identity_done(&id);
+	assert_int_equal(ask(13, 100 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.comm, "bare");
+	assert_int_equal(a.identity.missing,
+			 WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE | WATT_IDENTITY_UID);
+	assert_null(a.identity.cmdline);
+	watt_answer_done(&a);
 	/* without a stat it could be anybody */
-	assert_int_equal(watt_meta_read_process(meta, 14, 1, &id), -EBADMSG);
-	assert_int_equal(watt_meta_read_process(meta, 15, 1, &id), -ERANGE);
-	assert_int_equal(watt_meta_read_process(meta, 16, 1, &id), -EBADMSG);
-	assert_int_equal(watt_meta_read_process(meta, 17, 1, &id), -EBADMSG);
+	assert_int_equal(ask(14, 1, &a), -EBADMSG);
+	assert_int_equal(ask(15, 1, &a), -ERANGE);
+	assert_int_equal(ask(16, 1, &a), -EBADMSG);
+	assert_int_equal(ask(17, 1, &a), -EBADMSG);
 	close_machine();
 }
 
@@ -125,7 +140,7 @@ static void test_exe_and_long_cmdline(void **state)
 {
 	static const char stat[] = "5 (x) S 1 5 5 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100";
 	char *dir = scratch_new(), *words = malloc(9000), path[PATH_MAX];
-	struct watt_identity id;
+	struct watt_answer a;
 
 	memset(words, 'w', 9000);
 	scratch_write(dir, "proc/5/stat", stat);
@@ -135,12 +150,12 @@ static void test_exe_and_long_cmdline(void **state)
 	assert_int_equal(symlink("/usr/bin/old (deleted)", path), 0);
 	snprintf(path, sizeof(path), "%s/proc", dir);
 	open_machine(path);
-	assert_int_equal(watt_meta_read_process(meta, 5, 100 * TICK_NS, &id), 0);
-	assert_string_equal(id.exe, "/usr/bin/old (deleted)");
-	assert_int_equal(strlen(id.cmdline), 4095);
-	assert_int_equal(id.uid, 2);
-	assert_int_equal(id.missing, 0);
-	watt_identity_done(&id);
+	assert_int_equal(ask(5, 100 * TICK_NS, &a), 0);
+	assert_string_equal(a.identity.exe, "/usr/bin/old (deleted)");
+	assert_int_equal(strlen(a.identity.cmdline), 4095);
+	assert_int_equal(a.identity.uid, 2);
+	assert_int_equal(a.identity.missing, 0);
+	watt_answer_done(&a);
 	close_machine();
 	free(words);
 	scratch_remove(dir);
@@ -197,7 +212,7 @@ static pid_t start_child(void)
 
 static void test_live_child(void **state)
 {
-	struct watt_identity id;
+	struct watt_answer a;
 	uint64_t start_ns;
 	siginfo_t info;
 	pid_t pid;
@@ -205,21 +220,21 @@ static void test_live_child(void **state)
 	open_machine("/proc");
 	pid = start_child();
 	start_ns = start_of(pid);
-	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), 0);
-	assert_string_equal(id.comm, "x) R 1 (\n");
-	assert_int_equal(id.parent_pid, getpid());
+	assert_int_equal(ask((uint32_t)pid, start_ns, &a), 0);
+	assert_string_equal(a.identity.comm, "x) R 1 (\n");
+	assert_int_equal(a.identity.parent_pid, getpid());
 	/* its files belong to root, its directory to whom it runs as */
-	assert_int_equal(id.uid, geteuid());
-	watt_identity_done(&id);
+	assert_int_equal(a.identity.uid, geteuid());
+	watt_answer_done(&a);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	/* a zombie has no program left, and no arguments */
-	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), 0);
-	assert_true(id.missing & WATT_IDENTITY_EXE);
-	assert_string_equal(id.cmdline, "");
-	watt_identity_done(&id);
+	assert_int_equal(ask((uint32_t)pid, start_ns, &a), 0);
+	assert_true(a.identity.missing & WATT_IDENTITY_EXE);
+	assert_string_equal(a.identity.cmdline, "");
+	watt_answer_done(&a);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(watt_meta_read_process(meta, (uint32_t)pid, start_ns, &id), -ESRCH);
+	assert_int_equal(ask((uint32_t)pid, start_ns, &a), -ESRCH);
 	close_machine();
 }
 
@@ -228,7 +243,7 @@ static void test_live_self(void **state)
 	/* by descriptor: user-mode emulators answer for the path */
 	int dir = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char self[PATH_MAX];
-	struct watt_identity id;
+	struct watt_answer a;
 	ssize_t n;
 
 	n = readlinkat(dir, "exe", self, sizeof(self) - 1);
@@ -236,26 +251,27 @@ static void test_live_self(void **state)
 	close(dir);
 	self[n] = '\0';
 	open_machine("/proc");
-	assert_int_equal(watt_meta_read_process(meta, (uint32_t)getpid(), start_of(getpid()), &id),
-			 0);
-	assert_int_equal(id.missing, 0);
-	assert_string_equal(id.exe, self);
-	assert_int_equal(id.uid, geteuid());
-	assert_int_equal(id.parent_pid, getppid());
-	watt_identity_done(&id);
+	assert_int_equal(ask((uint32_t)getpid(), start_of(getpid()), &a), 0);
+	assert_int_equal(a.identity.missing, 0);
+	assert_string_equal(a.identity.exe, self);
+	assert_int_equal(a.identity.uid, geteuid());
+	assert_int_equal(a.identity.parent_pid, getppid());
+	watt_answer_done(&a);
 	close_machine();
 }
 
-static void test_done(void **state)
+static void test_probe(void **state)
 {
-	struct watt_identity id = { .exe = strdup("a"),
-				    .cmdline = strdup("b"),
-				    .vm_name = strdup("c"),
-				    .hypervisor = strdup("d") };
+	struct watt_diag diag = { 0 };
 
-	watt_identity_done(&id);
-	assert_null(id.exe);
-	watt_identity_done(&id);
+	open_machine(fixture("kube-node", "proc"));
+	assert_int_equal(watt_meta_process.probe(&test->env, &diag), 0);
+	assert_int_equal(diag.state, WATT_AVAILABLE);
+	close_machine();
+	open_machine(fixture("xeon-2s", "sys")); /* no procfs at all */
+	assert_int_equal(watt_meta_process.probe(&test->env, &diag), -ENOENT);
+	assert_int_equal(diag.state, WATT_ABSENT);
+	close_machine();
 }
 
 int main(void)
@@ -265,7 +281,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_thread), cmocka_unit_test(test_used_again),
 		cmocka_unit_test(test_odd),           cmocka_unit_test(test_exe_and_long_cmdline),
 		cmocka_unit_test(test_live_child),    cmocka_unit_test(test_live_self),
-		cmocka_unit_test(test_done),
+		cmocka_unit_test(test_probe),
 	};
 
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);

@@ -18,12 +18,28 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
-#include "source/meta/meta.h"
 #include "source/meta/vm.h"
 #include "source/host/pidstat.h"
 #include "source/host/procdir.h"
+#include "source/host/status.h"
+#include "source/registry.h"
 
 #define CMDLINE_MAX 4095 /* as the kernel kept it for long, and more than anybody reads */
+
+struct process {
+	struct watt_meta base;
+	const struct watt_root *procfs;
+	long hz;
+};
+
+/* What was read of one process. */
+struct reading {
+	struct watt_identity id;
+	char exe[PATH_MAX];
+	char cmdline[CMDLINE_MAX + 1];
+	struct watt_vm vm;
+	bool is_kthread;
+};
 
 /* Reads at most size - 1 bytes and terminates them; the rest is left. */
 static ssize_t read_head(const struct watt_root *root, const char *path, char *buf, size_t size)
@@ -59,51 +75,34 @@ static size_t join_arguments(char *text, size_t len)
 	return len;
 }
 
-static int read_exe(const struct watt_root *process, bool is_kthread, struct watt_identity *id)
+static void read_exe(const struct watt_root *process, struct reading *reading)
 {
-	char path[PATH_MAX];
-	int r;
+	if (reading->is_kthread)
+		return; /* has no program: nothing is missing */
+	if (watt_root_readlink(process, "exe", reading->exe, sizeof(reading->exe)) < 0)
+		reading->id.missing |= WATT_IDENTITY_EXE;
+	else
+		reading->id.exe = reading->exe;
+}
 
-	if (is_kthread)
-		return 0; /* has no program: nothing is missing */
-	r = watt_root_readlink(process, "exe", path, sizeof(path));
-	if (r < 0) {
-		id->missing |= WATT_IDENTITY_EXE;
-		return 0;
+static void read_cmdline(const struct watt_root *process, struct reading *reading)
+{
+	struct watt_identity *id = &reading->id;
+	ssize_t n = read_head(process, "cmdline", reading->cmdline, sizeof(reading->cmdline));
+
+	if (n < 0)
+		reading->cmdline[0] = '\0';
+	if (watt_vm_find(id->exe, id->comm, reading->cmdline, (size_t)WATT_MAX(n, 0), id->pid,
+			 &reading->vm) == 0) {
+		id->vm_name = reading->vm.name;
+		id->hypervisor = reading->vm.hypervisor;
 	}
-	id->exe = strdup(path);
-	return id->exe ? 0 : -ENOMEM;
-}
-
-static int set_vm(const char *cmdline, size_t len, struct watt_identity *id)
-{
-	struct watt_vm vm;
-
-	if (watt_vm_find(id->exe, id->comm, cmdline, len, id->pid, &vm) < 0)
-		return 0;
-	id->vm_name = strdup(vm.name);
-	id->hypervisor = strdup(vm.hypervisor);
-	return id->vm_name && id->hypervisor ? 0 : -ENOMEM;
-}
-
-static int read_cmdline(const struct watt_root *process, struct watt_identity *id)
-{
-	char text[CMDLINE_MAX + 1];
-	ssize_t n;
-	int r;
-
-	n = read_head(process, "cmdline", text, sizeof(text));
 	if (n < 0) {
 		id->missing |= WATT_IDENTITY_CMDLINE;
-		n = 0;
-		text[0] = '\0';
+		return;
 	}
-	r = set_vm(text, (size_t)n, id);
-	if (r < 0 || (id->missing & WATT_IDENTITY_CMDLINE))
-		return r;
-	join_arguments(text, (size_t)n);
-	id->cmdline = strdup(text);
-	return id->cmdline ? 0 : -ENOMEM;
+	join_arguments(reading->cmdline, (size_t)n);
+	id->cmdline = reading->cmdline;
 }
 
 /* Whether the process is the one that started then; both clocks count since boot. */
@@ -117,9 +116,9 @@ static bool is_same_start(uint64_t start_ticks, uint64_t start_ns, long hz)
 }
 
 /* Who it is at all. -ESRCH: gone, or another process; anything else: it can't be told. */
-static int read_stat(const struct watt_root *process, long hz, struct watt_identity *id,
-		     bool *ret_is_kthread)
+static int read_stat(const struct watt_root *process, long hz, struct reading *reading)
 {
+	struct watt_identity *id = &reading->id;
 	struct watt_pidstat stat;
 	char text[1024];
 	int r;
@@ -135,49 +134,135 @@ static int read_stat(const struct watt_root *process, long hz, struct watt_ident
 		return -ESRCH;
 	memcpy(id->comm, stat.comm, sizeof(id->comm));
 	id->parent_pid = stat.parent_pid;
-	*ret_is_kthread = stat.is_kthread;
+	reading->is_kthread = stat.is_kthread;
 	return 0;
 }
 
-static int read_process(const struct watt_root *process, long hz, struct watt_identity *id)
+static int read_process(const struct watt_root *process, long hz, struct reading *reading)
 {
-	bool is_kthread;
 	int r;
 
-	r = read_stat(process, hz, id, &is_kthread);
+	r = read_stat(process, hz, reading);
 	if (r < 0)
 		return r;
-	if (watt_procdir_uid(process, &id->uid) < 0)
-		id->missing |= WATT_IDENTITY_UID;
-	r = read_exe(process, is_kthread, id);
-	return r < 0 ? r : read_cmdline(process, id);
+	if (watt_procdir_uid(process, &reading->id.uid) < 0)
+		reading->id.missing |= WATT_IDENTITY_UID;
+	read_exe(process, reading);
+	read_cmdline(process, reading);
+	return 0;
 }
 
-int watt_meta_read_process(struct watt_meta *meta, uint32_t pid, uint64_t start_ns,
-			   struct watt_identity *ret)
+/* A copy of a text that moves *cursor on; NULL stays NULL. */
+static const char *store(char **cursor, const char *text)
 {
-	struct watt_identity id = { .pid = pid, .start_ns = start_ns };
+	char *copy = *cursor;
+
+	if (!text)
+		return NULL;
+	*cursor = stpcpy(copy, text) + 1;
+	return copy;
+}
+
+static int keep(const struct watt_identity *id, struct watt_answer *ret)
+{
+	const char *const texts[] = { id->exe, id->cmdline, id->vm_name, id->hypervisor };
+	struct watt_answer answer = { .kind = WATT_ASK_PROCESS, .identity = *id };
+	size_t i, size = 1;
+	char *cursor;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
+		size += texts[i] ? strlen(texts[i]) + 1 : 0;
+	cursor = answer.storage = malloc(size);
+	if (!cursor)
+		return -ENOMEM;
+	answer.identity.exe = store(&cursor, id->exe);
+	answer.identity.cmdline = store(&cursor, id->cmdline);
+	answer.identity.vm_name = store(&cursor, id->vm_name);
+	answer.identity.hypervisor = store(&cursor, id->hypervisor);
+	*ret = answer;
+	return 0;
+}
+
+/*
+ * -ESRCH: it is gone, or its pid belongs to another process by now (its start differs by more than
+ * a clock tick). -EACCES: procfs hides it (hidepid); -EBADMSG, -ERANGE: its stat can't be parsed.
+ * What usage says of it is then all there is.
+ */
+static int process_answer(struct watt_meta *base, const struct watt_question *question,
+			  struct watt_answer *ret)
+{
+	struct process *meta = watt_container_of(base, struct process, base);
 	struct watt_root process = WATT_ROOT_INIT;
+	struct reading reading;
 	int r;
 
-	r = watt_procdir_open(&meta->env->procfs, pid, &process);
+	reading.is_kthread = false;
+	reading.id = (struct watt_identity){ .pid = question->process.pid,
+					     .start_ns = question->process.start_ns };
+	r = watt_procdir_open(meta->procfs, question->process.pid, &process);
 	if (r < 0)
 		return r == -EPERM ? -EACCES : r;
-	r = read_process(&process, meta->hz, &id);
+	r = read_process(&process, meta->hz, &reading);
 	watt_root_close(&process);
-	if (r < 0) {
-		watt_identity_done(&id);
-		return r;
-	}
-	*ret = id;
+	return r < 0 ? r : keep(&reading.id, ret);
+}
+
+static int process_open(const struct watt_env *env, struct watt_meta **ret)
+{
+	struct process *meta = calloc(1, sizeof(*meta));
+
+	if (!meta)
+		return -ENOMEM;
+	meta->base = (struct watt_meta){ &watt_meta_process, -1 };
+	meta->procfs = &env->procfs;
+	meta->hz = sysconf(_SC_CLK_TCK);
+	*ret = &meta->base;
 	return 0;
 }
 
-void watt_identity_done(struct watt_identity *identity)
+static void process_close(struct watt_meta *base)
 {
-	free((char *)identity->exe);
-	free((char *)identity->cmdline);
-	free((char *)identity->vm_name);
-	free((char *)identity->hypervisor);
-	identity->exe = identity->cmdline = identity->vm_name = identity->hypervisor = NULL;
+	free(watt_container_of(base, struct process, base));
 }
+
+/* Looks at the first process: it is always there, and never one's own. */
+static int process_probe(const struct watt_env *env, struct watt_diag *diag)
+{
+	struct watt_root first = WATT_ROOT_INIT;
+	char text[PATH_MAX];
+	int r;
+
+	snprintf(diag->path, sizeof(diag->path), "%.200s/1", env->procfs.path);
+	r = watt_procdir_open(&env->procfs, 1, &first);
+	if (r == 0)
+		r = watt_root_read(&first, "stat", text, sizeof(text));
+	if (r == -ESRCH)
+		r = -ENOENT;
+	diag->state = watt_availability_from_errno(r);
+	diag->error = WATT_MIN(r, 0);
+	if (r < 0) {
+		snprintf(diag->why, sizeof(diag->why), "the first process can't be read: %s",
+			 strerror(-r));
+		snprintf(diag->hint, sizeof(diag->hint),
+			 "mount procfs without hidepid, or run as root");
+	} else if (watt_root_readlink(&first, "exe", text, sizeof(text)) == -EACCES) {
+		snprintf(diag->why, sizeof(diag->why),
+			 "names processes, those of other users without their programs");
+		snprintf(diag->hint, sizeof(diag->hint), "run as root, or with CAP_SYS_PTRACE");
+	} else {
+		snprintf(diag->why, sizeof(diag->why),
+			 "names processes, with programs and arguments");
+	}
+	watt_root_close(&first);
+	return diag->error;
+}
+
+const struct watt_meta_ops watt_meta_process = {
+	.name = "process",
+	.summary = "names of processes",
+	.answers = 1u << WATT_ASK_PROCESS,
+	.probe = process_probe,
+	.open = process_open,
+	.answer = process_answer,
+	.close = process_close,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of users, from the text of a passwd file. */
-#ifndef WATT_SOURCE_META_USER_H
-#define WATT_SOURCE_META_USER_H
+#ifndef WATT_SOURCE_META_PASSWD_H
+#define WATT_SOURCE_META_PASSWD_H
 
 #include <stddef.h>
 #include <stdint.h>
