@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's types that the programs use, for machines whose kernel has no BTF, or one without
- * them all. Only names and types matter: where a member lies is found when the programs are loaded
- * (CO-RE). bpftool's vmlinux.h for Linux 6.12 is where they are from.
+ * The kernel's types that the programs use, so that a build does not depend on the kernel that it
+ * runs on. Only names and types matter: where a member lies is found when the programs are loaded
+ * (CO-RE). tools/check-vmlinux compares them with the running kernel's own.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
