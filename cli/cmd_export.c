@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `wattribute export`: a recording in the formats of other tools. It goes through the recording
- * once, and tells a format one window after the other.
+ * `wattribute export`: a recording in the formats of other tools. The library has the formats.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/sink.h>
+
 #include "command.h"
 #include "excerpt.h"
-#include "export.h"
 #include "message.h"
-#include "number.h"
 #include "options.h"
 #include "output.h"
 #include "policy.h"
 #include "recorded.h"
 #include "status.h"
-#include "windows.h"
 #include "xalloc.h"
 
 static const char help_text[] =
 	"Usage: wattribute export [OPTION...] FILE\n"
 	"Writes what is in a recording for other tools.\n\n"
-	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto or emon\n"
+	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto, emon or snapshot\n"
 	"  -o, --output=FILE    there instead of to standard output\n"
 	"      --force          replace a file that is there\n"
 	"  -w, --what=WHAT      csv: energy (default), domains, samples or marks\n"
@@ -39,17 +37,13 @@ static const char help_text[] =
 	"  -h, --help           this text\n\n" POLICY_HELP
 	"\nExample: wattribute export -f perfetto -o run.pftrace --window=100ms run.watt\n";
 
-static const struct export_format *const formats[] = {
-	&export_csv, &export_json, &export_jsonl, &export_perfetto, &export_emon,
-};
-
 struct request {
 	const char *path;
 	const char *output;
-	const struct export_format *format;
+	const struct watt_sink_info *format;
 	const char *what;
 	struct excerpt excerpt;
-	uint32_t kinds;
+	const char *kinds;
 	bool with_zeros;
 	bool can_replace;
 	struct options common;
@@ -63,53 +57,29 @@ enum {
 	OPT_ZEROS,
 };
 
-static int take_format(struct request *request, const char *value)
+/* "csv, json or emon" */
+static char *format_names(void)
 {
+	const struct watt_sink_info *info;
+	char *names = xstrdup("");
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(formats); i++)
-		if (strcmp(formats[i]->name, value) == 0) {
-			request->format = formats[i];
-			return 0;
-		}
-	return options_bad_value("--format", value, "csv, json, jsonl, perfetto or emon");
+	for (i = 0; (info = watt_sink_get_info(i)); i++) {
+		const char *between = !i ? "" : watt_sink_get_info(i + 1) ? ", " : " or ";
+		char *more = xasprintf("%s%s%s", names, between, info->name);
+
+		free(names);
+		names = more;
+	}
+	return names;
 }
 
-/* The kind of a name of n letters, or -1. */
-static int kind_of(const char *name, size_t n)
+static int take_format(struct request *request, const char *value)
 {
-	int kind;
+	auto_free char *names = format_names();
 
-	for (kind = 0; kind <= WATT_ENTITY_POD; kind++) {
-		const char *known = watt_entity_kind_name((enum watt_entity_kind)kind);
-
-		if (strlen(known) == n && strncmp(known, name, n) == 0)
-			return kind;
-	}
-	return -1;
-}
-
-static int take_kinds(struct request *request, const char *value)
-{
-	const char *p = value;
-
-	request->kinds = 0;
-	if (strcmp(value, "all") == 0) {
-		request->kinds = (1u << (WATT_ENTITY_POD + 1)) - 1;
-		return 0;
-	}
-	for (;;) {
-		size_t n = strcspn(p, ",");
-		int kind = kind_of(p, n);
-
-		if (kind < 0)
-			return options_bad_value("--kinds", value,
-						 "all or a list of kinds such as process,idle");
-		request->kinds |= 1u << kind;
-		if (!p[n])
-			return 0;
-		p += n + 1;
-	}
+	request->format = watt_sink_find_info(value);
+	return request->format ? 0 : options_bad_value("--format", value, names);
 }
 
 static int take_own(void *data, int code)
@@ -129,36 +99,14 @@ static int take_own(void *data, int code)
 		request->can_replace = true;
 		return 0;
 	case OPT_KINDS:
-		return take_kinds(request, optarg);
+		request->kinds = optarg;
+		return 0;
 	case OPT_ZEROS:
 		request->with_zeros = true;
 		return 0;
 	default:
 		return excerpt_take(&request->excerpt, code);
 	}
-}
-
-/* Whether the format can be asked for it. */
-static int check_what(const struct request *request)
-{
-	const struct export_format *format = request->format;
-	const char *what = request->what, *p = format->whats;
-	size_t n = what ? strlen(what) : 0;
-
-	if (!what)
-		return 0;
-	if (!p) {
-		message_usage("--what is for csv; %s has everything in one file", format->name);
-		return -EINVAL;
-	}
-	for (; *p; p += strspn(p, " ")) {
-		size_t len = strcspn(p, " ");
-
-		if (len == n && strncmp(p, what, n) == 0)
-			return 0;
-		p += len;
-	}
-	return options_bad_value("--what", what, "energy, domains, samples or marks");
 }
 
 static int take_all(struct request *request, int argc, char **argv)
@@ -184,153 +132,106 @@ static int take_all(struct request *request, int argc, char **argv)
 		return r;
 	if (request->common.is_help)
 		return 0;
-	r = options_take_recording(&request->common, argc, argv, &request->path);
-	return r < 0 ? r : check_what(request);
-}
-
-/* ---- the recording, laid open ---- */
-
-static void about_init(struct export_about *about, const struct recorded *recorded)
-{
-	struct watt_recording *rec = recorded->rec;
-	size_t i;
-
-	*about = (struct export_about){ .file = recorded->path,
-					.info = recorded->info,
-					.n_channels = watt_recording_get_channel_count(rec),
-					.n_marks = recorded->n_marks,
-					.n_losses = watt_recording_get_loss_count(rec),
-					.from_ns = recorded->from_ns,
-					.to_ns = recorded->to_ns };
-	about->channels = xcalloc(about->n_channels, sizeof(*about->channels));
-	about->marks = xcalloc(about->n_marks, sizeof(*about->marks));
-	about->losses = xcalloc(about->n_losses, sizeof(*about->losses));
-	for (i = 0; i < about->n_channels; i++)
-		about->channels[i] = watt_recording_get_channel(rec, i);
-	for (i = 0; i < about->n_marks; i++)
-		about->marks[i] = &recorded->marks[i];
-	for (i = 0; i < about->n_losses; i++)
-		about->losses[i] = watt_recording_get_loss(rec, i);
-}
-
-static void about_add_domains(struct export_about *about, const struct watt_session *ses)
-{
-	size_t i;
-
-	about->n_domains = watt_session_get_domain_count(ses);
-	about->domains = xcalloc(about->n_domains, sizeof(*about->domains));
-	for (i = 0; i < about->n_domains; i++)
-		about->domains[i] = watt_session_get_domain(ses, i);
-}
-
-static void about_done(struct export_about *about)
-{
-	free(about->channels);
-	free(about->domains);
-	free(about->marks);
-	free(about->losses);
+	return options_take_recording(&request->common, argc, argv, &request->path);
 }
 
 /* ---- the run ---- */
 
-static int tell_window(struct export *ex, const struct window *window,
-		       const struct windows_plan *plan, uint64_t index)
+static int write_bytes(void *data, const void *bytes, size_t n)
 {
-	struct export_window told = { .index = index, .t0_ns = window->t0_ns };
+	FILE *file = data;
+
+	if (fwrite(bytes, 1, n, file) == n)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static const struct watt_sink_option *find_option(const struct watt_sink_info *info,
+						  const char *name)
+{
+	const struct watt_sink_option *option = info->options;
+
+	for (; option && option->name; option++)
+		if (strcmp(option->name, name) == 0)
+			return option;
+	return NULL;
+}
+
+/* What a person has chosen with --name=value; value NULL: nothing. */
+static int choose(struct watt_sink *sink, const struct request *request, const char *name,
+		  const char *value)
+{
+	const struct watt_sink_option *option = find_option(request->format, name);
+	auto_free char *flag = xasprintf("--%s", name);
 	int r;
 
-	view_init(&told.view, window->snap);
-	told.t1_ns = window->t1_ns;
-	told.t1_realtime_ns = watt_snapshot_get_realtime_ns(window->snap);
-	if (window->mark != WINDOWS_NO_MARK && *plan->marks[window->mark].label)
-		told.phase = plan->marks[window->mark].label;
-	r = ex->format->window(ex, &told);
-	view_done(&told.view);
-	if (r == 0 && ferror(ex->out))
-		return errno ? -errno : -EIO;
+	if (!value)
+		return 0;
+	r = watt_sink_set(sink, name, value);
+	if (r == -ENOENT)
+		message_usage("%s has no %s", request->format->name, flag);
+	else if (r == -EINVAL)
+		options_bad_value(flag, value, option->values);
+	return r < 0 ? -EINVAL : 0;
+}
+
+static int choose_all(struct watt_sink *sink, const struct request *request)
+{
+	int r;
+
+	r = choose(sink, request, "what", request->what);
+	if (r == 0)
+		r = choose(sink, request, "kinds", request->kinds);
+	if (r == 0)
+		r = choose(sink, request, "zeros", request->with_zeros ? "yes" : NULL);
 	return r;
 }
 
-static int tell_windows(struct export *ex, const struct recorded *recorded, uint64_t window_ns)
+static int tell(struct watt_sink *sink, const struct request *request,
+		const struct recorded *recorded, FILE *file)
 {
-	struct windows_plan plan = recorded_plan(recorded, window_ns);
-	struct windows *windows = windows_new(recorded->ses, &plan);
-	struct window window;
-	uint64_t n = 0;
+	struct watt_excerpt part = { .sz = sizeof(part),
+				     .from_ns = recorded->from_ns,
+				     .to_ns = recorded->to_ns,
+				     .window_ns = request->excerpt.window_ns,
+				     .session = &request->common.session };
+	unsigned int errors = message_get_error_count();
 	int r;
 
-	while ((r = windows_next(windows, &window)) == 0) {
-		if (window.t1_ns > window.t0_ns)
-			r = tell_window(ex, &window, &plan, n++);
-		watt_snapshot_unref(window.snap);
-		if (r < 0)
-			break;
-	}
-	windows_free(windows);
-	if (r < 0 && !ferror(ex->out))
-		message_error("cannot read %s: %s", recorded->path, strerror(-r));
-	return r < 0 ? r : 0;
-}
-
-/* Channels are apart by their delays, never by this much. */
-#define SAMPLES_APART_NS 60000000000ULL
-
-static int tell_samples(struct export *ex, struct recorded *recorded)
-{
-	struct watt_sample samples[1024];
-	uint64_t from_ns = recorded->from_ns, to_ns = recorded->to_ns;
-	int r, i;
-
-	r = watt_recording_seek(recorded->rec, from_ns);
-	while (r >= 0 && !ferror(ex->out)) {
-		r = watt_recording_read_samples(recorded->rec, samples, ARRAY_SIZE(samples));
-		if (r <= 0)
-			break;
-		for (i = 0; i < r; i++)
-			if (samples[i].t_after_ns >= from_ns && samples[i].t_after_ns <= to_ns)
-				ex->format->sample(ex, &samples[i]);
-		if (samples[r - 1].t_before_ns > to_ns + SAMPLES_APART_NS)
-			break;
-	}
-	if (r < 0)
-		message_error("cannot read the samples of %s: %s", recorded->path, strerror(-r));
-	return r < 0 ? r : 0;
-}
-
-static int write_all(struct export *ex, struct recorded *recorded, const struct request *request)
-{
-	const struct export_format *format = ex->format;
-	enum export_need need = format->need ? format->need(ex) : EXPORT_WINDOWS;
-	struct export_about about;
-	int r = 0;
-
-	about_init(&about, recorded);
-	ex->about = &about;
-	if (need == EXPORT_WINDOWS)
-		r = recorded_replay(recorded, &request->common.session);
-	if (r == 0 && need == EXPORT_WINDOWS)
-		about_add_domains(&about, recorded->ses);
+	r = watt_sink_put_recording(sink, recorded->path, &part);
 	if (r == 0)
-		r = format->begin(ex);
-	if (r == 0 && need == EXPORT_WINDOWS)
-		r = tell_windows(ex, recorded, request->excerpt.window_ns);
-	if (r == 0 && need == EXPORT_SAMPLES)
-		r = tell_samples(ex, recorded);
-	if (r == 0 && format->end)
-		r = format->end(ex);
-	if (format->done)
-		format->done(ex);
-	ex->about = NULL;
-	about_done(&about);
+		r = watt_sink_finish(sink);
+	if (r < 0 && ferror(file))
+		message_error("cannot write %s: %s",
+			      request->output ? request->output : "the output", strerror(-r));
+	else if (r < 0 && message_get_error_count() == errors)
+		message_error("cannot read %s: %s", recorded->path, strerror(-r));
+	return r;
+}
+
+static int write_all(const struct request *request, const struct recorded *recorded,
+		     struct output *output)
+{
+	struct watt_sink_opts opts = { .sz = sizeof(opts),
+				       .write = write_bytes,
+				       .write_data = output->file,
+				       .log = message_log };
+	struct watt_sink *sink = NULL;
+	int r;
+
+	r = watt_sink_open(request->format->name, &opts, &sink);
+	if (r < 0)
+		message_error("cannot write %s: %s", request->format->name, strerror(-r));
+	if (r == 0)
+		r = choose_all(sink, request);
+	if (r == 0)
+		r = tell(sink, request, recorded, output->file);
+	watt_sink_close(sink);
 	return r;
 }
 
 static int export_recording(const struct request *request)
 {
-	struct export ex = { .format = request->format,
-			     .what = request->what,
-			     .kinds = request->kinds,
-			     .with_zeros = request->with_zeros };
 	struct recorded recorded;
 	struct output output;
 	int r;
@@ -340,13 +241,9 @@ static int export_recording(const struct request *request)
 		return r;
 	r = output_open(&output, request->output, request->can_replace);
 	if (r == 0) {
-		ex.out = output.file;
-		r = write_all(&ex, &recorded, request);
+		r = write_all(request, &recorded, &output);
 		if (r == 0)
 			r = output_commit(&output);
-		else if (ferror(output.file))
-			message_error("cannot write %s: %s",
-				      output.path ? output.path : "the output", strerror(-r));
 		output_discard(&output);
 	}
 	recorded_close(&recorded);
@@ -355,9 +252,8 @@ static int export_recording(const struct request *request)
 
 int cmd_export(int argc, char **argv)
 {
-	struct request request = { .format = &export_csv,
+	struct request request = { .format = watt_sink_find_info("csv"),
 				   .excerpt.window_ns = 1000000000,
-				   .kinds = export_kinds_in_sum(),
 				   .common = OPTIONS_INIT };
 	int r;
 

@@ -270,7 +270,7 @@ static int write_plot(const struct request *request, const struct plot *plot)
 
 static int draw(struct request *request, struct recorded *recorded)
 {
-	struct windows_plan plan = recorded_plan(recorded, request->excerpt.window_ns);
+	struct watt_windows_opts plan = recorded_plan(recorded, request->excerpt.window_ns);
 	struct series series;
 	struct plot plot;
 	int r;

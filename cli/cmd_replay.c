@@ -109,7 +109,7 @@ static int take_options(int argc, char **argv, struct replay_options *opts)
 struct part {
 	uint64_t t0_ns;
 	uint64_t t1_ns;
-	size_t mark; /* WINDOWS_NO_MARK: none */
+	size_t mark; /* WATT_NO_MARK: none */
 };
 
 /* The n-th phase of the label that lies, some of it, in what was asked for. False: no more. */
@@ -153,11 +153,12 @@ static int go_to(struct recorded *recorded, uint64_t t_ns)
 static int show_part(const struct replay_options *opts, struct replay_show *show,
 		     struct recorded *recorded, const struct part *part)
 {
-	struct windows_plan plan = { .start_ns = part->t0_ns,
-				     .end_ns = part->t1_ns,
-				     .window_ns = opts->excerpt.window_ns };
-	struct windows *windows;
-	struct window window;
+	struct watt_windows_opts plan = { .sz = sizeof(plan),
+					  .start_ns = part->t0_ns,
+					  .end_ns = part->t1_ns,
+					  .window_ns = opts->excerpt.window_ns };
+	struct watt_windows *windows;
+	struct watt_window window;
 	int r;
 
 	r = go_to(recorded, part->t0_ns);
@@ -171,15 +172,17 @@ static int show_part(const struct replay_options *opts, struct replay_show *show
 		plan.marks = recorded->marks;
 		plan.n_marks = recorded->n_marks;
 	}
-	windows = windows_new(recorded->ses, &plan);
-	while ((r = windows_next(windows, &window)) == 0) {
+	r = watt_windows_open(recorded->ses, &plan, &windows);
+	if (r < 0)
+		return r;
+	while ((r = watt_windows_next(windows, &window)) == 0) {
 		if (window.t1_ns > window.t0_ns)
 			r = replay_show_window(show, recorded, &window);
 		watt_snapshot_unref(window.snap);
 		if (r < 0)
 			break;
 	}
-	windows_free(windows);
+	watt_windows_close(windows);
 	return r < 0 ? r : 0;
 }
 
@@ -200,7 +203,7 @@ static int show_phases(const struct replay_options *opts, struct replay_show *sh
 static int show_parts(const struct replay_options *opts, struct replay_show *show,
 		      struct recorded *recorded)
 {
-	const struct part whole = { recorded->from_ns, recorded->to_ns, WINDOWS_NO_MARK };
+	const struct part whole = { recorded->from_ns, recorded->to_ns, WATT_NO_MARK };
 
 	return opts->phase ? show_phases(opts, show, recorded) :
 			     show_part(opts, show, recorded, &whole);

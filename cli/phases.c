@@ -72,11 +72,11 @@ static struct phase *append(struct phase **list, size_t *n, const struct phase *
 static void add_phase(struct phases *phases, const struct series *series,
 		      const struct watt_mark *marks, size_t n_marks, size_t mark)
 {
-	uint64_t t0_ns = mark == WINDOWS_NO_MARK ? series->start_ns : marks[mark].t_ns;
-	size_t next = mark == WINDOWS_NO_MARK ? 0 : mark + 1;
+	uint64_t t0_ns = mark == WATT_NO_MARK ? series->start_ns : marks[mark].t_ns;
+	size_t next = mark == WATT_NO_MARK ? 0 : mark + 1;
 	uint64_t t1_ns = next < n_marks ? marks[next].t_ns : series->end_ns;
 	struct phase phase = { .mark = mark,
-			       .label = mark == WINDOWS_NO_MARK ? "" : marks[mark].label,
+			       .label = mark == WATT_NO_MARK ? "" : marks[mark].label,
 			       .count = 1 };
 	size_t w = phases->n ? phases->list[phases->n - 1].last : 0;
 	struct phase *added;
@@ -124,7 +124,7 @@ void phases_find(struct phases *phases, const struct series *series, const struc
 	for (i = 0; i < series->n_windows; i++)
 		add_window(&phases->whole, series, &series->windows[i]);
 	finish_sum(&phases->whole, series);
-	add_phase(phases, series, marks, n_marks, WINDOWS_NO_MARK);
+	add_phase(phases, series, marks, n_marks, WATT_NO_MARK);
 	for (i = 0; i < n_marks; i++)
 		add_phase(phases, series, marks, n_marks, i);
 	for (i = 0; i < phases->n; i++)

@@ -25,7 +25,7 @@ struct phase_sum {
 
 struct phase {
 	const char *label; /* "": no phase; borrowed from the mark */
-	size_t mark;       /* WINDOWS_NO_MARK: before the first one */
+	size_t mark;       /* WATT_NO_MARK: before the first one */
 	size_t first;      /* window */
 	size_t last;       /* and the one behind the last; first: too short for a window */
 	uint64_t t0_ns;

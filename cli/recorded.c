@@ -125,19 +125,20 @@ int recorded_replay(struct recorded *recorded, const struct watt_session_opts *o
 	return r < 0 ? complain(recorded->path, errors, r) : 0;
 }
 
-struct windows_plan recorded_plan(const struct recorded *recorded, uint64_t window_ns)
+struct watt_windows_opts recorded_plan(const struct recorded *recorded, uint64_t window_ns)
 {
 	uint64_t slice_ns = recorded->info->slice_ns;
 
 	if (window_ns && window_ns < slice_ns)
 		window_ns = slice_ns;
 	if (!window_ns)
-		window_ns = windows_choose_ns(recorded->to_ns - recorded->from_ns, slice_ns);
-	return (struct windows_plan){ .start_ns = recorded->from_ns,
-				      .end_ns = recorded->to_ns,
-				      .window_ns = window_ns,
-				      .marks = recorded->marks,
-				      .n_marks = recorded->n_marks };
+		window_ns = watt_windows_choose_ns(recorded->to_ns - recorded->from_ns, slice_ns);
+	return (struct watt_windows_opts){ .sz = sizeof(struct watt_windows_opts),
+					   .start_ns = recorded->from_ns,
+					   .end_ns = recorded->to_ns,
+					   .window_ns = window_ns,
+					   .marks = recorded->marks,
+					   .n_marks = recorded->n_marks };
 }
 
 void recorded_close(struct recorded *recorded)

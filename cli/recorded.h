@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 #include <wattribute/recording.h>
+#include <wattribute/sink.h>
+#include <wattribute/window.h>
 
 #include "moment.h"
-#include "windows.h"
 
 struct recorded {
 	const char *path;
@@ -35,7 +36,7 @@ int recorded_open_session(struct recorded *recorded, const struct watt_session_o
 /* The same, and goes on to the beginning of the part that was asked for. */
 int recorded_replay(struct recorded *recorded, const struct watt_session_opts *opts);
 /* What there is to cut. window_ns 0: as many as a person can look at. */
-struct windows_plan recorded_plan(const struct recorded *recorded, uint64_t window_ns);
+struct watt_windows_opts recorded_plan(const struct recorded *recorded, uint64_t window_ns);
 void recorded_close(struct recorded *recorded);
 
 #endif

@@ -70,7 +70,7 @@ int replay_show_snapshot(struct replay_show *show, const struct watt_snapshot *s
 }
 
 static void show_table(struct replay_show *show, const struct recorded *recorded,
-		       const struct window *window, const struct view *view)
+		       const struct watt_window *window, const struct view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
 	struct top_frame frame = {
@@ -130,7 +130,7 @@ static struct table *new_lines(void)
 }
 
 static void add_line(struct replay_show *show, const struct recorded *recorded,
-		     const struct window *window, const struct view *view)
+		     const struct watt_window *window, const struct view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
 	struct balance balance;
@@ -153,7 +153,7 @@ static void add_line(struct replay_show *show, const struct recorded *recorded,
 }
 
 int replay_show_window(struct replay_show *show, const struct recorded *recorded,
-		       const struct window *window)
+		       const struct watt_window *window)
 {
 	struct view view;
 

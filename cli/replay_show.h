@@ -21,7 +21,7 @@ struct replay_show {
 void replay_show_begin(struct replay_show *show, const struct recorded *recorded);
 /* 0 or a negative errno: the output can't be written. */
 int replay_show_window(struct replay_show *show, const struct recorded *recorded,
-		       const struct window *window);
+		       const struct watt_window *window);
 /* JSON of a snapshot, whatever its window. Errors as above. */
 int replay_show_snapshot(struct replay_show *show, const struct watt_snapshot *snap);
 /* Prints what was collected, and what is missing in the recording. */

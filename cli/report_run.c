@@ -30,7 +30,7 @@ static void copy_losses(struct report_run *run)
 
 int report_load(struct report_run *run, const char *path, const struct report_request *request)
 {
-	struct windows_plan plan;
+	struct watt_windows_opts plan;
 	int r;
 
 	*run = (struct report_run){ .path = path };

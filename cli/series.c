@@ -329,25 +329,29 @@ void series_finish(struct series *series)
 	series_fold(series, series->max_entities);
 }
 
-int series_read(struct series *series, struct watt_session *ses, const struct windows_plan *plan)
+int series_read(struct series *series, struct watt_session *ses,
+		const struct watt_windows_opts *plan)
 {
-	struct windows *windows = windows_new(ses, plan);
-	struct window window;
+	struct watt_windows *windows;
+	struct watt_window window;
 	int r;
 
 	series->window_ns = plan->window_ns;
-	while ((r = windows_next(windows, &window)) == 0) {
+	r = watt_windows_open(ses, plan, &windows);
+	if (r < 0)
+		return r;
+	while ((r = watt_windows_next(windows, &window)) == 0) {
 		struct view view;
 
 		view_init(&view, window.snap);
-		series_add(series, &view, window.t0_ns, window.t1_ns, window.mark);
+		series_add(series, &view, window.t0_ns, window.t1_ns, window.mark_index);
 		view_done(&view);
 		watt_snapshot_unref(series->snap);
 		series->snap = window.snap;
 		series->start_realtime_ns = (int64_t)(watt_snapshot_get_realtime_ns(window.snap) -
 						      (window.t1_ns - series->start_ns));
 	}
-	windows_free(windows);
+	watt_windows_close(windows);
 	series_finish(series);
 	return r < 0 ? r : 0;
 }

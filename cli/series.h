@@ -17,10 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/session.h>
+#include <wattribute/window.h>
 
 #include "view.h"
-#include "windows.h"
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define SERIES_ENTITIES 1000
@@ -71,7 +70,7 @@ struct series_cells {
 struct series_window {
 	uint64_t t0_ns;
 	uint64_t t1_ns;
-	size_t mark;                   /* that began its phase; WINDOWS_NO_MARK: none */
+	size_t mark;                   /* that began its phase; WATT_NO_MARK: none */
 	struct series_energy *domains; /* one each */
 	struct series_cells cells;
 };
@@ -104,7 +103,8 @@ void series_done(struct series *series);
  * Reads all windows of a plan. 0 or a negative errno; whatever came before an error is there.
  * The session must outlive the series.
  */
-int series_read(struct series *series, struct watt_session *ses, const struct windows_plan *plan);
+int series_read(struct series *series, struct watt_session *ses,
+		const struct watt_windows_opts *plan);
 /* Adds one window. What the view shows must stay until the next one is added. */
 void series_add(struct series *series, const struct view *view, uint64_t t0_ns, uint64_t t1_ns,
 		size_t mark);

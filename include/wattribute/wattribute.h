@@ -17,7 +17,9 @@
 #include <wattribute/recording.h>
 #include <wattribute/sample.h>
 #include <wattribute/session.h>
+#include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/usage.h>
+#include <wattribute/window.h>
 
 #endif

@@ -20,6 +20,9 @@
 #include "base/utf8.h"
 
 #define FIRST_CAP 4096
+/* So much of a document on a stream is kept at most, and one item. */
+#define STREAM_MOST 65536
+#define ALL_LEVELS UINT32_MAX
 
 /* ---- text ---- */
 
@@ -158,20 +161,33 @@ static void put_string(struct watt_json *doc, const char *text)
 
 static void put_line(struct watt_json *doc, uint32_t level)
 {
-	if (!doc->is_pretty)
-		return;
+	uint32_t n = level * doc->layout.indent;
+
 	put_char(doc, '\n');
-	for (; level > 0; level--)
-		put_word(doc, "  ");
+	for (; n > 0; n--)
+		put_char(doc, ' ');
+}
+
+/* Whether items of a level have lines of their own. */
+static bool has_lines(const struct watt_json *doc, uint32_t level)
+{
+	return level <= doc->layout.line_levels && doc->layout.line_levels > 0;
 }
 
 static void close_level(struct watt_json *doc)
 {
 	const struct watt_json_level *level = &doc->levels[--doc->n_levels];
 
-	if (level->has_items)
+	if (level->has_items && has_lines(doc, doc->n_levels + 1))
 		put_line(doc, doc->n_levels);
 	put_char(doc, level->is_array ? ']' : '}');
+}
+
+static void write_out(struct watt_json *doc)
+{
+	if (doc->len > 0)
+		fwrite(doc->text, 1, doc->len, doc->out);
+	doc->len = 0;
 }
 
 static struct watt_json_node open_level(struct watt_json *doc, bool is_array)
@@ -185,31 +201,51 @@ static struct watt_json_node open_level(struct watt_json *doc, bool is_array)
 	return node;
 }
 
-/* Goes to where the next item of the node belongs. key: NULL in an array. */
-static void begin_item(struct watt_json *doc, struct watt_json_node node, const char *key)
+/* Goes to where the next item of the node belongs. */
+static void next_item(struct watt_json *doc, struct watt_json_node node)
 {
 	struct watt_json_level *level = &doc->levels[node.level];
 
-	assert(node.level < doc->n_levels && level->serial == node.serial &&
-	       level->is_array == !key);
+	assert(node.level < doc->n_levels && level->serial == node.serial);
 	while (doc->n_levels > node.level + 1)
 		close_level(doc);
+	if (doc->out && doc->len >= STREAM_MOST)
+		write_out(doc);
 	if (level->has_items)
 		put_char(doc, ',');
+	if (has_lines(doc, doc->n_levels))
+		put_line(doc, doc->n_levels);
+	else if (level->has_items && doc->layout.line_levels)
+		put_char(doc, ' ');
 	level->has_items = true;
-	put_line(doc, doc->n_levels);
+}
+
+/* key: NULL in an array. */
+static void begin_item(struct watt_json *doc, struct watt_json_node node, const char *key)
+{
+	assert(node.level < doc->n_levels && doc->levels[node.level].is_array == !key);
+	next_item(doc, node);
 	if (!key)
 		return;
 	put_string(doc, key);
 	put_char(doc, ':');
-	if (doc->is_pretty)
+	if (doc->layout.line_levels)
 		put_char(doc, ' ');
+}
+
+void watt_json_begin(struct watt_json *doc, struct watt_json_layout layout, FILE *out)
+{
+	*doc = (struct watt_json){ .layout = layout, .out = out };
+	doc->root = open_level(doc, false);
 }
 
 void watt_json_init(struct watt_json *doc, uint32_t flags, const char *schema)
 {
-	*doc = (struct watt_json){ .is_pretty = flags & WATT_JSON_PRETTY };
-	doc->root = open_level(doc, false);
+	struct watt_json_layout layout = { 0 };
+
+	if (flags & WATT_JSON_PRETTY)
+		layout = (struct watt_json_layout){ .indent = 2, .line_levels = ALL_LEVELS };
+	watt_json_begin(doc, layout, NULL);
 	watt_json_text(doc, doc->root, "schema", schema);
 	watt_json_text(doc, doc->root, "version", watt_version());
 }
@@ -226,6 +262,16 @@ int watt_json_done(struct watt_json *doc, char **ret)
 	}
 	*ret = doc->text;
 	return 0;
+}
+
+int watt_json_end(struct watt_json *doc)
+{
+	while (doc->n_levels)
+		close_level(doc);
+	write_out(doc);
+	free(doc->text);
+	doc->text = NULL;
+	return doc->has_failed ? -ENOMEM : 0;
 }
 
 struct watt_json_node watt_json_object(struct watt_json *doc, struct watt_json_node parent,
@@ -295,6 +341,29 @@ void watt_json_nano(struct watt_json *doc, struct watt_json_node parent, const c
 {
 	begin_item(doc, parent, key);
 	put_nano(doc, value);
+}
+
+void watt_json_uint(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    uint64_t value)
+{
+	char buf[24], *end = buf + sizeof(buf), *begin = digits_before(end, value, 1);
+
+	begin_item(doc, parent, key);
+	put(doc, begin, (size_t)(end - begin));
+}
+
+void watt_json_digits(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      const char *digits)
+{
+	begin_item(doc, parent, key);
+	put_word(doc, digits);
+}
+
+void watt_json_members(struct watt_json *doc, struct watt_json_node parent, const char *members,
+		       size_t n)
+{
+	next_item(doc, parent);
+	put(doc, members, n);
 }
 
 void watt_json_append_int(struct watt_json *doc, struct watt_json_node array, int64_t value)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building blocks of the JSON documents: values that say "missing" as null, never as 0.
- * Text is written as it comes: what is opened in an object or array ends when something is added
- * to that again. A failed allocation is remembered by the document and told once, at the end.
+ * The one writer of JSON: values that say "missing" as null, never as 0. Text is written as it
+ * comes, into memory or on a stream, so that a document may be larger than memory: what is opened
+ * in an object or array ends when something is added to that again. A failed allocation is
+ * remembered by the document and told once, at the end.
  */
 #ifndef WATT_SINK_JSON_VALUE_H
 #define WATT_SINK_JSON_VALUE_H
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define WATT_JSON_LEVELS 8
 
@@ -25,6 +27,12 @@ struct watt_json_level {
 	bool has_items;
 };
 
+/* How a document looks. All zero: on one line, without blanks. */
+struct watt_json_layout {
+	uint32_t indent;      /* spaces for each level */
+	uint32_t line_levels; /* down to this level each item has its line; 0: no line breaks */
+};
+
 /* A document that is being written. */
 struct watt_json {
 	struct watt_json_node root;
@@ -33,7 +41,8 @@ struct watt_json {
 	struct watt_json_level levels[WATT_JSON_LEVELS];
 	uint32_t n_levels;
 	uint32_t n_opened;
-	bool is_pretty;
+	struct watt_json_layout layout;
+	FILE *out;       /* NULL: it stays in memory */
 	bool has_failed; /* out of memory somewhere: the document is not whole */
 };
 
@@ -42,7 +51,12 @@ void watt_json_init(struct watt_json *doc, uint32_t flags, const char *schema);
 /* Ends it: the text, or -ENOMEM. Frees what was written then. */
 int watt_json_done(struct watt_json *doc, char **ret);
 
-/* A new object or array inside an object. */
+/* Begins one that is not of our own schemas, without members; out NULL: in memory. */
+void watt_json_begin(struct watt_json *doc, struct watt_json_layout layout, FILE *out);
+/* Ends one on a stream: 0 or -ENOMEM; errors of the stream are its owner's to notice. */
+int watt_json_end(struct watt_json *doc);
+
+/* A new object or array inside an object; key NULL, here and below: inside an array. */
 struct watt_json_node watt_json_object(struct watt_json *doc, struct watt_json_node parent,
 				       const char *key);
 struct watt_json_node watt_json_array(struct watt_json *doc, struct watt_json_node parent,
@@ -63,6 +77,13 @@ void watt_json_real(struct watt_json *doc, struct watt_json_node parent, const c
 /* A billionth of the value, exactly: J of nJ, s of ns. */
 void watt_json_nano(struct watt_json *doc, struct watt_json_node parent, const char *key,
 		    int64_t value);
+void watt_json_uint(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		    uint64_t value);
+/* A number in the digits of the caller, and members as they stand between braces. */
+void watt_json_digits(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      const char *digits);
+void watt_json_members(struct watt_json *doc, struct watt_json_node parent, const char *members,
+		       size_t n);
 void watt_json_null(struct watt_json *doc, struct watt_json_node parent, const char *key);
 void watt_json_append_int(struct watt_json *doc, struct watt_json_node array, int64_t value);
 void watt_json_append_text(struct watt_json *doc, struct watt_json_node array, const char *text);

@@ -293,7 +293,7 @@ static size_t mark_at(const struct report_run *run, uint64_t t_ns)
 
 	while (i < run->n_marks && run->marks[i].t_ns <= t_ns)
 		i++;
-	return i ? i - 1 : WINDOWS_NO_MARK;
+	return i ? i - 1 : WATT_NO_MARK;
 }
 
 static void make_run(struct report_run *run, struct machine *m, const char *path)

@@ -29,7 +29,7 @@ import perfetto_trace  # noqa: E402
 FOLDER = tempfile.mkdtemp(prefix='watt-export-')
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 LABEL = 'a,"b\' <c>&'
-FORMATS = ('csv', 'json', 'jsonl', 'perfetto', 'emon')
+FORMATS = ('csv', 'json', 'jsonl', 'perfetto', 'emon', 'snapshot')
 PIDS = 4194304
 kept = {}
 

@@ -89,7 +89,7 @@ static void make(struct machine *m, struct series *series, double factor,
 		while (mark < n_marks && marks[mark].t_ns <= t_ns)
 			mark++;
 		series_add(series, &m->view, t_ns, t_ns + WINDOW_NS,
-			   mark ? mark - 1 : WINDOWS_NO_MARK);
+			   mark ? mark - 1 : WATT_NO_MARK);
 	}
 	series_finish(series);
 }

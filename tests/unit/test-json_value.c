@@ -139,9 +139,90 @@ static void test_large(void **state)
 	free(text);
 }
 
+static void write_document(struct watt_json *doc)
+{
+	struct watt_json_node list, item;
+
+	watt_json_text(doc, doc->root, "a\"", "x\ny");
+	list = watt_json_array(doc, doc->root, "list");
+	watt_json_int(doc, list, NULL, -5);
+	watt_json_array(doc, list, NULL);
+	item = watt_json_append(doc, list);
+	watt_json_uint(doc, item, "u", UINT64_MAX);
+	watt_json_digits(doc, item, "d", "0.25");
+	item = watt_json_append(doc, list);
+	watt_json_members(doc, item, "\"m\":1", 5);
+	watt_json_bool(doc, doc->root, "yes", true);
+}
+
+/* One line, lines everywhere, and lines down to a level with the rest flat. */
+static void test_layouts(void **state)
+{
+	static const struct {
+		struct watt_json_layout layout;
+		const char *expected;
+	} cases[] = {
+		{ { 0 },
+		  "{\"a\\\"\":\"x\\ny\",\"list\":[-5,[],{\"u\":18446744073709551615,\"d\":0.25},"
+		  "{\"m\":1}],\"yes\":true}" },
+		{ { .indent = 4, .line_levels = 8 },
+		  "{\n    \"a\\\"\": \"x\\ny\",\n    \"list\": [\n        -5,\n        [],\n"
+		  "        {\n            \"u\": 18446744073709551615,\n            \"d\": 0.25\n"
+		  "        },\n        {\n            \"m\":1\n        }\n    ],\n"
+		  "    \"yes\": true\n}" },
+		{ { .indent = 1, .line_levels = 1 },
+		  "{\n \"a\\\"\": \"x\\ny\",\n \"list\": [-5, [], {\"u\": 18446744073709551615, "
+		  "\"d\": 0.25}, {\"m\":1}],\n \"yes\": true\n}" },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+		struct watt_json doc;
+
+		watt_json_begin(&doc, cases[i].layout, out);
+		write_document(&doc);
+		assert_int_equal(watt_json_end(&doc), 0);
+		fclose(out);
+		assert_string_equal(text, cases[i].expected);
+		free(text);
+	}
+}
+
+/* A document on a stream is as it is in memory, and little of it is kept. */
+static void test_streams(void **state)
+{
+	char *on_stream = NULL, *in_memory;
+	size_t len = 0, most = 0, i, k;
+	FILE *out = open_memstream(&on_stream, &len);
+	struct watt_json docs[2];
+
+	watt_json_begin(&docs[0], (struct watt_json_layout){ 0 }, out);
+	watt_json_begin(&docs[1], (struct watt_json_layout){ 0 }, NULL);
+	for (k = 0; k < 2; k++) {
+		struct watt_json_node list = watt_json_array(&docs[k], docs[k].root, "list");
+
+		for (i = 0; i < 100000; i++) {
+			watt_json_int(&docs[k], watt_json_append(&docs[k], list), "i", (int64_t)i);
+			if (k == 0 && docs[k].cap > most)
+				most = docs[k].cap;
+		}
+	}
+	assert_int_equal(watt_json_end(&docs[0]), 0);
+	assert_int_equal(watt_json_done(&docs[1], &in_memory), 0);
+	fclose(out);
+	assert_string_equal(on_stream, in_memory);
+	assert_true(most <= 4 * 65536);
+	free(on_stream);
+	free(in_memory);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layouts),   cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_numbers),   cmocka_unit_test(test_text),
 		cmocka_unit_test(test_structure), cmocka_unit_test(test_pretty),
 		cmocka_unit_test(test_large),

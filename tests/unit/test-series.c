@@ -161,7 +161,7 @@ static void test_sums_are_exact(void **state)
 	init(&m);
 	series_init(&series, 0);
 	for (w = 0; w < 150; w++)
-		add_window(&m, &series, 2, 30, w < 50 ? WINDOWS_NO_MARK : w / 50);
+		add_window(&m, &series, 2, 30, w < 50 ? WATT_NO_MARK : w / 50);
 	series_finish(&series);
 	check_whole(&m, &series);
 	assert_int_equal(series.n_folded, 0);
@@ -175,7 +175,7 @@ static void test_sums_are_exact(void **state)
 		assert_int_equal(entity->pid, i);
 		assert_true(entity->peak_w > 0 && entity->peak_w < 4e6 / 1e9);
 	}
-	assert_int_equal(series.windows[0].mark, WINDOWS_NO_MARK);
+	assert_int_equal(series.windows[0].mark, WATT_NO_MARK);
 	assert_int_equal(series.windows[149].mark, 2);
 	series_done(&series);
 }
@@ -189,7 +189,7 @@ static void test_is_sparse(void **state)
 
 	init(&m);
 	series_init(&series, 0);
-	add_window(&m, &series, 2, 100, WINDOWS_NO_MARK);
+	add_window(&m, &series, 2, 100, WATT_NO_MARK);
 	assert_true(series.windows[0].cells.n < 100);
 	for (c = 0; c < series.windows[0].cells.n; c++)
 		assert_true(series.windows[0].cells.total_nj[c] > 0);
@@ -210,7 +210,7 @@ static void test_folding_loses_nothing(void **state)
 	init(&m);
 	series_init(&series, max);
 	for (w = 0; w < 300; w++) {
-		add_window(&m, &series, 2 + w, 60, WINDOWS_NO_MARK);
+		add_window(&m, &series, 2 + w, 60, WATT_NO_MARK);
 		assert_true(series.n_entities <= 2 * max + 60 + 3);
 	}
 	series_finish(&series);
@@ -246,7 +246,7 @@ static void test_the_folded_stay_folded(void **state)
 	init(&m);
 	series_init(&series, 5);
 	for (w = 0; w < 40; w++)
-		add_window(&m, &series, 2, 50, WINDOWS_NO_MARK);
+		add_window(&m, &series, 2, 50, WATT_NO_MARK);
 	series_finish(&series);
 	check_whole(&m, &series);
 	assert_int_equal(series.n_folded, 45);
@@ -266,18 +266,18 @@ static void test_what_is_missing(void **state)
 
 	init(&m);
 	series_init(&series, 0);
-	add_window(&m, &series, 2, 4, WINDOWS_NO_MARK);
+	add_window(&m, &series, 2, 4, WATT_NO_MARK);
 	m.view.n_rows = 0;
 	m.state[2] =
 		(struct watt_domain_state){ .window_ns = WINDOW_NS, .status = WATT_STATUS_ABSENT };
-	series_add(&series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WINDOWS_NO_MARK);
+	series_add(&series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WATT_NO_MARK);
 	m.state[2] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
 						 .window_nj = 500000000,
 						 .window_unattributed_nj = 500000000,
 						 .gap_ns = WINDOW_NS / 2 };
 	m.state[0] = m.state[2];
 	m.state[0].gap_ns = 0;
-	series_add(&series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WINDOWS_NO_MARK);
+	series_add(&series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WATT_NO_MARK);
 	assert_false(series_is_known(&series.windows[1].domains[2]));
 	assert_true(isnan(series_power_w(&series.windows[1].domains[2], 0)));
 	assert_true(series_is_known(&series.windows[1].domains[0]));
@@ -295,12 +295,12 @@ static void test_choice_of_windows(void **state)
 {
 	static const uint64_t minute_ns = 60000000000ULL;
 
-	assert_int_equal(windows_choose_ns(10 * minute_ns, 50000000), 1000000000);
-	assert_int_equal(windows_choose_ns(minute_ns, 10000000), 100000000);
-	assert_int_equal(windows_choose_ns(minute_ns, 200000000), 200000000);
-	assert_int_equal(windows_choose_ns(0, 50000000), 50000000);
-	assert_int_equal(windows_choose_ns(0, 0), 1000000);
-	assert_true(UINT64_MAX / windows_choose_ns(UINT64_MAX, 1) < 1200);
+	assert_int_equal(watt_windows_choose_ns(10 * minute_ns, 50000000), 1000000000);
+	assert_int_equal(watt_windows_choose_ns(minute_ns, 10000000), 100000000);
+	assert_int_equal(watt_windows_choose_ns(minute_ns, 200000000), 200000000);
+	assert_int_equal(watt_windows_choose_ns(0, 50000000), 50000000);
+	assert_int_equal(watt_windows_choose_ns(0, 0), 1000000);
+	assert_true(UINT64_MAX / watt_windows_choose_ns(UINT64_MAX, 1) < 1200);
 }
 
 int main(void)

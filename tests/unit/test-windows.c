@@ -38,12 +38,13 @@ static void test_windows_are_the_whole(void **state)
 		{ .t_ns = start_ns + 200 * MS_NS, .label = "two" },
 		{ .t_ns = start_ns + 270 * MS_NS, .label = "" },
 	};
-	struct windows_plan plan = { .start_ns = start_ns,
-				     .end_ns = start_ns + 400 * MS_NS,
-				     .window_ns = 50 * MS_NS,
-				     .marks = marks,
-				     .n_marks = 3,
-				     .timeout_ms = 20000 };
+	struct watt_windows_opts plan = { .sz = sizeof(plan),
+					  .start_ns = start_ns,
+					  .end_ns = start_ns + 400 * MS_NS,
+					  .window_ns = 50 * MS_NS,
+					  .marks = marks,
+					  .n_marks = 3,
+					  .timeout_ms = 20000 };
 	struct series series;
 	size_t w, d, mark = 0;
 
@@ -60,7 +61,7 @@ static void test_windows_are_the_whole(void **state)
 		/* A window is of the phase in which it begins, and ends with it. */
 		while (mark < 3 && marks[mark].t_ns <= window->t0_ns)
 			mark++;
-		assert_int_equal(window->mark, mark ? mark - 1 : WINDOWS_NO_MARK);
+		assert_int_equal(window->mark, mark ? mark - 1 : WATT_NO_MARK);
 	}
 	assert_true(mark == 3 || series.windows[series.n_windows - 1].t0_ns < marks[mark].t_ns);
 	for (d = 0; d < series.n_domains; d++)
@@ -77,9 +78,9 @@ static void test_nothing_to_read(void **state)
 {
 	struct watt_session *ses = open_synth();
 	uint64_t start_ns = now_ns();
-	struct windows_plan plan = { .start_ns = start_ns,
-				     .end_ns = start_ns,
-				     .timeout_ms = 20000 };
+	struct watt_windows_opts plan = {
+		.sz = sizeof(plan), .start_ns = start_ns, .end_ns = start_ns, .timeout_ms = 20000
+	};
 	struct series series;
 
 	series_init(&series, 0);

@@ -3,33 +3,34 @@
  * Cuts a session by asking for snapshots at the times of a grid and of all marks. The session
  * answers with the end of a slice, which may be a little later; the next cut is after that.
  */
-#include "windows.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "xalloc.h"
+#include <wattribute/window.h>
+
+#include "base/util.h"
 
 #define WINDOWS_MAX 1200
 
-struct windows {
+struct watt_windows {
 	struct watt_session *ses;
-	struct windows_plan plan;
+	struct watt_windows_opts plan;
 	uint64_t t_ns;    /* the end of the newest window */
 	size_t next_mark; /* the first one later than t_ns */
 	bool is_over;
 };
 
-uint64_t windows_choose_ns(uint64_t duration_ns, uint64_t slice_ns)
+uint64_t watt_windows_choose_ns(uint64_t duration_ns, uint64_t slice_ns)
 {
 	static const uint64_t steps_ms[] = { 1,     2,     5,      10,     20,     50,     100,
 					     200,   500,   1000,   2000,   5000,   10000,  20000,
 					     30000, 60000, 120000, 300000, 600000, 1800000 };
-	uint64_t longest_ns = steps_ms[ARRAY_SIZE(steps_ms) - 1] * 1000000;
+	uint64_t longest_ns = steps_ms[WATT_ARRAY_SIZE(steps_ms) - 1] * 1000000;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(steps_ms); i++) {
+	for (i = 0; i < WATT_ARRAY_SIZE(steps_ms); i++) {
 		uint64_t step_ns = steps_ms[i] * 1000000;
 
 		if (step_ns >= slice_ns && duration_ns / WINDOWS_MAX < step_ns)
@@ -40,35 +41,42 @@ uint64_t windows_choose_ns(uint64_t duration_ns, uint64_t slice_ns)
 	return longest_ns;
 }
 
-static void pass_marks(struct windows *w)
+static void pass_marks(struct watt_windows *w)
 {
 	while (w->next_mark < w->plan.n_marks && w->plan.marks[w->next_mark].t_ns <= w->t_ns)
 		w->next_mark++;
 }
 
-struct windows *windows_new(struct watt_session *ses, const struct windows_plan *plan)
+int watt_windows_open(struct watt_session *ses, const struct watt_windows_opts *opts,
+		      struct watt_windows **ret)
 {
-	struct windows *w = xcalloc(1, sizeof(*w));
+	struct watt_windows *w;
 
+	if (!ses || !opts || opts->sz < sizeof(*opts) || opts->end_ns < opts->start_ns || !ret)
+		return -EINVAL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
 	w->ses = ses;
-	w->plan = *plan;
-	w->t_ns = plan->start_ns;
+	w->plan = *opts;
+	w->t_ns = opts->start_ns;
 	if (w->plan.window_ns == 0)
-		w->plan.window_ns = windows_choose_ns(plan->end_ns - plan->start_ns, 0);
+		w->plan.window_ns = watt_windows_choose_ns(opts->end_ns - opts->start_ns, 0);
 	pass_marks(w);
-	return w;
+	*ret = w;
+	return 0;
 }
 
-struct windows *windows_free(struct windows *windows)
+struct watt_windows *watt_windows_close(struct watt_windows *windows)
 {
 	free(windows);
 	return NULL;
 }
 
 /* The next time to cut: the grid counts from the start, so that marks don't shift it. */
-static uint64_t next_cut_ns(const struct windows *w)
+static uint64_t next_cut_ns(const struct watt_windows *w)
 {
-	const struct windows_plan *plan = &w->plan;
+	const struct watt_windows_opts *plan = &w->plan;
 	uint64_t n = (w->t_ns - plan->start_ns) / plan->window_ns + 1;
 	uint64_t cut_ns = plan->start_ns + n * plan->window_ns;
 
@@ -77,7 +85,7 @@ static uint64_t next_cut_ns(const struct windows *w)
 	return cut_ns < plan->end_ns ? cut_ns : plan->end_ns;
 }
 
-int windows_next(struct windows *w, struct window *ret)
+int watt_windows_next(struct watt_windows *w, struct watt_window *ret)
 {
 	struct watt_snapshot *snap = NULL;
 	uint64_t cut_ns = next_cut_ns(w);
@@ -94,11 +102,11 @@ int windows_next(struct windows *w, struct window *ret)
 	}
 	if (r < 0)
 		return r;
-	mark = w->next_mark ? w->next_mark - 1 : WINDOWS_NO_MARK;
-	*ret = (struct window){ .snap = snap,
-				.t0_ns = watt_snapshot_get_window_start_ns(snap),
-				.t1_ns = watt_snapshot_get_time_ns(snap),
-				.mark = mark };
+	mark = w->next_mark ? w->next_mark - 1 : WATT_NO_MARK;
+	*ret = (struct watt_window){ .snap = snap,
+				     .t0_ns = watt_snapshot_get_window_start_ns(snap),
+				     .t1_ns = watt_snapshot_get_time_ns(snap),
+				     .mark_index = mark };
 	w->t_ns = ret->t1_ns > cut_ns ? ret->t1_ns : cut_ns;
 	w->is_over = w->is_over || w->t_ns >= w->plan.end_ns;
 	pass_marks(w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/export-*.c, on a made-up machine of two packages, with names that want to break readers */
+/* lib/sink/csv.c, json.c, perfetto.c, emon.c, on a made-up machine of two packages, with names that want to break readers */
 #include "unit.h"
 
 #include <jansson.h>
 
-#include "export.h"
+#include "sink/registry.h"
 
 #define N_DOMAINS 4
 #define N_ROWS 6
@@ -65,7 +65,7 @@ struct machine {
 	const struct watt_mark *marks[2];
 	struct watt_recording_loss loss;
 	const struct watt_recording_loss *losses[1];
-	struct export_about about;
+	struct watt_sink_about about;
 };
 
 static void init(struct machine *m)
@@ -103,18 +103,18 @@ static void init(struct machine *m)
 	m->marks[0] = &m->mark[0];
 	m->marks[1] = &m->mark[1];
 	m->losses[0] = &m->loss;
-	m->about = (struct export_about){ .file = "run.watt",
-					  .info = &m->info,
-					  .channels = m->channels,
-					  .n_channels = 1,
-					  .domains = m->domains,
-					  .n_domains = N_DOMAINS,
-					  .marks = m->marks,
-					  .n_marks = 2,
-					  .losses = m->losses,
-					  .n_losses = 1,
-					  .from_ns = 100 * S,
-					  .to_ns = 104 * S };
+	m->about = (struct watt_sink_about){ .file = "run.watt",
+					     .info = &m->info,
+					     .channels = m->channels,
+					     .n_channels = 1,
+					     .domains = m->domains,
+					     .n_domains = N_DOMAINS,
+					     .marks = m->marks,
+					     .n_marks = 2,
+					     .losses = m->losses,
+					     .n_losses = 1,
+					     .from_ns = 100 * S,
+					     .to_ns = 104 * S };
 }
 
 /* The energy of package-1 is not known in the third window. */
@@ -123,7 +123,7 @@ static bool is_missing(size_t window, size_t domain)
 	return window == 2 && domain == 2;
 }
 
-static void make_window(struct machine *m, size_t w, struct export_window *ret)
+static void make_window(struct machine *m, size_t w, struct watt_sink_window *ret)
 {
 	size_t i, d;
 
@@ -140,42 +140,46 @@ static void make_window(struct machine *m, size_t w, struct export_window *ret)
 		rows[i].window_nj = used_nj[w][i];
 		rows[i].window_total_nj = used_nj[w][i][0] + used_nj[w][i][2];
 	}
-	*ret = (struct export_window){ .view = { .domains = m->domains,
-						 .states = m->states,
-						 .rows = m->rows,
-						 .n_domains = N_DOMAINS,
-						 .n_rows = N_ROWS },
-				       .index = w,
-				       .t0_ns = (100 + w) * S,
-				       .t1_ns = (101 + w) * S,
-				       .t1_realtime_ns = (1700000001 + w) * S + 123,
-				       .phase = w == 1 || w == 2 ? HOSTILE : NULL };
+	*ret = (struct watt_sink_window){ .view = { .domains = m->domains,
+						    .states = m->states,
+						    .rows = m->rows,
+						    .n_domains = N_DOMAINS,
+						    .n_rows = N_ROWS },
+					  .index = w,
+					  .t0_ns = (100 + w) * S,
+					  .t1_ns = (101 + w) * S,
+					  .t1_realtime_ns = (1700000001 + w) * S + 123,
+					  .phase = w == 1 || w == 2 ? HOSTILE : NULL };
 }
 
 /* All of the file, its length in *ret_len; free it. */
-static char *exported(const struct export_format *format, const char *what, uint32_t kinds,
+static char *exported(const struct watt_sink_ops *ops, const char *what, uint32_t kinds,
 		      size_t *ret_len)
 {
-	struct export ex = { .format = format, .what = what, .kinds = kinds };
+	struct watt_sink sink = { .ops = ops, .kinds = kinds };
 	struct machine m;
 	char *text = NULL;
 	size_t w;
 
 	init(&m);
-	ex.about = &m.about;
-	ex.out = open_memstream(&text, ret_len);
-	assert_int_equal(format->begin(&ex), 0);
+	sink.about = &m.about;
+	sink.data = calloc(1, ops->data_size);
+	sink.out = open_memstream(&text, ret_len);
+	if (what)
+		assert_int_equal(ops->set(&sink, "what", what), 0);
+	assert_int_equal(ops->begin(&sink), 0);
 	for (w = 0; w < N_WINDOWS; w++) {
-		struct export_window window;
+		struct watt_sink_window window;
 
 		make_window(&m, w, &window);
-		assert_int_equal(format->window(&ex, &window), 0);
+		assert_int_equal(ops->window(&sink, &window), 0);
 	}
-	if (format->end)
-		assert_int_equal(format->end(&ex), 0);
-	if (format->done)
-		format->done(&ex);
-	fclose(ex.out);
+	if (ops->end)
+		assert_int_equal(ops->end(&sink), 0);
+	if (ops->done)
+		ops->done(&sink);
+	free(sink.data);
+	fclose(sink.out);
 	return text;
 }
 
@@ -247,7 +251,7 @@ static int64_t sum_of_used(size_t domain)
 static void test_csv_energy(void **state)
 {
 	size_t len, n, n_names, missing = 0, hostile = 0, d;
-	char *text = exported(&export_csv, NULL, export_kinds_in_sum(), &len), *p = text;
+	char *text = exported(&watt_sink_csv, NULL, watt_sink_kinds_in_sum(), &len), *p = text;
 	char *names[MAX_FIELDS], *fields[MAX_FIELDS];
 	double sum_j[N_DOMAINS] = { 0 };
 
@@ -282,7 +286,7 @@ static void test_csv_domains_and_marks(void **state)
 	char *names[MAX_FIELDS], *fields[MAX_FIELDS], *text, *p;
 	size_t len, n, rows_seen = 0;
 
-	p = text = exported(&export_csv, "domains", export_kinds_in_sum(), &len);
+	p = text = exported(&watt_sink_csv, "domains", watt_sink_kinds_in_sum(), &len);
 	n = next_record(&p, names);
 	for (; *p; rows_seen++) {
 		assert_int_equal(next_record(&p, fields), n);
@@ -297,7 +301,7 @@ static void test_csv_domains_and_marks(void **state)
 	}
 	assert_int_equal(rows_seen, N_WINDOWS * N_DOMAINS);
 	free(text);
-	p = text = exported(&export_csv, "marks", export_kinds_in_sum(), &len);
+	p = text = exported(&watt_sink_csv, "marks", watt_sink_kinds_in_sum(), &len);
 	n = next_record(&p, names);
 	assert_int_equal(next_record(&p, fields), n);
 	assert_string_equal(fields[column(names, n, "t_s")], "1");
@@ -313,19 +317,22 @@ static void test_csv_samples(void **state)
 		{ .t_before_ns = 101 * S, .t_after_ns = 101 * S + 5, .raw = 1 },
 		{ .t_before_ns = 102 * S, .t_after_ns = 102 * S, .status = WATT_STATUS_NODATA },
 	};
-	struct export ex = { .format = &export_csv, .what = "samples" };
+	struct watt_sink sink = { .ops = &watt_sink_csv,
+				  .data = calloc(1, watt_sink_csv.data_size) };
 	struct machine m;
 	char *text = NULL;
 	size_t len, i;
 
 	init(&m);
-	ex.about = &m.about;
-	ex.out = open_memstream(&text, &len);
-	assert_int_equal(export_csv.need(&ex), EXPORT_SAMPLES);
-	assert_int_equal(export_csv.begin(&ex), 0);
+	sink.about = &m.about;
+	sink.out = open_memstream(&text, &len);
+	assert_int_equal(watt_sink_csv.set(&sink, "what", "samples"), 0);
+	assert_int_equal(watt_sink_csv.need(&sink), WATT_SINK_SAMPLES);
+	assert_int_equal(watt_sink_csv.begin(&sink), 0);
 	for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
-		export_csv.sample(&ex, &samples[i]);
-	fclose(ex.out);
+		assert_int_equal(watt_sink_csv.sample(&sink, &samples[i]), 0);
+	free(sink.data);
+	fclose(sink.out);
 	/* A third of a nJ is no decimal; what failed has no number. */
 	assert_string_equal(text,
 			    "t_s,t_before_ns,t_after_ns,channel,quantity,semantics,raw,value,"
@@ -360,7 +367,7 @@ static int64_t sum_of_windows(json_t *windows, size_t domain)
 static void test_json(void **state)
 {
 	size_t len, d;
-	char *text = exported(&export_json, NULL, export_kinds_in_sum(), &len);
+	char *text = exported(&watt_sink_json, NULL, watt_sink_kinds_in_sum(), &len);
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *windows;
 
 	assert_non_null(doc);
@@ -378,7 +385,7 @@ static void test_json(void **state)
 static void test_jsonl(void **state)
 {
 	size_t len, n_windows = 0, n_entities = 0;
-	char *text = exported(&export_jsonl, NULL, export_kinds_in_sum(), &len), *p = text;
+	char *text = exported(&watt_sink_jsonl, NULL, watt_sink_kinds_in_sum(), &len), *p = text;
 	const char *type = "";
 
 	while (*p) {
@@ -413,7 +420,7 @@ static void test_jsonl(void **state)
 static void test_emon(void **state)
 {
 	size_t len, i, j, k;
-	char *text = exported(&export_emon, NULL, export_kinds_in_sum(), &len);
+	char *text = exported(&watt_sink_emon, NULL, watt_sink_kinds_in_sum(), &len);
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *cpu, *pid, *usage;
 
 	assert_non_null(doc);
@@ -454,15 +461,17 @@ static void test_emon(void **state)
 
 static void test_emon_needs_a_package(void **state)
 {
-	struct export ex = { .format = &export_emon };
+	struct watt_sink sink = { .ops = &watt_sink_emon,
+				  .data = calloc(1, watt_sink_emon.data_size) };
 	struct machine m;
 
 	init(&m);
-	ex.about = &m.about;
+	sink.about = &m.about;
 	m.domains[0] = &domains[3];
 	m.about.n_domains = 1;
-	assert_int_equal(export_emon.begin(&ex), -ENODATA);
-	export_emon.done(&ex);
+	assert_int_equal(watt_sink_emon.begin(&sink), -ENODATA);
+	watt_sink_emon.done(&sink);
+	free(sink.data);
 }
 
 /* ---- perfetto ---- */
@@ -553,7 +562,7 @@ static void read_track(struct perfetto_count *count, struct wire track)
 static void test_perfetto(void **state)
 {
 	size_t len;
-	char *text = exported(&export_perfetto, NULL, export_kinds_in_sum(), &len);
+	char *text = exported(&watt_sink_perfetto, NULL, watt_sink_kinds_in_sum(), &len);
 	struct wire trace = { (unsigned char *)text, (unsigned char *)text + len }, packet, inner;
 	struct perfetto_count count = { 0 };
 	uint64_t value = 0;
@@ -599,5 +608,5 @@ int main(void)
 		cmocka_unit_test(test_perfetto),
 	};
 
-	return cmocka_run_group_tests_name("export", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Field keys, varints, lengths: all of the wire format that writing needs. */
-#include "protobuf.h"
+#include "sink/protobuf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "xalloc.h"
+#include "base/cleanup.h"
+#include "sink/escape.h"
 
 enum wire_type {
 	WIRE_VARINT = 0,
@@ -14,30 +14,35 @@ enum wire_type {
 	WIRE_BYTES = 2,
 };
 
-void protobuf_clear(struct protobuf *pb)
+void watt_protobuf_clear(struct watt_protobuf *pb)
 {
 	pb->n = 0;
 }
 
-void protobuf_done(struct protobuf *pb)
+void watt_protobuf_done(struct watt_protobuf *pb)
 {
 	free(pb->data);
-	*pb = (struct protobuf){ 0 };
+	*pb = (struct watt_protobuf){ 0 };
 }
 
-static void append(struct protobuf *pb, const void *data, size_t n)
+static void append(struct watt_protobuf *pb, const void *data, size_t n)
 {
 	if (n == 0)
 		return;
 	if (pb->n + n > pb->capacity) {
+		unsigned char *grown = realloc(pb->data, 2 * (pb->n + n));
+
+		pb->has_failed = pb->has_failed || !grown;
+		if (!grown)
+			return;
 		pb->capacity = 2 * (pb->n + n);
-		pb->data = xrealloc(pb->data, pb->capacity, 1);
+		pb->data = grown;
 	}
 	memcpy(pb->data + pb->n, data, n);
 	pb->n += n;
 }
 
-static void append_varint(struct protobuf *pb, uint64_t value)
+static void append_varint(struct watt_protobuf *pb, uint64_t value)
 {
 	unsigned char buf[10];
 	size_t n = 0;
@@ -48,18 +53,18 @@ static void append_varint(struct protobuf *pb, uint64_t value)
 	append(pb, buf, n);
 }
 
-static void append_key(struct protobuf *pb, unsigned int field, enum wire_type type)
+static void append_key(struct watt_protobuf *pb, unsigned int field, enum wire_type type)
 {
 	append_varint(pb, (uint64_t)field << 3 | type);
 }
 
-void protobuf_uint(struct protobuf *pb, unsigned int field, uint64_t value)
+void watt_protobuf_uint(struct watt_protobuf *pb, unsigned int field, uint64_t value)
 {
 	append_key(pb, field, WIRE_VARINT);
 	append_varint(pb, value);
 }
 
-void protobuf_double(struct protobuf *pb, unsigned int field, double value)
+void watt_protobuf_double(struct watt_protobuf *pb, unsigned int field, double value)
 {
 	unsigned char buf[8];
 	uint64_t bits;
@@ -72,18 +77,24 @@ void protobuf_double(struct protobuf *pb, unsigned int field, double value)
 	append(pb, buf, sizeof(buf));
 }
 
-void protobuf_text(struct protobuf *pb, unsigned int field, const char *text)
+void watt_protobuf_text(struct watt_protobuf *pb, unsigned int field, const char *text)
 {
-	auto_free char *clean = escape_utf8(text);
+	_cleanup_free_ char *clean = watt_escape_utf8(text);
 
+	if (!clean) {
+		pb->has_failed = true;
+		return;
+	}
 	append_key(pb, field, WIRE_BYTES);
 	append_varint(pb, strlen(clean));
 	append(pb, clean, strlen(clean));
 }
 
-void protobuf_message(struct protobuf *pb, unsigned int field, const struct protobuf *inner)
+void watt_protobuf_message(struct watt_protobuf *pb, unsigned int field,
+			   const struct watt_protobuf *inner)
 {
 	append_key(pb, field, WIRE_BYTES);
 	append_varint(pb, inner->n);
 	append(pb, inner->data, inner->n);
+	pb->has_failed = pb->has_failed || inner->has_failed;
 }

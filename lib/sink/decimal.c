@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for files: nothing may be lost on the way, and every reader must take them. */
-#include "decimal.h"
+#include "sink/decimal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 static char *format(char *buf, const char *sign, uint64_t value, unsigned int places)
 {
-	char digits[DECIMAL_SIZE];
+	char digits[WATT_DECIMAL_SIZE];
 	size_t n, whole;
 
 	/* At least one digit stands before the point. */
@@ -18,44 +18,44 @@ static char *format(char *buf, const char *sign, uint64_t value, unsigned int pl
 	whole = n - places;
 	while (n > whole && digits[n - 1] == '0')
 		n--;
-	snprintf(buf, DECIMAL_SIZE, "%s%.*s%s%.*s", sign, (int)whole, digits, n > whole ? "." : "",
-		 (int)(n - whole), digits + whole);
+	snprintf(buf, WATT_DECIMAL_SIZE, "%s%.*s%s%.*s", sign, (int)whole, digits,
+		 n > whole ? "." : "", (int)(n - whole), digits + whole);
 	return buf;
 }
 
-char *decimal_signed(char *buf, int64_t value, unsigned int places)
+char *watt_decimal_signed(char *buf, int64_t value, unsigned int places)
 {
 	return format(buf, value < 0 ? "-" : "", value < 0 ? -(uint64_t)value : (uint64_t)value,
 		      places);
 }
 
-char *decimal_unsigned(char *buf, uint64_t value, unsigned int places)
+char *watt_decimal_unsigned(char *buf, uint64_t value, unsigned int places)
 {
 	return format(buf, "", value, places);
 }
 
-char *decimal_double(char *buf, double value)
+char *watt_decimal_double(char *buf, double value)
 {
 	int digits;
 
 	if (!isfinite(value))
 		return strcpy(buf, "null");
 	for (digits = 15; digits <= 17; digits++) {
-		snprintf(buf, DECIMAL_SIZE, "%.*g", digits, value);
+		snprintf(buf, WATT_DECIMAL_SIZE, "%.*g", digits, value);
 		if (strtod(buf, NULL) == value)
 			break;
 	}
 	return buf;
 }
 
-char *decimal_float(char *buf, float value)
+char *watt_decimal_float(char *buf, float value)
 {
 	int digits;
 
 	if (!isfinite(value))
 		return strcpy(buf, "null");
 	for (digits = 6; digits <= 9; digits++) {
-		snprintf(buf, DECIMAL_SIZE, "%.*g", digits, (double)value);
+		snprintf(buf, WATT_DECIMAL_SIZE, "%.*g", digits, (double)value);
 		if (strtof(buf, NULL) == value)
 			break;
 	}

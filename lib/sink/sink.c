@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells sinks of recordings and of live sessions. What a sink writes goes through a stream to the
+ * caller's function; the first error of that ends the writing.
+ */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wattribute/window.h>
+
+#include "sink/registry.h"
+
+/* A sink with what the formats need not see. */
+struct writer {
+	struct watt_sink sink; /* the first */
+	struct watt_sink_about about;
+	struct watt_recording_info live; /* stands for the recording that there is not */
+	struct watt_snapshot *first;     /* whose domains about has */
+	watt_write_fn write;
+	void *write_data;
+	int error; /* of write() */
+	uint64_t n_windows;
+	bool has_begun, has_ended;
+};
+
+static struct writer *writer_of(struct watt_sink *sink)
+{
+	return (struct writer *)sink;
+}
+
+/* ---- what there is ---- */
+
+static const struct watt_sink_ops *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; watt_sink_registry[i]; i++)
+		if (strcmp(watt_sink_registry[i]->info.name, name) == 0)
+			return watt_sink_registry[i];
+	return NULL;
+}
+
+const struct watt_sink_info *watt_sink_get_info(size_t index)
+{
+	size_t i;
+
+	for (i = 0; watt_sink_registry[i]; i++)
+		if (i == index)
+			return &watt_sink_registry[i]->info;
+	return NULL;
+}
+
+const struct watt_sink_info *watt_sink_find_info(const char *name)
+{
+	const struct watt_sink_ops *ops = name ? find(name) : NULL;
+
+	return ops ? &ops->info : NULL;
+}
+
+/* ---- opening ---- */
+
+static ssize_t pass_on(void *cookie, const char *bytes, size_t n)
+{
+	struct writer *w = cookie;
+
+	if (w->error == 0)
+		w->error = w->write(w->write_data, bytes, n);
+	if (w->error < 0) {
+		errno = -w->error;
+		return 0;
+	}
+	return (ssize_t)n;
+}
+
+int watt_sink_open(const char *name, const struct watt_sink_opts *opts, struct watt_sink **ret)
+{
+	const struct watt_sink_ops *ops = name ? find(name) : NULL;
+	struct writer *w;
+
+	if (!opts || opts->sz < sizeof(*opts) || !opts->write || !ret)
+		return -EINVAL;
+	if (!ops)
+		return -ENOENT;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->write = opts->write;
+	w->write_data = opts->write_data;
+	w->sink = (struct watt_sink){ .ops = ops,
+				      .log = { opts->log, opts->log_data },
+				      .kinds = watt_sink_kinds_in_sum(),
+				      .data = calloc(1, ops->data_size + 1) };
+	w->sink.out = fopencookie(w, "w", (cookie_io_functions_t){ .write = pass_on });
+	if (!w->sink.data || !w->sink.out) {
+		watt_sink_close(&w->sink);
+		return -ENOMEM;
+	}
+	__fsetlocking(w->sink.out, FSETLOCKING_BYCALLER);
+	*ret = &w->sink;
+	return 0;
+}
+
+static bool has_option(const struct watt_sink_ops *ops, const char *name)
+{
+	const struct watt_sink_option *option = ops->info.options;
+
+	for (; option && option->name; option++)
+		if (strcmp(option->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The kind of a name of n letters, or -1. */
+static int kind_of(const char *name, size_t n)
+{
+	int kind;
+
+	for (kind = 0; kind <= WATT_ENTITY_POD; kind++) {
+		const char *known = watt_entity_kind_name((enum watt_entity_kind)kind);
+
+		if (strlen(known) == n && strncmp(known, name, n) == 0)
+			return kind;
+	}
+	return -1;
+}
+
+static int set_kinds(struct watt_sink *sink, const char *value)
+{
+	uint32_t kinds = 0;
+
+	if (strcmp(value, "all") == 0) {
+		sink->kinds = (1u << (WATT_ENTITY_POD + 1)) - 1;
+		return 0;
+	}
+	for (;;) {
+		size_t n = strcspn(value, ",");
+		int kind = kind_of(value, n);
+
+		if (kind < 0)
+			return -EINVAL;
+		kinds |= 1u << kind;
+		if (!value[n])
+			break;
+		value += n + 1;
+	}
+	sink->kinds = kinds;
+	return 0;
+}
+
+int watt_sink_set(struct watt_sink *sink, const char *option, const char *value)
+{
+	if (!sink || !option || !value)
+		return -EINVAL;
+	if (writer_of(sink)->has_begun)
+		return -EALREADY;
+	if (!has_option(sink->ops, option))
+		return -ENOENT;
+	if (strcmp(option, "kinds") == 0)
+		return set_kinds(sink, value);
+	if (strcmp(option, "zeros") == 0) {
+		if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+			return -EINVAL;
+		sink->with_zeros = strcmp(value, "yes") == 0;
+		return 0;
+	}
+	return sink->ops->set(sink, option, value);
+}
+
+/* ---- telling ---- */
+
+static enum watt_sink_need need_of(const struct watt_sink *sink)
+{
+	return sink->ops->need ? sink->ops->need(sink) : WATT_SINK_WINDOWS;
+}
+
+/* What a call comes to: an error of the format, or of the function to write. */
+static int outcome(struct writer *w, int r)
+{
+	if (r == 0 && w->error < 0)
+		r = w->error;
+	if (r == 0 && ferror(w->sink.out))
+		r = -EIO;
+	return r;
+}
+
+static int begin(struct writer *w)
+{
+	w->has_begun = true;
+	w->sink.about = &w->about;
+	return outcome(w, w->sink.ops->begin ? w->sink.ops->begin(&w->sink) : 0);
+}
+
+static int tell_window(struct writer *w, const struct watt_window *window, const char *phase)
+{
+	struct watt_sink_window told = { .snap = window->snap,
+					 .index = w->n_windows,
+					 .t0_ns = window->t0_ns,
+					 .t1_ns = window->t1_ns,
+					 .phase = phase && *phase ? phase : NULL };
+	int r;
+
+	r = watt_view_init(&told.view, window->snap);
+	if (r < 0)
+		return r;
+	told.t1_realtime_ns = watt_snapshot_get_realtime_ns(window->snap);
+	r = outcome(w, w->sink.ops->window(&w->sink, &told));
+	watt_view_done(&told.view);
+	w->n_windows++;
+	return r;
+}
+
+static int tell_windows(struct writer *w, struct watt_session *ses,
+			const struct watt_windows_opts *plan)
+{
+	struct watt_windows *windows;
+	struct watt_window window;
+	int r;
+
+	r = watt_windows_open(ses, plan, &windows);
+	if (r < 0)
+		return r;
+	while ((r = watt_windows_next(windows, &window)) == 0) {
+		const char *phase = window.mark_index == WATT_NO_MARK ?
+					    NULL :
+					    plan->marks[window.mark_index].label;
+
+		if (window.t1_ns > window.t0_ns)
+			r = tell_window(w, &window, phase);
+		watt_snapshot_unref(window.snap);
+		if (r < 0)
+			break;
+	}
+	watt_windows_close(windows);
+	return r < 0 ? r : 0;
+}
+
+/* Channels are apart by their delays, never by this much. */
+#define SAMPLES_APART_NS 60000000000ULL
+
+static int tell_samples(struct writer *w, struct watt_recording *rec)
+{
+	struct watt_sample samples[1024];
+	uint64_t from_ns = w->about.from_ns, to_ns = w->about.to_ns;
+	int r, n, i;
+
+	r = watt_recording_seek(rec, from_ns);
+	while (r == 0) {
+		n = watt_recording_read_samples(rec, samples, sizeof(samples) / sizeof(samples[0]));
+		if (n <= 0)
+			return n;
+		for (i = 0; i < n && r == 0; i++)
+			if (samples[i].t_after_ns >= from_ns && samples[i].t_after_ns <= to_ns)
+				r = outcome(w, w->sink.ops->sample(&w->sink, &samples[i]));
+		if (samples[n - 1].t_before_ns > to_ns + SAMPLES_APART_NS)
+			break;
+	}
+	return r;
+}
+
+/* ---- recordings ---- */
+
+/* A recording that is being told. */
+struct telling {
+	struct watt_recording *rec;
+	struct watt_session *ses; /* NULL until it is needed */
+	struct watt_mark *marks;  /* copies, in the order of time */
+};
+
+static void about_done(struct watt_sink_about *about)
+{
+	free(about->channels);
+	free(about->domains);
+	free(about->marks);
+	free(about->losses);
+	*about = (struct watt_sink_about){ 0 };
+}
+
+static int choose_part(struct watt_sink_about *about, const struct watt_excerpt *part)
+{
+	const struct watt_recording_info *info = about->info;
+
+	about->from_ns = part->from_ns ? part->from_ns : info->start_ns;
+	about->to_ns = part->to_ns && part->to_ns < info->end_ns ? part->to_ns : info->end_ns;
+	if (about->from_ns < info->start_ns || about->from_ns > about->to_ns)
+		return -EINVAL;
+	return info->end_ns <= info->start_ns ? -ENODATA : 0;
+}
+
+static int about_init(struct watt_sink_about *about, struct telling *t, const char *path)
+{
+	size_t i;
+
+	*about = (struct watt_sink_about){ .file = path,
+					   .info = watt_recording_get_info(t->rec),
+					   .n_channels = watt_recording_get_channel_count(t->rec),
+					   .n_marks = watt_recording_get_mark_count(t->rec),
+					   .n_losses = watt_recording_get_loss_count(t->rec) };
+	about->channels = calloc(about->n_channels + 1, sizeof(*about->channels));
+	about->marks = calloc(about->n_marks + 1, sizeof(*about->marks));
+	about->losses = calloc(about->n_losses + 1, sizeof(*about->losses));
+	t->marks = calloc(about->n_marks + 1, sizeof(*t->marks));
+	if (!about->channels || !about->marks || !about->losses || !t->marks)
+		return -ENOMEM;
+	for (i = 0; i < about->n_channels; i++)
+		about->channels[i] = watt_recording_get_channel(t->rec, i);
+	for (i = 0; i < about->n_marks; i++) {
+		t->marks[i] = *watt_recording_get_mark(t->rec, i);
+		about->marks[i] = &t->marks[i];
+	}
+	for (i = 0; i < about->n_losses; i++)
+		about->losses[i] = watt_recording_get_loss(t->rec, i);
+	return 0;
+}
+
+/* Opens a session on the recording, and goes to the beginning of the part. */
+static int replay(struct writer *w, struct telling *t, const struct watt_excerpt *part)
+{
+	struct watt_sink_about *about = &w->about;
+	struct watt_session_opts opts = { .sz = sizeof(opts),
+					  .log = w->sink.log.fn,
+					  .log_data = w->sink.log.data };
+	struct watt_snapshot *snap = NULL;
+	size_t i;
+	int r;
+
+	r = watt_session_open_recording(about->file, part->session ? part->session : &opts,
+					&t->ses);
+	if (r == 0)
+		r = watt_session_start(t->ses);
+	/* The snapshot that ends before opens the first window. */
+	if (r == 0 && about->from_ns > about->info->start_ns)
+		r = watt_session_snapshot_at(t->ses, about->from_ns, 0, &snap);
+	watt_snapshot_unref(snap);
+	if (r < 0)
+		return r;
+	about->n_domains = watt_session_get_domain_count(t->ses);
+	about->domains = calloc(about->n_domains + 1, sizeof(*about->domains));
+	if (!about->domains)
+		return -ENOMEM;
+	for (i = 0; i < about->n_domains; i++)
+		about->domains[i] = watt_session_get_domain(t->ses, i);
+	return 0;
+}
+
+static struct watt_windows_opts plan_of(const struct writer *w, const struct telling *t,
+					uint64_t window_ns)
+{
+	const struct watt_sink_about *about = &w->about;
+	uint64_t slice_ns = about->info->slice_ns;
+
+	if (window_ns && window_ns < slice_ns)
+		window_ns = slice_ns;
+	if (!window_ns)
+		window_ns = watt_windows_choose_ns(about->to_ns - about->from_ns, slice_ns);
+	return (struct watt_windows_opts){ .sz = sizeof(struct watt_windows_opts),
+					   .start_ns = about->from_ns,
+					   .end_ns = about->to_ns,
+					   .window_ns = window_ns,
+					   .marks = t->marks,
+					   .n_marks = about->n_marks };
+}
+
+static int tell_recording(struct writer *w, struct telling *t, const char *path,
+			  const struct watt_excerpt *part)
+{
+	enum watt_sink_need need = need_of(&w->sink);
+	struct watt_windows_opts plan;
+	int r;
+
+	r = watt_recording_open(path, w->sink.log.fn, w->sink.log.data, &t->rec);
+	if (r == 0)
+		r = about_init(&w->about, t, path);
+	if (r == 0)
+		r = choose_part(&w->about, part);
+	if (r == 0 && need == WATT_SINK_WINDOWS)
+		r = replay(w, t, part);
+	if (r == 0)
+		r = begin(w);
+	if (r < 0 || need == WATT_SINK_ABOUT)
+		return r;
+	if (need == WATT_SINK_SAMPLES)
+		return tell_samples(w, t->rec);
+	plan = plan_of(w, t, part->window_ns);
+	return tell_windows(w, t->ses, &plan);
+}
+
+/* The format may look at what it was told until it has ended. */
+static int end(struct writer *w)
+{
+	if (w->has_ended || !w->has_begun)
+		return 0;
+	w->has_ended = true;
+	return outcome(w, w->sink.ops->end ? w->sink.ops->end(&w->sink) : 0);
+}
+
+int watt_sink_put_recording(struct watt_sink *sink, const char *path,
+			    const struct watt_excerpt *part)
+{
+	static const struct watt_excerpt all = { .sz = sizeof(all) };
+	struct writer *w = sink ? writer_of(sink) : NULL;
+	struct telling t = { 0 };
+	int r;
+
+	if (!w || !path || (part && part->sz < sizeof(*part)))
+		return -EINVAL;
+	if (w->has_begun)
+		return -EALREADY;
+	r = tell_recording(w, &t, path, part ? part : &all);
+	if (r == 0)
+		r = end(w);
+	sink->about = NULL;
+	about_done(&w->about);
+	watt_session_close(t.ses);
+	watt_recording_close(t.rec);
+	free(t.marks);
+	return r;
+}
+
+/* ---- live sessions ---- */
+
+static int begin_live(struct writer *w, struct watt_snapshot *snap)
+{
+	struct watt_sink_about *about = &w->about;
+	struct watt_recording_info *info = &w->live;
+	size_t i;
+
+	*info = (struct watt_recording_info){ .writer = "",
+					      .host = "",
+					      .os = "",
+					      .kernel = "",
+					      .arch = "",
+					      .cpu = "",
+					      .usage = "",
+					      .command = "",
+					      .is_complete = 1 };
+	info->start_ns = watt_snapshot_get_start_ns(snap);
+	info->end_ns = watt_snapshot_get_time_ns(snap);
+	info->start_realtime_ns =
+		watt_snapshot_get_realtime_ns(snap) - (info->end_ns - info->start_ns);
+	*about = (struct watt_sink_about){ .info = info,
+					   .n_domains = watt_snapshot_get_domain_count(snap),
+					   .from_ns = watt_snapshot_get_window_start_ns(snap),
+					   .to_ns = UINT64_MAX };
+	about->domains = calloc(about->n_domains + 1, sizeof(*about->domains));
+	if (!about->domains)
+		return -ENOMEM;
+	for (i = 0; i < about->n_domains; i++)
+		about->domains[i] = watt_snapshot_get_domain(snap, i);
+	w->first = watt_snapshot_ref(snap);
+	return begin(w);
+}
+
+int watt_sink_put_snapshot(struct watt_sink *sink, struct watt_snapshot *snap)
+{
+	struct writer *w = sink ? writer_of(sink) : NULL;
+	struct watt_window window = { .snap = snap };
+	int r = 0;
+
+	if (!w || !snap)
+		return -EINVAL;
+	if (need_of(sink) != WATT_SINK_WINDOWS)
+		return -EOPNOTSUPP;
+	if (w->has_ended || (w->has_begun && !w->first))
+		return -EALREADY;
+	if (!w->has_begun)
+		r = begin_live(w, snap);
+	if (r < 0)
+		return r;
+	window.t0_ns = watt_snapshot_get_window_start_ns(snap);
+	window.t1_ns = watt_snapshot_get_time_ns(snap);
+	r = tell_window(w, &window, watt_snapshot_get_phase(snap));
+	/* Who looks at it live waits for nothing but the next window. */
+	if (r == 0 && fflush(sink->out) != 0)
+		r = outcome(w, 0);
+	return r;
+}
+
+/* ---- the end ---- */
+
+int watt_sink_finish(struct watt_sink *sink)
+{
+	struct writer *w = sink ? writer_of(sink) : NULL;
+	int r;
+
+	if (!w)
+		return -EINVAL;
+	r = end(w);
+	fflush(sink->out);
+	return outcome(w, r);
+}
+
+struct watt_sink *watt_sink_close(struct watt_sink *sink)
+{
+	struct writer *w = sink ? writer_of(sink) : NULL;
+
+	if (!w)
+		return NULL;
+	if (sink->data && sink->ops->done)
+		sink->ops->done(sink);
+	free(sink->data);
+	/* What was not finished is not written. */
+	if (w->error == 0)
+		w->error = -ECANCELED;
+	if (sink->out)
+		fclose(sink->out);
+	about_done(&w->about);
+	watt_snapshot_unref(w->first);
+	free(w);
+	return NULL;
+}
+
+/* ---- what formats ask ---- */
+
+uint32_t watt_sink_kinds_in_sum(void)
+{
+	uint32_t kinds = 1u << WATT_ENTITY_IDLE | 1u << WATT_ENTITY_UNATTRIBUTED;
+	int kind;
+
+	for (kind = 0; kind <= WATT_ENTITY_POD; kind++)
+		if (watt_view_is_user((enum watt_entity_kind)kind))
+			kinds |= 1u << kind;
+	return kinds;
+}
+
+bool watt_sink_has_kind(const struct watt_sink *sink, enum watt_entity_kind kind)
+{
+	return (unsigned int)kind < 32 && sink->kinds & 1u << kind;
+}
+
+int64_t watt_sink_since_ns(const struct watt_sink *sink, uint64_t t_ns)
+{
+	return (int64_t)(t_ns - sink->about->info->start_ns);
+}
+
+uint64_t watt_sink_realtime_ns(const struct watt_sink *sink, uint64_t t_ns)
+{
+	const struct watt_recording_info *info = sink->about->info;
+
+	return info->start_realtime_ns + (t_ns - info->start_ns);
+}
