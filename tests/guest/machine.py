@@ -17,9 +17,11 @@ MACHINES = {
     'one-cpu': ('1', 'Skylake-Server-v1', '1'),
 }
 # What only costs time under emulation is off. What finds faults is on: red zones, poison and
-# checks in the allocator of small objects, and, where the kernel has it, KFENCE.
+# checks in the allocator of small objects, and, where the kernel has it, KFENCE. A busy host lets a CPU
+# stand still for longer than the kernel would believe without its limits.
 APPEND = ('panic=-1 loglevel=5 printk.devkmsg=on mitigations=off random.trust_cpu=on '
           'no_timer_check nmi_watchdog=0 audit=0 apparmor=0 selinux=0 cryptomgr.notests '
+          'watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 '
           'slub_debug=FZP kfence.sample_interval=50')
 ARCHES = {
     'amd64': (['qemu-system-x86_64', '-M', 'pc'], 'console=ttyS0 lpj=4000000 tsc=reliable'),
@@ -49,7 +51,9 @@ CLOCKS = {
 
 
 def command(arch, one, kernel, initramfs, more='', is_debug=False):
-    """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line."""
+    """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line; it gives
+    what it does not know itself, NAME=VALUE, to init as a variable.
+    """
     smp, cpu, smp_arm64 = MACHINES[one.machine]
     qemu, console = ARCHES[arch]
     if arch == 'amd64':

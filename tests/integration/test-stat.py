@@ -64,7 +64,8 @@ def test_hog_pinned_for_ten_seconds():
     # It is accounted while it runs, not when it ends.
     true(len(one['intervals']) >= 9, f"only {len(one['intervals'])} intervals")
     for part in one['intervals'][:-1]:
-        true(0.05 < part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
+        # Where others want the CPU, too, it may get a second with next to nothing.
+        true(0 < part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
 
 
 def test_twenty_busy_threads():

@@ -45,7 +45,7 @@ class Terminal:
     def lines(self):
         return self.tmux('capture-pane', '-p').rstrip('\n').split('\n')
 
-    def wait(self, pattern, seconds=10):
+    def wait(self, pattern, seconds=60):
         """The picture, as soon as the pattern is in it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

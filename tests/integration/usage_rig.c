@@ -262,7 +262,7 @@ static void print_unfreed(const struct rig *rig)
 
 bool rig_wait_freed(struct rig *rig)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 1500; i++) {
 		rig_sweep(rig, false);
 		if (!count_unfreed(rig))
 			return true;
