@@ -37,7 +37,7 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 	sum->unattributed_nj += state->unattributed_nj;
 	sum->shared_idle_nj += state->shared_idle_nj;
 	/* Where nothing can be shared, nobody needs to know what idle is. */
-	if (domain->key != WATT_KEY_NONE) {
+	if (state->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
 		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
 	}
@@ -46,7 +46,7 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 		sum->origin = domain->origin;
 	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
 		sum->uncertainty_ppm = domain->uncertainty_ppm;
-	add_key(sum, domain->key);
+	add_key(sum, state->key);
 	add_power(sum, state);
 }
 

@@ -18,6 +18,7 @@ WATT_BEGIN_DECLS
 enum watt_share_key {
 	WATT_KEY_NONE = 0,     /**< nothing on this machine tells: all goes to unattributed */
 	WATT_KEY_CPU_TIME = 1, /**< CPU time on the CPUs of the domain */
+	WATT_KEY_GPU_TIME = 2, /**< time on the engines of the GPU */
 };
 
 /** What becomes of the energy that a domain takes when nothing runs. */
@@ -33,6 +34,7 @@ struct watt_domain {
 	const char *name; /**< last part of the path: "core" */
 	enum watt_domain_kind kind;
 	enum watt_origin origin;
+	/** By what its energy is to be shared. Where that is not known its state has another one. */
 	enum watt_share_key key;
 	int32_t parent;     /**< index of the domain that contains it; -1: a root */
 	int32_t channel;    /**< index of the channel that measures it; -1: computed (residual) */
@@ -46,7 +48,7 @@ struct watt_domain {
 	uint32_t uncertainty_ppm; /**< of the channel; 0: unknown */
 };
 
-/** "none", "cpu_time"; never NULL. Thread-safe. */
+/** "none", "cpu_time", "gpu_time"; never NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
 /** "separate", "proportional"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);

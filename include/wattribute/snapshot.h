@@ -60,6 +60,9 @@ struct watt_domain_state {
 	/** Pairs of readings so far apart that the counter may have wrapped unseen between them:
 	 *  some multiple of its range may be missing. */
 	uint64_t ambiguous;
+	enum watt_share_key key;    /**< by which the newest slice was shared */
+	uint32_t key_readiness_ppm; /**< of the domain's own key, in 1e-6; 0: it can't share yet */
+	uint32_t key_uncertainty_ppm; /**< standard uncertainty of its weights; 0: not known */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */
@@ -99,6 +102,8 @@ struct watt_quality {
 	/** busy + idle + irq + steal against wall, in 1e-6: how much of the CPUs' time is accounted
 	 *  for, the tasks' by their own counts. 0: not known yet. */
 	uint32_t coverage_ppm;
+	/** Usage records that can't be true, more CPU time than there was: left out. */
+	uint64_t damaged_records;
 };
 
 /** One more owner; returns @p snap. Thread-safe. */

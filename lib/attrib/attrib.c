@@ -26,6 +26,11 @@ static int copy_cpu_slots(struct watt_attrib *at, const struct watt_attrib_opts 
 	return 0;
 }
 
+const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *opts)
+{
+	return opts->keys ? opts->keys : watt_key_registry;
+}
+
 static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
 {
 	int r;
@@ -34,7 +39,7 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 	if (r == 0)
 		r = watt_tree_build(opts->channels, opts->n_channels, &at->tree);
 	if (r == 0)
-		r = watt_keys_apply(opts->share_keys, &at->tree, opts->log);
+		r = watt_keys_apply(opts->share_keys, watt_keys_of(opts), &at->tree, opts->log);
 	if (r == 0)
 		r = watt_idle_policy_parse(opts->idle_policy, opts->log, &at->idle_policy);
 	if (r < 0)
@@ -66,7 +71,7 @@ int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **re
 		watt_attrib_free(at);
 		return r;
 	}
-	watt_slices_init(&at->slices, at->n_slots);
+	watt_slices_init(&at->slices);
 	*ret = at;
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "timeline/timeline.h"
 
 struct watt_attrib;
+struct watt_key_ops; /* attrib/key.h */
 
 struct watt_attrib_opts {
 	const struct watt_channel *const *channels; /* must outlive the object */
@@ -34,9 +35,10 @@ struct watt_attrib_opts {
 	/* The measuring process: while it tracks a child of its own, children that come to it by
 	 * adoption are descendants of that child. 0: none. */
 	uint32_t self_pid;
-	const char *idle_policy;    /* as watt_session_opts.idle_policy */
-	const char *share_keys;     /* as watt_session_opts.share_keys */
-	const struct watt_log *log; /* hears what is wrong with these; NULL: nobody */
+	const char *idle_policy;                /* as watt_session_opts.idle_policy */
+	const char *share_keys;                 /* as watt_session_opts.share_keys */
+	const struct watt_key_ops *const *keys; /* that there are; NULL: those of the registry */
+	const struct watt_log *log;             /* hears what is wrong with these; NULL: nobody */
 };
 
 /* 0, -EINVAL (a policy or key that does not exist), -ENOMEM. */

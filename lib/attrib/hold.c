@@ -66,13 +66,15 @@ void watt_hold_count_ahead(struct watt_attrib *at)
 	for (i = 0; at->hold_ns && i < at->slices.n; i++) {
 		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
 
-		for (u = 0; slice->t0_ns >= at->hold_ns && u < slice->n_uses; u++) {
-			const struct watt_use *use = &slice->uses[u];
+		const struct watt_uses *uses = &slice->uses[WATT_ACTIVITY_CPU_TIME];
 
-			count_ahead(use->process, use->cpu_ns);
-			count_ahead(use->cgroup, use->cpu_ns);
-			count_ahead(use->owner, use->cpu_ns);
-			count_ahead(use->tracked, use->cpu_ns);
+		for (u = 0; slice->t0_ns >= at->hold_ns && u < uses->n; u++) {
+			const struct watt_use *use = &uses->list[u];
+
+			count_ahead(use->actor.self, use->amount);
+			count_ahead(use->actor.cgroup, use->amount);
+			count_ahead(use->actor.owner, use->amount);
+			count_ahead(use->actor.tracked, use->amount);
 		}
 	}
 }

@@ -19,6 +19,9 @@ static uint32_t slot_of(const struct watt_attrib *at, uint32_t cpu)
 	return cpu < at->n_cpus ? at->cpu_slot[cpu] : at->n_slots;
 }
 
+/* Clocks of sweeps and of CPU time are not read at one instant. */
+#define SLACK_NS 1000000000ULL
+
 #define MIN_TIDY 1024
 
 /* Nobody can name those who are gone. New ones go on top, so they would lie there for ever. */
@@ -172,7 +175,8 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 static int add_time(struct watt_attrib *at, struct watt_process *process, struct watt_slice *slice,
 		    uint32_t cpu, uint64_t cpu_ns)
 {
-	struct watt_use use = { .cpu_ns = cpu_ns, .slot = slot_of(at, cpu) };
+	struct watt_use use = { .amount = cpu_ns, .place = slot_of(at, cpu) };
+	const struct watt_actor *actor = &use.actor;
 	uint32_t index = process->slice_seq == slice->seq ? process->slice_use : 0;
 	int r;
 
@@ -182,26 +186,32 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	if (r < 0)
 		return r;
 	update_sums(at, process);
-	use.process = process->account;
-	use.cgroup = process->cgroup;
-	use.owner = process->owner;
-	use.tracked = process->tracked;
-	r = watt_slice_add_use(slice, &use, &index);
+	use.actor = (struct watt_actor){ process->account, process->cgroup, process->owner,
+					 process->tracked };
+	r = watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, &index);
 	if (r < 0)
 		return r;
 	if (slice->seq >= process->slice_seq) {
 		process->slice_seq = slice->seq;
 		process->slice_use = index;
 	}
-	watt_account_add_cpu(use.process, cpu_ns);
-	if (use.cgroup)
-		watt_account_add_cpu(use.cgroup, cpu_ns);
-	if (use.owner)
-		watt_account_add_cpu(use.owner, cpu_ns);
-	if (use.tracked)
-		watt_account_add_cpu(use.tracked, cpu_ns);
+	watt_account_add_cpu(actor->self, cpu_ns);
+	if (actor->cgroup)
+		watt_account_add_cpu(actor->cgroup, cpu_ns);
+	if (actor->owner)
+		watt_account_add_cpu(actor->owner, cpu_ns);
+	if (actor->tracked)
+		watt_account_add_cpu(actor->tracked, cpu_ns);
 	at->quality.busy_ns += cpu_ns;
 	return 0;
+}
+
+/* Nobody can run for longer than all CPUs together since the first sweep, and some more. */
+static bool is_possible(const struct watt_attrib *at, uint64_t cpu_ns)
+{
+	uint64_t wall_ns = at->last_sweep_ns - at->first_sweep_ns + SLACK_NS;
+
+	return cpu_ns <= (watt_u128)wall_ns * WATT_MAX(at->n_cpus, 1u);
 }
 
 /* Brings the task's curve up to cpu_ns. It never goes down: what was extrapolated stays. */
@@ -212,6 +222,11 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 
 	if (u->cpu_ns <= task->cpu_ns)
 		return 0;
+	if (!is_possible(at, u->cpu_ns - task->cpu_ns)) {
+		at->quality.damaged_records++;
+		task->cpu_ns = u->cpu_ns;
+		return 0;
+	}
 	r = add_time(at, task->process, slice, u->cpu, u->cpu_ns - task->cpu_ns);
 	if (r == 0)
 		task->cpu_ns = u->cpu_ns;
@@ -402,31 +417,49 @@ static void forget_unseen(struct watt_attrib *at)
 static void take_online(const struct watt_attrib *at, struct watt_slice *slice,
 			const struct watt_usage_batch *batch)
 {
+	uint32_t *n_online = slice->uses[WATT_ACTIVITY_CPU_TIME].n_units;
 	uint32_t i;
 
 	for (i = 0; i < at->n_cpus; i++)
 		if (!batch->n_cpus || (i < batch->n_cpus && batch->cpus[i].online))
-			slice->n_online[slot_of(at, i)]++;
+			n_online[slot_of(at, i)]++;
 }
 
-static void take_irq(struct watt_attrib *at, struct watt_slice *slice,
-		     const struct watt_usage_batch *batch)
+/* Interrupts are nobody's: they are actors of their own. */
+static int add_kernel_time(struct watt_slice *slice, struct watt_account *account, uint32_t slot,
+			   uint64_t now_ns, uint64_t was_ns, uint32_t *use_index)
+{
+	struct watt_use use = { .actor.self = account, .place = slot };
+
+	if (now_ns <= was_ns)
+		return 0;
+	use.amount = now_ns - was_ns;
+	watt_account_add_cpu(account, use.amount);
+	return watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, use_index);
+}
+
+static int take_irq(struct watt_attrib *at, struct watt_slice *slice,
+		    const struct watt_usage_batch *batch)
 {
 	size_t i, n = WATT_MIN(batch->n_cpus, at->cpus.n);
+	uint32_t irq_use = 0, softirq_use = 0;
+	int r = 0;
 
 	if (!(batch->flags & WATT_BATCH_IRQ_SEPARATE))
-		return;
-	for (i = 0; i < n; i++) {
+		return 0;
+	for (i = 0; i < n && r == 0; i++) {
 		const struct watt_cpu_time *now = &batch->cpus[i], *was = &at->cpus.newest[i];
 		uint32_t slot = slot_of(at, (uint32_t)i);
 
 		if (!now->online || !was->online)
 			continue;
-		if (now->irq_ns > was->irq_ns)
-			slice->irq_ns[slot] += now->irq_ns - was->irq_ns;
-		if (now->softirq_ns > was->softirq_ns)
-			slice->softirq_ns[slot] += now->softirq_ns - was->softirq_ns;
+		r = add_kernel_time(slice, at->softirq, slot, now->softirq_ns, was->softirq_ns,
+				    &softirq_use);
+		if (r == 0)
+			r = add_kernel_time(slice, at->irq, slot, now->irq_ns, was->irq_ns,
+					    &irq_use);
 	}
+	return r;
 }
 
 static void take_quality(struct watt_attrib *at, const struct watt_usage_batch *batch)
@@ -452,12 +485,14 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 	if (batch->t_after_ns < batch->t_before_ns || t_ns < t0_ns)
 		return -EINVAL;
 	slice = watt_slices_add(&at->slices, t0_ns, t_ns);
-	if (!slice)
+	if (!slice || watt_slice_open(slice, WATT_ACTIVITY_CPU_TIME, at->n_slots + 1) < 0)
 		return -ENOMEM;
 	at->tasks.sweep++;
 	at->last_sweep_ns = t_ns;
 	take_online(at, slice, batch);
-	take_irq(at, slice, batch);
+	r = take_irq(at, slice, batch);
+	if (r < 0)
+		return r;
 	has_all = (batch->flags & WATT_BATCH_FULL) && batch->lost == at->quality.lost_records;
 	take_quality(at, batch);
 	r = watt_cpus_push(&at->cpus, batch, t_ns - t0_ns);
@@ -465,6 +500,7 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 		r = take_record(at, slice, &batch->records[i]);
 	if (r < 0)
 		return r;
+	slice->uses[WATT_ACTIVITY_CPU_TIME].is_complete = true;
 	if (has_all)
 		forget_unseen(at);
 	if (!at->had_sweep)

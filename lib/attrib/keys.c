@@ -23,22 +23,21 @@ static void add_word(char *buf, size_t size, const char *word)
 	snprintf(buf + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
-static int parse_key(const char *text, const struct watt_log *log, int *ret)
+static int parse_key(const char *text, const struct watt_key_ops *const *keys,
+		     const struct watt_log *log, int *ret)
 {
-	static const enum watt_share_key keys[] = { WATT_KEY_NONE, WATT_KEY_CPU_TIME };
 	char known[128] = "auto";
-	size_t i;
 
 	if (!strcmp(text, "auto")) {
 		*ret = KEY_AUTO;
 		return 0;
 	}
-	for (i = 0; i < WATT_ARRAY_SIZE(keys); i++) {
-		if (!strcmp(text, watt_share_key_name(keys[i]))) {
-			*ret = (int)keys[i];
+	for (; *keys; keys++) {
+		if (!strcmp(text, watt_share_key_name((*keys)->id))) {
+			*ret = (int)(*keys)->id;
 			return 0;
 		}
-		add_word(known, sizeof(known), watt_share_key_name(keys[i]));
+		add_word(known, sizeof(known), watt_share_key_name((*keys)->id));
 	}
 	watt_log(log, WATT_LOG_ERROR, "no share key is called '%s'; there are: %s", text, known);
 	return -EINVAL;
@@ -70,14 +69,15 @@ static int complain_domain(const struct watt_tree *tree, const char *name,
 }
 
 /* One word of the list, which is ours to write into. */
-static int apply_word(char *word, struct watt_tree *tree, const struct watt_log *log)
+static int apply_word(char *word, const struct watt_key_ops *const *keys, struct watt_tree *tree,
+		      const struct watt_log *log)
 {
 	char *equals = strrchr(word, '=');
 	bool any = false;
 	int key, r;
 	size_t i;
 
-	r = parse_key(equals ? equals + 1 : word, log, &key);
+	r = parse_key(equals ? equals + 1 : word, keys, log, &key);
 	if (r < 0)
 		return r;
 	if (equals)
@@ -91,7 +91,8 @@ static int apply_word(char *word, struct watt_tree *tree, const struct watt_log 
 	return any || !equals ? 0 : complain_domain(tree, word, log);
 }
 
-int watt_keys_apply(const char *text, struct watt_tree *tree, const struct watt_log *log)
+int watt_keys_apply(const char *text, const struct watt_key_ops *const *keys,
+		    struct watt_tree *tree, const struct watt_log *log)
 {
 	char *copy, *rest, *word;
 	int r = 0;
@@ -102,7 +103,7 @@ int watt_keys_apply(const char *text, struct watt_tree *tree, const struct watt_
 	if (!copy)
 		return -ENOMEM;
 	while (r == 0 && (word = strsep(&rest, ",")))
-		r = apply_word(word, tree, log);
+		r = apply_word(word, keys, tree, log);
 	free(copy);
 	return r;
 }

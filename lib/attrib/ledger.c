@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divides the energy of each domain, slice by slice: idle by the baseline, the rest by the share
- * key, what has no owner to unattributed. Every division is checked to add up to the last nJ.
+ * key, what has no owner to unattributed. Every division is checked to add up to the last nJ. It
+ * must not know what kinds of activity there are.
  */
 #include "attrib/state.h"
 
@@ -29,21 +30,25 @@ static void init_baseline(struct watt_baseline *baseline, const struct watt_chan
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		       const struct watt_domain *domain, const struct watt_attrib_opts *opts)
 {
+	bool *has_slot;
 	uint32_t i;
 
 	ledger->domain = domain;
 	ledger->is_usable = true;
 	ledger->next_seq = 1;
+	ledger->key = domain->key;
 	if (domain->channel >= 0)
 		init_baseline(&ledger->baseline, opts->channels[domain->channel]);
 	/* the last one stands for CPUs that are in no slot */
-	ledger->has_slot = calloc(at->n_slots + 1, sizeof(*ledger->has_slot));
-	if (!ledger->has_slot)
+	has_slot = calloc(at->n_slots + 1, sizeof(*has_slot));
+	if (!has_slot)
 		return -ENOMEM;
 	for (i = 0; i < at->n_slots; i++)
-		ledger->has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
-	ledger->has_slot[at->n_slots] = domain->package_id < 0;
-	return 0;
+		has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
+	has_slot[at->n_slots] = domain->package_id < 0;
+	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
+	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
+	return watt_key_chain_init(&ledger->chain, watt_keys_of(opts), domain);
 }
 
 int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
@@ -59,17 +64,25 @@ int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opt
 	return r;
 }
 
+static void ledger_done(struct watt_ledger *ledger)
+{
+	size_t kind;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		free(ledger->has_place[kind]);
+	watt_key_chain_done(&ledger->chain);
+	watt_baseline_done(&ledger->baseline);
+}
+
 void watt_ledgers_done(struct watt_attrib *at)
 {
 	size_t i;
 
-	for (i = 0; at->ledgers && i < at->tree.n_domains; i++) {
-		free(at->ledgers[i].has_slot);
-		watt_baseline_done(&at->ledgers[i].baseline);
-	}
+	for (i = 0; at->ledgers && i < at->tree.n_domains; i++)
+		ledger_done(&at->ledgers[i]);
 	free(at->ledgers);
+	free(at->parts);
 	free(at->shares);
-	free(at->share_use);
 }
 
 static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
@@ -103,107 +116,153 @@ int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger 
 	return watt_timeline_energy_nj(tl, (size_t)ledger->domain->channel, t_ns, ret_nj);
 }
 
-static int add_share(struct watt_attrib *at, size_t n, struct watt_use *use,
-		     struct watt_account *account, size_t domain, uint64_t weight)
-{
-	int r;
+/* ---- who did something ---- */
 
-	r = watt_grow((void **)&at->shares, &at->cap_shares, n, sizeof(*at->shares));
-	if (r == 0)
-		r = watt_grow((void **)&at->share_use, &at->cap_share_use, n,
-			      sizeof(struct watt_use *));
-	if (r < 0)
-		return r;
-	at->shares[n] = (struct watt_share){ .weight = weight, .carry = &account->carry[domain] };
-	at->share_use[n] = use;
-	return 0;
+/* Whether anybody tells of these activities at a place of the domain. */
+static bool has_activities(const struct watt_ledger *ledger, uint32_t needs)
+{
+	uint32_t kind, i;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++) {
+		if (!(needs & WATT_KEY_BIT(kind)))
+			continue;
+		for (i = 0; i < ledger->n_places[kind] && !ledger->has_place[kind][i]; i++)
+			;
+		if (i == ledger->n_places[kind])
+			return false;
+	}
+	return true;
 }
 
-/* Adds everybody who ran on one slot to the n shares that there are; returns how many then. */
-static int collect_slot(struct watt_attrib *at, const struct watt_slice *slice, size_t slot,
-			size_t domain, size_t n, uint64_t *busy_ns)
+uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger)
 {
-	uint64_t i;
+	const struct watt_key *key = &ledger->chain.keys[0];
+
+	return has_activities(ledger, key->ops->needs) ? watt_key_readiness_ppm(key) : 0;
+}
+
+static bool is_complete(const struct watt_slice *slice, uint32_t needs)
+{
+	uint32_t kind;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		if ((needs & WATT_KEY_BIT(kind)) && !slice->uses[kind].is_complete)
+			return false;
+	return true;
+}
+
+/* Whether the activities have come that any key of the domain can use. */
+static bool has_arrived(const struct watt_ledger *ledger, const struct watt_slice *slice)
+{
+	size_t i;
+
+	for (i = 0; i < ledger->chain.n; i++) {
+		uint32_t needs = ledger->chain.keys[i].ops->needs;
+
+		if (has_activities(ledger, needs) && !is_complete(slice, needs))
+			return false;
+	}
+	return true;
+}
+
+static int add_part(struct watt_attrib *at, struct watt_key_slice *view, const struct watt_use *use,
+		    enum watt_activity_kind kind)
+{
+	int r = watt_grow((void **)&at->parts, &at->cap_parts, view->n_parts, sizeof(*at->parts));
+
+	if (r == 0)
+		at->parts[view->n_parts++] = (struct watt_part){ .use = use, .kind = kind };
+	return r;
+}
+
+/* Everybody who did something of one kind at a place of the domain. */
+static int collect_kind(struct watt_attrib *at, const struct watt_ledger *ledger,
+			const struct watt_uses *uses, enum watt_activity_kind kind,
+			struct watt_key_slice *view)
+{
+	uint32_t n = WATT_MIN(ledger->n_places[kind], uses->n_places), place, i;
+	bool is_first = !view->n_units;
+	int r = 0;
+
+	for (place = 0; place < n && r == 0; place++) {
+		if (!ledger->has_place[kind][place])
+			continue;
+		view->n_units += is_first ? uses->n_units[place] : 0;
+		for (i = uses->first[place]; i && r == 0; i = uses->list[i - 1].next_in_place) {
+			const struct watt_use *use = &uses->list[i - 1];
+
+			if (!use->amount)
+				continue;
+			if (is_first)
+				view->busy += WATT_MIN(use->amount, UINT64_MAX - view->busy);
+			r = add_part(at, view, use, kind);
+		}
+	}
+	return r;
+}
+
+static int collect(struct watt_attrib *at, const struct watt_ledger *ledger,
+		   const struct watt_slice *slice, uint32_t needs, struct watt_key_slice *view)
+{
+	enum watt_activity_kind kind;
+	int r = 0;
+
+	view->busy = view->n_units = 0;
+	view->n_parts = 0;
+	view->is_complete = is_complete(slice, needs);
+	for (kind = 0; kind < WATT_N_ACTIVITIES && r == 0; kind++)
+		if (needs & WATT_KEY_BIT(kind))
+			r = collect_kind(at, ledger, &slice->uses[kind], kind, view);
+	view->parts = at->parts;
+	return r;
+}
+
+/* ---- what they get ---- */
+
+/* Those who have a weight get a share; returns how many, at the front of the parts. */
+static int make_shares(struct watt_attrib *at, struct watt_key_slice *view, size_t domain)
+{
+	size_t i, n = 0;
 	int r;
 
-	for (i = slice->first_use[slot]; i; i = slice->uses[i - 1].next_in_slot) {
-		struct watt_use *use = &slice->uses[i - 1];
+	for (i = 0; i < view->n_parts; i++) {
+		struct watt_part part = view->parts[i];
 
-		if (!use->cpu_ns)
+		if (!part.weight)
 			continue;
-		*busy_ns += use->cpu_ns;
-		r = add_share(at, n++, use, use->process, domain, use->cpu_ns);
+		r = watt_grow((void **)&at->shares, &at->cap_shares, n, sizeof(*at->shares));
 		if (r < 0)
 			return r;
+		at->shares[n] =
+			(struct watt_share){ .weight = part.weight,
+					     .carry = &part.use->actor.self->carry[domain] };
+		view->parts[i] = view->parts[n];
+		view->parts[n++] = part;
 	}
 	return (int)n;
 }
 
-/* Everybody who ran on the domain's CPUs. Returns how many, and the sum of their weights. */
-static int collect_shares(struct watt_attrib *at, const struct watt_ledger *ledger,
-			  const struct watt_slice *slice, size_t domain, uint64_t *ret_busy_ns)
-{
-	uint64_t irq_ns = 0, softirq_ns = 0, busy_ns = 0;
-	int n = 0, r = 0;
-	size_t i;
-
-	for (i = 0; i <= at->n_slots; i++) {
-		if (!ledger->has_slot[i])
-			continue;
-		n = collect_slot(at, slice, i, domain, (size_t)n, &busy_ns);
-		if (n < 0)
-			return n;
-		irq_ns += slice->irq_ns[i];
-		softirq_ns += slice->softirq_ns[i];
-	}
-	if (irq_ns)
-		r = add_share(at, (size_t)n++, NULL, at->irq, domain, irq_ns);
-	if (softirq_ns && r == 0)
-		r = add_share(at, (size_t)n++, NULL, at->softirq, domain, softirq_ns);
-	if (r < 0)
-		return r;
-	*ret_busy_ns = busy_ns + irq_ns + softirq_ns;
-	return n;
-}
-
-static struct watt_account *account_of_carry(struct watt_attrib *at, size_t i, size_t domain)
-{
-	return at->shares[i].carry == &at->irq->carry[domain] ? at->irq : at->softirq;
-}
-
-static int64_t give_shares(struct watt_attrib *at, size_t n, size_t domain)
+static int64_t give_shares(struct watt_attrib *at, struct watt_key_slice *view, size_t n,
+			   size_t domain)
 {
 	int64_t given_nj = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const struct watt_use *use = at->share_use[i];
+		const struct watt_actor *actor = &view->parts[i].use->actor;
 		int64_t amount_nj = at->shares[i].amount;
 
 		given_nj += amount_nj;
-		if (!use) {
-			watt_account_add_energy(account_of_carry(at, i, domain), domain, amount_nj);
-			continue;
-		}
-		watt_account_add_energy(use->process, domain, amount_nj);
-		if (use->cgroup)
-			watt_account_add_energy(use->cgroup, domain, amount_nj);
-		if (use->owner)
-			watt_account_add_energy(use->owner, domain, amount_nj);
-		if (use->tracked)
-			watt_account_add_energy(use->tracked, domain, amount_nj);
+		view->parts[i].share_nj = amount_nj;
+		watt_account_add_energy(actor->self, domain, amount_nj);
+		if (actor->cgroup)
+			watt_account_add_energy(actor->cgroup, domain, amount_nj);
+		if (actor->owner)
+			watt_account_add_energy(actor->owner, domain, amount_nj);
+		if (actor->tracked)
+			watt_account_add_energy(actor->tracked, domain, amount_nj);
 	}
 	return given_nj;
-}
-
-static uint32_t online_cpus(const struct watt_attrib *at, const struct watt_ledger *ledger,
-			    const struct watt_slice *slice)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i <= at->n_slots; i++)
-		n += ledger->has_slot[i] ? (uint32_t)slice->n_online[i] : 0;
-	return n;
 }
 
 static void check(struct watt_attrib *at, bool is_right)
@@ -212,41 +271,99 @@ static void check(struct watt_attrib *at, bool is_right)
 	at->quality.check_failures += !is_right;
 }
 
+/* Has the first key of the chain that can tell weigh everybody; *ret_used is that key. */
+static int weigh(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
+		 struct watt_key_slice *view, const struct watt_key **ret_used)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < ledger->chain.n; i++) {
+		const struct watt_key *key = &ledger->chain.keys[i];
+
+		if (!has_activities(ledger, key->ops->needs) || !watt_key_readiness_ppm(key))
+			continue;
+		r = collect(at, ledger, slice, key->ops->needs, view);
+		if (r < 0)
+			return r;
+		view->dynamic_nj = view->energy_nj;
+		if (key->ops->needs)
+			view->dynamic_nj -= watt_baseline_idle_nj(
+				&ledger->baseline, view->t1_ns - view->t0_ns, view->energy_nj);
+		r = key->ops->weigh(key->state, view);
+		if (r == -EAGAIN)
+			continue;
+		*ret_used = key;
+		return r;
+	}
+	view->n_parts = 0;
+	view->dynamic_nj = view->energy_nj;
+	*ret_used = NULL;
+	return 0;
+}
+
+/* Every key of the chain that learns is shown the slice with the activities that it needs. */
+static int learn(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
+		 struct watt_key_slice *view, const struct watt_key *used)
+{
+	uint32_t shown = used ? used->ops->needs : 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < ledger->chain.n && r == 0; i++) {
+		const struct watt_key *key = &ledger->chain.keys[i];
+		uint32_t needs = key->ops->needs;
+
+		if (!key->ops->learn || !has_activities(ledger, needs))
+			continue;
+		if (needs != shown)
+			r = collect(at, ledger, slice, needs, view);
+		shown = needs;
+		if (r == 0)
+			r = key->ops->learn(key->state, view);
+	}
+	return r;
+}
+
 /* Divides energy_nj of a slice. */
 static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 		  const struct watt_slice *slice, int64_t energy_nj)
 {
+	struct watt_key_slice view = { .t0_ns = slice->t0_ns,
+				       .t1_ns = slice->t1_ns,
+				       .energy_nj = energy_nj };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
-	uint64_t dt_ns = slice->t1_ns - slice->t0_ns, busy_ns = 0;
-	int64_t idle_nj = 0, shared_idle_nj = 0, given_nj = 0, shared_nj;
-	int n = 0, r;
+	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, shared_nj;
+	const struct watt_key *used;
+	int n, r;
 
-	if (ledger->domain->key != WATT_KEY_NONE) {
-		n = collect_shares(at, ledger, slice, domain, &busy_ns);
-		if (n < 0)
-			return n;
-		idle_nj = watt_baseline_idle_nj(&ledger->baseline, dt_ns, energy_nj);
-		r = watt_baseline_add(&ledger->baseline, dt_ns, energy_nj, busy_ns,
-				      online_cpus(at, ledger, slice));
-		if (r < 0)
-			return r;
-	}
+	r = weigh(at, ledger, slice, &view, &used);
+	if (r == 0 && used && used->ops->needs && view.is_complete)
+		r = watt_baseline_add(&ledger->baseline, view.t1_ns - view.t0_ns, energy_nj,
+				      view.busy, view.n_units);
+	if (r < 0)
+		return r;
+	n = make_shares(at, &view, domain);
+	if (n < 0)
+		return n;
+	idle_nj = energy_nj - view.dynamic_nj;
 	if (n > 0 && at->idle_policy == WATT_IDLE_PROPORTIONAL)
 		shared_idle_nj = idle_nj;
 	idle_nj -= shared_idle_nj;
 	shared_nj = energy_nj - idle_nj;
 	if (n > 0 && shared_nj > 0) {
 		watt_share_split(at->shares, (size_t)n, shared_nj);
-		given_nj = give_shares(at, (size_t)n, domain);
+		given_nj = give_shares(at, &view, (size_t)n, domain);
 		check(at, given_nj == shared_nj);
 	}
+	ledger->key = used ? used->ops->id : WATT_KEY_NONE;
 	ledger->energy_nj += energy_nj;
 	ledger->idle_nj += idle_nj;
 	ledger->shared_idle_nj += shared_idle_nj;
 	ledger->unattributed_nj += shared_nj - given_nj;
 	at->idle->energy_nj[domain] += idle_nj;
 	at->unattributed->energy_nj[domain] += shared_nj - given_nj;
-	return 0;
+	return learn(at, ledger, slice, &view, used);
 }
 
 static void take_late(struct watt_attrib *at, struct watt_ledger *ledger, int64_t late_nj)
@@ -426,6 +543,8 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 		if (at->hold_ns && slice->t0_ns >= at->hold_ns)
 			break;
 		if (!is_ripe(at, slice, now_ns))
+			break;
+		if (!is_over && !has_arrived(ledger, slice))
 			break;
 		r = take_slice(at, ledger, tl, slice);
 		if (r == -ENOMEM)

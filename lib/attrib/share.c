@@ -9,14 +9,25 @@
 
 #define ONE (1LL << 31)
 
-static uint64_t total_weight(const struct watt_share *shares, size_t n)
+/* Sum of the weights, which are made smaller where it does not fit into 62 bits. */
+static uint64_t total_weight(struct watt_share *shares, size_t n)
 {
-	uint64_t total = 0;
+	watt_u128 total = 0;
+	unsigned int shift = 0;
+	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		total += shares[i].weight;
-	return total;
+	while (total >> (62 + shift))
+		shift++;
+	if (!shift)
+		return (uint64_t)total;
+	for (i = 0; i < n; i++) {
+		shares[i].weight >>= shift;
+		sum += shares[i].weight;
+	}
+	return sum;
 }
 
 /* Rounds all down; returns what is left. */

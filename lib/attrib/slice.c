@@ -7,9 +7,9 @@
 
 #include "base/util.h"
 
-void watt_slices_init(struct watt_slices *slices, uint32_t n_slots)
+void watt_slices_init(struct watt_slices *slices)
 {
-	*slices = (struct watt_slices){ .n_slots = n_slots, .next_seq = 1 };
+	*slices = (struct watt_slices){ .next_seq = 1 };
 }
 
 struct watt_slice *watt_slices_get(const struct watt_slices *slices, size_t i)
@@ -23,21 +23,30 @@ static void hold(struct watt_account *account, int by)
 		account->users += (uint32_t)by;
 }
 
-static void hold_use(const struct watt_use *use, int by)
+static void hold_actor(const struct watt_actor *actor, int by)
 {
-	hold(use->process, by);
-	hold(use->cgroup, by);
-	hold(use->owner, by);
-	hold(use->tracked, by);
+	hold(actor->self, by);
+	hold(actor->cgroup, by);
+	hold(actor->owner, by);
+	hold(actor->tracked, by);
+}
+
+static void uses_done(struct watt_uses *uses)
+{
+	size_t i;
+
+	for (i = 0; i < uses->n; i++)
+		hold_actor(&uses->list[i].actor, -1);
+	free(uses->list);
+	free(uses->first);
 }
 
 static void slice_free(struct watt_slice *slice)
 {
-	size_t i;
+	size_t kind;
 
-	for (i = 0; i < slice->n_uses; i++)
-		hold_use(&slice->uses[i], -1);
-	free(slice->uses);
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		uses_done(&slice->uses[kind]);
 	free(slice);
 }
 
@@ -81,16 +90,12 @@ struct watt_slice *watt_slices_add(struct watt_slices *slices, uint64_t t0_ns, u
 
 	if (make_room(slices) < 0)
 		return NULL;
-	slice = calloc(1, sizeof(*slice) + 4 * (slices->n_slots + 1) * sizeof(slice->per_slot[0]));
+	slice = calloc(1, sizeof(*slice));
 	if (!slice)
 		return NULL;
 	slice->seq = slices->next_seq++;
 	slice->t0_ns = t0_ns;
 	slice->t1_ns = t1_ns;
-	slice->irq_ns = slice->per_slot;
-	slice->softirq_ns = slice->irq_ns + slices->n_slots + 1;
-	slice->n_online = slice->softirq_ns + slices->n_slots + 1;
-	slice->first_use = slice->n_online + slices->n_slots + 1;
 	slice->pending = slices->next_pending;
 	slices->next_pending = 0;
 	slices->ring[(slices->head + slices->n++) & (slices->cap - 1)] = slice;
@@ -117,31 +122,49 @@ struct watt_slice *watt_slices_find_time(const struct watt_slices *slices, uint6
 	return NULL;
 }
 
-static bool is_same_use(const struct watt_use *a, const struct watt_use *b)
+int watt_slice_open(struct watt_slice *slice, enum watt_activity_kind kind, uint32_t n_places)
 {
-	return a->process == b->process && a->slot == b->slot && a->cgroup == b->cgroup &&
-	       a->owner == b->owner && a->tracked == b->tracked;
+	struct watt_uses *uses = &slice->uses[kind];
+
+	uses->first = calloc(2 * (size_t)n_places + 1, sizeof(*uses->first));
+	if (!uses->first)
+		return -ENOMEM;
+	uses->n_units = uses->first + n_places;
+	uses->n_places = n_places;
+	return 0;
 }
 
-int watt_slice_add_use(struct watt_slice *slice, const struct watt_use *use, uint32_t *use_index)
+static bool is_same_actor(const struct watt_actor *a, const struct watt_actor *b)
 {
+	return a->self == b->self && a->cgroup == b->cgroup && a->owner == b->owner &&
+	       a->tracked == b->tracked;
+}
+
+int watt_slice_add_use(struct watt_slice *slice, enum watt_activity_kind kind,
+		       const struct watt_use *use, uint32_t *use_index)
+{
+	struct watt_uses *uses = &slice->uses[kind];
+	struct watt_use *added;
 	uint32_t i;
 	int r;
 
-	for (i = *use_index; i; i = slice->uses[i - 1].next) {
-		if (!is_same_use(&slice->uses[i - 1], use))
+	for (i = *use_index; i; i = uses->list[i - 1].next) {
+		struct watt_use *found = &uses->list[i - 1];
+
+		if (found->place != use->place || !is_same_actor(&found->actor, &use->actor))
 			continue;
-		slice->uses[i - 1].cpu_ns += use->cpu_ns;
+		found->amount += WATT_MIN(use->amount, UINT64_MAX - found->amount);
 		return 0;
 	}
-	r = watt_grow((void **)&slice->uses, &slice->cap_uses, slice->n_uses, sizeof(*use));
+	r = watt_grow((void **)&uses->list, &uses->cap, uses->n, sizeof(*use));
 	if (r < 0)
 		return r;
-	hold_use(use, 1);
-	slice->uses[slice->n_uses] = *use;
-	slice->uses[slice->n_uses].next = *use_index;
-	slice->uses[slice->n_uses].next_in_slot = (uint32_t)slice->first_use[use->slot];
-	*use_index = (uint32_t)++slice->n_uses;
-	slice->first_use[use->slot] = *use_index;
+	hold_actor(&use->actor, 1);
+	added = &uses->list[uses->n];
+	*added = *use;
+	added->next = *use_index;
+	added->next_in_place = uses->first[use->place];
+	*use_index = (uint32_t)++uses->n;
+	uses->first[use->place] = *use_index;
 	return 0;
 }

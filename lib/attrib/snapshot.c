@@ -162,6 +162,9 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->baseline_ready = ledger->baseline.is_ready;
 	state->baseline_uw = ledger->baseline.baseline_uw;
 	state->is_usable = ledger->is_usable;
+	state->key = ledger->key;
+	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(ledger);
+	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(&ledger->chain.keys[0]);
 	state->late_nj = ledger->late_nj;
 	state->shared_idle_nj = ledger->shared_idle_nj;
 	state->window_shared_idle_nj = ledger->shared_idle_nj - ledger->base_shared_idle_nj;

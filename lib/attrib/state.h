@@ -8,6 +8,7 @@
 #include "attrib/account.h"
 #include "attrib/baseline.h"
 #include "attrib/cpus.h"
+#include "attrib/key.h"
 #include "attrib/share.h"
 #include "attrib/slice.h"
 #include "attrib/task.h"
@@ -16,7 +17,10 @@
 /* What became of one domain's energy. */
 struct watt_ledger {
 	const struct watt_domain *domain;
-	bool *has_slot; /* per slot: whether its CPUs are of the domain */
+	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
+	uint32_t n_places[WATT_N_ACTIVITIES];
+	struct watt_key_chain chain;
+	enum watt_share_key key; /* that divided the newest slice */
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;
@@ -89,9 +93,9 @@ struct watt_attrib {
 	struct watt_asks asks;
 	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
 	struct watt_account *gone_cgroups; /* NULL: none had to be folded yet */
-	struct watt_share *shares;         /* scratch */
-	struct watt_use **share_use;
-	size_t cap_shares, cap_share_use;
+	struct watt_part *parts;           /* scratch */
+	struct watt_share *shares;
+	size_t cap_parts, cap_shares;
 	struct watt_cpus cpus;
 	struct watt_account *adopt_into; /* children of self_pid are tracked here; NULL: nowhere */
 	bool had_sweep;
@@ -104,6 +108,8 @@ struct watt_attrib {
 	struct watt_quality quality; /* what this stage knows */
 };
 
+/* attrib.c */
+const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *opts);
 /* intake.c */
 int watt_intake_ask_again(struct watt_attrib *at);
 /* CPU time in slices that a hold keeps back, per account: hold.c */
@@ -132,6 +138,8 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 /* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */
 enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
 				    const struct watt_timeline *tl);
+/* How ready the key is that was chosen for the domain. */
+uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 /* E(t) of a domain on its curve, or of a residual from those of its parts. */
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj);

@@ -28,8 +28,9 @@ enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind)
 	case WATT_DOMAIN_CPU_RAIL:
 	case WATT_DOMAIN_SUPPLY:
 		return WATT_KEY_CPU_TIME;
-	case WATT_DOMAIN_UNCORE:
 	case WATT_DOMAIN_GPU:
+		return WATT_KEY_GPU_TIME;
+	case WATT_DOMAIN_UNCORE:
 	case WATT_DOMAIN_RAIL:
 	case WATT_DOMAIN_RESIDUAL:
 		break;
@@ -218,13 +219,19 @@ static void mark_summed(struct builder *b)
 	}
 }
 
+/* Where nothing but a GPU can be shared it is not worth the while: its key may never be ready. */
+static bool is_of_cpus(const struct watt_domain *d)
+{
+	return d->key == WATT_KEY_CPU_TIME;
+}
+
 static bool has_keyed_child(const struct watt_tree *tree, size_t domain)
 {
 	size_t i;
 
 	for (i = 0; i < tree->n_domains; i++)
 		if (tree->domains[i].parent == (int32_t)domain &&
-		    (tree->domains[i].key != WATT_KEY_NONE || has_keyed_child(tree, i)))
+		    (is_of_cpus(&tree->domains[i]) || has_keyed_child(tree, i)))
 			return true;
 	return false;
 }
@@ -264,8 +271,7 @@ static int mark_partition(struct builder *b, size_t domain)
 	size_t n = tree->n_domains, i;
 	int r;
 
-	if (!has_keyed_child(tree, domain) ||
-	    (d->key != WATT_KEY_NONE && d->kind != WATT_DOMAIN_TOTAL)) {
+	if (!has_keyed_child(tree, domain) || (is_of_cpus(d) && d->kind != WATT_DOMAIN_TOTAL)) {
 		d->is_partition = 1;
 		return 0;
 	}

@@ -65,6 +65,9 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "parent", parent ? parent->path : NULL);
 	watt_json_text(doc, obj, "origin", watt_origin_name(domain->origin));
 	watt_json_text(doc, obj, "share_key", watt_share_key_name(domain->key));
+	watt_json_text(doc, obj, "used_key", watt_share_key_name(state->key));
+	watt_json_real(doc, obj, "key_readiness_ratio", (double)state->key_readiness_ppm / 1e6);
+	watt_json_ratio(doc, obj, "key_uncertainty_ratio", state->key_uncertainty_ppm);
 	watt_json_bool(doc, obj, "is_summed", domain->is_summed);
 	watt_json_bool(doc, obj, "is_partition", domain->is_partition);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", domain->uncertainty_ppm);
@@ -245,6 +248,7 @@ static void add_quality(struct watt_json *doc, const struct watt_quality *qualit
 	watt_json_int(doc, obj, "lost_records", (int64_t)quality->lost_records);
 	watt_json_time(doc, obj, "unseen_cpu_s", quality->unseen_cpu_ns);
 	watt_json_time(doc, obj, "late_cpu_s", quality->late_cpu_ns);
+	watt_json_int(doc, obj, "damaged_records", (int64_t)quality->damaged_records);
 	watt_json_int(doc, obj, "missed_reads", (int64_t)quality->missed_reads);
 	watt_json_int(doc, obj, "lost_samples", (int64_t)quality->lost_samples);
 	watt_json_time(doc, obj, "busy_cpu_s", quality->busy_ns);
@@ -297,7 +301,7 @@ static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 	sum->window_unattributed_nj += state->window_unattributed_nj;
 	sum->shared_idle_nj += state->shared_idle_nj;
 	sum->window_shared_idle_nj += state->window_shared_idle_nj;
-	if (domain->key != WATT_KEY_NONE) {
+	if (state->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
 		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
 	}

@@ -40,10 +40,9 @@ static void try_keys(const char *text, const struct watt_log *log, unsigned int 
 
 	if (watt_tree_build(list, WATT_ARRAY_SIZE(list), &tree) < 0)
 		return;
-	check_said(watt_keys_apply(text, &tree, log), said);
+	check_said(watt_keys_apply(text, watt_key_registry, &tree, log), said);
 	for (i = 0; i < tree.n_domains; i++)
-		check(tree.domains[i].key == WATT_KEY_NONE ||
-		      tree.domains[i].key == WATT_KEY_CPU_TIME);
+		check(watt_key_find(watt_key_registry, tree.domains[i].key) != NULL);
 	watt_tree_done(&tree);
 	check_said(watt_idle_policy_parse(text, log, &policy), said);
 	check(policy == WATT_IDLE_SEPARATE || policy == WATT_IDLE_PROPORTIONAL);

@@ -39,7 +39,7 @@ static void assert_changes(const char *text, const char *expected)
 	size_t i;
 
 	said[0] = '\0';
-	assert_int_equal(watt_keys_apply(text, &tree, &listener), 0);
+	assert_int_equal(watt_keys_apply(text, watt_key_registry, &tree, &listener), 0);
 	assert_string_equal(said, "");
 	for (i = 0; i < tree.n_domains; i++) {
 		const struct watt_domain *d = &tree.domains[i];
@@ -58,7 +58,7 @@ static void assert_refused(const char *text, const char *expected)
 	struct watt_tree tree = build();
 
 	said[0] = '\0';
-	assert_int_equal(watt_keys_apply(text, &tree, &listener), -EINVAL);
+	assert_int_equal(watt_keys_apply(text, watt_key_registry, &tree, &listener), -EINVAL);
 	assert_string_equal(said, expected);
 	watt_tree_done(&tree);
 }
@@ -71,18 +71,26 @@ static void test_names_and_kinds(void **state)
 	assert_changes("package=none", "package-0:none package-1:none ");
 	assert_changes("gpu=cpu_time,in/residual=cpu_time", "gpu-0:cpu_time in/residual:cpu_time ");
 	/* the last word holds */
-	assert_changes("none,package=cpu_time,in=auto", "");
+	assert_changes("none,package=cpu_time,in=auto", "gpu-0:none ");
 	assert_changes("package=none,package-1=auto", "package-0:none ");
+}
+
+static void test_keys_of_kinds(void **state)
+{
+	assert_int_equal(watt_tree_key_of_kind(WATT_DOMAIN_PACKAGE), WATT_KEY_CPU_TIME);
+	assert_int_equal(watt_tree_key_of_kind(WATT_DOMAIN_GPU), WATT_KEY_GPU_TIME);
+	assert_int_equal(watt_tree_key_of_kind(WATT_DOMAIN_RAIL), WATT_KEY_NONE);
 }
 
 static void test_mistakes_are_told(void **state)
 {
-	assert_refused("instructions",
-		       "no share key is called 'instructions'; there are: auto, none, cpu_time");
-	assert_refused("package=", "no share key is called ''; there are: auto, none, cpu_time");
-	assert_refused("", "no share key is called ''; there are: auto, none, cpu_time");
+	assert_refused("instructions", "no share key is called 'instructions'; there are: auto, "
+				       "none, cpu_time, gpu_time");
+	assert_refused("package=",
+		       "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
+	assert_refused("", "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
 	assert_refused("package=none,",
-		       "no share key is called ''; there are: auto, none, cpu_time");
+		       "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
 	assert_refused("dram=none",
 		       "no domain here is called 'dram', nor is one of that kind; there are: in, "
 		       "package-0, package-1, gpu-0, in/residual");
@@ -114,6 +122,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_kinds),
+		cmocka_unit_test(test_keys_of_kinds),
 		cmocka_unit_test(test_mistakes_are_told),
 		cmocka_unit_test(test_idle_policies),
 	};

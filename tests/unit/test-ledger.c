@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "attrib/attrib.h"
+#include "attrib/key.h"
 
 #define MS 1000000ULL
 
@@ -56,6 +57,8 @@ static const struct watt_channel narrow = {
 	.max_power_uw = 2000000,
 };
 
+static const struct watt_key_ops *const *all_keys; /* NULL: those of the registry */
+
 struct bench {
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
@@ -76,7 +79,8 @@ static void open_bench_by(struct bench *b, const char *idle_policy, size_t n_cha
 					 .n_cpus = n_cpus,
 					 .n_slots = n_cpus ? 2 : 0,
 					 .places = n_cpus ? places : NULL,
-					 .idle_policy = idle_policy };
+					 .idle_policy = idle_policy,
+					 .keys = all_keys };
 
 	*b = (struct bench){ 0 };
 	assert_int_equal(watt_timeline_new(channels, n_channels, &b->tl), 0);
@@ -269,6 +273,254 @@ static void test_unseen_wraps_are_told(void **state)
 	close_bench(&b);
 }
 
+/* ---- keys ---- */
+
+#define N_TO_LEARN 2
+
+/* Counts slices, is ready after two, and gives whoever ran first four times as much. */
+struct learner {
+	uint32_t n_learned;
+	int64_t energy_nj;
+	int64_t share_nj;
+	uint64_t busy;
+	bool is_confused; /* it can't tell */
+	char program[16];
+};
+
+static struct learner *learner; /* of the one domain */
+
+static int learner_init(void *state, const struct watt_domain *domain)
+{
+	assert_string_equal(domain->path, "package-0");
+	learner = state;
+	return 0;
+}
+
+static void learner_done(void *state)
+{
+	assert_ptr_equal(learner, state);
+	learner = NULL;
+}
+
+static uint32_t learner_readiness_ppm(const void *state)
+{
+	const struct learner *l = state;
+
+	return l->n_learned < N_TO_LEARN ? l->n_learned * 400000 : 1000000;
+}
+
+static uint32_t learner_uncertainty_ppm(const void *state)
+{
+	return 30000;
+}
+
+static int learner_weigh(void *state, const struct watt_key_slice *slice)
+{
+	struct learner *l = state;
+	size_t i;
+
+	if (l->is_confused || l->n_learned < N_TO_LEARN)
+		return -EAGAIN;
+	for (i = 0; i < slice->n_parts; i++) {
+		struct watt_part *part = &slice->parts[i];
+		bool is_first = part->use->actor.self->name->text[0] == 'a';
+
+		assert_int_equal(part->kind, WATT_ACTIVITY_CPU_TIME);
+		part->weight = part->use->amount * (is_first ? 4 : 1);
+	}
+	return 0;
+}
+
+static int learner_learn(void *state, const struct watt_key_slice *slice)
+{
+	struct learner *l = state;
+	size_t i;
+
+	assert_true(slice->is_complete);
+	l->n_learned++;
+	l->energy_nj += slice->energy_nj;
+	l->busy += slice->busy;
+	for (i = 0; i < slice->n_parts; i++)
+		l->share_nj += slice->parts[i].share_nj;
+	return 0;
+}
+
+static const struct watt_key_ops key_learner = {
+	.id = WATT_KEY_CPU_TIME, /* in the place of the default */
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
+	.fallback = WATT_KEY_GPU_TIME,
+	.state_size = sizeof(struct learner),
+	.init = learner_init,
+	.done = learner_done,
+	.readiness_ppm = learner_readiness_ppm,
+	.uncertainty_ppm = learner_uncertainty_ppm,
+	.weigh = learner_weigh,
+	.learn = learner_learn,
+};
+
+static int weigh_by_amount(void *state, const struct watt_key_slice *slice)
+{
+	size_t i;
+
+	for (i = 0; i < slice->n_parts; i++)
+		slice->parts[i].weight = slice->parts[i].use->amount;
+	return 0;
+}
+
+/* Another number than cpu_time, so that one can see who divided. */
+static const struct watt_key_ops key_fallback = {
+	.id = WATT_KEY_GPU_TIME,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
+	.weigh = weigh_by_amount,
+};
+
+/* Two tasks, "a" and "b", that run equally long on CPU 0: 10 mJ in each slice of 100 ms. */
+static void live_with_two(struct bench *b, uint64_t i)
+{
+	struct watt_usage u[2] = { { .t_ns = 100 * (i + 1) * MS,
+				     .cpu_ns = 20 * i * MS,
+				     .start_ns = 1,
+				     .leader_start_ns = 1,
+				     .tid = 9,
+				     .tgid = 9,
+				     .comm = "a" } };
+	struct watt_usage_batch batch = { .t_before_ns = 100 * (i + 1) * MS,
+					  .t_after_ns = 100 * (i + 1) * MS,
+					  .records = u,
+					  .n_records = 2,
+					  .flags = WATT_BATCH_FULL };
+
+	u[1] = u[0];
+	u[1].tid = u[1].tgid = 10;
+	u[1].comm[0] = 'b';
+	read_counter(b, 0, 100 * (i + 1), 10 * i);
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_true(watt_attrib_advance(b->at, b->tl, 100 * (i + 1) * MS) >= 0);
+}
+
+static int64_t energy_of(const struct bench *b, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (!strcmp(row->entity.name, name))
+			return row->energy_nj[0];
+	}
+	return -1;
+}
+
+/* Its fallback divides until a key is ready and whenever it can't tell, and it learns from all. */
+static void test_key_that_learns(void **state)
+{
+	static const struct watt_key_ops *const keys[] = { &key_learner, &key_fallback, NULL };
+	const struct watt_domain_state *s;
+	struct bench b;
+
+	all_keys = keys;
+	open_bench(&b, 1, 3);
+	all_keys = NULL;
+	live_with_two(&b, 0); /* the first sweep ends a slice too, of no length */
+	assert_int_equal(state_of(&b, 100, 0)->key_readiness_ppm, 400000);
+	live_with_two(&b, 1);
+	s = state_of(&b, 200, 0);
+	assert_int_equal(s->key, WATT_KEY_GPU_TIME);
+	assert_int_equal(s->key_uncertainty_ppm, 30000);
+	assert_int_equal(energy_of(&b, "a"), 5 * MS);
+	live_with_two(&b, 2);
+	s = state_of(&b, 300, 0);
+	assert_int_equal(s->key, WATT_KEY_CPU_TIME);
+	assert_int_equal(s->key_readiness_ppm, 1000000);
+	assert_int_equal(energy_of(&b, "a"), 13 * MS);
+	assert_int_equal(energy_of(&b, "b"), 7 * MS);
+	learner->is_confused = true;
+	live_with_two(&b, 3);
+	assert_int_equal(state_of(&b, 400, 0)->key, WATT_KEY_GPU_TIME);
+	assert_int_equal(energy_of(&b, "a"), 18 * MS);
+	assert_int_equal(learner->n_learned, 4);
+	assert_int_equal(learner->energy_nj, 30 * MS);
+	assert_int_equal(learner->share_nj, 30 * MS);
+	assert_int_equal(learner->busy, 120 * MS);
+	close_bench(&b);
+	assert_null(learner);
+}
+
+/* What nobody tells of is waited for by nobody, and its energy is nobody's. */
+static void test_key_without_activities(void **state)
+{
+	static const struct watt_key_ops gpu = {
+		.id = WATT_KEY_CPU_TIME,
+		.needs = WATT_KEY_BIT(WATT_ACTIVITY_GPU_TIME),
+		.weigh = weigh_by_amount,
+	};
+	static const struct watt_key_ops none = { .id = WATT_KEY_NONE, .weigh = weigh_by_amount };
+	static const struct watt_key_ops *const keys[] = { &gpu, &none, NULL };
+	const struct watt_domain_state *s;
+	struct bench b;
+	uint64_t i;
+
+	all_keys = keys;
+	open_bench(&b, 1, 3);
+	all_keys = NULL;
+	for (i = 0; i <= 2; i++)
+		live_with_two(&b, i);
+	s = state_of(&b, 300, 0);
+	assert_int_equal(s->key, WATT_KEY_NONE);
+	assert_int_equal(s->key_readiness_ppm, 0);
+	assert_int_equal(s->unattributed_nj, 20 * MS);
+	close_bench(&b);
+}
+
+/* A task can't have run for longer than there was time: it would push all others aside. */
+static void test_damaged_cpu_time(void **state)
+{
+	struct bench b;
+
+	open_bench(&b, 1, 3);
+	read_counter(&b, 0, 100, 0);
+	sweep(&b, 100, 0, 0);
+	read_counter(&b, 0, 200, 10);
+	sweep(&b, 200, 0, 1000000);
+	assert_int_equal(state_of(&b, 200, 0)->unattributed_nj, 10 * MS);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->damaged_records, 1);
+	read_counter(&b, 0, 300, 20);
+	sweep(&b, 300, 0, 1000050);
+	assert_int_equal(state_of(&b, 300, 0)->unattributed_nj, 10 * MS);
+	assert_int_equal(energy_of_task(&b, 0), 10 * MS);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->busy_ns, 50 * MS);
+	close_bench(&b);
+}
+
+/* Interrupts are actors as tasks are, each on its own package. */
+static void test_interrupts_are_actors(void **state)
+{
+	struct watt_cpu_time cpus[3] = { { .online = 1 }, { .online = 1 }, { .online = 1 } };
+	struct watt_usage_batch batch = { .cpus = cpus,
+					  .n_cpus = 3,
+					  .flags = WATT_BATCH_IRQ_SEPARATE };
+	struct bench b;
+	uint64_t i;
+
+	open_bench(&b, 2, 3);
+	for (i = 0; i < 2; i++) {
+		batch.t_before_ns = batch.t_after_ns = 100 * (i + 1) * MS;
+		cpus[0].irq_ns = 30 * i * MS;
+		cpus[0].softirq_ns = 10 * i * MS;
+		cpus[1].softirq_ns = 5 * i * MS;
+		read_counter(&b, 0, 100 * (i + 1), 40 * i);
+		read_counter(&b, 1, 100 * (i + 1), 7 * i);
+		assert_int_equal(watt_attrib_push_usage(b.at, &batch), 0);
+	}
+	assert_true(watt_attrib_advance(b.at, b.tl, 200 * MS) >= 0);
+	assert_int_equal(state_of(&b, 200, 0)->unattributed_nj, 0);
+	assert_int_equal(energy_of(&b, "irq"), 30 * MS);
+	assert_int_equal(energy_of(&b, "softirq"), 10 * MS);
+	assert_int_equal(energy_of(&b, "kernel"), 40 * MS);
+	assert_int_equal(state_of(&b, 200, 1)->unattributed_nj, 0);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -277,6 +529,10 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_measure),
 		cmocka_unit_test(test_idle_is_shared_in_its_slice),
 		cmocka_unit_test(test_unseen_wraps_are_told),
+		cmocka_unit_test(test_key_that_learns),
+		cmocka_unit_test(test_key_without_activities),
+		cmocka_unit_test(test_damaged_cpu_time),
+		cmocka_unit_test(test_interrupts_are_actors),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

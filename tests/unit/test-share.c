@@ -106,6 +106,27 @@ static void test_edges(void **state)
 	assert_true(shares[1].amount == INT64_MAX);
 }
 
+/* Weights that nobody can have are no reason to lose energy. */
+static void test_weights_that_do_not_fit(void **state)
+{
+	int64_t carry[3] = { 0 };
+	struct watt_share shares[3];
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		shares[i] = (struct watt_share){ .weight = UINT64_MAX, .carry = &carry[i] };
+	watt_share_split(shares, 3, 3000000);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(shares[i].amount, 1000000);
+	shares[0].weight = UINT64_MAX;
+	shares[1].weight = 1ULL << 63;
+	shares[2].weight = 1;
+	watt_share_split(shares, 3, 3000000);
+	assert_int_equal(shares[0].amount + shares[1].amount + shares[2].amount, 3000000);
+	assert_in_range(shares[0].amount, 1999999, 2000001);
+	assert_in_range(shares[2].amount, 0, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -113,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_fair),
 		cmocka_unit_test(test_no_drift),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_weights_that_do_not_fit),
 	};
 
 	return cmocka_run_group_tests_name("share", tests, NULL, NULL);

@@ -85,6 +85,7 @@ static void init(struct machine *m)
 		m->state[d].window_nj = 1030;
 		m->domains[d] = &m->domain[d];
 		m->states[d] = &m->state[d];
+		m->state[d].key = WATT_KEY_CPU_TIME;
 	}
 	m->view = (struct view){ .domains = m->domains,
 				 .states = m->states,
@@ -305,7 +306,7 @@ static void test_balance(void **state)
 	assert_int_equal(balance.uncertainty_ppm, 400000);
 	assert_string_equal(balance.keys, "cpu_time");
 	assert_false(balance.is_baseline_ready);
-	m.domain[DRAM].key = WATT_KEY_NONE;
+	m.state[DRAM].key = WATT_KEY_NONE;
 	balance_draw(&m.view, &balance);
 	assert_true(balance.is_baseline_ready);
 	assert_string_equal(balance.keys, "cpu_time, none");

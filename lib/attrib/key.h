@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of share keys: how the energy of a domain that somebody has to answer for becomes
+ * weights of those who were active. A key sees slices of its domain alone; it reads no clock and
+ * keeps nothing outside its state, so live and replay give the same bytes. The one table of all
+ * keys is in key.c. One thread per object.
+ */
+#ifndef WATT_ATTRIB_KEY_H
+#define WATT_ATTRIB_KEY_H
+
+#include <wattribute/domain.h>
+
+#include "attrib/slice.h"
+
+#define WATT_KEY_BIT(kind) (1u << (kind))
+
+/* What somebody did at a place of the domain, and what comes of it. */
+struct watt_part {
+	const struct watt_use *use; /* who, where, how much; its account's name says which program */
+	enum watt_activity_kind kind;
+	uint64_t weight;  /* weigh() sets it, in any unit that all parts of a slice have */
+	int64_t share_nj; /* for learn(): what the ledger gave it, by whatever key */
+};
+
+/* A slice of a domain, as a key sees it. */
+struct watt_key_slice {
+	uint64_t t0_ns;
+	uint64_t t1_ns;
+	int64_t energy_nj;  /* measured */
+	int64_t dynamic_nj; /* of it, what is not idle */
+	uint64_t busy;      /* of the first kind that the key needs: all that was done */
+	uint32_t n_units;   /* and what could be active at once */
+	bool is_complete;   /* every activity came in time */
+	struct watt_part *parts;
+	size_t n_parts;
+};
+
+struct watt_key_ops {
+	enum watt_share_key id;
+	/* Activities that it needs, WATT_KEY_BIT() of each. A slice waits for all of them. */
+	uint32_t needs;
+	/* Who divides where this one is not ready, or can't tell. */
+	enum watt_share_key fallback;
+	size_t state_size; /* per domain, zeroed before init(); 0: none */
+	/* 0 or -ENOMEM. NULL: zeros are enough. */
+	int (*init)(void *state, const struct watt_domain *domain);
+	void (*done)(void *state); /* NULL: nothing to free */
+	/* How ready it is to divide, in 1e-6; 0: its fallback does. NULL: always ready. */
+	uint32_t (*readiness_ppm)(const void *state);
+	/* Standard uncertainty of a weight, in 1e-6; 0: not known. NULL: it does not say. */
+	uint32_t (*uncertainty_ppm)(const void *state);
+	/* Sets the weights of all parts. 0; -EAGAIN: it can't tell, its fallback does; -ENOMEM. */
+	int (*weigh)(void *state, const struct watt_key_slice *slice);
+	/* Is told every slice that its domain has divided, ready or not. NULL: it learns nothing. */
+	int (*learn)(void *state, const struct watt_key_slice *slice);
+};
+
+/* All keys, ended by NULL. */
+extern const struct watt_key_ops *const watt_key_registry[];
+
+/* The key of a table with this number; NULL: none. */
+const struct watt_key_ops *watt_key_find(const struct watt_key_ops *const *table,
+					 enum watt_share_key id);
+
+/* ---- the keys of one domain ---- */
+
+#define WATT_KEY_CHAIN 4
+
+struct watt_key {
+	const struct watt_key_ops *ops;
+	void *state;
+};
+
+/* The key that was chosen, its fallback, and so on. */
+struct watt_key_chain {
+	struct watt_key keys[WATT_KEY_CHAIN];
+	size_t n;
+};
+
+/* 0 or -ENOMEM; -EINVAL: the table does not have the key of the domain. */
+int watt_key_chain_init(struct watt_key_chain *chain, const struct watt_key_ops *const *table,
+			const struct watt_domain *domain);
+/* Accepts one of zeros. */
+void watt_key_chain_done(struct watt_key_chain *chain);
+uint32_t watt_key_readiness_ppm(const struct watt_key *key);
+uint32_t watt_key_uncertainty_ppm(const struct watt_key *key);
+
+#endif
