@@ -34,7 +34,6 @@ struct watt_pipeline {
 	struct watt_engine *engine;
 	const struct watt_channel **channels;
 	size_t n_channels;
-	bool *is_blocking;          /* per channel: its source can take long */
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
 	struct watt_cpu_map map;
 	struct watt_cpu_place *places; /* of the map's slots */
@@ -51,11 +50,40 @@ struct watt_pipeline {
 	uint64_t lost;          /* usage records lost at the last sweep */
 };
 
+/* Has the engine look for what goes and comes back in the quick sources. */
+static int watch_sources(struct watt_pipeline *p, const char *list,
+			 struct watt_power *const *sources, size_t n_sources)
+{
+	bool is_covered = false;
+	size_t i, s;
+	int r = 0;
+
+	for (s = 0; s < n_sources; s++)
+		is_covered |= watt_select_covers_cpus(sources[s]);
+	for (i = 0; watt_power_registry[i] && r == 0; i++) {
+		const struct watt_power_ops *ops = watt_power_registry[i];
+		uint64_t asked_period_ns = 0;
+
+		if (ops->flags & WATT_POWER_BLOCKING ||
+		    !watt_select_is_wanted(ops, list, is_covered))
+			continue;
+		for (s = 0; s < n_sources; s++)
+			if (sources[s]->ops == ops)
+				asked_period_ns = sources[s]->asked_period_ns;
+		r = watt_engine_watch(p->engine, p->env, ops, asked_period_ns);
+	}
+	return r;
+}
+
 static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
 {
-	struct watt_engine_opts engine_opts = { .period_ns = opts->period_ns, .log = p->env->log };
+	struct watt_engine_opts engine_opts = {
+		.period_ns = opts->period_ns,
+		.is_fixed = true,
+		.log = p->env->log,
+	};
 	struct watt_power *sources[WATT_MAX_SOURCES];
-	size_t i, c, n = 0;
+	size_t i, n = 0;
 	int n_sources, rates_error, r;
 
 	n_sources = watt_select_power(p->env, opts->sources, sources);
@@ -63,12 +91,8 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 		return n_sources;
 	for (i = 0; i < (size_t)n_sources; i++)
 		n += sources[i]->n_channels;
-	p->is_blocking = calloc(n + 1, sizeof(*p->is_blocking));
 	p->channels = calloc(n + 1, sizeof(struct watt_channel *));
 	p->newest = calloc(n + 1, sizeof(*p->newest));
-	for (i = 0, n = 0; i < (size_t)n_sources && p->is_blocking; i++)
-		for (c = 0; c < sources[i]->n_channels; c++)
-			p->is_blocking[n++] = sources[i]->ops->flags & WATT_POWER_BLOCKING;
 	rates_error = watt_rates_apply(opts->rates, sources, (size_t)n_sources, &p->env->log);
 	/* from here on, the sources are the engine's */
 	r = watt_engine_new(&engine_opts, sources, (size_t)n_sources, &p->engine);
@@ -76,8 +100,11 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 		r = rates_error;
 	if (r < 0)
 		return r;
-	if (!p->is_blocking || !p->channels || !p->newest)
+	if (!p->channels || !p->newest)
 		return -ENOMEM;
+	r = watch_sources(p, opts->sources, sources, (size_t)n_sources);
+	if (r < 0)
+		return r;
 	p->n_channels = watt_engine_channel_count(p->engine);
 	for (i = 0; i < p->n_channels; i++)
 		p->channels[i] = watt_engine_channel(p->engine, i);
@@ -231,7 +258,6 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	free(p->places);
 	watt_engine_free(p->engine);
 	free(p->channels);
-	free(p->is_blocking);
 	free(p->newest);
 	free(p);
 	return NULL;
@@ -276,6 +302,7 @@ static int fetch(struct watt_pipeline *p)
 	size_t i, n;
 	int r;
 
+	watt_engine_poll(p->engine, watt_now_ns());
 	do {
 		n = watt_engine_fetch(p->engine, samples, FETCH_SIZE);
 		if (!n)
@@ -454,7 +481,7 @@ static bool is_settled(const struct watt_pipeline *p, uint64_t t_ns)
 	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++) {
 		int32_t channel = watt_attrib_domain(p->attrib, i)->channel;
 
-		if (channel < 0 || p->is_blocking[channel] ||
+		if (channel < 0 || watt_engine_channel_is_blocking(p->engine, (size_t)channel) ||
 		    p->newest[channel].status != WATT_STATUS_OK)
 			continue;
 		if (watt_attrib_settled_ns(p->attrib, i) < t_ns)
@@ -599,6 +626,10 @@ int watt_pipeline_sample(const struct watt_pipeline *p, size_t i, struct watt_sa
 	if (!p->newest[i].t_after_ns)
 		return -ENODATA;
 	*ret = p->newest[i];
+	if (watt_engine_channel_status(p->engine, i) == WATT_STATUS_STALE) {
+		ret->status = WATT_STATUS_STALE;
+		ret->raw = 0;
+	}
 	return 0;
 }
 

@@ -169,6 +169,13 @@ static inline size_t watt_ring_push(struct watt_ring *ring, const void *items, s
 	return n;
 }
 
+/* Producer: how many items are in it at most. */
+static inline size_t watt_ring_count(const struct watt_ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_relaxed) -
+	       atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
 /* Consumer: takes up to n items, oldest first. Returns how many it took. */
 static inline size_t watt_ring_pop(struct watt_ring *ring, void *ret, size_t n)
 {

@@ -1,113 +1,255 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns the open sources and deals them out to readers: all that are quick share one, each that
- * can block has its own. It must not know what is read.
+ * Owns the sources and deals them out to readers: all that are quick share one, each that can
+ * block has its own, for all that it does. It must not know what is read.
+ * More than 800 lines: what runs, what comes and what ends are about the same tables.
  */
 #include "sample/sample.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
-#include "base/ring.h"
 #include "base/util.h"
+#include "sample/handover.h"
+#include "sample/lookup.h"
 #include "sample/reader.h"
 
 #define DEFAULT_QUANTUM_NS WATT_NSEC_PER_MSEC
 #define DEFAULT_STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
-#define NO_READER SIZE_MAX
+/* At the end, a source that can block has no more time than this to come back. */
+#define SLOW_STOP_NS (100 * WATT_NSEC_PER_MSEC)
+/* How often somebody looks for what has come: whether the names have changed, in quick sources;
+ * for what is gone and may be back, unless that takes a large part of the time; in slow ones. */
+#define LOOK_NS WATT_NSEC_PER_SEC
+#define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
+#define SEARCH_PART 5
+#define SLOW_LOOK_NS (10 * WATT_NSEC_PER_SEC)
+/* What takes longer than this hangs. */
+#define HUNG_NS (5 * WATT_NSEC_PER_SEC)
 
-struct engine_source {
-	struct watt_power *power;
-	uint32_t first_channel;
-	size_t reader;
+/* Where a channel is read now. */
+struct engine_channel {
+	const struct watt_channel *channel;
+	struct watt_channel *copy; /* of one that came later: its first source may go; else NULL */
+	const struct watt_power_ops *ops;
+	struct engine_bundle *bundle;
+	enum watt_status status; /* of the newest sample */
 };
 
 struct engine_reader {
 	struct watt_reader *reader;
 	const char *name; /* of its source, or "fast" */
-	bool has_hung;
+	bool is_blocking;
+	bool is_given_up;
+	bool has_hung; /* somebody was told */
+};
+
+struct engine_bundle {
+	struct engine_reader *reader;
+	struct watt_bundle *bundle;
+	bool is_first;  /* of the sources that were there at the beginning: it stays */
+	bool is_handed; /* the reader has it */
+};
+
+/* A source that is looked for. */
+struct engine_origin {
+	const struct watt_power_ops *ops;
+	uint64_t asked_period_ns;
+	struct engine_reader *finder;
+	struct watt_lookup *lookup; /* NULL: it is under way */
+	bool is_open;
+	bool is_refused;  /* it did not open, and that was said */
+	uint64_t next_ns; /* when to look again */
 };
 
 struct watt_engine {
 	struct watt_engine_opts opts;
-	struct engine_source *sources;
-	size_t n_sources;
-	struct engine_reader *readers;
-	size_t n_readers;
-	size_t fast_reader; /* NO_READER: all sources can block */
-	size_t next_reader; /* whose samples are fetched first */
-	size_t n_channels;
+	struct engine_reader **readers;
+	size_t n_readers, cap_readers;
+	struct engine_reader *fast;   /* NULL: no source is quick */
+	struct engine_reader *finder; /* of what comes to quick sources; NULL: nothing can */
+	struct engine_bundle **bundles;
+	size_t n_bundles, cap_bundles;
+	size_t next_bundle; /* whose samples are fetched first */
+	struct engine_channel **channels;
+	size_t n_channels, cap_channels;
+	struct engine_origin **origins;
+	size_t n_origins, cap_origins;
+	uint64_t missed_before; /* by bundles that are no more */
+	uint64_t lost_before;
 	bool is_started;
 };
 
 /* ---- set up ---- */
 
-static bool is_blocking(const struct watt_power *power)
+static bool is_blocking(const struct watt_power_ops *ops)
 {
-	return power->ops->flags & WATT_POWER_BLOCKING;
+	return ops->flags & WATT_POWER_BLOCKING;
 }
 
-/* Adds a reader of these sources; its number goes to each of them. */
-static int add_reader(struct watt_engine *engine, const char *name, const size_t *members,
-		      size_t n_members)
+static int add_reader(struct watt_engine *engine, const char *name, bool is_slow, bool is_realtime,
+		      const struct watt_env *env, struct engine_reader **ret)
 {
-	struct watt_reader_opts opts = {
+	const struct watt_reader_opts opts = {
 		.name = name,
+		.env = env,
+		.epoch_ns = engine->opts.epoch_ns,
+		/* what can block may also compute for long: it must never be above others */
+		.is_realtime = is_realtime && !engine->opts.is_never_realtime,
+	};
+	struct engine_reader *reader = calloc(1, sizeof(*reader));
+	int r = reader ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = watt_grow((void **)&engine->readers, &engine->cap_readers, engine->n_readers,
+			      sizeof(struct engine_reader *));
+	if (r == 0)
+		r = watt_reader_new(&opts, &reader->reader);
+	if (r < 0) {
+		free(reader);
+		return r;
+	}
+	reader->name = name;
+	reader->is_blocking = is_slow;
+	engine->readers[engine->n_readers++] = reader;
+	*ret = reader;
+	return 0;
+}
+
+/* Makes a bundle of open sources; numbers are those of their channels. */
+static int add_bundle(struct watt_engine *engine, struct watt_power *const *sources,
+		      size_t n_sources, const uint32_t *numbers, struct engine_reader *reader,
+		      struct engine_bundle **ret)
+{
+	const struct watt_bundle_opts opts = {
 		.epoch_ns = engine->opts.epoch_ns,
 		.quantum_ns = engine->opts.quantum_ns,
 		.period_ns = engine->opts.period_ns,
 		.ring_size = engine->opts.ring_size,
 	};
-	struct watt_power **powers = calloc(n_members, sizeof(*powers));
-	uint32_t *first_channel = calloc(n_members, sizeof(*first_channel));
-	size_t i;
-	int r = -ENOMEM;
+	struct engine_bundle *bundle = calloc(1, sizeof(*bundle));
+	int r = bundle ? 0 : -ENOMEM;
 
-	if (!powers || !first_channel)
-		goto out;
-	for (i = 0; i < n_members; i++) {
-		powers[i] = engine->sources[members[i]].power;
-		first_channel[i] = engine->sources[members[i]].first_channel;
+	if (r == 0)
+		r = watt_grow((void **)&engine->bundles, &engine->cap_bundles, engine->n_bundles,
+			      sizeof(struct engine_bundle *));
+	if (r == 0)
+		r = watt_bundle_new(&opts, sources, n_sources, numbers, &bundle->bundle);
+	if (r < 0) {
+		free(bundle);
+		return r;
 	}
-	/* a source that can block may also compute for long: it must never be above others */
-	opts.is_realtime = !is_blocking(powers[0]) && !engine->opts.is_never_realtime;
-	r = watt_reader_new(&opts, powers, first_channel, n_members,
-			    &engine->readers[engine->n_readers].reader);
-	if (r < 0)
-		goto out;
-	for (i = 0; i < n_members; i++)
-		engine->sources[members[i]].reader = engine->n_readers;
-	engine->readers[engine->n_readers++].name = name;
-out:
-	free(first_channel);
-	free(powers);
-	return r;
+	bundle->reader = reader;
+	engine->bundles[engine->n_bundles++] = bundle;
+	*ret = bundle;
+	return 0;
 }
 
-static int add_fast_reader(struct watt_engine *engine)
+/* A channel of an open source; its number is the next one. */
+static int add_channel(struct watt_engine *engine, const struct watt_power *power, uint32_t i,
+		       bool is_copied)
 {
-	size_t *members = calloc(engine->n_sources + 1, sizeof(*members));
-	size_t n = 0, i;
-	int r = 0;
+	struct engine_channel *channel = calloc(1, sizeof(*channel));
+	int r = channel ? 0 : -ENOMEM;
 
-	if (!members)
-		return -ENOMEM;
-	for (i = 0; i < engine->n_sources; i++)
-		if (!is_blocking(engine->sources[i].power))
-			members[n++] = i;
-	engine->fast_reader = n > 0 ? engine->n_readers : NO_READER;
-	if (n > 0)
-		r = add_reader(engine, "watt-fast", members, n);
+	if (r == 0)
+		r = watt_grow((void **)&engine->channels, &engine->cap_channels, engine->n_channels,
+			      sizeof(struct engine_channel *));
+	if (r == 0 && is_copied)
+		r = watt_channel_copy(&power->channels[i], &channel->copy);
+	if (r < 0) {
+		free(channel);
+		return r;
+	}
+	channel->channel = is_copied ? channel->copy : &power->channels[i];
+	channel->ops = power->ops;
+	channel->status = WATT_STATUS_PENDING;
+	engine->channels[engine->n_channels++] = channel;
+	return 0;
+}
+
+/* The sources that are there at the beginning, while they are dealt out. */
+struct dealer {
+	struct watt_power **sources; /* NULL: it is in a bundle */
+	uint32_t *first_channel;
+	size_t n;
+};
+
+static void dealer_done(struct dealer *dealer)
+{
+	size_t i;
+
+	for (i = 0; dealer->sources && i < dealer->n; i++)
+		if (dealer->sources[i])
+			dealer->sources[i]->ops->close(dealer->sources[i]);
+	free(dealer->sources);
+	free(dealer->first_channel);
+}
+
+/* Makes one bundle of all that are left and are (not) slow; only: of that one. */
+static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool is_slow, size_t only,
+		       struct engine_reader *reader)
+{
+	struct watt_power **members = calloc(dealer->n + 1, sizeof(struct watt_power *));
+	uint32_t *numbers = calloc(engine->n_channels + 1, sizeof(*numbers));
+	struct engine_bundle *bundle;
+	size_t i, n = 0, n_numbers = 0;
+	uint32_t c;
+	int r = members && numbers ? 0 : -ENOMEM;
+
+	for (i = 0; i < dealer->n && r == 0; i++) {
+		struct watt_power *power = dealer->sources[i];
+
+		if (!power || is_blocking(power->ops) != is_slow || (is_slow && i != only))
+			continue;
+		members[n++] = power;
+		for (c = 0; c < power->n_channels; c++)
+			numbers[n_numbers++] = dealer->first_channel[i] + c;
+	}
+	if (r == 0)
+		r = add_bundle(engine, members, n, numbers, reader, &bundle);
+	if (r == 0) {
+		bundle->is_first = bundle->is_handed = true;
+		watt_reader_add(reader->reader, bundle->bundle);
+		for (i = 0; i < n_numbers; i++)
+			engine->channels[numbers[i]]->bundle = bundle;
+		for (i = 0; i < dealer->n; i++)
+			if (dealer->sources[i] && is_blocking(dealer->sources[i]->ops) == is_slow &&
+			    (!is_slow || i == only))
+				dealer->sources[i] = NULL;
+	}
+	free(numbers);
 	free(members);
 	return r;
 }
 
-static int add_readers(struct watt_engine *engine)
+static int deal(struct watt_engine *engine, struct dealer *dealer)
 {
+	struct engine_reader *reader;
 	size_t i;
-	int r = add_fast_reader(engine);
+	uint32_t c;
+	int r = 0;
 
-	for (i = 0; i < engine->n_sources && r >= 0; i++)
-		if (is_blocking(engine->sources[i].power))
-			r = add_reader(engine, engine->sources[i].power->ops->name, &i, 1);
+	for (i = 0; i < dealer->n; i++) {
+		dealer->first_channel[i] = (uint32_t)engine->n_channels;
+		for (c = 0; c < dealer->sources[i]->n_channels && r == 0; c++)
+			r = add_channel(engine, dealer->sources[i], c, false);
+	}
+	for (i = 0; i < dealer->n && r == 0; i++) {
+		const struct watt_power_ops *ops;
+
+		if (!dealer->sources[i])
+			continue;
+		ops = dealer->sources[i]->ops;
+		r = add_reader(engine, is_blocking(ops) ? ops->name : "watt-fast", is_blocking(ops),
+			       !is_blocking(ops), NULL, &reader);
+		if (r == 0 && !is_blocking(ops))
+			engine->fast = reader;
+		if (r == 0)
+			r = deal_bundle(engine, dealer, is_blocking(ops), i, reader);
+	}
 	return r;
 }
 
@@ -122,71 +264,404 @@ static void take_opts(struct watt_engine *engine, const struct watt_engine_opts 
 		engine->opts.stop_timeout_ns = DEFAULT_STOP_TIMEOUT_NS;
 }
 
-static void close_sources(struct watt_power *const *sources, size_t n_sources)
-{
-	size_t i;
-
-	for (i = 0; i < n_sources; i++)
-		sources[i]->ops->close(sources[i]);
-}
-
 int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
 		    size_t n_sources, struct watt_engine **ret)
 {
+	struct dealer dealer = { .n = n_sources };
 	struct watt_engine *engine = calloc(1, sizeof(*engine));
 	size_t i;
 	int r = -ENOMEM;
 
-	if (!engine)
-		goto err_close;
-	engine->sources = calloc(n_sources + 1, sizeof(*engine->sources));
-	engine->readers = calloc(n_sources + 1, sizeof(*engine->readers));
-	if (!engine->sources || !engine->readers)
-		goto err_close;
-	take_opts(engine, opts);
-	for (i = 0; i < n_sources; i++) {
-		engine->sources[i] = (struct engine_source){
-			.power = sources[i],
-			.first_channel = (uint32_t)engine->n_channels,
-			.reader = NO_READER,
-		};
-		engine->n_channels += sources[i]->n_channels;
+	dealer.sources = calloc(n_sources + 1, sizeof(struct watt_power *));
+	dealer.first_channel = calloc(n_sources + 1, sizeof(*dealer.first_channel));
+	if (!dealer.sources)
+		for (i = 0; i < n_sources; i++)
+			sources[i]->ops->close(sources[i]);
+	for (i = 0; dealer.sources && i < n_sources; i++)
+		dealer.sources[i] = sources[i];
+	if (engine && dealer.sources && dealer.first_channel) {
+		take_opts(engine, opts);
+		r = deal(engine, &dealer);
 	}
-	engine->n_sources = n_sources;
-	r = add_readers(engine);
+	dealer_done(&dealer);
 	if (r < 0) {
 		watt_engine_free(engine);
 		return r;
 	}
 	*ret = engine;
 	return 0;
-err_close:
-	close_sources(sources, n_sources);
-	watt_engine_free(engine);
+}
+
+/* ---- what comes while it runs ---- */
+
+static int hand_over(struct engine_bundle *bundle, enum watt_handover_kind kind)
+{
+	int r = watt_handover_send(bundle->reader->reader, bundle->bundle, kind);
+
+	bundle->is_handed |= r == 0;
 	return r;
 }
 
-static bool has_hung(const struct watt_engine *engine, const struct engine_source *source)
+static struct engine_channel *find_channel(const struct watt_engine *engine,
+					   const struct watt_power_ops *ops, const char *name,
+					   uint32_t *ret_number)
 {
-	return source->reader != NO_READER && engine->readers[source->reader].has_hung;
+	size_t i;
+
+	for (i = 0; i < engine->n_channels; i++)
+		if (engine->channels[i]->ops == ops &&
+		    !strcmp(engine->channels[i]->channel->name, name)) {
+			*ret_number = (uint32_t)i;
+			return engine->channels[i];
+		}
+	return NULL;
+}
+
+static bool is_gone(const struct engine_channel *channel)
+{
+	return channel->status == WATT_STATUS_ABSENT;
+}
+
+static void forget_bundle(struct watt_engine *engine, struct engine_bundle *bundle)
+{
+	size_t i;
+
+	watt_bundle_add_losses(bundle->bundle, false, &engine->missed_before, &engine->lost_before);
+	for (i = 0; engine->bundles[i] != bundle; i++)
+		continue;
+	engine->bundles[i] = engine->bundles[--engine->n_bundles];
+	free(bundle);
+}
+
+/* Nobody reads a channel here any more: it is read in another place, or not at all. */
+static void leave_bundle(struct watt_engine *engine, struct engine_bundle *bundle, uint32_t number)
+{
+	watt_bundle_retire(bundle->bundle, number);
+	if (bundle->is_first || !watt_bundle_is_retired(bundle->bundle))
+		return;
+	if (hand_over(bundle,
+		      bundle->reader->is_blocking ? WATT_HANDOVER_CLOSE : WATT_HANDOVER_TAKE) == 0)
+		forget_bundle(engine, bundle);
+}
+
+/* Numbers for the channels of a source that has come. */
+static int number_channels(struct watt_engine *engine, const struct watt_power *power,
+			   uint32_t *numbers)
+{
+	struct engine_channel *channel;
+	uint32_t i;
+	int r;
+
+	for (i = 0; i < power->n_channels; i++) {
+		channel = find_channel(engine, power->ops, power->channels[i].name, &numbers[i]);
+		if (channel && !is_gone(channel)) {
+			numbers[i] = WATT_CHANNEL_UNWANTED; /* it came back by itself */
+			continue;
+		}
+		if (!channel && engine->opts.is_fixed)
+			numbers[i] = WATT_CHANNEL_UNWANTED;
+		if (channel || engine->opts.is_fixed)
+			continue;
+		numbers[i] = (uint32_t)engine->n_channels;
+		r = add_channel(engine, power, i, true);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void say_arrival(const struct watt_engine *engine, const struct engine_channel *channel)
+{
+	watt_log(&engine->opts.log, WATT_LOG_INFO, "%s %s", channel->channel->name,
+		 channel->bundle ? "is back" : "has come: its energy counts from now on");
+}
+
+static int take_arrival(struct watt_engine *engine, struct engine_origin *origin,
+			struct watt_power *power)
+{
+	struct engine_reader *reader = origin->finder->is_blocking ? origin->finder : engine->fast;
+	uint32_t *numbers = calloc(power->n_channels + 1, sizeof(*numbers)), i;
+	struct engine_bundle *bundle;
+	int r = numbers ? number_channels(engine, power, numbers) : -ENOMEM;
+
+	power->asked_period_ns = origin->asked_period_ns;
+	if (r == 0)
+		r = add_bundle(engine, &power, 1, numbers, reader, &bundle);
+	if (r < 0) {
+		power->ops->close(power);
+		free(numbers);
+		return r;
+	}
+	for (i = 0; i < power->n_channels; i++) {
+		struct engine_channel *channel;
+
+		if (numbers[i] == WATT_CHANNEL_UNWANTED)
+			continue;
+		channel = engine->channels[numbers[i]];
+		say_arrival(engine, channel);
+		if (channel->bundle)
+			leave_bundle(engine, channel->bundle, numbers[i]);
+		channel->bundle = bundle;
+		channel->status = WATT_STATUS_PENDING;
+	}
+	free(numbers);
+	/* what can block is open before the start, and not read */
+	return engine->is_started ? hand_over(bundle, WATT_HANDOVER_READ) : 0;
+}
+
+static int add_origin(struct watt_engine *engine, const struct watt_power_ops *ops,
+		      uint64_t asked_period_ns, struct engine_reader *finder)
+{
+	struct engine_origin *origin = calloc(1, sizeof(*origin));
+	int r = origin ? 0 : -ENOMEM;
+
+	if (r == 0)
+		r = watt_grow((void **)&engine->origins, &engine->cap_origins, engine->n_origins,
+			      sizeof(struct engine_origin *));
+	if (r == 0)
+		r = watt_lookup_new(ops, watt_reader_get_env(finder->reader), &origin->lookup);
+	if (r < 0) {
+		free(origin);
+		return r;
+	}
+	origin->ops = ops;
+	origin->asked_period_ns = asked_period_ns;
+	origin->finder = finder;
+	origin->lookup->task.owner = origin;
+	engine->origins[engine->n_origins++] = origin;
+	return 0;
+}
+
+static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
+		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
+{
+	struct engine_reader *reader;
+	int r = add_reader(engine, ops->name, true, false, env, &reader);
+
+	if (r == 0)
+		r = add_origin(engine, ops, asked_period_ns, reader);
+	return r < 0 ? r : watt_reader_start(reader->reader);
+}
+
+static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
+		       const struct watt_power_ops *ops, uint64_t asked_period_ns)
+{
+	struct engine_origin *origin;
+	int r = 0;
+
+	if (!ops->rescan)
+		return 0;
+	if (!engine->fast)
+		r = add_reader(engine, "watt-fast", false, true, NULL, &engine->fast);
+	if (r == 0 && !engine->finder)
+		r = add_reader(engine, "watt-finder", false, false, env, &engine->finder);
+	if (r == 0)
+		r = add_origin(engine, ops, asked_period_ns, engine->finder);
+	if (r < 0)
+		return r;
+	origin = engine->origins[engine->n_origins - 1];
+	origin->is_open = true; /* or it comes one day */
+	origin->next_ns = engine->opts.epoch_ns + LOOK_NS;
+	return 0;
+}
+
+int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
+		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
+{
+	int r = is_blocking(ops) ? watch_slow(engine, env, ops, asked_period_ns) :
+				   watch_quick(engine, env, ops, asked_period_ns);
+
+	watt_engine_poll(engine, watt_now_ns());
+	return r;
+}
+
+static bool is_any_gone(const struct watt_engine *engine, const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_channels; i++)
+		if (engine->channels[i]->ops == ops && is_gone(engine->channels[i]))
+			return true;
+	return false;
+}
+
+static int tell_known(const struct watt_engine *engine, struct watt_lookup *lookup)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < engine->n_channels && r == 0; i++)
+		if (engine->channels[i]->ops == lookup->ops && !is_gone(engine->channels[i]))
+			r = watt_lookup_add_known(lookup, engine->channels[i]->channel->name);
+	return r;
+}
+
+/* Asks what has come. */
+static void look(struct watt_engine *engine, struct engine_origin *origin)
+{
+	struct watt_lookup *lookup = origin->lookup;
+	bool is_due = lookup->has_changed || is_any_gone(engine, origin->ops);
+
+	watt_lookup_clear(lookup, !origin->is_open ? WATT_LOOKUP_OPEN :
+				  is_due           ? WATT_LOOKUP_RESCAN :
+						     WATT_LOOKUP_CHANGES);
+	if (lookup->kind == WATT_LOOKUP_RESCAN && tell_known(engine, lookup) < 0)
+		return;
+	origin->lookup = NULL;
+	if (watt_reader_send(origin->finder->reader, &lookup->task) < 0)
+		origin->lookup = lookup;
+}
+
+/* When to look again after this answer. */
+static uint64_t choose_pause_ns(const struct watt_engine *engine,
+				const struct engine_origin *origin)
+{
+	const struct watt_lookup *lookup = origin->lookup;
+
+	if (lookup->has_changed)
+		return 0;
+	if (is_blocking(origin->ops))
+		return SLOW_LOOK_NS;
+	if (is_any_gone(engine, origin->ops))
+		return WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * lookup->cost_ns);
+	return LOOK_NS;
+}
+
+static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, uint64_t now_ns)
+{
+	struct engine_origin *origin = lookup->task.owner;
+	struct watt_power *power = lookup->power;
+	int r = 0;
+
+	origin->lookup = lookup;
+	lookup->power = NULL;
+	if (power) {
+		origin->is_open = true;
+		r = take_arrival(engine, origin, power);
+	}
+	if (r < 0)
+		watt_log(&engine->opts.log, WATT_LOG_WARNING, "%s: what has come can't be read: %s",
+			 origin->ops->name, strerror(-r));
+	if (lookup->kind == WATT_LOOKUP_OPEN && !origin->is_open && !origin->is_refused) {
+		origin->is_refused = true;
+		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s does not work here yet: %s",
+			 origin->ops->name, strerror(-lookup->error));
+	}
+	origin->next_ns = origin->ops->rescan || !origin->is_open ?
+				  now_ns + choose_pause_ns(engine, origin) :
+				  UINT64_MAX;
+}
+
+static void receive(struct watt_engine *engine, struct engine_reader *reader, uint64_t now_ns)
+{
+	struct watt_task *task;
+
+	while ((task = watt_reader_receive(reader->reader))) {
+		if (task->owner) {
+			take_answer(engine, watt_container_of(task, struct watt_lookup, task),
+				    now_ns);
+			continue;
+		}
+		if (!task->run) {
+			struct watt_said *said = watt_container_of(task, struct watt_said, task);
+
+			watt_log(&engine->opts.log, said->level, "%s", said->text);
+		}
+		task->drop(task);
+	}
+}
+
+static void watch_deadlines(struct watt_engine *engine, struct engine_reader *reader,
+			    uint64_t now_ns)
+{
+	const char *what;
+	uint64_t since_ns = watt_reader_busy_since_ns(reader->reader, &what);
+	bool is_hung = since_ns && now_ns > since_ns + HUNG_NS;
+
+	if (is_hung && !reader->has_hung)
+		watt_log(&engine->opts.log, WATT_LOG_WARNING,
+			 "%s: %s has taken more than %u s: it is stale; nothing waits for it",
+			 reader->name, what, (unsigned int)(HUNG_NS / WATT_NSEC_PER_SEC));
+	if (!is_hung && reader->has_hung)
+		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s: it has come back", reader->name);
+	reader->has_hung = is_hung;
+}
+
+void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_readers; i++) {
+		receive(engine, engine->readers[i], now_ns);
+		if (engine->readers[i]->is_blocking)
+			watch_deadlines(engine, engine->readers[i], now_ns);
+	}
+	for (i = 0; i < engine->n_origins; i++) {
+		struct engine_origin *origin = engine->origins[i];
+
+		if (origin->lookup && now_ns >= origin->next_ns &&
+		    (is_blocking(origin->ops) || engine->is_started))
+			look(engine, origin);
+	}
+}
+
+/* ---- the end ---- */
+
+static void free_reader(struct engine_reader *reader)
+{
+	watt_reader_free(reader->reader);
+	free(reader);
+}
+
+/* What can block closes on its own thread, and nobody waits for long. */
+static void close_slow(struct watt_engine *engine)
+{
+	uint64_t deadline_ns = watt_now_ns() + SLOW_STOP_NS;
+	size_t i;
+
+	for (i = 0; i < engine->n_readers; i++)
+		if (engine->readers[i]->is_blocking)
+			watt_reader_ask_close(engine->readers[i]->reader);
+	for (i = 0; i < engine->n_readers; i++)
+		if (engine->readers[i]->is_blocking)
+			watt_reader_join(engine->readers[i]->reader, deadline_ns);
 }
 
 struct watt_engine *watt_engine_free(struct watt_engine *engine)
 {
+	bool is_given_up = false;
 	size_t i;
 
 	if (!engine)
 		return NULL;
+	for (i = 0; i < engine->n_bundles; i++)
+		if (!engine->bundles[i]->is_handed)
+			hand_over(engine->bundles[i], WATT_HANDOVER_KEEP);
 	watt_engine_stop(engine);
-	for (i = 0; i < engine->n_sources; i++)
-		if (!has_hung(engine, &engine->sources[i]))
-			engine->sources[i].power->ops->close(engine->sources[i].power);
-	/* a thread that hangs will come back to its reader and its sources one day */
+	close_slow(engine);
+	for (i = 0; i < engine->n_origins; i++) {
+		watt_lookup_free(engine->origins[i]->lookup);
+		free(engine->origins[i]);
+	}
+	for (i = 0; i < engine->n_bundles; i++)
+		free(engine->bundles[i]);
 	for (i = 0; i < engine->n_readers; i++)
-		if (!engine->readers[i].has_hung)
-			watt_reader_free(engine->readers[i].reader);
+		is_given_up |= engine->readers[i]->is_given_up &&
+			       engine->readers[i] != engine->finder;
+	/* its environment is that of sources that others read */
+	for (i = 0; i < engine->n_readers; i++)
+		if (engine->readers[i] != engine->finder)
+			free_reader(engine->readers[i]);
+	if (engine->finder && !is_given_up)
+		free_reader(engine->finder);
+	for (i = 0; i < engine->n_channels; i++) {
+		watt_channel_free(engine->channels[i]->copy);
+		free(engine->channels[i]);
+	}
+	free(engine->origins);
+	free(engine->channels);
+	free(engine->bundles);
 	free(engine->readers);
-	free(engine->sources);
 	free(engine);
 	return NULL;
 }
@@ -201,32 +676,48 @@ int watt_engine_start(struct watt_engine *engine)
 	if (engine->is_started)
 		return -EBUSY;
 	engine->is_started = true;
-	for (i = 0; i < engine->n_readers && r >= 0; i++)
-		r = watt_reader_start(engine->readers[i].reader);
+	for (i = 0; i < engine->n_readers && r >= 0; i++) {
+		if (engine->readers[i]->is_given_up)
+			r = -EBUSY;
+		else if (!watt_reader_is_running(engine->readers[i]->reader))
+			r = watt_reader_start(engine->readers[i]->reader);
+	}
+	for (i = 0; i < engine->n_bundles && r >= 0; i++)
+		if (!engine->bundles[i]->is_handed)
+			r = hand_over(engine->bundles[i], WATT_HANDOVER_READ);
 	if (r < 0)
 		watt_engine_stop(engine);
 	return r;
 }
 
+static uint64_t stop_deadline_ns(const struct watt_engine *engine,
+				 const struct engine_reader *reader, uint64_t begin_ns)
+{
+	uint64_t timeout_ns = engine->opts.stop_timeout_ns;
+
+	return begin_ns + (reader->is_blocking ? WATT_MIN(timeout_ns, SLOW_STOP_NS) : timeout_ns);
+}
+
 int watt_engine_stop(struct watt_engine *engine)
 {
-	uint64_t deadline_ns = watt_now_ns() + engine->opts.stop_timeout_ns;
+	uint64_t begin_ns = watt_now_ns();
 	int n_hung = 0;
 	size_t i;
 
 	for (i = 0; i < engine->n_readers; i++)
-		watt_reader_ask_stop(engine->readers[i].reader);
+		watt_reader_ask_stop(engine->readers[i]->reader);
 	for (i = 0; i < engine->n_readers; i++) {
-		struct engine_reader *reader = &engine->readers[i];
+		struct engine_reader *reader = engine->readers[i];
 
-		if (watt_reader_join(reader->reader, deadline_ns) == 0)
+		if (watt_reader_join(reader->reader, stop_deadline_ns(engine, reader, begin_ns)) ==
+		    0)
 			continue;
 		n_hung++;
-		if (!reader->has_hung)
+		if (!reader->is_given_up)
 			watt_log(&engine->opts.log, WATT_LOG_WARNING,
-				 "%s: a read hangs; its thread and memory are given up",
+				 "%s: a read hangs; its thread ends when it comes back",
 				 reader->name);
-		reader->has_hung = true;
+		reader->is_given_up = true;
 	}
 	engine->is_started = false;
 	return n_hung;
@@ -238,7 +729,7 @@ uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns)
 	size_t i;
 
 	for (i = 0; i < engine->n_readers; i++) {
-		uint64_t t_ns = watt_reader_run_due(engine->readers[i].reader, now_ns);
+		uint64_t t_ns = watt_reader_run_due(engine->readers[i]->reader, now_ns);
 
 		due_ns = WATT_MIN(due_ns, t_ns);
 	}
@@ -247,16 +738,21 @@ uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns)
 
 int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns)
 {
-	struct watt_reader *reader;
-
-	if (engine->fast_reader == NO_READER)
+	if (!engine->fast)
 		return 0;
-	reader = engine->readers[engine->fast_reader].reader;
-	watt_reader_ask_now(reader);
-	return watt_reader_wait_now(reader, watt_now_ns() + timeout_ns);
+	watt_reader_ask_now(engine->fast->reader);
+	return watt_reader_wait_now(engine->fast->reader, watt_now_ns() + timeout_ns);
 }
 
 /* ---- what others see ---- */
+
+static void note_statuses(struct watt_engine *engine, const struct watt_sample *samples, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		engine->channels[samples[i].channel]->status = (enum watt_status)samples[i].status;
+}
 
 size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, size_t n)
 {
@@ -264,13 +760,14 @@ size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, si
 	size_t i;
 
 	/* whoever was first is last the next time, lest one that floods hide the others */
-	for (i = 0; i < engine->n_readers && done < n; i++) {
-		size_t at = (engine->next_reader + i) % engine->n_readers;
+	for (i = 0; i < engine->n_bundles && done < n; i++) {
+		size_t at = (engine->next_bundle + i) % engine->n_bundles;
 
-		done += watt_reader_fetch(engine->readers[at].reader, ret + done, n - done);
+		done += watt_bundle_fetch(engine->bundles[at]->bundle, ret + done, n - done);
 	}
-	if (engine->n_readers > 0)
-		engine->next_reader = (engine->next_reader + 1) % engine->n_readers;
+	if (engine->n_bundles > 0)
+		engine->next_bundle = (engine->next_bundle + 1) % engine->n_bundles;
+	note_statuses(engine, ret, done);
 	return done;
 }
 
@@ -279,41 +776,48 @@ size_t watt_engine_channel_count(const struct watt_engine *engine)
 	return engine->n_channels;
 }
 
-static const struct engine_source *find_source(const struct watt_engine *engine, size_t channel)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_sources; i++)
-		if (channel - engine->sources[i].first_channel <
-		    engine->sources[i].power->n_channels)
-			return &engine->sources[i];
-	return NULL;
-}
-
 const struct watt_channel *watt_engine_channel(const struct watt_engine *engine, size_t index)
 {
-	const struct engine_source *source = find_source(engine, index);
+	return index < engine->n_channels ? engine->channels[index]->channel : NULL;
+}
 
-	return source ? &source->power->channels[index - source->first_channel] : NULL;
+bool watt_engine_channel_is_blocking(const struct watt_engine *engine, size_t index)
+{
+	return is_blocking(engine->channels[index]->ops);
+}
+
+enum watt_status watt_engine_channel_status(const struct watt_engine *engine, size_t index)
+{
+	const struct engine_channel *channel = engine->channels[index];
+
+	if (channel->bundle && channel->bundle->reader->has_hung)
+		return WATT_STATUS_STALE;
+	return channel->status;
 }
 
 void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, uint64_t *ret_lost)
 {
 	size_t i;
 
-	*ret_missed = 0;
-	*ret_lost = 0;
-	for (i = 0; i < engine->n_readers; i++)
-		watt_reader_add_losses(engine->readers[i].reader, ret_missed, ret_lost);
+	*ret_missed = engine->missed_before;
+	*ret_lost = engine->lost_before;
+	for (i = 0; i < engine->n_bundles; i++)
+		watt_bundle_add_losses(engine->bundles[i]->bundle,
+				       watt_reader_is_running(engine->bundles[i]->reader->reader),
+				       ret_missed, ret_lost);
 }
 
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret)
 {
-	const struct engine_source *source = find_source(engine, channel);
+	const struct engine_bundle *bundle =
+		channel < engine->n_channels ? engine->channels[channel]->bundle : NULL;
+	const struct watt_reader *reader = bundle ? bundle->reader->reader : NULL;
 
 	*ret = (struct watt_reader_stats){ 0 };
-	if (source)
-		watt_reader_get_stats(engine->readers[source->reader].reader, (uint32_t)channel,
-				      ret);
+	if (!bundle)
+		return;
+	watt_bundle_get_stats(bundle->bundle, (uint32_t)channel, watt_reader_is_running(reader),
+			      ret);
+	ret->is_realtime = watt_reader_is_realtime(reader);
 }

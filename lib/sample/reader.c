@@ -1,59 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread that reads groups of channels at absolute deadlines into a ring. Between its start
- * and its end it must not allocate, lock, format or log, and it never reads twice to catch up.
+ * One thread that reads bundles at absolute deadlines, and does what it is asked to between two
+ * readings. Where it has no tasks it must not allocate, lock, format or log, and it never reads
+ * twice to catch up.
  */
 #include "sample/reader.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "base/refcount.h"
 #include "base/ring.h"
 #include "base/util.h"
-#include "sample/lateness.h"
-#include "sample/schedule.h"
 
 /* Above ordinary work, below the kernel's interrupt threads (50) that may have to feed us. */
 #define READER_FIFO_PRIORITY 10
-#define RING_MIN 1024u
-#define RING_MAX 65536u
-#define RING_SPAN_NS (2 * WATT_NSEC_PER_SEC)
-
-struct channel_counts {
-	struct watt_counter errors;
-	struct watt_counter lost;
-};
-
-struct reader_group {
-	struct watt_power *power;
-	uint32_t index; /* in its source */
-	uint32_t n;
-	uint32_t first_channel; /* in the engine */
-	struct watt_schedule schedule;
-	struct channel_counts *counts; /* per channel of the group */
-	struct watt_counter reads;
-	struct watt_counter missed;
-	struct watt_counter cost_ns;
-	struct watt_counter due_ns; /* what schedule.due_ns is, for others to see */
-	struct watt_lateness lateness;
-};
 
 struct watt_reader {
-	struct reader_group *groups;
-	size_t n_groups;
-	struct channel_counts *counts;
-	struct watt_sample *scratch; /* room for the largest group */
-	struct watt_ring ring;
+	struct watt_refcount refs; /* its owner, and its thread */
 	char name[16];
 	uint64_t epoch_ns;
 	bool is_realtime_wanted;
 
 	pthread_t thread;
 	bool has_thread;
-	bool is_detached;
-	struct watt_signal wake; /* to the thread: look at the next two */
+	bool is_given_up;
+	struct watt_ring inbox;  /* of struct watt_task *, to the thread */
+	struct watt_ring outbox; /* and back */
+	size_t n_away;
+
+	struct watt_bundle *first; /* the thread's, while there is one */
+	struct watt_env env;       /* the same */
+	bool is_quiet;             /* the same */
+
+	struct watt_signal wake; /* to the thread: look at the next two, and at the inbox */
 	struct watt_counter is_asked_to_stop;
 	struct watt_counter requests; /* readings asked for by watt_reader_ask_now() */
 	struct watt_signal news;      /* from the thread: look at the next two */
@@ -61,211 +45,231 @@ struct watt_reader {
 	struct watt_counter has_ended;
 	struct watt_counter is_realtime;
 	struct watt_counter is_running;
+	struct watt_counter busy_since_ns; /* 0: it sleeps */
+	struct watt_counter busy_what;     /* a text */
+	struct watt_counter is_asked_to_close;
 };
 
 /* ---- set up ---- */
 
-static void add_group(struct watt_reader *reader, const struct watt_reader_opts *opts,
-		      struct watt_power *power, uint32_t index, uint32_t source_first)
+static void drop_said(struct watt_task *task)
 {
-	const struct watt_power_group *from = &power->groups[index];
-	struct reader_group *group = &reader->groups[reader->n_groups++];
-	uint64_t period_ns = power->asked_period_ns ? power->asked_period_ns : opts->period_ns;
-
-	group->power = power;
-	group->index = index;
-	group->n = from->n;
-	group->first_channel = source_first + from->first;
-	watt_schedule_init(&group->schedule, opts->epoch_ns,
-			   watt_schedule_round_ns(WATT_MAX(period_ns, from->period_ns),
-						  opts->quantum_ns));
-	watt_counter_set(&group->due_ns, group->schedule.due_ns);
+	free(watt_container_of(task, struct watt_said, task));
 }
 
-static uint32_t choose_ring_size(const struct watt_reader *reader)
+/* The log of sources that are opened by a task: the log's owner hears it from the reader's. */
+static void say(void *data, enum watt_log_level level, const char *text)
 {
-	uint64_t want = 0;
-	uint32_t size = RING_MIN;
-	size_t i;
+	struct watt_reader *reader = data;
+	struct watt_task *task;
+	struct watt_said *said;
 
-	for (i = 0; i < reader->n_groups; i++)
-		want += reader->groups[i].n *
-			(RING_SPAN_NS / reader->groups[i].schedule.period_ns + 1);
-	while (size < want && size < RING_MAX)
-		size *= 2;
-	return size;
+	/* what was sent must find room when it comes back */
+	if (reader->is_quiet || watt_ring_count(&reader->outbox) >= WATT_READER_TASKS)
+		return;
+	said = calloc(1, sizeof(*said));
+	if (!said)
+		return;
+	said->task.drop = drop_said;
+	said->level = level;
+	watt_strlcpy(said->text, text, sizeof(said->text));
+	task = &said->task;
+	watt_ring_push(&reader->outbox, &task, 1);
 }
 
-static int alloc_groups(struct watt_reader *reader, struct watt_power *const *sources,
-			size_t n_sources)
+const struct watt_env *watt_reader_get_env(const struct watt_reader *reader)
 {
-	size_t n_groups = 0, n_channels = 0, n_largest = 0;
-	size_t i, j;
-
-	for (i = 0; i < n_sources; i++) {
-		n_groups += sources[i]->n_groups;
-		for (j = 0; j < sources[i]->n_groups; j++) {
-			n_channels += sources[i]->groups[j].n;
-			n_largest = WATT_MAX(n_largest, (size_t)sources[i]->groups[j].n);
-		}
-	}
-	/* one more of each: a source without channels is unusual, not an error */
-	reader->groups = calloc(n_groups + 1, sizeof(*reader->groups));
-	reader->counts = calloc(n_channels + 1, sizeof(*reader->counts));
-	reader->scratch = calloc(n_largest + 1, sizeof(*reader->scratch));
-	return reader->groups && reader->counts && reader->scratch ? 0 : -ENOMEM;
+	return &reader->env;
 }
 
-static void share_counts(struct watt_reader *reader)
+void watt_reader_set_quiet(struct watt_reader *reader, bool is_quiet)
 {
-	struct channel_counts *counts = reader->counts;
-	size_t i;
-
-	for (i = 0; i < reader->n_groups; i++) {
-		reader->groups[i].counts = counts;
-		counts += reader->groups[i].n;
-	}
+	reader->is_quiet = is_quiet;
 }
 
-int watt_reader_new(const struct watt_reader_opts *opts, struct watt_power *const *sources,
-		    const uint32_t *first_channel, size_t n_sources, struct watt_reader **ret)
+int watt_reader_new(const struct watt_reader_opts *opts, struct watt_reader **ret)
 {
 	struct watt_reader *reader = calloc(1, sizeof(*reader));
-	uint32_t j;
-	size_t i;
 	int r;
 
 	if (!reader)
 		return -ENOMEM;
-	r = alloc_groups(reader, sources, n_sources);
-	if (r < 0)
-		goto err_free;
-	for (i = 0; i < n_sources; i++)
-		for (j = 0; j < sources[i]->n_groups; j++)
-			add_group(reader, opts, sources[i], j, first_channel[i]);
-	share_counts(reader);
-	r = watt_ring_init(&reader->ring,
-			   opts->ring_size ? opts->ring_size : choose_ring_size(reader),
-			   sizeof(struct watt_sample));
-	if (r < 0)
-		goto err_free;
+	watt_refcount_init(&reader->refs);
 	watt_strlcpy(reader->name, opts->name, sizeof(reader->name));
 	reader->epoch_ns = opts->epoch_ns;
 	reader->is_realtime_wanted = opts->is_realtime;
+	if (opts->env)
+		reader->env = *opts->env;
+	reader->env.log = (struct watt_log){ say, reader };
+	r = watt_ring_init(&reader->inbox, WATT_READER_TASKS, sizeof(struct watt_task *));
+	if (r == 0)
+		r = watt_ring_init(&reader->outbox, 2 * WATT_READER_TASKS,
+				   sizeof(struct watt_task *));
+	if (r < 0) {
+		watt_reader_free(reader);
+		return r;
+	}
 	*ret = reader;
 	return 0;
-err_free:
-	watt_reader_free(reader);
-	return r;
+}
+
+static void drop_tasks(struct watt_ring *ring)
+{
+	struct watt_task *task;
+
+	while (watt_ring_pop(ring, &task, 1))
+		task->drop(task);
+}
+
+static void close_bundles(struct watt_reader *reader)
+{
+	struct watt_bundle *bundle;
+
+	while ((bundle = reader->first)) {
+		reader->first = watt_bundle_next(bundle);
+		watt_bundle_free(bundle);
+	}
+}
+
+static void put(struct watt_reader *reader)
+{
+	if (!watt_refcount_put(&reader->refs))
+		return;
+	close_bundles(reader);
+	if (reader->outbox.slots)
+		drop_tasks(&reader->outbox);
+	if (reader->inbox.slots)
+		drop_tasks(&reader->inbox);
+	watt_ring_done(&reader->outbox);
+	watt_ring_done(&reader->inbox);
+	free(reader);
 }
 
 struct watt_reader *watt_reader_free(struct watt_reader *reader)
 {
-	if (!reader)
-		return NULL;
-	watt_ring_done(&reader->ring);
-	free(reader->scratch);
-	free(reader->counts);
-	free(reader->groups);
-	free(reader);
+	if (reader)
+		put(reader);
 	return NULL;
 }
 
-/* ---- reading: nothing here allocates, locks or formats ---- */
+/* ---- what it is busy with ---- */
 
-static void deliver(struct watt_reader *reader, struct reader_group *group)
+static void begin(struct watt_reader *reader, const char *what)
 {
-	struct watt_sample *samples = reader->scratch;
-	size_t pushed;
-	uint32_t i;
+	watt_counter_set(&reader->busy_what, (uintptr_t)what);
+	watt_counter_publish(&reader->busy_since_ns, watt_now_ns());
+}
 
-	for (i = 0; i < group->n; i++) {
-		samples[i].channel = group->first_channel + i;
-		if (samples[i].status != WATT_STATUS_OK)
-			watt_counter_add(&group->counts[i].errors, 1);
+static void end(struct watt_reader *reader)
+{
+	watt_counter_set(&reader->busy_since_ns, 0);
+}
+
+uint64_t watt_reader_busy_since_ns(const struct watt_reader *reader, const char **ret_what)
+{
+	uint64_t since_ns = watt_counter_get_published(&reader->busy_since_ns);
+
+	*ret_what = (const char *)(uintptr_t)watt_counter_get(&reader->busy_what);
+	return since_ns;
+}
+
+/* ---- tasks ---- */
+
+static void run_tasks(struct watt_reader *reader)
+{
+	struct watt_task *task;
+
+	while (watt_ring_pop(&reader->inbox, &task, 1)) {
+		begin(reader, task->what);
+		task->run(reader, task);
+		end(reader);
+		/* there is room: no more are under way */
+		watt_ring_push(&reader->outbox, &task, 1);
+		watt_signal_send(&reader->news);
 	}
-	pushed = watt_ring_push(&reader->ring, samples, group->n);
-	for (i = (uint32_t)pushed; i < group->n; i++)
-		watt_counter_add(&group->counts[i].lost, 1);
 }
 
-/* Returns when the read had ended. */
-static uint64_t read_group(struct watt_reader *reader, struct reader_group *group)
+int watt_reader_send(struct watt_reader *reader, struct watt_task *task)
 {
-	uint64_t t_before_ns = watt_now_ns();
-	uint64_t t_after_ns;
-
-	group->power->ops->read(group->power, group->index, reader->scratch);
-	t_after_ns = watt_now_ns();
-	deliver(reader, group);
-	watt_counter_add(&group->reads, 1);
-	watt_counter_add(&group->cost_ns, t_after_ns - t_before_ns);
-	return t_after_ns;
+	if (reader->n_away == WATT_READER_TASKS)
+		return -EAGAIN;
+	reader->n_away++;
+	watt_ring_push(&reader->inbox, &task, 1);
+	if (reader->has_thread)
+		watt_signal_send(&reader->wake);
+	else
+		run_tasks(reader);
+	return 0;
 }
 
-static uint64_t read_due_group(struct watt_reader *reader, struct reader_group *group,
-			       uint64_t now_ns)
+struct watt_task *watt_reader_receive(struct watt_reader *reader)
 {
-	uint64_t deadline_ns;
-	uint64_t missed = watt_schedule_take(&group->schedule, now_ns, &deadline_ns);
+	struct watt_task *task;
 
-	/* published before the read: if it hangs, others see since when */
-	watt_counter_set(&group->due_ns, group->schedule.due_ns);
-	watt_counter_add(&group->missed, missed);
-	watt_lateness_add(&group->lateness, now_ns - deadline_ns);
-	return read_group(reader, group);
+	if (!watt_ring_pop(&reader->outbox, &task, 1))
+		return NULL;
+	reader->n_away -= task->run != NULL;
+	return task;
 }
 
-static uint64_t next_due_ns(const struct watt_reader *reader)
+void watt_reader_add(struct watt_reader *reader, struct watt_bundle *bundle)
 {
-	uint64_t due_ns = UINT64_MAX;
-	size_t i;
+	struct watt_bundle *last = reader->first;
 
-	for (i = 0; i < reader->n_groups; i++)
-		due_ns = WATT_MIN(due_ns, reader->groups[i].schedule.due_ns);
-	return due_ns;
+	watt_bundle_set_next(bundle, NULL);
+	while (last && watt_bundle_next(last))
+		last = watt_bundle_next(last);
+	if (last)
+		watt_bundle_set_next(last, bundle);
+	else
+		reader->first = bundle;
 }
+
+void watt_reader_remove(struct watt_reader *reader, struct watt_bundle *bundle)
+{
+	struct watt_bundle *before = reader->first;
+
+	if (before == bundle)
+		reader->first = watt_bundle_next(bundle);
+	while (before && watt_bundle_next(before) != bundle)
+		before = watt_bundle_next(before);
+	if (before)
+		watt_bundle_set_next(before, watt_bundle_next(bundle));
+}
+
+/* ---- reading ---- */
 
 static void read_all(struct watt_reader *reader)
 {
-	size_t i;
+	struct watt_bundle *bundle;
 
-	for (i = 0; i < reader->n_groups; i++)
-		read_group(reader, &reader->groups[i]);
+	for (bundle = reader->first; bundle; bundle = watt_bundle_next(bundle))
+		watt_bundle_read_all(bundle);
+}
+
+static uint64_t read_due(struct watt_reader *reader, uint64_t now_ns, bool has_clock)
+{
+	uint64_t due_ns = UINT64_MAX, t_ns;
+	struct watt_bundle *bundle;
+
+	for (bundle = reader->first; bundle; bundle = watt_bundle_next(bundle)) {
+		t_ns = watt_bundle_read_due(bundle, has_clock ? watt_now_ns() : now_ns, has_clock);
+		due_ns = WATT_MIN(due_ns, t_ns);
+	}
+	return due_ns;
 }
 
 uint64_t watt_reader_run_due(struct watt_reader *reader, uint64_t now_ns)
 {
-	size_t i;
-
-	for (i = 0; i < reader->n_groups; i++)
-		if (watt_schedule_is_due(&reader->groups[i].schedule, now_ns))
-			read_due_group(reader, &reader->groups[i], now_ns);
-	return next_due_ns(reader);
-}
-
-/* As watt_reader_run_due(), by the real clock: it goes on while the groups are read. */
-static uint64_t read_due(struct watt_reader *reader)
-{
-	uint64_t now_ns = watt_now_ns();
-	size_t i;
-
-	for (i = 0; i < reader->n_groups; i++)
-		if (watt_schedule_is_due(&reader->groups[i].schedule, now_ns))
-			now_ns = read_due_group(reader, &reader->groups[i], now_ns);
-	return next_due_ns(reader);
+	return read_due(reader, now_ns, false);
 }
 
 static void skip_all(struct watt_reader *reader, uint64_t now_ns)
 {
-	size_t i;
+	struct watt_bundle *bundle;
 
-	for (i = 0; i < reader->n_groups; i++) {
-		struct reader_group *group = &reader->groups[i];
-
-		watt_schedule_skip(&group->schedule, now_ns);
-		watt_counter_set(&group->due_ns, group->schedule.due_ns);
-	}
+	for (bundle = reader->first; bundle; bundle = watt_bundle_next(bundle))
+		watt_bundle_skip(bundle, now_ns);
 }
 
 static void serve_request(struct watt_reader *reader)
@@ -294,29 +298,52 @@ static void become_punctual(struct watt_reader *reader)
 		watt_counter_set(&reader->is_realtime, 1);
 }
 
-static void *run(void *data)
+static void read_first(struct watt_reader *reader)
 {
-	struct watt_reader *reader = data;
-	uint32_t seen;
-
-	become_punctual(reader);
+	begin(reader, "reading it");
 	/* a first value at once: nobody wants to wait for the first deadline */
 	if (watt_now_ns() >= reader->epoch_ns)
 		read_all(reader);
 	/* what passed meanwhile belongs to the start and is nobody's lateness */
 	skip_all(reader, watt_now_ns());
-	for (;;) {
-		uint64_t due_ns;
+	end(reader);
+}
 
+static void loop(struct watt_reader *reader)
+{
+	uint64_t due_ns;
+	uint32_t seen;
+
+	for (;;) {
 		seen = watt_signal_get(&reader->wake);
 		if (watt_counter_get(&reader->is_asked_to_stop))
 			break;
+		run_tasks(reader);
+		begin(reader, "reading it");
 		serve_request(reader);
-		due_ns = read_due(reader);
+		due_ns = read_due(reader, 0, true);
+		end(reader);
 		watt_signal_wait(&reader->wake, seen, due_ns);
+	}
+}
+
+static void *run(void *data)
+{
+	struct watt_reader *reader = data;
+
+	become_punctual(reader);
+	if (!watt_counter_get(&reader->is_asked_to_close)) {
+		read_first(reader);
+		loop(reader);
+	}
+	if (watt_counter_get(&reader->is_asked_to_close)) {
+		begin(reader, "closing it");
+		close_bundles(reader);
+		end(reader);
 	}
 	watt_counter_set(&reader->has_ended, 1);
 	watt_signal_send(&reader->news);
+	put(reader);
 	return NULL;
 }
 
@@ -331,11 +358,14 @@ int watt_reader_start(struct watt_reader *reader)
 	watt_counter_set(&reader->has_ended, 0);
 	watt_counter_set(&reader->is_realtime, 0);
 	skip_all(reader, watt_now_ns());
+	watt_refcount_get(&reader->refs);
 	/* the program's signals are for its own threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = -pthread_create(&reader->thread, NULL, run, reader);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (r < 0)
+		watt_refcount_put(&reader->refs);
 	reader->has_thread = r == 0;
 	watt_counter_set(&reader->is_running, reader->has_thread);
 	return r;
@@ -347,13 +377,24 @@ void watt_reader_ask_stop(struct watt_reader *reader)
 	watt_signal_send(&reader->wake);
 }
 
+int watt_reader_ask_close(struct watt_reader *reader)
+{
+	watt_counter_set(&reader->is_asked_to_close, 1);
+	if (reader->is_given_up && watt_counter_get(&reader->has_ended))
+		reader->has_thread = reader->is_given_up = false;
+	if (!reader->has_thread)
+		return reader->first ? watt_reader_start(reader) : 0;
+	watt_reader_ask_stop(reader);
+	return 0;
+}
+
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 {
 	uint32_t seen;
 
 	if (!reader->has_thread)
 		return 0;
-	if (reader->is_detached)
+	if (reader->is_given_up)
 		return -ETIMEDOUT;
 	for (;;) {
 		seen = watt_signal_get(&reader->news);
@@ -361,7 +402,7 @@ int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 			break;
 		if (watt_signal_wait(&reader->news, seen, deadline_ns) < 0) {
 			pthread_detach(reader->thread);
-			reader->is_detached = true;
+			reader->is_given_up = true;
 			return -ETIMEDOUT;
 		}
 	}
@@ -399,64 +440,12 @@ int watt_reader_wait_now(struct watt_reader *reader, uint64_t deadline_ns)
 
 /* ---- what others see ---- */
 
-size_t watt_reader_fetch(struct watt_reader *reader, struct watt_sample *ret, size_t n)
+bool watt_reader_is_running(const struct watt_reader *reader)
 {
-	return watt_ring_pop(&reader->ring, ret, n);
+	return watt_counter_get(&reader->is_running);
 }
 
-static const struct reader_group *find_group(const struct watt_reader *reader, uint32_t channel)
+bool watt_reader_is_realtime(const struct watt_reader *reader)
 {
-	size_t i;
-
-	for (i = 0; i < reader->n_groups; i++)
-		if (channel - reader->groups[i].first_channel < reader->groups[i].n)
-			return &reader->groups[i];
-	return NULL;
-}
-
-/* Deadlines that pass while a read hangs are missed as well, only not counted yet. */
-static uint64_t overdue(const struct watt_reader *reader, const struct reader_group *group)
-{
-	uint64_t due_ns = watt_counter_get(&group->due_ns);
-	uint64_t now_ns = watt_now_ns();
-
-	if (!watt_counter_get(&reader->is_running) || now_ns <= due_ns)
-		return 0;
-	return (now_ns - due_ns) / group->schedule.period_ns;
-}
-
-void watt_reader_add_losses(const struct watt_reader *reader, uint64_t *missed, uint64_t *lost)
-{
-	uint32_t j;
-	size_t i;
-
-	for (i = 0; i < reader->n_groups; i++) {
-		const struct reader_group *group = &reader->groups[i];
-
-		*missed += watt_counter_get(&group->missed) + overdue(reader, group);
-		for (j = 0; j < group->n; j++)
-			*lost += watt_counter_get(&group->counts[j].lost);
-	}
-}
-
-void watt_reader_get_stats(const struct watt_reader *reader, uint32_t channel,
-			   struct watt_reader_stats *ret)
-{
-	const struct reader_group *group = find_group(reader, channel);
-	const struct channel_counts *counts;
-
-	*ret = (struct watt_reader_stats){ 0 };
-	if (!group)
-		return;
-	counts = &group->counts[channel - group->first_channel];
-	ret->reads = watt_counter_get(&group->reads);
-	ret->errors = watt_counter_get(&counts->errors);
-	ret->missed = watt_counter_get(&group->missed) + overdue(reader, group);
-	ret->lost = watt_counter_get(&counts->lost);
-	ret->cost_ns = watt_counter_get(&group->cost_ns);
-	ret->lateness_p50_ns = watt_lateness_percentile_ns(&group->lateness, 500);
-	ret->lateness_p99_ns = watt_lateness_percentile_ns(&group->lateness, 990);
-	ret->lateness_max_ns = watt_lateness_max_ns(&group->lateness);
-	ret->period_ns = group->schedule.period_ns;
-	ret->is_realtime = (uint32_t)watt_counter_get(&reader->is_realtime);
+	return watt_counter_get(&reader->is_realtime);
 }

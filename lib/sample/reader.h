@@ -1,44 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader: one thread, the groups of channels that it reads, and the ring that it fills. Its
- * owner is the one consumer of the ring. Inside the stage only.
+ * A reader: one thread, the bundles that it reads, and the tasks that it is given between its
+ * readings. Its owner is one other thread, the consumer of the bundles. Inside the stage only.
  */
 #ifndef WATT_SAMPLE_READER_H
 #define WATT_SAMPLE_READER_H
 
 #include <wattribute/session.h>
 
-#include "source/source.h"
+#include "sample/bundle.h"
 
 struct watt_reader;
 
-struct watt_reader_opts {
-	const char *name;    /* of the thread, at most 15 characters */
-	uint64_t epoch_ns;   /* CLOCK_MONOTONIC */
-	uint64_t quantum_ns; /* never 0 */
-	uint64_t period_ns;
-	uint32_t ring_size; /* a power of two; 0: room for 2 s of readings */
-	bool is_realtime;   /* try SCHED_FIFO */
-};
+/* Tasks and answers that may be under way at once. */
+#define WATT_READER_TASKS 64
 
 /*
- * Borrows the sources; channels of sources[i] are numbered from first_channel[i]. -ENOMEM,
- * -EINVAL.
+ * Something for the thread of a reader to do. Belongs to the thread from when it is sent until it
+ * is received.
  */
-int watt_reader_new(const struct watt_reader_opts *opts, struct watt_power *const *sources,
-		    const uint32_t *first_channel, size_t n_sources, struct watt_reader **ret);
-/* Only when no thread of it runs. Accepts NULL; returns NULL. */
+struct watt_task {
+	void (*run)(struct watt_reader *reader, struct watt_task *task);
+	/* Frees it, with what it holds: where it ended, there is nobody to receive it. */
+	void (*drop)(struct watt_task *task);
+	const char *what; /* "opening it", static: for when it takes too long */
+	void *owner;      /* whose it is; NULL: nobody waits for its answer */
+};
+
+/* What somebody had to say on the thread: comes to the owner as a task without run. */
+struct watt_said {
+	struct watt_task task; /* first */
+	enum watt_log_level level;
+	char text[240];
+};
+
+struct watt_reader_opts {
+	const char *name;           /* of the thread, at most 15 characters */
+	const struct watt_env *env; /* for sources that tasks open; NULL: none does */
+	uint64_t epoch_ns;
+	bool is_realtime; /* try SCHED_FIFO */
+};
+
+int watt_reader_new(const struct watt_reader_opts *opts, struct watt_reader **ret);
+/*
+ * Only when no thread of it runs, or when it was given up: then its thread frees it, with all that
+ * it reads, whenever it comes back. Accepts NULL; returns NULL.
+ */
 struct watt_reader *watt_reader_free(struct watt_reader *reader);
 
-/* 0, or a negative errno of pthread_create(). */
+/* 0, or a negative errno of pthread_create(). -EBUSY: it has one. */
 int watt_reader_start(struct watt_reader *reader);
 /* Tells the thread to end, without waiting. */
 void watt_reader_ask_stop(struct watt_reader *reader);
+/* The same; before it ends, the thread closes what it reads. Starts a thread if there is none. */
+int watt_reader_ask_close(struct watt_reader *reader);
 /*
- * Waits for the thread to end. -ETIMEDOUT: it hangs in a read; it is detached, and the reader
- * with its sources must stay for ever.
+ * Waits for the thread to end. -ETIMEDOUT: it hangs; it is given up. What its sources were opened
+ * with must stay for ever.
  */
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns);
+/* Since when the thread is busy with one thing, and with what; 0: it is not, or there is none. */
+uint64_t watt_reader_busy_since_ns(const struct watt_reader *reader, const char **ret_what);
+
+/*
+ * Gives the thread a task; without a thread it is done here and now. -EAGAIN: too many are under
+ * way.
+ */
+int watt_reader_send(struct watt_reader *reader, struct watt_task *task);
+/* A task that is done; NULL: none is. */
+struct watt_task *watt_reader_receive(struct watt_reader *reader);
+/* The environment for sources that are opened on its thread: what is logged comes as watt_said. */
+const struct watt_env *watt_reader_get_env(const struct watt_reader *reader);
+/* Within a task: what is logged is for nobody, or for the owner again. */
+void watt_reader_set_quiet(struct watt_reader *reader, bool is_quiet);
+/* Within a task, or while no thread runs: from now on, reads the bundle, and owns it. */
+void watt_reader_add(struct watt_reader *reader, struct watt_bundle *bundle);
+/* The same: reads it no more. The caller owns it. */
+void watt_reader_remove(struct watt_reader *reader, struct watt_bundle *bundle);
 
 /* Without a thread: reads what is due. Returns the next deadline, UINT64_MAX if there is none. */
 uint64_t watt_reader_run_due(struct watt_reader *reader, uint64_t now_ns);
@@ -47,12 +85,8 @@ void watt_reader_ask_now(struct watt_reader *reader);
 /* Waits until the newest request is served. 0 or -ETIMEDOUT. */
 int watt_reader_wait_now(struct watt_reader *reader, uint64_t deadline_ns);
 
-/* Consumer only. */
-size_t watt_reader_fetch(struct watt_reader *reader, struct watt_sample *ret, size_t n);
-/* Any thread. channel is one of this reader's. */
-void watt_reader_get_stats(const struct watt_reader *reader, uint32_t channel,
-			   struct watt_reader_stats *ret);
-/* Adds to what is in them. Any thread. */
-void watt_reader_add_losses(const struct watt_reader *reader, uint64_t *missed, uint64_t *lost);
+/* Any thread. */
+bool watt_reader_is_running(const struct watt_reader *reader);
+bool watt_reader_is_realtime(const struct watt_reader *reader);
 
 #endif

@@ -3,12 +3,16 @@
  * The contract of the second stage: when and how the channels are read.
  *
  * One epoch, one quantum. Every group of channels is read at epoch + k * period by an absolute
- * deadline; a deadline that has passed is skipped and counted. Sources that can block have a
- * thread each. Samples reach the consumer through single-producer rings; the reading path
- * allocates nothing, locks nothing and formats nothing.
+ * deadline; a deadline that has passed is skipped and counted. Samples reach the consumer through
+ * single-producer rings; the reading path allocates nothing, locks nothing and formats nothing.
  *
- * One thread per engine (the consumer's), but for watt_engine_stats(). After fork() the child has
- * the engine without its threads: it may exec or _exit(), and must not call the engine.
+ * Sources that can block have a thread each, for all that they do: opening, looking for what has
+ * come, reading, closing. Of the quick ones, one thread reads, and another looks for what has
+ * come. Nothing waits for any of them. Channels only ever join, behind all others; one that is
+ * back has the number that it had.
+ *
+ * One thread per engine (the consumer's). After fork() the child has the engine without its
+ * threads: it may exec or _exit(), and must not call the engine.
  */
 #ifndef WATT_SAMPLE_SAMPLE_H
 #define WATT_SAMPLE_SAMPLE_H
@@ -26,6 +30,7 @@ struct watt_engine_opts {
 	uint64_t stop_timeout_ns; /* how long stop waits for a read that hangs; 0: 2 s */
 	uint32_t ring_size;       /* samples per thread, a power of two; 0: room for 2 s */
 	bool is_never_realtime;   /* don't even try SCHED_FIFO */
+	bool is_fixed;            /* channels that were not there at the beginning are not taken */
 	struct watt_log log;
 };
 
@@ -46,9 +51,22 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine);
  */
 int watt_engine_start(struct watt_engine *engine);
 /*
+ * From now on, opens the source if it can block, and looks for what has come in it; what that
+ * opens is read as often as asked (0: as the others). env is copied, but for what it points to.
+ * 0; -ENOMEM, -EAGAIN: no thread can be had.
+ */
+int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
+		      const struct watt_power_ops *ops, uint64_t asked_period_ns);
+/*
+ * Takes what the threads have found, and asks them for more when it is time. Channels that have
+ * come are behind the others after it; samples of theirs are fetched after that.
+ */
+void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns);
+
+/*
  * Stops the threads; samples that are in the rings can still be fetched. Returns how many
- * threads hang in a read, normally 0: each has been told to the log and keeps what it uses for
- * ever. Then the watt_env of the sources must never be freed, nor the library be unloaded.
+ * threads hang, normally 0: each has been told to the log, and ends when it comes back. Then
+ * what the watt_env of the sources points to must never be freed, nor the library be unloaded.
  */
 int watt_engine_stop(struct watt_engine *engine);
 
@@ -68,12 +86,15 @@ size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, si
 
 size_t watt_engine_channel_count(const struct watt_engine *engine);
 const struct watt_channel *watt_engine_channel(const struct watt_engine *engine, size_t index);
-/* How the group of a channel does. Any thread. */
+bool watt_engine_channel_is_blocking(const struct watt_engine *engine, size_t index);
+/* Of its newest sample; STALE: its source hangs. */
+enum watt_status watt_engine_channel_status(const struct watt_engine *engine, size_t index);
+/* How the group of a channel does. */
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret);
 /*
  * Of all readers since they were made: deadlines missed, each group counted once, and samples
- * lost. Cheaper than the statistics. Any thread.
+ * lost. Cheaper than the statistics.
  */
 void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, uint64_t *ret_lost);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing list of channels that owns their strings. Knows nothing of what they measure. */
+/* Channels that own their strings. Knows nothing of what they measure. */
 #include "source/channels.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "source/source.h"
 
 static void channel_done(struct watt_channel *channel)
 {
@@ -22,14 +23,11 @@ static int copy_text(const char *text, const char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
-int watt_channels_add(struct watt_channels *list, const struct watt_channel *channel)
+/* Its strings are copied; source is not: it is static. */
+static int copy_channel(const struct watt_channel *channel, struct watt_channel *ret)
 {
 	struct watt_channel copy = *channel;
-	int r;
 
-	r = watt_grow((void **)&list->channel, &list->cap, list->n, sizeof(*list->channel));
-	if (r < 0)
-		return r;
 	copy.name = copy.domain = copy.label = copy.path = NULL;
 	if (copy_text(channel->name, &copy.name) < 0 ||
 	    copy_text(channel->domain, &copy.domain) < 0 ||
@@ -38,8 +36,40 @@ int watt_channels_add(struct watt_channels *list, const struct watt_channel *cha
 		channel_done(&copy);
 		return -ENOMEM;
 	}
-	list->channel[list->n++] = copy;
+	*ret = copy;
 	return 0;
+}
+
+int watt_channels_add(struct watt_channels *list, const struct watt_channel *channel)
+{
+	int r = watt_grow((void **)&list->channel, &list->cap, list->n, sizeof(*list->channel));
+
+	if (r == 0)
+		r = copy_channel(channel, &list->channel[list->n]);
+	if (r == 0)
+		list->n++;
+	return r;
+}
+
+int watt_channel_copy(const struct watt_channel *channel, struct watt_channel **ret)
+{
+	struct watt_channel *copy = malloc(sizeof(*copy));
+	int r = copy ? copy_channel(channel, copy) : -ENOMEM;
+
+	if (r < 0) {
+		free(copy);
+		return r;
+	}
+	*ret = copy;
+	return 0;
+}
+
+struct watt_channel *watt_channel_free(struct watt_channel *copy)
+{
+	if (copy)
+		channel_done(copy);
+	free(copy);
+	return NULL;
 }
 
 void watt_channels_done(struct watt_channels *list)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <wattribute/channel.h>
 #include <wattribute/diag.h>
@@ -41,12 +42,19 @@ struct watt_env {
 
 /* Bits of watt_power_ops.flags. */
 enum watt_power_flag {
-	WATT_POWER_BLOCKING = 1u << 0, /* a read can take long: it gets a thread of its own */
+	/* It can take long: it gets a thread of its own for all that it does. */
+	WATT_POWER_BLOCKING = 1u << 0,
 	WATT_POWER_TEST = 1u << 1,     /* only by name, never by itself (null, synth) */
 	WATT_POWER_FALLBACK = 1u << 2, /* only where nothing measured covers the CPUs (estimate) */
 };
 
 struct watt_power;
+
+/* Channels of a source that somebody has, and that answer. */
+struct watt_known {
+	const char *const *names;
+	size_t n;
+};
 
 /*
  * A source of power or energy. The order in the registry is the preference: of two channels of
@@ -64,6 +72,15 @@ struct watt_power_ops {
 	int (*probe)(const struct watt_env *env, struct watt_diag *diag);
 	/* -ENODEV: nothing here. A single bad channel is left out with a warning, no more. */
 	int (*open)(const struct watt_env *env, struct watt_power **ret);
+	/*
+	 * As open, of those channels alone that are not known: what has come since, or is back,
+	 * under the name that it had. -ENODEV: nothing is. Called by a thread that may wait, never
+	 * by one that reads. NULL: what there is at the beginning is all there will be.
+	 */
+	int (*rescan)(const struct watt_env *env, const struct watt_known *known,
+		      struct watt_power **ret);
+	/* Directories below sysfs; while the names in them stay the same, nothing has come. */
+	const char *const *watched;
 	/*
 	 * Reads the channels of one group, in order, into ret[0 .. n): raw, t_before_ns,
 	 * t_after_ns and status; `channel` is the caller's. A failed read is a status in its
@@ -90,6 +107,21 @@ struct watt_power {
 	uint32_t n_groups;
 	uint64_t asked_period_ns; /* of who opened it: read it so often; 0: as the others */
 };
+
+static inline bool watt_known_has(const struct watt_known *known, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < known->n; i++)
+		if (!strcmp(known->names[i], name))
+			return true;
+	return false;
+}
+
+/* A channel that lives on its own. 0 or -ENOMEM. */
+int watt_channel_copy(const struct watt_channel *channel, struct watt_channel **ret);
+/* Of a copy. Accepts NULL; returns NULL. */
+struct watt_channel *watt_channel_free(struct watt_channel *copy);
 
 /* The registry, ended by NULL, in the order of preference. */
 extern const struct watt_power_ops *const watt_power_registry[];

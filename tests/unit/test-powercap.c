@@ -155,27 +155,51 @@ static void test_garbage(void **state)
 	close_fixture(&world, power);
 }
 
+/* What has come since, with the channels of power known but for those that are gone. */
+static int rescan(const struct power_world *world, const struct watt_power *power,
+		  const struct watt_sample *samples, struct watt_power **ret)
+{
+	const char *names[8];
+	struct watt_known known = { names, 0 };
+	uint32_t i;
+
+	for (i = 0; i < power->n_channels; i++)
+		if (samples[i].status != WATT_STATUS_ABSENT)
+			names[known.n++] = power->channels[i].name;
+	return ops->rescan(&world->env, &known, ret);
+}
+
 static void test_removed_and_back(void **state)
 {
 	char *dir = fixture_copy("rapl-forbidden");
 	struct power_world world;
-	struct watt_power *power;
+	struct watt_power *power, *more;
 	struct watt_sample samples[2];
 
 	world_open(&world, dir);
 	assert_int_equal(ops->open(&world.env, &power), 0);
+	read_all_groups(power, samples);
+	assert_int_equal(rescan(&world, power, samples, &more), -ENODEV);
 	scratch_unlink(dir, ENERGY("intel-rapl:0"));
 	read_all_groups(power, samples);
 	assert_int_equal(samples[0].status, WATT_STATUS_ABSENT);
 	assert_int_equal(samples[0].raw, 0);
 	assert_int_equal(samples[1].status, WATT_STATUS_OK);
+	assert_int_equal(rescan(&world, power, samples, &more), -ENODEV);
 	scratch_write(dir, ENERGY("intel-rapl:0"), "17\n");
+	/* never again from here: its number may be another zone's by now */
 	read_all_groups(power, samples);
+	assert_int_equal(samples[0].status, WATT_STATUS_ABSENT);
+	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_int_equal(more->n_channels, 1);
+	assert_string_equal(more->channels[0].name, power->channels[0].name);
+	read_all_groups(more, samples);
 	assert_int_equal(samples[0].status, WATT_STATUS_OK);
 	assert_int_equal(samples[0].raw, 17);
 	scratch_write(dir, ENERGY("intel-rapl:0"), "99999999999999999999\n");
-	read_all_groups(power, samples);
+	read_all_groups(more, samples);
 	assert_int_equal(samples[0].status, WATT_STATUS_BROKEN);
+	ops->close(more);
 	ops->close(power);
 	world_close(&world);
 	scratch_remove(dir);
@@ -186,7 +210,7 @@ static void test_all_back_at_once(void **state)
 {
 	char *dir = fixture_copy("rapl-forbidden");
 	struct power_world world;
-	struct watt_power *power;
+	struct watt_power *power, *more;
 	struct watt_sample samples[2];
 
 	world_open(&world, dir);
@@ -200,9 +224,13 @@ static void test_all_back_at_once(void **state)
 	scratch_write(dir, ENERGY("intel-rapl:7"), "18\n");
 	scratch_write(dir, "sys/class/powercap/intel-rapl:7:0/name", "core\n");
 	scratch_write(dir, ENERGY("intel-rapl:7:0"), "19\n");
-	read_all_groups(power, samples);
+	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_int_equal(more->n_channels, 2);
+	check_power(more);
+	read_all_groups(more, samples);
 	assert_int_equal(samples[0].raw, 18);
 	assert_int_equal(samples[1].raw, 19);
+	ops->close(more);
 	ops->close(power);
 	world_close(&world);
 	scratch_remove(dir);
@@ -214,7 +242,7 @@ static void test_back_under_another_number(void **state)
 	char *dir = fixture_copy("xeon-2s");
 	char command[PATH_MAX];
 	struct power_world world;
-	struct watt_power *power;
+	struct watt_power *power, *more;
 	struct watt_sample samples[8];
 	const struct watt_channel *ch;
 
@@ -232,9 +260,13 @@ static void test_back_under_another_number(void **state)
 		"echo 42 >intel-rapl:1/energy_uj",
 		dir);
 	assert_int_equal(system(command), 0);
-	read_all_groups(power, samples);
-	assert_int_equal(samples[ch - power->channels].status, WATT_STATUS_OK);
-	assert_int_equal(samples[ch - power->channels].raw, 42);
+	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_string_equal(channel_named(more, ch->name)->domain, ch->domain);
+	ch = channel_named(more, ch->name);
+	read_all_groups(more, samples);
+	assert_int_equal(samples[ch - more->channels].status, WATT_STATUS_OK);
+	assert_int_equal(samples[ch - more->channels].raw, 42);
+	ops->close(more);
 	ops->close(power);
 	world_close(&world);
 	scratch_remove(dir);

@@ -20,11 +20,6 @@
 /* A counter that still shows 0 after this time, which is three of its updates, does not count. */
 #define SETTLE_NS (4 * WATT_NSEC_PER_MSEC)
 
-/* Zones that are gone are looked for this often, if that takes less than a part of the time: those
- * that are still there have to be read. */
-#define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
-#define SEARCH_PART 5
-
 /* How often a zone is worth reading; also the order of the groups. */
 enum pace {
 	PACE_ENERGY,
@@ -39,11 +34,11 @@ static const uint64_t pace_period_ns[N_PACES] = {
 	[PACE_SLOW] = WATT_NSEC_PER_SEC,
 };
 
+static const char *const powercap_watched[] = { WATT_POWERCAP_CLASS, NULL };
+
 struct powercap {
 	struct watt_power base;
-	const struct watt_env *env;
 	struct watt_powercap_zones zones;
-	uint64_t search_ns;                   /* do not look for zones that are gone before */
 	struct watt_powercap_reader *readers; /* in the order of the channels */
 	uint32_t n_readers;
 	struct watt_channels channels;
@@ -70,7 +65,16 @@ static void note_bad(struct findings *found, const struct watt_powercap_zone *zo
 		watt_powercap_value_path(zone, found->path, sizeof(found->path));
 }
 
-static int open_readers(const struct watt_env *env, struct powercap *p, struct findings *found)
+static bool is_known(const struct watt_known *known, const struct watt_powercap_zone *zone)
+{
+	char name[256];
+
+	watt_powercap_channel_name(zone, name, sizeof(name));
+	return watt_known_has(known, name);
+}
+
+static int open_readers(const struct watt_env *env, const struct watt_known *known,
+			struct powercap *p, struct findings *found)
 {
 	size_t i;
 	int r;
@@ -81,6 +85,8 @@ static int open_readers(const struct watt_env *env, struct powercap *p, struct f
 	for (i = 0; i < p->zones.n; i++) {
 		const struct watt_powercap_zone *zone = &p->zones.zone[i];
 
+		if (is_known(known, zone))
+			continue;
 		r = watt_powercap_reader_open(&p->readers[p->n_readers], env, zone);
 		if (r == -ENOMEM)
 			return r;
@@ -179,17 +185,22 @@ static void powercap_close(struct watt_power *power)
 	free(p);
 }
 
-/* Why there is nothing to measure with, when there is nothing. */
-static int judge(const struct powercap *p, const struct findings *found)
+/*
+ * Why there is nothing to measure with, when there is nothing. A counter beside others that are
+ * known is worth a channel also when it has not moved yet.
+ */
+static int judge(const struct powercap *p, const struct watt_known *known,
+		 const struct findings *found)
 {
-	if (p->n_readers > found->n_zero)
+	if (p->n_readers > (known->n ? 0 : found->n_zero))
 		return 0;
 	if (found->n_forbidden)
 		return -EACCES;
 	return found->n_broken && !found->n_zero ? -EIO : -ENODEV;
 }
 
-static int powercap_build(const struct watt_env *env, struct powercap **ret, struct findings *found)
+static int powercap_build(const struct watt_env *env, const struct watt_known *known,
+			  struct powercap **ret, struct findings *found)
 {
 	struct powercap *p = calloc(1, sizeof(*p));
 	int r;
@@ -197,17 +208,16 @@ static int powercap_build(const struct watt_env *env, struct powercap **ret, str
 	if (!p)
 		return -ENOMEM;
 	p->base.ops = &watt_power_powercap;
-	p->env = env;
 	r = watt_powercap_scan(env, &p->zones);
 	if (r < 0)
 		goto err_close;
 	found->n_zones = p->zones.n;
 	found->n_hidden = p->zones.n_hidden;
-	r = open_readers(env, p, found);
+	r = open_readers(env, known, p, found);
 	if (r < 0)
 		goto err_close;
 	settle_zeros(p, found);
-	r = judge(p, found);
+	r = judge(p, known, found);
 	if (r == 0)
 		r = make_channels(env, p);
 	if (r < 0)
@@ -219,46 +229,25 @@ err_close:
 	return r;
 }
 
-static int powercap_open(const struct watt_env *env, struct watt_power **ret)
+static int powercap_rescan(const struct watt_env *env, const struct watt_known *known,
+			   struct watt_power **ret)
 {
 	struct findings found = { 0 };
 	struct powercap *p;
 	int r;
 
-	r = powercap_build(env, &p, &found);
+	r = powercap_build(env, known, &p, &found);
 	if (r < 0)
 		return r == -ENOENT ? -ENODEV : r;
 	*ret = &p->base;
 	return 0;
 }
 
-static bool is_anyone_gone(const struct powercap *p)
+static int powercap_open(const struct watt_env *env, struct watt_power **ret)
 {
-	uint32_t i;
+	const struct watt_known nothing = { 0 };
 
-	for (i = 0; i < p->n_readers; i++)
-		if (p->readers[i].is_gone)
-			return true;
-	return false;
-}
-
-/* One look at the class for all of them: it opens files of every zone. */
-static void search(struct powercap *p)
-{
-	uint64_t begin_ns = watt_now_ns(), end_ns;
-	struct watt_powercap_zones zones;
-	uint32_t i;
-
-	if (begin_ns < p->search_ns)
-		return;
-	if (watt_powercap_look(p->env, &zones) == 0) {
-		for (i = 0; i < p->n_readers; i++)
-			if (p->readers[i].is_gone)
-				watt_powercap_reader_find_again(&p->readers[i], &zones);
-		watt_powercap_zones_done(&zones);
-	}
-	end_ns = watt_now_ns();
-	p->search_ns = end_ns + WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * (end_ns - begin_ns));
+	return powercap_rescan(env, &nothing, ret);
 }
 
 static void powercap_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
@@ -269,8 +258,6 @@ static void powercap_read(struct watt_power *power, uint32_t group, struct watt_
 	uint32_t i;
 	int r;
 
-	if (is_anyone_gone(p))
-		search(p);
 	t_ns = watt_now_ns();
 	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
 		value = 0;
@@ -346,13 +333,14 @@ static void explain(const struct powercap *p, const struct findings *found, int 
 static int powercap_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	struct watt_env quiet = *env;
+	const struct watt_known nothing = { 0 };
 	struct findings found = { 0 };
 	struct powercap *p = NULL;
 	uint32_t i;
 	int r;
 
 	quiet.log = (struct watt_log){ 0 };
-	r = powercap_build(&quiet, &p, &found);
+	r = powercap_build(&quiet, &nothing, &p, &found);
 	explain(p, &found, r, diag);
 	if (r == 0) {
 		diag->n_channels = p->base.n_channels;
@@ -370,6 +358,8 @@ const struct watt_power_ops watt_power_powercap = {
 	.summary = "RAPL energy counters in the powercap class",
 	.probe = powercap_probe,
 	.open = powercap_open,
+	.rescan = powercap_rescan,
+	.watched = powercap_watched,
 	.read = powercap_read,
 	.close = powercap_close,
 };

@@ -134,6 +134,14 @@ static void describe_place(const struct watt_powercap_zone *zone, struct watt_ch
 		channel->origin = WATT_ORIGIN_ESTIMATED;
 }
 
+void watt_powercap_channel_name(const struct watt_powercap_zone *zone, char *buf, size_t size)
+{
+	if (!strcmp(zone->control, "intel-rapl"))
+		snprintf(buf, size, "powercap/%s", zone->name);
+	else
+		snprintf(buf, size, "powercap/%s/%s", zone->control, zone->name);
+}
+
 int watt_powercap_channel_add(const struct watt_env *env, const struct watt_powercap_zone *zone,
 			      uint32_t group, bool is_amd, struct watt_channels *list)
 {
@@ -152,10 +160,7 @@ int watt_powercap_channel_add(const struct watt_env *env, const struct watt_powe
 	};
 
 	snprintf(domain, sizeof(domain), "%s/%s", zone->control, zone->name);
-	if (!strcmp(zone->control, "intel-rapl"))
-		snprintf(name, sizeof(name), "powercap/%s", zone->name);
-	else
-		snprintf(name, sizeof(name), "powercap/%s/%s", zone->control, zone->name);
+	watt_powercap_channel_name(zone, name, sizeof(name));
 	watt_powercap_value_path(zone, file, sizeof(file));
 	snprintf(path, sizeof(path), "%s/%s", env->sysfs.path, file);
 	describe_place(zone, &channel);

@@ -6,6 +6,8 @@
 #include "source/channels.h"
 #include "source/power/powercap/powercap_scan.h"
 
+/* Name of its channel, which a zone has for good. */
+void watt_powercap_channel_name(const struct watt_powercap_zone *zone, char *buf, size_t size);
 /* Path of what is read, below the root of sysfs. */
 void watt_powercap_value_path(const struct watt_powercap_zone *zone, char *buf, size_t size);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the value of a powercap zone, also after the driver was unloaded and loaded again, when
- * the zone of the same name may have another number. Must not read that of another zone.
+ * Reads the value of a powercap zone. After the driver was unloaded and loaded again, the zone of
+ * the same name may have another number: one that was removed is never read again from here.
  */
 #include "source/power/powercap/powercap_reader.h"
 
@@ -56,35 +56,4 @@ int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret
 	if (r == 0)
 		*ret = value;
 	return r;
-}
-
-static const struct watt_powercap_zone *find_zone(const struct watt_powercap_zones *zones,
-						  const struct watt_powercap_zone *wanted)
-{
-	size_t i;
-
-	for (i = 0; i < zones->n; i++)
-		if (!strcmp(zones->zone[i].control, wanted->control) &&
-		    !strcmp(zones->zone[i].name, wanted->name))
-			return &zones->zone[i];
-	return NULL;
-}
-
-void watt_powercap_reader_find_again(struct watt_powercap_reader *reader,
-				     const struct watt_powercap_zones *zones)
-{
-	const struct watt_powercap_zone *found = find_zone(zones, reader->zone);
-	char path[256];
-
-	if (!found)
-		return;
-	value_path(found->id, reader->zone, path, sizeof(path));
-	if (!reader->file.path || strcmp(path, reader->file.path)) {
-		watt_file_close(&reader->file);
-		if (watt_file_open(&reader->file, &reader->env->sysfs, path) < 0)
-			return;
-		watt_log(&reader->env->log, WATT_LOG_INFO, "powercap: %s is back as %s",
-			 reader->zone->name, found->id);
-	}
-	reader->is_gone = false;
 }

@@ -19,14 +19,7 @@ int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct 
 void watt_powercap_reader_close(struct watt_powercap_reader *reader);
 /*
  * As watt_file_read_u64; -ERANGE beyond 63 bits; -ENODEV: the zone was removed, and stays so until
- * it is found again.
+ * it is opened again.
  */
 int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret);
-/*
- * Looks for a zone that is_gone among those that there are now, by its name. It allocates, which
- * reading must not: it is called between two readings.
- */
-void watt_powercap_reader_find_again(struct watt_powercap_reader *reader,
-				     const struct watt_powercap_zones *zones);
-
 #endif

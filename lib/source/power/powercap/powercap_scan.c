@@ -226,29 +226,6 @@ int watt_powercap_scan(const struct watt_env *env, struct watt_powercap_zones *r
 	return r;
 }
 
-int watt_powercap_look(const struct watt_env *env, struct watt_powercap_zones *ret)
-{
-	struct watt_powercap_zones zones = WATT_POWERCAP_ZONES_INIT;
-	struct watt_names names = WATT_NAMES_INIT;
-	struct watt_powercap_id parsed;
-	size_t i;
-	int r;
-
-	r = watt_root_list(&env->sysfs, WATT_POWERCAP_CLASS, "", &names);
-	for (i = 0; r == 0 && i < names.n; i++) {
-		r = watt_grow((void **)&zones.zone, &zones.cap, zones.n, sizeof(*zones.zone));
-		if (r == 0 && watt_powercap_id_parse(names.name[i], &parsed) == 0 &&
-		    describe_zone(env, names.name[i], &parsed, &zones.zone[zones.n]) == 0)
-			zones.n++;
-	}
-	watt_names_free(&names);
-	if (r < 0)
-		watt_powercap_zones_done(&zones);
-	else
-		*ret = zones;
-	return r;
-}
-
 void watt_powercap_zones_done(struct watt_powercap_zones *zones)
 {
 	free(zones->zone);

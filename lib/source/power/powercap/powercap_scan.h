@@ -46,8 +46,6 @@ struct watt_powercap_zones {
  * -ENOENT: no powercap class; -EACCES, -ENOMEM.
  */
 int watt_powercap_scan(const struct watt_env *env, struct watt_powercap_zones *ret);
-/* What zones there are now, whatever they are good for, in silence. Negative as above. */
-int watt_powercap_look(const struct watt_env *env, struct watt_powercap_zones *ret);
 void watt_powercap_zones_done(struct watt_powercap_zones *zones);
 
 #endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/sample/lookup.c and handover.c, with the engine: sources that come late, go, come and hang. */
+#include "unit.h"
+
+#include <pthread.h>
+
+#include "base/ring.h"
+#include "base/util.h"
+#include "sample/sample.h"
+
+#define MAX_CHANNELS 8
+#define MS WATT_NSEC_PER_MSEC
+
+/* ---- a source that is quick and always there ---- */
+
+static const struct watt_channel quick_channels[2] = { { .name = "q0" }, { .name = "q1" } };
+static const struct watt_power_group quick_group = { .n = 2 };
+
+static void quick_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
+{
+	(void)power, (void)group;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t t_ns = watt_now_ns();
+
+		ret[i] = (struct watt_sample){ .t_before_ns = t_ns, .t_after_ns = t_ns, .raw = 1 };
+	}
+}
+
+static void quick_close(struct watt_power *power)
+{
+	free(power);
+}
+
+static const struct watt_power_ops quick_ops = {
+	.name = "quick",
+	.read = quick_read,
+	.close = quick_close,
+};
+
+/* ---- sources that do as the script says ---- */
+
+enum phase {
+	PHASE_NONE,
+	PHASE_OPEN,
+	PHASE_RESCAN,
+	PHASE_READ,
+	PHASE_CLOSE,
+};
+
+/* What the scripted sources do: written before an engine has them, and by counters after that. */
+static struct script {
+	struct watt_counter hangs_in; /* enum phase */
+	struct watt_counter is_in;    /* the phase that hangs now */
+	struct watt_signal go_on;
+	struct watt_counter n_there;  /* channels that there are */
+	struct watt_counter is_gone;  /* the first of them has no value any more */
+	struct watt_counter n_opened; /* each has one writer: the thread of the source */
+	struct watt_counter n_closed;
+	pthread_t main_thread;
+	struct watt_counter n_on_main; /* calls on the thread of the test */
+} script;
+
+static void pass(enum phase phase)
+{
+	if (pthread_equal(pthread_self(), script.main_thread))
+		watt_counter_add(&script.n_on_main, 1);
+	if (watt_counter_get(&script.hangs_in) != phase)
+		return;
+	watt_counter_publish(&script.is_in, phase);
+	while (watt_counter_get(&script.hangs_in) == phase)
+		watt_signal_wait(&script.go_on, 0, watt_now_ns() + MS);
+}
+
+struct scripted {
+	struct watt_power power;
+	struct watt_channel channels[MAX_CHANNELS];
+	struct watt_power_group group;
+	char names[MAX_CHANNELS][16];
+	bool is_first; /* its first channel can go */
+};
+
+static const struct watt_power_ops scripted_slow, scripted_quick;
+
+static int scripted_make(const struct watt_power_ops *ops, const struct watt_known *known,
+			 struct watt_power **ret)
+{
+	struct scripted *scripted = calloc(1, sizeof(*scripted));
+	uint64_t i;
+
+	assert_non_null(scripted);
+	for (i = 0; i < watt_counter_get(&script.n_there); i++) {
+		char *name = scripted->names[scripted->power.n_channels];
+
+		snprintf(name, sizeof(scripted->names[0]), "c%u", (unsigned int)i);
+		if (watt_known_has(known, name))
+			continue;
+		scripted->is_first |= i == 0;
+		scripted->channels[scripted->power.n_channels++].name = name;
+	}
+	scripted->power.ops = ops;
+	scripted->power.channels = scripted->channels;
+	scripted->power.groups = &scripted->group;
+	scripted->power.n_groups = 1;
+	scripted->group.n = scripted->power.n_channels;
+	if (!scripted->power.n_channels) {
+		free(scripted);
+		return -ENODEV;
+	}
+	watt_counter_add(&script.n_opened, 1);
+	*ret = &scripted->power;
+	return 0;
+}
+
+static int slow_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	pass(PHASE_OPEN);
+	watt_log(&env->log, WATT_LOG_INFO, "opened by %s", "its thread");
+	return scripted_make(&scripted_slow, &nothing, ret);
+}
+
+static int slow_rescan(const struct watt_env *env, const struct watt_known *known,
+		       struct watt_power **ret)
+{
+	pass(PHASE_RESCAN);
+	return scripted_make(&scripted_slow, known, ret);
+}
+
+static int quick_rescan(const struct watt_env *env, const struct watt_known *known,
+			struct watt_power **ret)
+{
+	pass(PHASE_RESCAN);
+	return scripted_make(&scripted_quick, known, ret);
+}
+
+static void scripted_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
+{
+	struct scripted *scripted = watt_container_of(power, struct scripted, power);
+	uint32_t i;
+
+	pass(PHASE_READ);
+	for (i = 0; i < power->n_channels; i++) {
+		bool is_gone = scripted->is_first && i == 0 && watt_counter_get(&script.is_gone);
+
+		ret[i] = (struct watt_sample){ .t_before_ns = watt_now_ns(),
+					       .raw = is_gone ? 0 : 7,
+					       .status = is_gone ? WATT_STATUS_ABSENT :
+								   WATT_STATUS_OK };
+		ret[i].t_after_ns = watt_now_ns();
+	}
+}
+
+static void scripted_close(struct watt_power *power)
+{
+	pass(PHASE_CLOSE);
+	watt_counter_publish(&script.n_closed, watt_counter_get(&script.n_closed) + 1);
+	free(watt_container_of(power, struct scripted, power));
+}
+
+static const struct watt_power_ops scripted_slow = {
+	.name = "slow",
+	.flags = WATT_POWER_BLOCKING,
+	.open = slow_open,
+	.rescan = slow_rescan,
+	.read = scripted_read,
+	.close = scripted_close,
+};
+
+static const char *const watched[] = { "things", NULL };
+
+static const struct watt_power_ops scripted_quick = {
+	.name = "quick2",
+	.rescan = quick_rescan,
+	.watched = watched,
+	.read = scripted_read,
+	.close = scripted_close,
+};
+
+static void script_begin(enum phase hangs_in, uint64_t n_there)
+{
+	memset(&script, 0, sizeof(script));
+	script.main_thread = pthread_self();
+	watt_counter_set(&script.hangs_in, hangs_in);
+	watt_counter_set(&script.n_there, n_there);
+}
+
+/* Drives the engine until a channel has a sample with this status. */
+static void wait_for_status(struct watt_engine *engine, uint32_t channel, enum watt_status status)
+{
+	uint64_t give_up_ns = watt_now_ns() + 20 * WATT_NSEC_PER_SEC;
+	struct watt_sample samples[64];
+	size_t n, i;
+
+	for (;;) {
+		watt_engine_poll(engine, watt_now_ns());
+		n = watt_engine_fetch(engine, samples, WATT_ARRAY_SIZE(samples));
+		for (i = 0; i < n; i++) {
+			assert_true(samples[i].channel < watt_engine_channel_count(engine));
+			if (samples[i].channel == channel && samples[i].status == status)
+				return;
+		}
+		assert_true(watt_now_ns() < give_up_ns);
+		usleep(500);
+	}
+}
+
+static void wait_for_count(const struct watt_counter *counter, uint64_t n)
+{
+	while (watt_counter_get_published(counter) < n)
+		usleep(500);
+}
+
+static struct watt_engine *engine_with(const struct watt_power_ops *ops, const struct watt_env *env,
+				       struct watt_log log)
+{
+	struct watt_engine_opts opts = { .period_ns = MS, .log = log };
+	struct watt_power *quick = malloc(sizeof(*quick));
+	struct watt_engine *engine = NULL;
+
+	assert_non_null(quick);
+	*quick = (struct watt_power){ .ops = &quick_ops,
+				      .channels = quick_channels,
+				      .n_channels = 2,
+				      .groups = &quick_group,
+				      .n_groups = 1 };
+	assert_int_equal(watt_engine_new(&opts, &quick, 1, &engine), 0);
+	assert_int_equal(watt_engine_watch(engine, env, ops, 0), 0);
+	return engine;
+}
+
+static void note_opened(void *data, enum watt_log_level level, const char *text)
+{
+	assert_true(pthread_equal(pthread_self(), script.main_thread));
+	if (!strcmp(text, "opened by its thread"))
+		++*(int *)data;
+}
+
+/* It answers late: the others are read meanwhile, and its channels are behind theirs. */
+static void test_opens_late(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_reader_stats stats;
+	struct watt_engine *engine;
+	int n_said = 0;
+
+	script_begin(PHASE_OPEN, 2);
+	engine = engine_with(&scripted_slow, &env, (struct watt_log){ note_opened, &n_said });
+	wait_for_count(&script.is_in, PHASE_OPEN);
+	assert_int_equal(watt_engine_start(engine), 0);
+	wait_for_status(engine, 1, WATT_STATUS_OK);
+	assert_int_equal(watt_engine_read_now(engine, 20 * WATT_NSEC_PER_SEC), 0);
+	assert_int_equal(watt_engine_channel_count(engine), 2);
+	watt_counter_set(&script.hangs_in, PHASE_NONE);
+	wait_for_status(engine, 3, WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_count(engine), 4);
+	assert_string_equal(watt_engine_channel(engine, 2)->name, "c0");
+	assert_int_equal(watt_engine_channel_status(engine, 3), WATT_STATUS_OK);
+	assert_true(watt_engine_channel_is_blocking(engine, 3));
+	watt_engine_stats(engine, 3, &stats);
+	assert_true(stats.reads > 0);
+	assert_int_equal(n_said, 1);
+	watt_engine_free(engine);
+	wait_for_count(&script.n_closed, 1);
+	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+}
+
+/* Wherever it hangs, the others go on and the end comes; it cleans up when it comes back. */
+static void test_hangs_anywhere(void **state)
+{
+	static const enum phase phases[] = { PHASE_OPEN, PHASE_READ, PHASE_CLOSE };
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_engine *engine;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(phases); i++) {
+		script_begin(phases[i], 1);
+		engine = engine_with(&scripted_slow, &env, (struct watt_log){ 0 });
+		assert_int_equal(watt_engine_start(engine), 0);
+		if (phases[i] == PHASE_CLOSE)
+			wait_for_status(engine, 2, WATT_STATUS_OK);
+		else
+			while (watt_counter_get_published(&script.is_in) != phases[i]) {
+				watt_engine_poll(engine, watt_now_ns());
+				usleep(500);
+			}
+		wait_for_status(engine, 0, WATT_STATUS_OK);
+		watt_engine_free(engine);
+		assert_int_equal(watt_counter_get(&script.is_in), phases[i]);
+		watt_counter_set(&script.hangs_in, PHASE_NONE);
+		wait_for_count(&script.n_closed, 1);
+		assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+	}
+}
+
+/* A rescan that hangs keeps neither those who read nor the end waiting. */
+static void test_rescan_hangs(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_engine *engine;
+
+	script_begin(PHASE_RESCAN, 1);
+	engine = engine_with(&scripted_quick, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	while (watt_counter_get_published(&script.is_in) != PHASE_RESCAN) {
+		watt_engine_poll(engine, watt_now_ns());
+		usleep(500);
+	}
+	wait_for_status(engine, 0, WATT_STATUS_OK);
+	watt_engine_free(engine);
+	watt_counter_set(&script.hangs_in, PHASE_NONE);
+	wait_for_count(&script.n_closed, 1);
+	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+}
+
+/* What goes and comes back has the number that it had; what comes is behind all others. */
+static void test_comes_and_goes(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_engine *engine;
+	uint64_t opened;
+
+	script_begin(PHASE_NONE, 1);
+	engine = engine_with(&scripted_quick, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	wait_for_status(engine, 2, WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_count(engine), 3);
+	watt_counter_set(&script.is_gone, 1);
+	wait_for_status(engine, 2, WATT_STATUS_ABSENT);
+	watt_counter_set(&script.n_there, 3);
+	wait_for_status(engine, 4, WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_count(engine), 5);
+	assert_string_equal(watt_engine_channel(engine, 4)->name, "c2");
+	opened = watt_counter_get(&script.n_opened);
+	watt_counter_set(&script.is_gone, 0);
+	wait_for_status(engine, 2, WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_count(engine), 5);
+	watt_engine_free(engine);
+	assert_true(watt_counter_get(&script.n_opened) >= opened);
+	assert_int_equal(watt_counter_get(&script.n_closed), watt_counter_get(&script.n_opened));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_opens_late),
+		cmocka_unit_test(test_hangs_anywhere),
+		cmocka_unit_test(test_rescan_hangs),
+		cmocka_unit_test(test_comes_and_goes),
+	};
+
+	return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
+}
