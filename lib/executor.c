@@ -157,6 +157,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return or_gone(watt_attrib_set_identity(executor->attrib, op->identity));
 	case WATT_OP_CGROUP:
 		return or_gone(watt_attrib_set_cgroup(executor->attrib, op->cgroup));
+	case WATT_OP_CONTAINER:
+		return or_gone(watt_attrib_set_container(executor->attrib, op->container));
 	case WATT_OP_USER:
 		return or_gone(watt_attrib_set_user(executor->attrib, op->user.uid, op->user.name));
 	case WATT_OP_TRACK:

@@ -146,6 +146,7 @@ static void say_end(struct replay *p)
 static void forget_questions(struct replay *p)
 {
 	struct watt_attrib *attrib = watt_executor_attrib(p->executor);
+	struct watt_cgroup container;
 	uint64_t id;
 	uint32_t pid;
 	bool v1;
@@ -155,6 +156,8 @@ static void forget_questions(struct replay *p)
 	while (watt_attrib_next_unknown_cgroup(attrib, &id, &v1, &pid) == 0)
 		continue;
 	while (watt_attrib_next_unknown_user(attrib, &pid) == 0)
+		continue;
+	while (watt_attrib_next_unknown_container(attrib, &container) == 0)
 		continue;
 }
 

@@ -66,6 +66,26 @@ struct watt_cgroup {
 	uint32_t reserved;
 };
 
+/** One label of a container or pod. Never NULL. */
+struct watt_label {
+	const char *key;
+	const char *value;
+};
+
+/** What a container or pod is called. Strings are NULL where nobody tells. */
+struct watt_container {
+	const char *id;            /**< as watt_cgroup.container; NULL: it tells of a pod alone */
+	const char *runtime;       /**< "docker", "podman", "containerd", "cri-o" */
+	const char *name;          /**< what people call it: "web-1" */
+	const char *image;         /**< "nginx:1.25" */
+	const char *pod_uid;       /**< as watt_cgroup.pod_uid */
+	const char *pod_name;      /**< "web-7d4b9c6f5-x2x9k" */
+	const char *pod_namespace; /**< "default" */
+	const struct watt_label *labels;
+	uint32_t n_labels;
+	uint32_t reserved;
+};
+
 /** One user of energy. */
 struct watt_entity {
 	uint64_t id; /**< unique in its session, never used again */
@@ -76,9 +96,11 @@ struct watt_entity {
 	uint32_t count;   /**< processes summed into it so far; 1 for a process */
 	uint32_t alive;   /**< 1: it can still use energy */
 	uint32_t missing; /**< enum watt_identity_field */
-	const char *name; /**< short, printable, never NULL: comm, path, id, unit, user name */
+	const char *name; /**< short, never NULL: comm, path, name or id, unit, user name */
 	const struct watt_identity *identity; /**< of a process, kernel thread or VM; else NULL */
 	const struct watt_cgroup *cgroup;     /**< its cgroup, where it has one and it is known */
+	/** What a container or pod is called, once somebody has told; else NULL. */
+	const struct watt_container *container;
 };
 
 /** "process", "container", ...; never NULL. Thread-safe. */

@@ -31,6 +31,7 @@ static uint64_t name_hash(enum watt_entity_kind kind, const char *text)
 static void account_free(struct watt_account *account)
 {
 	watt_name_unref(account->name);
+	watt_name_unref(account->title);
 	watt_name_unref(account->cgroup);
 	free(account);
 }
@@ -72,6 +73,22 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 		watt_htab_insert(&accounts->by_name, &account->by_name,
 				 name_hash(kind, account->name->text));
 	return account;
+}
+
+/* Ids grow along the list. */
+struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id)
+{
+	size_t low = 0, high = accounts->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (accounts->list[mid]->id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < accounts->n && accounts->list[low]->id == id ? accounts->list[low] : NULL;
 }
 
 static struct watt_account *pick(struct watt_hnode *node, enum watt_entity_kind kind,

@@ -26,7 +26,8 @@ struct watt_account {
 	bool is_alive;
 	bool was_shown; /* a snapshot had it */
 	uint64_t parent_id;
-	struct watt_name *name;                    /* owned */
+	struct watt_name *name;                    /* owned; by which it is found */
+	struct watt_name *title;                   /* owned; what it is called instead, or NULL */
 	struct watt_name *cgroup;                  /* owned; NULL: not known */
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
 	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
@@ -55,6 +56,8 @@ void watt_accounts_done(struct watt_accounts *accounts);
 /* Adds one; takes the reference to name. NULL: no memory, and the name is gone. */
 struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
 				       struct watt_name *name_take);
+/* The account with this id; NULL: it is gone. */
+struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id);
 /* The account of a name, of kind exited, container, pod or unit; NULL: none. */
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text);

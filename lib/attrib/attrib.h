@@ -74,6 +74,14 @@ int watt_attrib_set_cgroup(struct watt_attrib *at, const struct watt_cgroup *cgr
 int watt_attrib_next_unknown_user(struct watt_attrib *at, uint32_t *ret_uid);
 int watt_attrib_set_user(struct watt_attrib *at, uint32_t uid, const char *text);
 
+/*
+ * A container that nobody named yet: what its cgroup tells of it, valid until anything is told
+ * here. 0, or 1: there is none. Told once.
+ */
+int watt_attrib_next_unknown_container(struct watt_attrib *at, struct watt_cgroup *ret);
+/* Names a container, its pod, or both; all that was attributed to them before counts. */
+int watt_attrib_set_container(struct watt_attrib *at, const struct watt_container *container);
+
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
 /*
  * Asks again for the names of all who are alive: somebody who listens has just come.

@@ -53,6 +53,7 @@ void watt_groups_done(struct watt_attrib *at)
 	free(at->asks.processes);
 	free(at->asks.cgroups);
 	free(at->asks.users);
+	free(at->asks.containers);
 }
 
 static struct watt_number_node *find_number(const struct watt_htab *table, uint64_t number, bool v1)
@@ -150,11 +151,21 @@ struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid)
 	return n ? n->account : NULL;
 }
 
+static void ask_container(struct watt_attrib *at, const struct watt_account *container)
+{
+	struct watt_asks *asks = &at->asks;
+
+	if (watt_grow((void **)&asks->containers, &asks->cap_containers, asks->n_containers,
+		      sizeof(*asks->containers)) == 0)
+		asks->containers[asks->n_containers++] = container->id;
+}
+
 int watt_groups_ask_again(struct watt_attrib *at)
 {
 	struct watt_htab_iter it = { 0 };
 	struct watt_hnode *node;
 	struct watt_asks *asks = &at->asks;
+	size_t i;
 
 	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
 		struct watt_process *process = watt_container_of(node, struct watt_process, node);
@@ -167,6 +178,10 @@ int watt_groups_ask_again(struct watt_attrib *at)
 		if (n && !n->is_asked)
 			ask_cgroup(at, n, process->pid);
 	}
+	asks->n_containers = 0;
+	for (i = 0; i < at->accounts.n; i++)
+		if (at->accounts.list[i]->kind == WATT_ENTITY_CONTAINER)
+			ask_container(at, at->accounts.list[i]);
 	asks->n_users = 0;
 	it = (struct watt_htab_iter){ 0 };
 	while ((node = watt_htab_iterate(&at->users, &it))) {
@@ -275,6 +290,7 @@ static int join_container(struct watt_attrib *at, const struct watt_account *par
 		if (!container)
 			return -ENOMEM;
 		watt_account_set_home(container, home);
+		ask_container(at, container);
 	} else if (pod) {
 		watt_account_set_home(container, pod);
 	} else if (container->home && container->home->kind == WATT_ENTITY_UNIT &&
@@ -299,6 +315,9 @@ static int join_sums(struct watt_attrib *at, struct watt_account *part,
 		r = join_container(at, part, cgroup->container, pod, unit, &container);
 	if (r < 0)
 		return r;
+	/* somebody may have told which pod the container is in, when no path does */
+	if (!pod && container && container->home && container->home->kind == WATT_ENTITY_POD)
+		pod = container->home;
 	/* the first one is its parent */
 	if (container)
 		watt_account_link(&at->accounts, part, container);
@@ -348,4 +367,100 @@ void watt_groups_spread_names(struct watt_attrib *at)
 		account->cgroup = watt_name_ref(n->account->name);
 	}
 	at->has_late_cgroups = false;
+}
+
+int watt_attrib_next_unknown_container(struct watt_attrib *at, struct watt_cgroup *ret)
+{
+	struct watt_asks *asks = &at->asks;
+
+	while (asks->n_containers) {
+		const struct watt_account *container = watt_accounts_find_id(
+			&at->accounts, asks->containers[--asks->n_containers]);
+
+		if (!container || !container->cgroup)
+			continue;
+		*ret = container->cgroup->cgroup;
+		return 0;
+	}
+	return 1;
+}
+
+static void set_title(struct watt_account *account, struct watt_name *title_take)
+{
+	watt_name_unref(account->title);
+	account->title = title_take;
+}
+
+/* Its cgroups are in the pod then: they bring along what they have. */
+static int put_into_pod(struct watt_attrib *at, struct watt_account *container,
+			const struct watt_container *told)
+{
+	struct watt_account *pod;
+	size_t i, u;
+
+	pod = watt_accounts_find(&at->accounts, WATT_ENTITY_POD, told->pod_uid);
+	if (!pod) {
+		pod = watt_accounts_add(&at->accounts, WATT_ENTITY_POD,
+					watt_name_new(told->pod_uid));
+		if (!pod)
+			return -ENOMEM;
+		if (container->cgroup)
+			pod->cgroup = watt_name_ref(container->cgroup);
+	}
+	for (i = 0; i < at->accounts.n; i++) {
+		struct watt_account *part = at->accounts.list[i];
+
+		for (u = 0; u < WATT_ACCOUNT_UPS && part->up[u]; u++)
+			if (part->up[u] == container)
+				break;
+		if (u < WATT_ACCOUNT_UPS && part->up[u])
+			watt_account_link(&at->accounts, part, pod);
+	}
+	watt_account_set_home(container, pod);
+	return 0;
+}
+
+static int name_container(struct watt_attrib *at, const struct watt_container *told)
+{
+	struct watt_account *pod = NULL, *container;
+	struct watt_name *title;
+
+	if (told->pod_uid)
+		pod = watt_accounts_find(&at->accounts, WATT_ENTITY_POD, told->pod_uid);
+	container = find_container(at, told->id, pod);
+	if (!container)
+		return -ESRCH;
+	title = watt_name_new_container(told);
+	if (!title)
+		return -ENOMEM;
+	set_title(container, title);
+	if (!told->pod_uid || (pod && container->home == pod))
+		return 0;
+	return put_into_pod(at, container, told);
+}
+
+static int name_pod(struct watt_attrib *at, const struct watt_container *told)
+{
+	struct watt_account *pod =
+		watt_accounts_find(&at->accounts, WATT_ENTITY_POD, told->pod_uid);
+	struct watt_name *title;
+
+	if (!pod)
+		return -ESRCH;
+	title = watt_name_new_pod(told);
+	if (!title)
+		return -ENOMEM;
+	set_title(pod, title);
+	return 0;
+}
+
+int watt_attrib_set_container(struct watt_attrib *at, const struct watt_container *container)
+{
+	int r = 0;
+
+	if (container->id)
+		r = name_container(at, container);
+	if (r == 0 && container->pod_uid && (container->pod_name || !container->id))
+		r = name_pod(at, container);
+	return r;
 }

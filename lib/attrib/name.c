@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 static struct watt_name *name_alloc(size_t storage)
 {
 	struct watt_name *name = calloc(1, sizeof(*name) + storage);
@@ -87,6 +89,73 @@ struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup)
 	name->cgroup.user_unit = store(&cursor, cgroup->user_unit);
 	name->text = name->cgroup.path ? name->cgroup.path : store(&cursor, unknown);
 	return name;
+}
+
+static size_t labels_size(const struct watt_container *container)
+{
+	size_t i, size = container->n_labels * sizeof(struct watt_label);
+
+	for (i = 0; i < container->n_labels; i++)
+		size += room(container->labels[i].key) + room(container->labels[i].value);
+	return size;
+}
+
+static void store_labels(char **cursor, struct watt_label *to, struct watt_container *container)
+{
+	uint32_t i;
+
+	for (i = 0; i < container->n_labels; i++) {
+		to[i].key = store(cursor, container->labels[i].key);
+		to[i].value = store(cursor, container->labels[i].value);
+	}
+	container->labels = container->n_labels ? to : NULL;
+}
+
+struct watt_name *watt_name_new_container(const struct watt_container *from)
+{
+	struct watt_container *container;
+	struct watt_name *name;
+	char *cursor;
+
+	name = name_alloc(labels_size(from) + room(from->id) + room(from->runtime) +
+			  room(from->name) + room(from->image) + room(from->pod_uid) +
+			  room(from->pod_name) + room(from->pod_namespace) + room(""));
+	if (!name)
+		return NULL;
+	cursor = name->storage + from->n_labels * sizeof(struct watt_label);
+	name->has_container = true;
+	container = &name->container;
+	*container = *from;
+	store_labels(&cursor, (struct watt_label *)(void *)name->storage, container);
+	container->id = store(&cursor, from->id);
+	container->runtime = store(&cursor, from->runtime);
+	container->name = store(&cursor, from->name);
+	container->image = store(&cursor, from->image);
+	container->pod_uid = store(&cursor, from->pod_uid);
+	container->pod_name = store(&cursor, from->pod_name);
+	container->pod_namespace = store(&cursor, from->pod_namespace);
+	name->text = container->name ? container->name :
+		     container->id   ? container->id :
+				       store(&cursor, "");
+	return name;
+}
+
+struct watt_name *watt_name_new_pod(const struct watt_container *from)
+{
+	struct watt_container pod = { .pod_uid = from->pod_uid,
+				      .pod_name = from->pod_name,
+				      .pod_namespace = from->pod_namespace };
+	_cleanup_free_ char *text = NULL;
+
+	if (!from->pod_name)
+		text = strdup(from->pod_uid);
+	else if (asprintf(&text, "%s%s%s", from->pod_namespace ? from->pod_namespace : "",
+			  from->pod_namespace ? "/" : "", from->pod_name) < 0)
+		text = NULL;
+	if (!text)
+		return NULL;
+	pod.name = text;
+	return watt_name_new_container(&pod);
 }
 
 struct watt_name *watt_name_ref(struct watt_name *name)

@@ -79,6 +79,8 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 		entity->identity = &name->identity;
 		entity->missing = name->identity.missing;
 	}
+	if (name->has_container)
+		entity->container = &name->container;
 	if (cgroup) {
 		entity->cgroup = &cgroup->cgroup;
 		if (!cgroup->cgroup.path)
@@ -93,7 +95,7 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	int64_t *energy_nj = &snap->numbers[2 * i * n], *window_nj = energy_nj + n;
 	struct watt_row *row = &snap->rows[i];
 
-	snap->names[2 * i] = watt_name_ref(account->name);
+	snap->names[2 * i] = watt_name_ref(account->title ? account->title : account->name);
 	if (account->cgroup)
 		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
 	fill_entity(&row->entity, account, snap->names[2 * i], snap->names[2 * i + 1]);

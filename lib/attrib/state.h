@@ -60,6 +60,8 @@ struct watt_asks {
 	size_t n_cgroups, cap_cgroups;
 	uint32_t *users;
 	size_t n_users, cap_users;
+	uint64_t *containers; /* ids of their accounts */
+	size_t n_containers, cap_containers;
 };
 
 /* Finds the account of a cgroup or a user by its number. */

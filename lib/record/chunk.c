@@ -368,6 +368,60 @@ static int put_user(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+static int reserve_labels(struct watt_chunk *chunk, const struct watt_container *container)
+{
+	size_t i, keys = 0, values = 0;
+	int r;
+
+	if (container->n_labels > WATT_LABELS_MAX)
+		return -E2BIG;
+	for (i = 0; i < container->n_labels; i++) {
+		const struct watt_label *label = &container->labels[i];
+
+		if (strlen(label->key) > WATT_TEXT_MAX || strlen(label->value) > WATT_TEXT_MAX)
+			return -E2BIG;
+		keys += watt_column_text_size(strlen(label->key));
+		values += watt_column_text_size(strlen(label->value));
+	}
+	r = reserve(chunk, WATT_COLUMN_CONTAINER_LABELS, WATT_COLUMN_CONTAINER_LABELS, 1);
+	if (r == 0)
+		r = watt_column_reserve(COLUMN(chunk, LABEL_KEY), keys);
+	if (r == 0)
+		r = watt_column_reserve(COLUMN(chunk, LABEL_VALUE), values);
+	return r;
+}
+
+static int put_container(struct watt_chunk *chunk, const struct watt_container *container)
+{
+	const struct text texts[] = {
+		{ WATT_COLUMN_CONTAINER_ID, container->id },
+		{ WATT_COLUMN_CONTAINER_RUNTIME, container->runtime },
+		{ WATT_COLUMN_CONTAINER_NAME, container->name },
+		{ WATT_COLUMN_CONTAINER_IMAGE, container->image },
+		{ WATT_COLUMN_CONTAINER_POD, container->pod_uid },
+		{ WATT_COLUMN_CONTAINER_POD_NAME, container->pod_name },
+		{ WATT_COLUMN_CONTAINER_NAMESPACE, container->pod_namespace },
+	};
+	uint32_t i;
+	int r = reserve_texts(chunk, texts, WATT_ARRAY_SIZE(texts));
+
+	if (r == 0)
+		r = reserve_labels(chunk, container);
+	if (r < 0)
+		return r;
+	put_texts(chunk, texts, WATT_ARRAY_SIZE(texts));
+	PUT(chunk, CONTAINER_LABELS, container->n_labels);
+	for (i = 0; i < container->n_labels; i++) {
+		const struct text label[] = {
+			{ WATT_COLUMN_LABEL_KEY, container->labels[i].key },
+			{ WATT_COLUMN_LABEL_VALUE, container->labels[i].value },
+		};
+
+		put_texts(chunk, label, WATT_ARRAY_SIZE(label));
+	}
+	return 0;
+}
+
 /* ---- moments ---- */
 
 static int put_mark(struct watt_chunk *chunk, const struct watt_mark *mark)
@@ -447,6 +501,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_number(chunk, WATT_COLUMN_HOLD_TIME, op->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return put_snapshot(chunk, op);
+	case WATT_OP_CONTAINER:
+		return put_container(chunk, op->container);
 	}
 	return -EINVAL;
 }

@@ -19,6 +19,8 @@
 #define WATT_CHUNK_MAX ((size_t)64 << 20)
 /* Items of one op: samples, records, CPUs. More is no op. */
 #define WATT_OP_MAX 400000
+/* Labels of one container. */
+#define WATT_LABELS_MAX 256
 /* Bytes of one text without its NUL. */
 #define WATT_TEXT_MAX 65535
 
@@ -89,7 +91,17 @@
 	X(SNAPSHOT_TIME, "snapshot.t_ns", UNSIGNED) \
 	X(SNAPSHOT_REALTIME, "snapshot.realtime_ns", UNSIGNED) \
 	X(SNAPSHOT_MISSED, "snapshot.missed_reads", UNSIGNED) \
-	X(SNAPSHOT_LOST, "snapshot.lost_samples", UNSIGNED)
+	X(SNAPSHOT_LOST, "snapshot.lost_samples", UNSIGNED) \
+	X(CONTAINER_ID, "container.id", TEXT) \
+	X(CONTAINER_RUNTIME, "container.runtime", TEXT) \
+	X(CONTAINER_NAME, "container.name", TEXT) \
+	X(CONTAINER_IMAGE, "container.image", TEXT) \
+	X(CONTAINER_POD, "container.pod", TEXT) \
+	X(CONTAINER_POD_NAME, "container.pod_name", TEXT) \
+	X(CONTAINER_NAMESPACE, "container.pod_namespace", TEXT) \
+	X(CONTAINER_LABELS, "container.labels", UNSIGNED) \
+	X(LABEL_KEY, "label.key", TEXT) \
+	X(LABEL_VALUE, "label.value", TEXT)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

@@ -26,6 +26,8 @@ struct watt_chunk_reader {
 	size_t cap_cpus;
 	struct watt_identity identity;
 	struct watt_cgroup cgroup;
+	struct watt_container container;
+	struct watt_label labels[WATT_LABELS_MAX];
 };
 
 int watt_chunk_reader_new(uint32_t n_channels, struct watt_chunk_reader **ret)
@@ -492,6 +494,42 @@ static int next_user(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int read_label(struct watt_chunk_reader *reader, struct watt_label *ret)
+{
+	int r = get_text(reader, WATT_COLUMN_LABEL_KEY, &ret->key);
+
+	if (r == 0 && !ret->key)
+		r = refuse(reader, WATT_COLUMN_LABEL_KEY);
+	if (r == 0)
+		r = get_text(reader, WATT_COLUMN_LABEL_VALUE, &ret->value);
+	return r == 0 && !ret->value ? refuse(reader, WATT_COLUMN_LABEL_VALUE) : r;
+}
+
+static int next_container(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	struct watt_container *container = &reader->container;
+	const struct text texts[] = {
+		{ WATT_COLUMN_CONTAINER_ID, &container->id },
+		{ WATT_COLUMN_CONTAINER_RUNTIME, &container->runtime },
+		{ WATT_COLUMN_CONTAINER_NAME, &container->name },
+		{ WATT_COLUMN_CONTAINER_IMAGE, &container->image },
+		{ WATT_COLUMN_CONTAINER_POD, &container->pod_uid },
+		{ WATT_COLUMN_CONTAINER_POD_NAME, &container->pod_name },
+		{ WATT_COLUMN_CONTAINER_NAMESPACE, &container->pod_namespace },
+	};
+	uint32_t i;
+	int r = get_texts(reader, texts, WATT_ARRAY_SIZE(texts));
+
+	if (r == 0)
+		r = get_u32(reader, WATT_COLUMN_CONTAINER_LABELS, WATT_LABELS_MAX,
+			    &container->n_labels);
+	for (i = 0; r == 0 && i < container->n_labels; i++)
+		r = read_label(reader, &reader->labels[i]);
+	container->labels = reader->labels;
+	ret->container = container;
+	return r;
+}
+
 /* ---- moments ---- */
 
 static int next_mark(struct watt_chunk_reader *reader, struct watt_op *ret)
@@ -560,6 +598,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return get(reader, WATT_COLUMN_HOLD_TIME, UINT64_MAX, &ret->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return next_snapshot(reader, ret);
+	case WATT_OP_CONTAINER:
+		return next_container(reader, ret);
 	}
 	return refuse(reader, WATT_COLUMN_OP);
 }
@@ -585,7 +625,7 @@ int watt_chunk_reader_next(struct watt_chunk_reader *reader, struct watt_op *ret
 	if (!cursor_of(reader, WATT_COLUMN_OP)->n) {
 		r = end(reader);
 	} else {
-		r = get(reader, WATT_COLUMN_OP, WATT_OP_SNAPSHOT, &kind);
+		r = get(reader, WATT_COLUMN_OP, WATT_OP_LAST, &kind);
 		op.kind = r == 0 ? (enum watt_op_kind)kind : 0;
 		r = r == 0 ? next_op(reader, &op) : r;
 	}

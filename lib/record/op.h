@@ -15,6 +15,9 @@
 #include <wattribute/sample.h>
 #include <wattribute/usage.h>
 
+/* The highest number of them. */
+#define WATT_OP_LAST WATT_OP_CONTAINER
+
 /* The numbers are those of the file format: never change one. */
 enum watt_op_kind {
 	WATT_OP_SAMPLES = 1,  /* readings of sensors, per channel in the order of time */
@@ -27,6 +30,7 @@ enum watt_op_kind {
 	WATT_OP_ADVANCE = 8,  /* attribute what can be */
 	WATT_OP_HOLD = 9,     /* attribute nothing that is later; 0: go on */
 	WATT_OP_SNAPSHOT = 10,
+	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 };
 
 struct watt_op {
@@ -39,6 +43,7 @@ struct watt_op {
 		struct watt_usage_batch usage;
 		const struct watt_identity *identity;
 		const struct watt_cgroup *cgroup;
+		const struct watt_container *container;
 		struct {
 			uint32_t uid;
 			const char *name;

@@ -96,7 +96,8 @@ static uint64_t op_time_ns(const struct watt_op *op)
 
 static bool is_name(enum watt_op_kind kind)
 {
-	return kind == WATT_OP_IDENTITY || kind == WATT_OP_CGROUP || kind == WATT_OP_USER;
+	return kind == WATT_OP_IDENTITY || kind == WATT_OP_CGROUP || kind == WATT_OP_USER ||
+	       kind == WATT_OP_CONTAINER;
 }
 
 static void take_loss(struct watt_recorder *rec, uint64_t t0_ns, uint64_t samples,

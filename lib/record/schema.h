@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a recording, of format 1, as wattribute-recording(5) describes them. Constant. */
+/* The tables of a recording, of formats 1 and 2, as wattribute-recording(5) describes them. Constant. */
 #ifndef WATT_RECORD_SCHEMA_H
 #define WATT_RECORD_SCHEMA_H
 
@@ -7,7 +7,7 @@
 
 /* "WAtt" in SQLite's head; and the version of the format, as its user_version. */
 #define WATT_RECORDING_APPLICATION 0x57417474
-#define WATT_RECORDING_FORMAT 1
+#define WATT_RECORDING_FORMAT 2
 
 struct watt_table {
 	const char *name;

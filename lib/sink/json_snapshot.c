@@ -112,6 +112,29 @@ static void add_cgroup(struct watt_json *doc, struct watt_json_node row,
 	watt_json_text(doc, obj, "user_unit", cgroup->user_unit);
 }
 
+static void add_container(struct watt_json *doc, struct watt_json_node row,
+			  const struct watt_container *container)
+{
+	struct watt_json_node obj, labels;
+	uint32_t i;
+
+	if (!container) {
+		watt_json_null(doc, row, "container");
+		return;
+	}
+	obj = watt_json_object(doc, row, "container");
+	watt_json_text(doc, obj, "id", container->id);
+	watt_json_text(doc, obj, "runtime", container->runtime);
+	watt_json_text(doc, obj, "name", container->name);
+	watt_json_text(doc, obj, "image", container->image);
+	watt_json_text(doc, obj, "pod_uid", container->pod_uid);
+	watt_json_text(doc, obj, "pod_name", container->pod_name);
+	watt_json_text(doc, obj, "pod_namespace", container->pod_namespace);
+	labels = watt_json_object(doc, obj, "labels");
+	for (i = 0; i < container->n_labels; i++)
+		watt_json_text(doc, labels, container->labels[i].key, container->labels[i].value);
+}
+
 static void add_identity(struct watt_json *doc, struct watt_json_node row,
 			 const struct watt_identity *who, uint32_t missing)
 {
@@ -227,6 +250,7 @@ static void add_row(struct watt_json *doc, struct watt_json_node array,
 		watt_json_append_int(doc, list, row->window_nj[i]);
 	add_identity(doc, obj, entity->identity, entity->missing);
 	add_cgroup(doc, obj, entity->cgroup);
+	add_container(doc, obj, entity->container);
 	add_missing(doc, obj, entity->missing);
 }
 

@@ -116,6 +116,8 @@ struct ops {
 	struct watt_cpu_time cpus[OPS_CPUS];
 	struct watt_identity identity;
 	struct watt_cgroup cgroup;
+	struct watt_container container;
+	struct watt_label labels[2];
 	char text[8][64];
 	uint64_t ticks;
 	uint64_t samples_made;
@@ -245,7 +247,20 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		.user_unit = ops_text(ops, 5),
 		.v1 = (uint32_t)ops_below(&ops->random, 2),
 	};
-	switch (ops_below(&ops->random, 5)) {
+	ops->labels[0] = (struct watt_label){ "tier", "web" };
+	ops->labels[1] = (struct watt_label){ "", "" };
+	ops->container = (struct watt_container){
+		.id = ops_text(ops, 0),
+		.runtime = ops_text(ops, 1),
+		.name = ops_text(ops, 2),
+		.image = ops_text(ops, 3),
+		.pod_uid = ops_text(ops, 4),
+		.pod_name = ops_text(ops, 5),
+		.pod_namespace = "default",
+		.labels = ops->labels,
+		.n_labels = (uint32_t)ops_below(&ops->random, 3),
+	};
+	switch (ops_below(&ops->random, 6)) {
 	case 0:
 		*ret = (struct watt_op){ .kind = WATT_OP_IDENTITY, .identity = &ops->identity };
 		break;
@@ -256,6 +271,9 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		ret->kind = WATT_OP_USER;
 		ret->user.uid = (uint32_t)ops_random(&ops->random);
 		ret->user.name = "jürgen";
+		break;
+	case 4:
+		*ret = (struct watt_op){ .kind = WATT_OP_CONTAINER, .container = &ops->container };
 		break;
 	case 3:
 		ret->kind = WATT_OP_TRACK;
@@ -354,6 +372,25 @@ static inline void ops_assert_cgroup(const struct watt_cgroup *a, const struct w
 	ops_assert_text(a->user_unit, b->user_unit);
 }
 
+static inline void ops_assert_container(const struct watt_container *a,
+					const struct watt_container *b)
+{
+	uint32_t i;
+
+	ops_assert_text(a->id, b->id);
+	ops_assert_text(a->runtime, b->runtime);
+	ops_assert_text(a->name, b->name);
+	ops_assert_text(a->image, b->image);
+	ops_assert_text(a->pod_uid, b->pod_uid);
+	ops_assert_text(a->pod_name, b->pod_name);
+	ops_assert_text(a->pod_namespace, b->pod_namespace);
+	assert_int_equal(a->n_labels, b->n_labels);
+	for (i = 0; i < a->n_labels; i++) {
+		assert_string_equal(a->labels[i].key, b->labels[i].key);
+		assert_string_equal(a->labels[i].value, b->labels[i].value);
+	}
+}
+
 static inline void ops_assert_equal(const struct watt_op *a, const struct watt_op *b)
 {
 	assert_int_equal(a->kind, b->kind);
@@ -371,6 +408,9 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 		break;
 	case WATT_OP_CGROUP:
 		ops_assert_cgroup(a->cgroup, b->cgroup);
+		break;
+	case WATT_OP_CONTAINER:
+		ops_assert_container(a->container, b->container);
 		break;
 	case WATT_OP_USER:
 		assert_int_equal(a->user.uid, b->user.uid);

@@ -271,6 +271,129 @@ static void test_late_name_reaches_sleepers(void **state)
 	close_bench(&b);
 }
 
+static void call(struct bench *b, const char *id, const char *name, const char *pod_uid,
+		 const char *pod_name)
+{
+	static const struct watt_label labels[] = { { "tier", "front" }, { "empty", "" } };
+	struct watt_container container = { .id = id,
+					    .name = name,
+					    .runtime = "docker",
+					    .pod_uid = pod_uid,
+					    .pod_name = pod_name,
+					    .pod_namespace = pod_name ? "default" : NULL,
+					    .labels = labels,
+					    .n_labels = 2 };
+
+	assert_int_equal(watt_attrib_set_container(b->at, &container), 0);
+}
+
+/* A container is asked for once, by its id; its name comes whenever it does. */
+static void test_late_name_of_a_container(void **state)
+{
+	struct watt_container stranger = { .id = "zz", .name = "x" };
+	const struct watt_row *row, *before;
+	struct watt_cgroup asked;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 1);
+	set(&b, 1, "aa", NULL, NULL);
+	set(&b, 2, "aa", NULL, NULL);
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 0);
+	assert_string_equal(asked.container, "aa");
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 1);
+	run_three(&b, 20);
+	before = find(&b, WATT_ENTITY_CONTAINER, "aa");
+	assert_null(before->entity.container);
+	assert_int_equal(watt_attrib_set_container(b.at, &stranger), -ESRCH);
+	call(&b, "aa", "web-1", NULL, NULL);
+	call(&b, "aa", "web-1", NULL, NULL);
+	run_three(&b, 30);
+	row = find(&b, WATT_ENTITY_CONTAINER, "web-1");
+	assert_non_null(row);
+	assert_null(find(&b, WATT_ENTITY_CONTAINER, "aa"));
+	assert_int_equal(row->cpu_ns, 90 * MS);
+	assert_string_equal(row->entity.container->id, "aa");
+	assert_string_equal(row->entity.container->runtime, "docker");
+	assert_null(row->entity.container->image);
+	assert_int_equal(row->entity.container->n_labels, 2);
+	assert_string_equal(row->entity.container->labels[0].key, "tier");
+	assert_string_equal(row->entity.container->labels[0].value, "front");
+	assert_string_equal(row->entity.container->labels[1].value, "");
+	/* another cgroup of it is still found by the id */
+	set(&b, 3, "aa", NULL, NULL);
+	run_three(&b, 40);
+	row = find(&b, WATT_ENTITY_CONTAINER, "web-1");
+	assert_int_equal(row->cpu_ns, 240 * MS);
+	check_children(&b, row);
+	close_bench(&b);
+}
+
+/* Somebody who listens has just come: all containers are asked for again. */
+static void test_asks_again(void **state)
+{
+	struct watt_cgroup asked;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	set(&b, 1, "aa", NULL, NULL);
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 0);
+	call(&b, "aa", "web-1", NULL, NULL);
+	assert_int_equal(watt_attrib_ask_again(b.at), 0);
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 0);
+	assert_string_equal(asked.container, "aa");
+	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 1);
+	close_bench(&b);
+}
+
+/* No path told the pod, but the runtime knows it: what was attributed before is in it. */
+static void test_late_pod(void **state)
+{
+	const struct watt_row *pod;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	set(&b, 1, "aa", NULL, "a.scope");
+	set(&b, 2, "aa", NULL, "a.scope");
+	run_three(&b, 20);
+	call(&b, "aa", "app", POD_1, "web-0");
+	run_three(&b, 30);
+	pod = find(&b, WATT_ENTITY_POD, "default/web-0");
+	check_children(&b, pod);
+	assert_int_equal(pod->cpu_ns, 90 * MS);
+	assert_string_equal(pod->entity.container->pod_uid, POD_1);
+	assert_null(pod->entity.container->id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "app")->entity.parent_id, pod->entity.id);
+	/* a later cgroup of the container is in the pod too, and so is another container of it */
+	set(&b, 3, "aa", NULL, NULL);
+	run_three(&b, 40);
+	check_children(&b, find(&b, WATT_ENTITY_POD, "default/web-0"));
+	assert_int_equal(find(&b, WATT_ENTITY_POD, "default/web-0")->cpu_ns, 240 * MS);
+	close_bench(&b);
+}
+
+/* A pod alone, as a node's agent tells it. */
+static void test_name_of_a_pod(void **state)
+{
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	set(&b, 1, "aa", POD_1, NULL);
+	call(&b, NULL, NULL, POD_1, "web-0");
+	run_three(&b, 20);
+	assert_non_null(find(&b, WATT_ENTITY_POD, "default/web-0"));
+	assert_non_null(find(&b, WATT_ENTITY_CONTAINER, "aa"));
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -279,6 +402,10 @@ int main(void)
 		cmocka_unit_test(test_one_name_in_two_pods),
 		cmocka_unit_test(test_late_name_reaches_the_dead),
 		cmocka_unit_test(test_late_name_reaches_sleepers),
+		cmocka_unit_test(test_late_name_of_a_container),
+		cmocka_unit_test(test_asks_again),
+		cmocka_unit_test(test_late_pod),
+		cmocka_unit_test(test_name_of_a_pod),
 	};
 
 	return cmocka_run_group_tests_name("groups", tests, NULL, NULL);

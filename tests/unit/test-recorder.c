@@ -87,7 +87,7 @@ static void test_info(void **state)
 	assert_int_equal(info->end_ns, OPS_START_NS + 100 * 50 * WATT_NSEC_PER_MSEC + 100);
 	assert_int_equal(info->missed_reads, 99);
 	assert_int_equal(info->is_complete, 1);
-	assert_int_equal(info->format, 1);
+	assert_int_equal(info->format, 2);
 	assert_int_equal(info->part, 1);
 	assert_int_equal(info->lost_ns, 0);
 	assert_true(info->bytes > 100000);

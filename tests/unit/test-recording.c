@@ -78,7 +78,7 @@ static void test_a_later_format(void **state)
 	struct heard heard;
 
 	make_recording(path, 1, 20);
-	run_sql(path, "PRAGMA user_version=2");
+	run_sql(path, "PRAGMA user_version=3");
 	assert_int_equal(try_open(path, &heard), -EPROTONOSUPPORT);
 	assert_non_null(strstr(heard.last, "newer"));
 	run_sql(path, "PRAGMA user_version=0");
