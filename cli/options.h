@@ -20,7 +20,7 @@ struct options {
 
 #define OPTIONS_INIT \
 	{ \
-		.session = {.sz = sizeof(struct watt_session_opts) } \
+		.session = {.sz = sizeof(struct watt_session_opts), .is_driven = 1 } \
 	}
 
 /* Codes of the common options; a command's own long options without a letter begin at OWN. */

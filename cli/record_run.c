@@ -238,7 +238,7 @@ static int finish(struct recorder *rec)
 	r = take_cuts(rec, FINISH_MS);
 	if (r == 0 || r == -ETIMEDOUT)
 		r = watt_session_flush(ses, FINISH_MS);
-	if (r == 0 || r == -ETIMEDOUT) {
+	if (r >= 0 || r == -ETIMEDOUT) {
 		add_cut(rec, events_now_ns());
 		r = take_cuts(rec, FINISH_MS);
 	}

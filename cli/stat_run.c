@@ -375,7 +375,7 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 	r = setup->argv ? begin_child(&m) : begin_attached(&m);
 	if (r == 0) {
 		r = watt_session_flush(setup->ses, FLUSH_MS);
-		if (r == 0 || r == -ETIMEDOUT)
+		if (r >= 0 || r == -ETIMEDOUT)
 			r = totals_take(setup->ses, m.entity_id, &m.before);
 		forget_marks(&m);
 		if (r == 0)

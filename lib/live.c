@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session on this machine: the clock of the slices, and the pipeline. */
+/*
+ * A session on this machine: the clock of the slices, the pipeline, and the thread that moves it.
+ * What is due is done by one function, whoever calls it: the thread; the caller's dispatch(), if
+ * the caller drives; and again the thread while that caller doesn't come.
+ */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/ring.h"
 #include "base/util.h"
 #include "env.h"
 #include "mark/socket.h"
@@ -19,18 +29,43 @@
 #define MIN_SLICE_US 1000u
 #define MAX_SLICE_US 60000000u
 #define MIN_PERIOD_US 1000u
-/* Taken in one dispatch; the others make the descriptor readable at once. */
-#define MARKS_PER_DISPATCH 64
+/* Taken at once; the others make the descriptor readable again. */
+#define MARKS_PER_LOOK 64
+#define FLUSH_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
+/* What a snapshot waits for may come in the middle of a slice. */
+#define CUT_PAUSE_NS (20 * WATT_NSEC_PER_MSEC)
+/* The rings are emptied when this share of them may be full. */
+#define ROOM_SHARE 4
+/* A caller that drives and is later than this is not waited for. */
+#define MAX_GRACE_NS (500 * WATT_NSEC_PER_MSEC)
 
 struct live {
 	struct watt_session ses;
 	struct watt_env_owner env;
 	struct watt_pipeline *pipeline;
 	uint64_t slice_ns;
-	int poll_fd; /* of the two below */
+	bool is_driven; /* by the caller */
+	int work_fd;    /* readable when a slice ends or a mark comes: of the clock and the marks */
 	int timer_fd;
+	int news_fd; /* readable when the thread did something that dispatch() has not told */
+	int poll_fd; /* the caller's */
+	int wake_fd; /* the thread's */
 	struct watt_mark_socket *marks; /* NULL: nobody can tell any */
+
+	pthread_t thread;
+	struct watt_signal progress; /* sent when something was done */
+	/* the lock's, as is the pipeline once there is a thread */
 	bool is_started;
+	bool is_closing;
+	bool is_absent;     /* the caller, who should drive: the thread does it */
+	bool is_cutting;    /* a thread waits for its snapshot */
+	bool has_news;      /* news_fd is readable */
+	uint64_t due_ns;    /* when the slice ends */
+	uint64_t drain_ns;  /* longest time between two looks into the rings */
+	uint64_t grace_ns;  /* how late a caller may be */
+	uint64_t looked_ns; /* when the rings were empty last */
+	int n_slices;       /* since the last dispatch() */
+	int error;          /* since then, the first */
 };
 
 static struct live *live_of(const struct watt_session *ses)
@@ -38,18 +73,224 @@ static struct live *live_of(const struct watt_session *ses)
 	return watt_container_of(ses, struct live, ses);
 }
 
+/* Adds one to an eventfd; a full one is readable as well. */
+static void ring(int fd)
+{
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof(one));
+
+	(void)n;
+}
+
+/* Makes an eventfd or a timer unreadable. */
+static void quiet(int fd)
+{
+	uint64_t count;
+	ssize_t n = read(fd, &count, sizeof(count));
+
+	(void)n;
+}
+
+/* ---- what is due ---- */
+
+/* Takes what programs told. Returns how many there were, or a negative errno. */
+static int take_marks(struct live *live)
+{
+	struct watt_mark mark;
+	int n = 0, r;
+
+	while (live->marks && n < MARKS_PER_LOOK &&
+	       watt_mark_socket_read(live->marks, &mark) == 0) {
+		r = watt_pipeline_mark(live->pipeline, &mark);
+		if (r < 0)
+			return r;
+		watt_mark_queue_push(&live->ses.told, &mark);
+		n++;
+	}
+	return n;
+}
+
+/* The next end of a slice, on the grid of the timer. */
+static uint64_t next_due_ns(const struct live *live, uint64_t now_ns)
+{
+	return live->due_ns + ((now_ns - live->due_ns) / live->slice_ns + 1) * live->slice_ns;
+}
+
+/* How often somebody has to look, by what is read now: sources come and go. */
+static void set_pace(struct live *live)
+{
+	live->drain_ns = watt_pipeline_room_ns(live->pipeline) / ROOM_SHARE;
+	live->grace_ns = WATT_MIN(live->drain_ns, MAX_GRACE_NS);
+}
+
+/* Returns the number of slices taken, or a negative errno. */
+static int do_due(struct live *live)
+{
+	uint64_t now_ns;
+	int n_marks, r;
+
+	if (!live->is_started)
+		return 0;
+	quiet(live->timer_fd);
+	n_marks = take_marks(live);
+	if (n_marks < 0)
+		return n_marks;
+	now_ns = watt_now_ns();
+	if (n_marks == 0 && now_ns < live->due_ns) {
+		if (now_ns - live->looked_ns < live->drain_ns)
+			return 0;
+		live->looked_ns = now_ns;
+		return watt_pipeline_drain(live->pipeline);
+	}
+	/* however many were missed, and at once for a mark: one slice ends */
+	if (now_ns >= live->due_ns)
+		live->due_ns = next_due_ns(live, now_ns);
+	live->looked_ns = now_ns;
+	r = watt_pipeline_tick(live->pipeline);
+	set_pace(live);
+	return r < 0 ? r : 1;
+}
+
+/* For those who wait, and for the next dispatch(). */
+static void note_done(struct live *live, int r)
+{
+	if (r == 0)
+		return;
+	if (r > 0)
+		live->n_slices += live->n_slices < INT_MAX;
+	else if (live->error == 0)
+		live->error = r;
+	watt_signal_send(&live->progress);
+}
+
+/* Returns what was noted, once. */
+static int take_noted(struct live *live)
+{
+	int r = live->error < 0 ? live->error : live->n_slices;
+
+	live->error = 0;
+	live->n_slices = 0;
+	if (live->has_news)
+		quiet(live->news_fd);
+	live->has_news = false;
+	return r;
+}
+
+/* ---- the thread ---- */
+
+static bool is_thread_on_duty(const struct live *live)
+{
+	return !live->is_driven || live->is_absent;
+}
+
+/* When the thread has to look, if nothing wakes it. */
+static uint64_t next_look_ns(const struct live *live)
+{
+	uint64_t drain_ns = live->looked_ns + live->drain_ns;
+
+	if (is_thread_on_duty(live))
+		return drain_ns; /* the end of a slice wakes it */
+	return WATT_MIN(drain_ns, live->due_ns + live->grace_ns);
+}
+
+static void look(struct live *live)
+{
+	uint64_t now_ns = watt_now_ns();
+	int r;
+
+	if (live->is_driven && now_ns >= live->due_ns + live->grace_ns)
+		live->is_absent = true;
+	if (is_thread_on_duty(live)) {
+		r = do_due(live);
+	} else if (now_ns - live->looked_ns >= live->drain_ns) {
+		live->looked_ns = now_ns;
+		r = watt_pipeline_drain(live->pipeline);
+	} else {
+		return;
+	}
+	note_done(live, r);
+	if (r != 0 && !live->has_news)
+		ring(live->news_fd);
+	live->has_news = live->has_news || r != 0;
+}
+
+static void sleep_until(const struct live *live, bool is_on_duty, uint64_t t_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = live->wake_fd, .events = POLLIN },
+		{ .fd = live->work_fd, .events = POLLIN },
+	};
+	uint64_t now_ns = watt_now_ns();
+	struct timespec left = watt_timespec_from_ns(t_ns > now_ns ? t_ns - now_ns : 0);
+
+	ppoll(fds, is_on_duty ? 2 : 1, &left, NULL);
+}
+
+static void *run(void *data)
+{
+	struct live *live = data;
+
+	prctl(PR_SET_NAME, "watt-session");
+	watt_lock_take(live->ses.lock);
+	while (!live->is_closing) {
+		bool is_on_duty = is_thread_on_duty(live);
+		uint64_t t_ns = next_look_ns(live);
+
+		watt_lock_give(live->ses.lock);
+		sleep_until(live, is_on_duty, t_ns);
+		watt_lock_take(live->ses.lock);
+		look(live);
+	}
+	watt_lock_give(live->ses.lock);
+	return NULL;
+}
+
+static int start_thread(struct live *live)
+{
+	sigset_t all, old;
+	int r;
+
+	/* the program's signals are for its own threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = -pthread_create(&live->thread, NULL, run, live);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+static void stop_thread(struct live *live)
+{
+	watt_lock_take(live->ses.lock);
+	live->is_closing = true;
+	watt_lock_give(live->ses.lock);
+	ring(live->wake_fd);
+	pthread_join(live->thread, NULL);
+}
+
+/* ---- the session ---- */
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static void live_close(struct watt_session *ses)
 {
 	struct live *live = live_of(ses);
 	bool is_hung;
 
+	if (live->is_started)
+		stop_thread(live);
 	is_hung = watt_pipeline_stop(live->pipeline) > 0;
 	watt_pipeline_free(live->pipeline);
 	watt_mark_socket_close(live->marks);
-	if (live->timer_fd >= 0)
-		close(live->timer_fd);
-	if (live->poll_fd >= 0)
-		close(live->poll_fd);
+	close_fd(live->poll_fd);
+	close_fd(live->work_fd);
+	close_fd(live->timer_fd);
+	close_fd(live->news_fd);
+	close_fd(live->wake_fd);
+	watt_lock_free(live->ses.lock);
 	if (is_hung) {
 		/* a read that comes back one day finds its world, but nobody to talk to */
 		live->env.env.log = (struct watt_log){ 0 };
@@ -59,20 +300,29 @@ static void live_close(struct watt_session *ses)
 	free(live);
 }
 
-static int add_to_poll(const struct live *live, int fd)
+static int add_to_poll(int poll_fd, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	return epoll_ctl(live->poll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+	return epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 static int open_clock(struct live *live)
 {
+	int r;
+
 	live->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	live->work_fd = epoll_create1(EPOLL_CLOEXEC);
 	live->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (live->poll_fd < 0 || live->timer_fd < 0)
+	live->news_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	live->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (live->poll_fd < 0 || live->work_fd < 0 || live->timer_fd < 0 || live->news_fd < 0 ||
+	    live->wake_fd < 0)
 		return -errno;
-	return add_to_poll(live, live->timer_fd);
+	r = add_to_poll(live->work_fd, live->timer_fd);
+	if (r == 0 && live->is_driven)
+		r = add_to_poll(live->poll_fd, live->work_fd);
+	return r < 0 ? r : add_to_poll(live->poll_fd, live->news_fd);
 }
 
 /* A session that nobody can tell marks is one without phases, no failure. */
@@ -89,7 +339,7 @@ static int open_marks(struct live *live)
 		return 0;
 	}
 	live->ses.marks_address = watt_mark_socket_get_address(live->marks);
-	return add_to_poll(live, watt_mark_socket_get_fd(live->marks));
+	return add_to_poll(live->work_fd, watt_mark_socket_get_fd(live->marks));
 }
 
 static int live_record(struct watt_session *ses, const char *path,
@@ -105,13 +355,20 @@ static int live_get_record_stats(const struct watt_session *ses, struct watt_rec
 	return watt_pipeline_record_stats(live_of(ses)->pipeline, ret);
 }
 
+static int start_clock(struct live *live)
+{
+	struct itimerspec when = { .it_interval = watt_timespec_from_ns(live->slice_ns) };
+
+	live->looked_ns = watt_now_ns();
+	set_pace(live);
+	live->due_ns = live->looked_ns + live->slice_ns;
+	when.it_value = watt_timespec_from_ns(live->due_ns);
+	return timerfd_settime(live->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
+}
+
 static int live_start(struct watt_session *ses)
 {
 	struct live *live = live_of(ses);
-	struct itimerspec when = {
-		.it_interval = watt_timespec_from_ns(live->slice_ns),
-		.it_value = watt_timespec_from_ns(live->slice_ns),
-	};
 	int r;
 
 	if (live->is_started)
@@ -119,12 +376,12 @@ static int live_start(struct watt_session *ses)
 	r = open_marks(live);
 	if (r == 0)
 		r = watt_pipeline_start(live->pipeline);
-	if (r < 0)
-		return r;
-	if (timerfd_settime(live->timer_fd, 0, &when, NULL) < 0)
-		return -errno;
-	live->is_started = true;
-	return 0;
+	if (r == 0)
+		r = start_clock(live);
+	if (r == 0)
+		r = start_thread(live);
+	live->is_started = r == 0;
+	return r;
 }
 
 static int live_get_fd(const struct watt_session *ses)
@@ -132,67 +389,94 @@ static int live_get_fd(const struct watt_session *ses)
 	return live_of(ses)->poll_fd;
 }
 
-/* Takes what programs told. Returns how many there were, or a negative errno. */
-static int take_marks(struct live *live)
-{
-	struct watt_mark mark;
-	int n = 0, r;
-
-	while (live->marks && n < MARKS_PER_DISPATCH &&
-	       watt_mark_socket_read(live->marks, &mark) == 0) {
-		r = watt_pipeline_mark(live->pipeline, &mark);
-		if (r < 0)
-			return r;
-		watt_mark_queue_push(&live->ses.told, &mark);
-		n++;
-	}
-	return n;
-}
-
 static int live_dispatch(struct watt_session *ses)
 {
 	struct live *live = live_of(ses);
-	uint64_t expirations;
-	bool is_due;
-	int r;
 
-	is_due = read(live->timer_fd, &expirations, sizeof(expirations)) == sizeof(expirations);
-	r = take_marks(live);
-	if (r < 0 || (r == 0 && !is_due))
-		return r;
-	/* however many were missed, and at once for a mark: one slice ends */
-	r = watt_pipeline_tick(live->pipeline);
-	return r < 0 ? r : 1;
+	if (live->is_driven) {
+		live->is_absent = false;
+		note_done(live, do_due(live));
+	}
+	return take_noted(live);
 }
 
-/* Until something is due or end_ns has come. */
-static int wait_until(const struct live *live, uint64_t end_ns)
+/* ---- waiting: without the lock ---- */
+
+static void pause_for(struct live *live, uint64_t time_ns)
+{
+	struct timespec pause = watt_timespec_from_ns(time_ns);
+
+	watt_lock_give(live->ses.lock);
+	nanosleep(&pause, NULL);
+	watt_lock_take(live->ses.lock);
+}
+
+/* Until something was done, or, if the caller drives, is due; at most until end_ns. */
+static void wait_for_work(struct live *live, uint64_t end_ns)
 {
 	struct pollfd pfd = { .fd = live->poll_fd, .events = POLLIN };
+	uint32_t seen = watt_signal_get(&live->progress);
 	uint64_t now_ns = watt_now_ns();
 	struct timespec left = watt_timespec_from_ns(end_ns > now_ns ? end_ns - now_ns : 0);
 
-	return ppoll(&pfd, 1, &left, NULL) < 0 ? -errno : 0;
+	watt_lock_give(live->ses.lock);
+	if (live->is_driven)
+		ppoll(&pfd, 1, &left, NULL);
+	else
+		watt_signal_wait(&live->progress, seen, end_ns);
+	watt_lock_take(live->ses.lock);
+}
+
+/* Does what is due, if the caller drives. 0, or an error that somebody had. */
+static int work_or_fail(struct live *live)
+{
+	int r;
+
+	if (live->is_driven)
+		return WATT_MIN(live_dispatch(&live->ses), 0);
+	r = live->error;
+	live->error = 0;
+	return r;
 }
 
 static int live_wait(struct watt_session *ses, uint64_t timeout_ns)
 {
+	struct live *live = live_of(ses);
 	uint64_t end_ns = watt_now_ns() + timeout_ns;
-	int r;
+	int r = 0;
 
-	while (watt_now_ns() < end_ns) {
-		r = wait_until(live_of(ses), end_ns);
-		if (r == 0)
-			r = live_dispatch(ses);
-		if (r < 0)
-			return r;
+	while (watt_now_ns() < end_ns && r == 0) {
+		wait_for_work(live, end_ns);
+		r = work_or_fail(live);
 	}
-	return 0;
+	return r;
 }
 
 static int live_flush(struct watt_session *ses, uint64_t timeout_ns)
 {
-	return watt_pipeline_flush(live_of(ses)->pipeline, timeout_ns);
+	struct live *live = live_of(ses);
+	uint64_t t0_ns = watt_now_ns();
+	int r;
+
+	for (;;) {
+		r = watt_pipeline_flush_begin(live->pipeline);
+		if (r < 0)
+			return r;
+		watt_lock_give(ses->lock);
+		r = watt_pipeline_flush_wait(live->pipeline);
+		watt_lock_take(ses->lock);
+		if (r == 0)
+			r = watt_pipeline_flush_end(live->pipeline, t0_ns, timeout_ns);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			return watt_pipeline_take_losses(live->pipeline, t0_ns);
+		if (watt_now_ns() - t0_ns >= timeout_ns) {
+			watt_pipeline_flush_explain(live->pipeline, t0_ns);
+			return -ETIMEDOUT;
+		}
+		pause_for(live, FLUSH_PAUSE_NS);
+	}
 }
 
 static int live_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
@@ -200,24 +484,53 @@ static int live_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 	return watt_pipeline_snapshot(live_of(ses)->pipeline, ret);
 }
 
+/* A thread that waits for a later time than another one would let it wait for ever. */
+static int begin_cut(struct live *live, uint64_t end_ns)
+{
+	uint32_t seen;
+
+	while (live->is_cutting) {
+		if (watt_now_ns() >= end_ns)
+			return -ETIMEDOUT;
+		seen = watt_signal_get(&live->progress);
+		watt_lock_give(live->ses.lock);
+		watt_signal_wait(&live->progress, seen, end_ns);
+		watt_lock_take(live->ses.lock);
+	}
+	live->is_cutting = true;
+	return 0;
+}
+
+static void end_cut(struct live *live)
+{
+	live->is_cutting = false;
+	watt_signal_send(&live->progress);
+}
+
 static int live_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
 			    struct watt_snapshot **ret)
 {
+	struct live *live = live_of(ses);
 	uint64_t end_ns = watt_now_ns() + timeout_ns;
 	int r;
 
+	r = begin_cut(live, end_ns);
+	if (r < 0)
+		return r;
 	for (;;) {
-		r = watt_pipeline_snapshot_at(live_of(ses)->pipeline, t_ns, ret);
+		r = watt_pipeline_snapshot_at(live->pipeline, t_ns, ret);
 		if (r != -EAGAIN)
-			return r;
+			break;
+		r = -ETIMEDOUT;
 		if (watt_now_ns() >= end_ns)
-			return -ETIMEDOUT;
-		r = wait_until(live_of(ses), end_ns);
-		if (r == 0)
-			r = live_dispatch(ses);
+			break;
+		wait_for_work(live, WATT_MIN(end_ns, watt_now_ns() + CUT_PAUSE_NS));
+		r = work_or_fail(live);
 		if (r < 0)
-			return r;
+			break;
 	}
+	end_cut(live);
+	return r;
 }
 
 static int live_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
@@ -302,6 +615,7 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	r = check_opts(opts, &log);
 	if (r < 0)
 		return r;
+	live->is_driven = opts->is_driven;
 	live->slice_ns = (opts->slice_us ? opts->slice_us : DEFAULT_SLICE_US) * WATT_NSEC_PER_USEC;
 	pipeline_opts.period_ns = opts->period_us ? opts->period_us * WATT_NSEC_PER_USEC :
 						    live->slice_ns;
@@ -327,7 +641,12 @@ int watt_live_open(const struct watt_session_opts *opts, struct watt_session **r
 	if (!live)
 		return -ENOMEM;
 	live->ses.ops = &live_ops;
-	live->poll_fd = live->timer_fd = -1;
+	live->ses.lock = watt_lock_new();
+	if (!live->ses.lock) {
+		free(live);
+		return -ENOMEM;
+	}
+	live->poll_fd = live->work_fd = live->timer_fd = live->news_fd = live->wake_fd = -1;
 	live->env = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 	r = open_parts(live, opts);
 	if (r < 0) {

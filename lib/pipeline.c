@@ -27,7 +27,6 @@
 #define NAMES_PATIENCE_NS (100 * WATT_NSEC_PER_MSEC)
 #define FETCH_SIZE 512
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
-#define FLUSH_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
 
 struct watt_pipeline {
 	const struct watt_env *env;
@@ -48,6 +47,8 @@ struct watt_pipeline {
 	uint64_t full_sweep_ns; /* when the last one was */
 	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
 	uint64_t lost;          /* usage records lost at the last sweep */
+	uint64_t told_lost;     /* of them, those that a flush has told */
+	uint64_t told_lost_samples;
 };
 
 /* Has the engine look for what goes and comes back in the quick sources. */
@@ -473,49 +474,110 @@ int watt_pipeline_start(struct watt_pipeline *p)
 	return watt_pipeline_tick(p);
 }
 
-/* Whether every domain that a quick source measures is attributed up to t_ns. */
+/* Whether a quick source measures the domain. */
+static bool is_quick(const struct watt_pipeline *p, size_t domain)
+{
+	int32_t channel = watt_attrib_domain(p->attrib, domain)->channel;
+
+	return channel >= 0 && !watt_engine_channel_is_blocking(p->engine, (size_t)channel);
+}
+
+/* It has spoken, and its newest reading has no value. */
+static bool is_silent(const struct watt_pipeline *p, size_t domain)
+{
+	return is_quick(p, domain) &&
+	       p->newest[watt_attrib_domain(p->attrib, domain)->channel].status != WATT_STATUS_OK;
+}
+
+/* A residual lacks what its parts lack. */
+static bool is_behind(const struct watt_pipeline *p, size_t domain, uint64_t t_ns)
+{
+	return is_quick(p, domain) && !is_silent(p, domain) &&
+	       watt_attrib_settled_ns(p->attrib, domain) < t_ns;
+}
+
 static bool is_settled(const struct watt_pipeline *p, uint64_t t_ns)
 {
 	size_t i;
 
-	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++) {
-		int32_t channel = watt_attrib_domain(p->attrib, i)->channel;
-
-		if (channel < 0 || watt_engine_channel_is_blocking(p->engine, (size_t)channel) ||
-		    p->newest[channel].status != WATT_STATUS_OK)
-			continue;
-		if (watt_attrib_settled_ns(p->attrib, i) < t_ns)
+	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
+		if (is_behind(p, i, t_ns))
 			return false;
-	}
 	return true;
 }
 
-int watt_pipeline_flush(struct watt_pipeline *p, uint64_t timeout_ns)
+int watt_pipeline_drain(struct watt_pipeline *p)
 {
-	uint64_t t0_ns = watt_now_ns();
-	struct timespec pause = watt_timespec_from_ns(FLUSH_PAUSE_NS);
-	int r;
+	int r = fetch(p);
 
-	for (;;) {
-		r = sweep(p);
-		if (r < 0)
-			return r;
-		r = watt_engine_read_now(p->engine, READ_TIMEOUT_NS);
-		if (r < 0 && r != -ETIMEDOUT)
-			return r;
-		r = attribute(p);
-		if (r == 0)
-			r = take_answers(p);
-		if (r < 0)
-			return r;
-		if (!watt_attrib_dying_count(p->attrib, t0_ns) && is_settled(p, t0_ns) &&
-		    (!watt_inquiry_pending(p->inquiry) ||
-		     watt_now_ns() - t0_ns >= WATT_MIN(timeout_ns, NAMES_PATIENCE_NS)))
-			return 0;
-		if (watt_now_ns() - t0_ns >= timeout_ns)
-			return -ETIMEDOUT;
-		nanosleep(&pause, NULL);
-	}
+	return r < 0 ? r : advance(p);
+}
+
+uint64_t watt_pipeline_room_ns(const struct watt_pipeline *p)
+{
+	return watt_engine_room_ns(p->engine);
+}
+
+int watt_pipeline_flush_begin(struct watt_pipeline *p)
+{
+	int r = sweep(p);
+
+	if (r == 0)
+		watt_engine_ask_now(p->engine);
+	return r;
+}
+
+int watt_pipeline_flush_wait(struct watt_pipeline *p)
+{
+	int r = watt_engine_wait_now(p->engine, READ_TIMEOUT_NS);
+
+	return r == -ETIMEDOUT ? 0 : r; /* what is missing is seen by who looks for it */
+}
+
+int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t timeout_ns)
+{
+	uint64_t patience_ns = WATT_MIN(timeout_ns, NAMES_PATIENCE_NS);
+	int r = attribute(p);
+
+	if (r == 0)
+		r = take_answers(p);
+	if (r < 0)
+		return r;
+	return watt_attrib_dying_count(p->attrib, t_ns) || !is_settled(p, t_ns) ||
+	       (watt_inquiry_pending(p->inquiry) && watt_now_ns() - t_ns < patience_ns);
+}
+
+void watt_pipeline_flush_explain(struct watt_pipeline *p, uint64_t t_ns)
+{
+	size_t n_dying = watt_attrib_dying_count(p->attrib, t_ns), i;
+
+	if (n_dying)
+		watt_log(&p->env->log, WATT_LOG_INFO,
+			 "flush: the last word of %zu tasks that died has not come", n_dying);
+	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
+		if (is_behind(p, i, t_ns))
+			watt_log(&p->env->log, WATT_LOG_INFO, "flush: %s lacks the last %.3f s",
+				 watt_attrib_domain(p->attrib, i)->path,
+				 (double)(t_ns - watt_attrib_settled_ns(p->attrib, i)) / 1e9);
+}
+
+int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
+{
+	uint64_t missed, lost_samples;
+	int losses = 0;
+	size_t i;
+
+	watt_engine_losses(p->engine, &missed, &lost_samples);
+	if (lost_samples != p->told_lost_samples)
+		losses |= WATT_FLUSH_LOST_SAMPLES;
+	if (p->lost != p->told_lost)
+		losses |= WATT_FLUSH_LOST_USAGE;
+	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
+		if (is_silent(p, i) && watt_attrib_settled_ns(p->attrib, i) < t_ns)
+			losses |= WATT_FLUSH_SILENT_SENSOR;
+	p->told_lost_samples = lost_samples;
+	p->told_lost = p->lost;
+	return losses;
 }
 
 static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realtime_ns,
@@ -555,18 +617,20 @@ int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
 
 int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct watt_snapshot **ret)
 {
-	uint64_t cut_ns, since_ns;
+	uint64_t cut_ns = 0, since_ns;
 	int r = 0;
 
-	if (p->hold_ns != t_ns) {
+	if (p->hold_ns != t_ns)
 		r = hold(p, t_ns);
-		/* What is needed may be here already: marks can follow each other quickly. */
-		if (r == 0)
-			r = advance(p);
+	else
+		cut_ns = watt_executor_ready_ns(p->executor, t_ns);
+	/* What is needed may be here already, in the rings even. */
+	if (r == 0 && !cut_ns) {
+		r = watt_pipeline_drain(p);
+		cut_ns = watt_executor_ready_ns(p->executor, t_ns);
 	}
 	if (r < 0)
 		return r;
-	cut_ns = watt_executor_ready_ns(p->executor, t_ns);
 	if (!cut_ns)
 		return -EAGAIN;
 	since_ns = watt_now_ns() - cut_ns;

@@ -45,7 +45,23 @@ int watt_pipeline_record_stats(const struct watt_pipeline *pipeline, struct watt
 int watt_pipeline_start(struct watt_pipeline *pipeline);
 /* Ends a slice: sweep, fetch, attribute. */
 int watt_pipeline_tick(struct watt_pipeline *pipeline);
-int watt_pipeline_flush(struct watt_pipeline *pipeline, uint64_t timeout_ns);
+/* Takes what the readers have read, and attributes what waited for it; no slice ends. */
+int watt_pipeline_drain(struct watt_pipeline *pipeline);
+/* For how long nothing is lost when nobody drains. */
+uint64_t watt_pipeline_room_ns(const struct watt_pipeline *pipeline);
+/*
+ * A flush of what happened up to t_ns is these three, again and again. The first sweeps, and has
+ * the quick sensors read; the second waits for them, and any thread may do anything meanwhile;
+ * the third attributes. It returns 0: all that will come is here, names included if they come soon
+ * and within timeout_ns of t_ns; 1: not yet; or a negative errno.
+ */
+int watt_pipeline_flush_begin(struct watt_pipeline *pipeline);
+int watt_pipeline_flush_wait(struct watt_pipeline *pipeline);
+int watt_pipeline_flush_end(struct watt_pipeline *pipeline, uint64_t t_ns, uint64_t timeout_ns);
+/* Says in the log what a flush up to t_ns lacks. */
+void watt_pipeline_flush_explain(struct watt_pipeline *pipeline, uint64_t t_ns);
+/* What was lost since the last call: enum watt_flush_loss, of a flush up to t_ns. */
+int watt_pipeline_take_losses(struct watt_pipeline *pipeline, uint64_t t_ns);
 int watt_pipeline_snapshot(struct watt_pipeline *pipeline, struct watt_snapshot **ret);
 /* As watt_session_snapshot_at(), without waiting: -EAGAIN: not all has come yet. */
 int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint64_t t_ns,

@@ -30,6 +30,8 @@ struct replay {
 	uint64_t realtime_off_ns;   /* CLOCK_REALTIME minus CLOCK_MONOTONIC, modulo 2^64 */
 	uint64_t missed_reads;      /* as the newest recorded snapshot has them */
 	uint64_t lost_samples;
+	uint64_t lost_usage; /* as the newest sweep has it */
+	uint64_t told_lost_samples, told_lost_usage;
 	uint64_t hold_ns; /* of the snapshot that is being waited for; 0: none */
 	uint64_t n_damages;
 	int fd;
@@ -50,6 +52,7 @@ static void replay_close(struct watt_session *ses)
 
 	watt_executor_free(p->executor);
 	watt_recording_close(p->rec);
+	watt_lock_free(p->ses.lock);
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p->newest);
@@ -117,6 +120,7 @@ static void note(struct replay *p, const struct watt_op *op)
 		break;
 	case WATT_OP_USAGE:
 		p->now_ns = WATT_MAX(p->now_ns, op->usage.t_after_ns);
+		p->lost_usage = op->usage.lost;
 		break;
 	case WATT_OP_ADVANCE:
 		p->now_ns = WATT_MAX(p->now_ns, op->advance_ns);
@@ -217,6 +221,13 @@ static int replay_next_snapshot(struct watt_session *ses, struct watt_snapshot *
 
 /* ---- as if it were live ---- */
 
+/* Those who ask meanwhile don't wait until all of it is read. */
+static void let_others(struct replay *p)
+{
+	watt_lock_give(p->ses.lock);
+	watt_lock_take(p->ses.lock);
+}
+
 static int hold(struct replay *p, uint64_t t_ns)
 {
 	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
@@ -264,8 +275,10 @@ static int replay_wait(struct watt_session *ses, uint64_t timeout_ns)
 	uint64_t end_ns = p->now_ns + timeout_ns;
 	int r = 0;
 
-	while (r >= 0 && p->now_ns < end_ns)
+	while (r >= 0 && p->now_ns < end_ns) {
 		r = replay_dispatch(ses);
+		let_others(p);
+	}
 	return WATT_MIN(r, 0);
 }
 
@@ -283,6 +296,20 @@ static bool is_settled(const struct replay *p, uint64_t t_ns)
 	return true;
 }
 
+/* What the live run lost since the last flush, as far as it is recorded. */
+static int take_losses(struct replay *p)
+{
+	int losses = 0;
+
+	if (p->lost_samples != p->told_lost_samples)
+		losses |= WATT_FLUSH_LOST_SAMPLES;
+	if (p->lost_usage != p->told_lost_usage)
+		losses |= WATT_FLUSH_LOST_USAGE;
+	p->told_lost_samples = p->lost_samples;
+	p->told_lost_usage = p->lost_usage;
+	return losses;
+}
+
 static int replay_flush(struct watt_session *ses, uint64_t timeout_ns)
 {
 	struct replay *p = replay_of(ses);
@@ -295,8 +322,9 @@ static int replay_flush(struct watt_session *ses, uint64_t timeout_ns)
 			return r;
 		if (p->now_ns - t0_ns >= timeout_ns)
 			return -ETIMEDOUT;
+		let_others(p);
 	}
-	return 0;
+	return take_losses(p);
 }
 
 static int take_snapshot(struct replay *p, uint64_t t_ns, struct watt_snapshot **ret)
@@ -352,6 +380,8 @@ static int replay_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t 
 
 static uint64_t replay_get_time_ns(const struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return replay_of(ses)->now_ns;
 }
 
@@ -471,6 +501,11 @@ int watt_replay_open(const char *path, const struct watt_session_opts *opts,
 	if (!p)
 		return -ENOMEM;
 	p->fd = -1;
+	p->ses.lock = watt_lock_new();
+	if (!p->ses.lock) {
+		free(p);
+		return -ENOMEM;
+	}
 	p->log = (struct watt_log){ opts->log, opts->log_data };
 	p->ses.ops = &replay_ops;
 	r = open_parts(p, path, opts);

@@ -36,6 +36,7 @@ struct watt_session *watt_session_close(struct watt_session *ses)
 int watt_session_record(struct watt_session *ses, const char *path,
 			const struct watt_record_opts *opts)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 	struct watt_record_opts full = { .sz = sizeof(full) };
 
 	if (!path || (opts && watt_opts_copy(opts, &full, sizeof(full)) < 0))
@@ -45,11 +46,15 @@ int watt_session_record(struct watt_session *ses, const char *path,
 
 int watt_session_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->get_record_stats(ses, ret);
 }
 
 int watt_session_start(struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->start(ses);
 }
 
@@ -60,32 +65,44 @@ int watt_session_get_fd(const struct watt_session *ses)
 
 int watt_session_dispatch(struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->dispatch(ses);
 }
 
 int watt_session_wait(struct watt_session *ses, uint32_t timeout_ms)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->wait(ses, timeout_ms * WATT_NSEC_PER_MSEC);
 }
 
 int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->flush(ses, timeout_ms * WATT_NSEC_PER_MSEC);
 }
 
 int watt_session_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->snapshot(ses, ret);
 }
 
 int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t timeout_ms,
 			     struct watt_snapshot **ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->snapshot_at(ses, t_ns, timeout_ms * WATT_NSEC_PER_MSEC, ret);
 }
 
 int watt_session_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->next_snapshot(ses, ret);
 }
 
@@ -96,36 +113,49 @@ uint64_t watt_session_get_time_ns(const struct watt_session *ses)
 
 int watt_session_next_mark(struct watt_session *ses, struct watt_mark *ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return watt_mark_queue_pop(&ses->told, ret);
 }
 
 const char *watt_session_get_marks_address(const struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->marks_address;
 }
 
 int watt_session_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->track(ses, pid, ret_entity_id);
 }
 
 size_t watt_session_get_channel_count(const struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->setup->n_channels;
 }
 
 const struct watt_channel *watt_session_get_channel(const struct watt_session *ses, size_t index)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return index < ses->setup->n_channels ? ses->setup->channels[index] : NULL;
 }
 
 int watt_session_get_channel_domain(const struct watt_session *ses, size_t index)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return watt_attrib_channel_domain(ses->attrib, index);
 }
 
 int watt_session_channel_is_duplicate(const struct watt_session *ses, size_t index)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 	int domain = watt_attrib_channel_domain(ses->attrib, index);
 
 	if (domain < 0)
@@ -136,11 +166,15 @@ int watt_session_channel_is_duplicate(const struct watt_session *ses, size_t ind
 int watt_session_get_crosscheck(const struct watt_session *ses, size_t index,
 				int64_t *ret_difference_ppm)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return ses->ops->get_crosscheck(ses, index, ret_difference_ppm);
 }
 
 int watt_session_get_sample(const struct watt_session *ses, size_t index, struct watt_sample *ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	if (index >= ses->setup->n_channels)
 		return -EINVAL;
 	return ses->ops->get_sample(ses, index, ret);
@@ -149,6 +183,8 @@ int watt_session_get_sample(const struct watt_session *ses, size_t index, struct
 int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 				  struct watt_reader_stats *ret)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	if (index >= ses->setup->n_channels)
 		return -EINVAL;
 	return ses->ops->get_reader_stats(ses, index, ret);
@@ -156,11 +192,15 @@ int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 
 size_t watt_session_get_domain_count(const struct watt_session *ses)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return watt_attrib_domain_count(ses->attrib);
 }
 
 const struct watt_domain *watt_session_get_domain(const struct watt_session *ses, size_t index)
 {
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
 	return watt_attrib_domain(ses->attrib, index);
 }
 

@@ -8,17 +8,22 @@
 
 #include <wattribute/recording.h>
 
+#include "base/lock.h"
 #include "executor.h"
 #include "mark/queue.h"
 
-/* All of them are there. They mean what the public calls of the same names mean. */
+/*
+ * All of them are there. They mean what the public calls of the same names mean, and are called
+ * with the session's lock held; those that wait give it away meanwhile. Not so the first three.
+ */
 struct watt_session_ops {
 	void (*close)(struct watt_session *ses); /* frees ses, too */
+	int (*get_fd)(const struct watt_session *ses);
+	uint64_t (*get_time_ns)(const struct watt_session *ses);
 	int (*record)(struct watt_session *ses, const char *path,
 		      const struct watt_record_opts *opts);
 	int (*get_record_stats)(const struct watt_session *ses, struct watt_record_stats *ret);
 	int (*start)(struct watt_session *ses);
-	int (*get_fd)(const struct watt_session *ses);
 	int (*dispatch)(struct watt_session *ses);
 	int (*wait)(struct watt_session *ses, uint64_t timeout_ns);
 	int (*flush)(struct watt_session *ses, uint64_t timeout_ns);
@@ -27,7 +32,6 @@ struct watt_session_ops {
 			   struct watt_snapshot **ret);
 	/* -EINVAL: it is a live one */
 	int (*next_snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
-	uint64_t (*get_time_ns)(const struct watt_session *ses);
 	int (*track)(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);
 	/* index is one of the setup's channels */
 	int (*get_crosscheck)(const struct watt_session *ses, size_t index,
@@ -37,9 +41,13 @@ struct watt_session_ops {
 				struct watt_reader_stats *ret);
 };
 
-/* The first member of whatever moves it, which fills it in and owns what it points to. */
+/*
+ * The first member of whatever moves it, which fills it in and owns what it points to. What has no
+ * other protection is the lock's. It is taken before any lock of the recorder or the log callback.
+ */
 struct watt_session {
 	const struct watt_session_ops *ops;
+	struct watt_lock *lock;
 	const struct watt_setup *setup;
 	const struct watt_attrib *attrib;
 	struct watt_mark_queue told; /* for watt_session_next_mark() */

@@ -9,11 +9,23 @@
  *
  *     r = watt_session_open(&opts, &ses);
  *     r = watt_session_start(ses);
- *     r = watt_session_wait(ses, 1000);
+ *     sleep(1);
  *     r = watt_session_snapshot(ses, &snap);
  *
- * One thread per session at a time; different sessions are independent. A session reads sensors
- * in threads of its own; everything else happens in the caller's thread, in dispatch().
+ * A session runs itself: from start() to close(), threads of the library read the sensors, and one
+ * of them attributes what they read. A caller with an event loop may have it do that work instead
+ * (watt_session_opts.is_driven); while it does not come, the library's thread does it in its
+ * place, so that nothing is lost.
+ *
+ * Thread-safe: every call but close() may be made by any thread at any time. A session has one
+ * lock, handed on in the order of asking; nobody has it for longer than the work of one slice
+ * takes, and calls that wait do so without it. The log callback is called with the lock held: it
+ * must not call the session, and a lock of its own comes after the session's. Nothing is called
+ * in a signal handler, and no signal is delivered to a thread of the library.
+ *
+ * After fork() the child may exec or _exit(); it has none of the threads, and must not call the
+ * session. All descriptors are closed by exec. To measure a child from its first instruction, let
+ * it wait before its exec until track() has returned.
  */
 #ifndef WATTRIBUTE_SESSION_H
 #define WATTRIBUTE_SESSION_H
@@ -36,7 +48,10 @@ enum watt_log_level {
 	WATT_LOG_DEBUG = 3,
 };
 
-/** Receives what the library has to say; may be called from any of the session's threads. */
+/**
+ * Receives what the library has to say. It may be called in any thread of the session's or the
+ * caller's, two at once included, and must not call the session.
+ */
 typedef void (*watt_log_fn)(void *data, enum watt_log_level level, const char *text);
 
 /** How to measure. Zero everywhere is a good choice. Strings are copied. */
@@ -69,6 +84,17 @@ struct watt_session_opts {
 	/** How often sources are read, instead of period_us: comma list of "SOURCE=RATE", RATE in
 	 *  Hz, with or without the unit, or in kHz. NULL: all as period_us says. */
 	const char *rates;
+	/** 1: the caller has an event loop and does the session's work in dispatch(). 0: the
+	 *  library's own thread does it. */
+	uint32_t is_driven;
+	uint32_t reserved;
+};
+
+/** Bits of what watt_session_flush() returns: what was lost since the flush before. */
+enum watt_flush_loss {
+	WATT_FLUSH_LOST_SAMPLES = 1 << 0,  /**< sensors were read and nobody took the samples */
+	WATT_FLUSH_LOST_USAGE = 1 << 1,    /**< tasks ran or died and were not told */
+	WATT_FLUSH_SILENT_SENSOR = 1 << 2, /**< a sensor that had values has none now */
 };
 
 /** How a reader of sensors is doing, cumulative. */
@@ -93,32 +119,39 @@ struct watt_reader_stats {
  * valid; -EACCES; -ENOMEM. The log callback has the sentence.
  */
 WATT_API int watt_session_open(const struct watt_session_opts *opts, struct watt_session **ret);
-/** Stops and frees; NULL is allowed. Always returns NULL. */
+/**
+ * Stops, waits for the session's threads, and frees; NULL is allowed. No other call may be under
+ * way. Always returns NULL.
+ */
 WATT_API struct watt_session *watt_session_close(struct watt_session *ses);
 /** Starts reading and takes the first sweep. */
 WATT_API int watt_session_start(struct watt_session *ses);
 
 /**
- * A descriptor to poll for POLLIN: when it is readable, call watt_session_dispatch(). That of a
- * recording always is.
+ * A descriptor to poll for POLLIN: when it is readable, call watt_session_dispatch(). It is when
+ * work is due, of a session that runs itself when slices or marks have come. That of a recording
+ * always is.
  */
 WATT_API int watt_session_get_fd(const struct watt_session *ses);
 /**
- * Does what is due: sweep, fetch samples, attribute; on a recording, what was done next.
- * @return the number of slices taken; -ENODATA: a recording is at its end.
+ * Does what is due, if the caller drives: sweep, fetch samples, attribute; on a recording, what was
+ * done next.
+ * @return the number of slices taken since the last call, whoever took them; an error that the
+ * library's thread had meanwhile; -ENODATA: a recording is at its end.
  */
 WATT_API int watt_session_dispatch(struct watt_session *ses);
 /**
- * Dispatches for @p timeout_ms, of the recorded time on a recording, then returns 0; -ENODATA: a
- * recording ends before.
+ * Waits for @p timeout_ms, of the recorded time on a recording, and does what is due meanwhile.
+ * Signals do not end it. 0; an error as of dispatch(); -ENODATA: a recording ends before.
  */
 WATT_API int watt_session_wait(struct watt_session *ses, uint32_t timeout_ms);
 /**
  * Takes a sweep and a reading of every fast channel now, and waits until all tasks that began
  * to die before are accounted and the fast domains are attributed up to now.
  *
- * @return 0; -ETIMEDOUT: @p timeout_ms was not enough (what is missing stays unattributed);
- * -ENODATA: a recording ends before.
+ * @return 0; more than 0: enum watt_flush_loss: all that will ever come is there, and something
+ * was lost since the flush before; -ETIMEDOUT: @p timeout_ms was not enough (what is missing stays
+ * unattributed; the log says at level INFO what it is); -ENODATA: a recording ends before.
  */
 WATT_API int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms);
 
@@ -130,7 +163,7 @@ WATT_API int watt_session_snapshot(struct watt_session *ses, struct watt_snapsho
  * domain whose sensor answers: dispatches until all of it is attributed, and attributes nothing
  * that is later before it is taken. A sensor that fails, or is silent for longer than its period,
  * delay and window can explain, is not waited for: its domain's status says so, and its t_ns lies
- * before the snapshot's. Times must not go back from call to call.
+ * before the snapshot's. Times must not go back from call to call; one thread at a time is served.
  *
  * @param t_ns  CLOCK_MONOTONIC; of a recording, in the recorded time.
  * @return 0; -ETIMEDOUT: @p timeout_ms was not enough, ask again with the same time (what a

@@ -117,15 +117,23 @@ static void add_source(struct watt_bundle *bundle, const struct watt_bundle_opts
 	bundle->sources[bundle->n_sources++] = power;
 }
 
-static uint32_t choose_ring_size(const struct watt_bundle *bundle)
+/* Samples that come in RING_SPAN_NS at most. */
+static uint64_t count_samples(const struct watt_bundle *bundle)
 {
-	uint64_t want = 0;
-	uint32_t size = RING_MIN;
+	uint64_t n = 0;
 	size_t i;
 
 	for (i = 0; i < bundle->n_groups; i++)
-		want += bundle->groups[i].n *
-			(RING_SPAN_NS / bundle->groups[i].schedule.period_ns + 1);
+		n += bundle->groups[i].n *
+		     (RING_SPAN_NS / bundle->groups[i].schedule.period_ns + 1);
+	return n;
+}
+
+static uint32_t choose_ring_size(const struct watt_bundle *bundle)
+{
+	uint64_t want = count_samples(bundle);
+	uint32_t size = RING_MIN;
+
 	while (size < want && size < RING_MAX)
 		size *= 2;
 	return size;
@@ -287,6 +295,13 @@ void watt_bundle_skip(struct watt_bundle *bundle, uint64_t now_ns)
 }
 
 /* ---- the consumer ---- */
+
+uint64_t watt_bundle_room_ns(const struct watt_bundle *bundle)
+{
+	uint64_t n = count_samples(bundle);
+
+	return n ? RING_SPAN_NS * ((uint64_t)bundle->ring.mask + 1) / n : UINT64_MAX;
+}
 
 size_t watt_bundle_fetch(struct watt_bundle *bundle, struct watt_sample *ret, size_t n)
 {

@@ -49,6 +49,8 @@ void watt_bundle_skip(struct watt_bundle *bundle, uint64_t now_ns);
 
 /* ---- the consumer ---- */
 
+/* For how long the ring has room when nobody fetches. */
+uint64_t watt_bundle_room_ns(const struct watt_bundle *bundle);
 size_t watt_bundle_fetch(struct watt_bundle *bundle, struct watt_sample *ret, size_t n);
 /* From now on, nobody wants the channel of that number from here. */
 void watt_bundle_retire(struct watt_bundle *bundle, uint32_t number);

@@ -736,12 +736,33 @@ uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns)
 	return due_ns;
 }
 
-int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns)
+void watt_engine_ask_now(struct watt_engine *engine)
+{
+	if (engine->fast)
+		watt_reader_ask_now(engine->fast->reader);
+}
+
+int watt_engine_wait_now(struct watt_engine *engine, uint64_t timeout_ns)
 {
 	if (!engine->fast)
 		return 0;
-	watt_reader_ask_now(engine->fast->reader);
 	return watt_reader_wait_now(engine->fast->reader, watt_now_ns() + timeout_ns);
+}
+
+int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns)
+{
+	watt_engine_ask_now(engine);
+	return watt_engine_wait_now(engine, timeout_ns);
+}
+
+uint64_t watt_engine_room_ns(const struct watt_engine *engine)
+{
+	uint64_t room_ns = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < engine->n_bundles; i++)
+		room_ns = WATT_MIN(room_ns, watt_bundle_room_ns(engine->bundles[i]->bundle));
+	return room_ns;
 }
 
 /* ---- what others see ---- */

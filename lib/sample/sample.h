@@ -76,10 +76,16 @@ int watt_engine_stop(struct watt_engine *engine);
  */
 uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns);
 /*
- * Has every group of the fast thread read once, now, and returns when that is done (without
- * threads the caller reads). Blocking sources are not asked. -ETIMEDOUT after timeout_ns.
+ * Asks the fast thread to read every group of its own once, now (without threads the caller
+ * reads). Blocking sources are not asked.
  */
+void watt_engine_ask_now(struct watt_engine *engine);
+/* Waits until that is done; any thread. 0; -ETIMEDOUT after timeout_ns. */
+int watt_engine_wait_now(struct watt_engine *engine, uint64_t timeout_ns);
+/* Both. */
 int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns);
+/* For how long the rings have room when nobody fetches; UINT64_MAX: for ever. */
+uint64_t watt_engine_room_ns(const struct watt_engine *engine);
 
 /* Takes up to n samples that have arrived, oldest first per thread. Consumer's thread only. */
 size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, size_t n);

@@ -85,10 +85,7 @@ static void library_begin(void)
 
 static void library_wait(uint32_t ms)
 {
-	uint64_t end_ns = load_now_ns() + ms * 1000000ULL;
-
-	while (load_now_ns() < end_ns)
-		watt_session_wait(session, 50);
+	watt_session_wait(session, ms);
 }
 
 static size_t library_domain(int package_id)

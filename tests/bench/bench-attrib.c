@@ -100,6 +100,7 @@ static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz
 		.sysfs_root = sysfs,
 		.sources = "powercap",
 		.slice_us = 1000000 / rate_hz,
+		.is_driven = 1,
 		.log = log_line,
 	};
 	struct watt_session *ses;

@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include <wattribute/wattribute.h>
 
@@ -21,6 +24,16 @@ static struct watt_session *open_synth(void)
 
 	assert_int_equal(watt_session_open(&opts, &ses), 0);
 	assert_non_null(ses);
+	return ses;
+}
+
+static struct watt_session *open_driven(void)
+{
+	struct watt_session_opts opts = synth_opts();
+	struct watt_session *ses = NULL;
+
+	opts.is_driven = 1;
+	assert_int_equal(watt_session_open(&opts, &ses), 0);
 	return ses;
 }
 
@@ -83,7 +96,7 @@ static void test_out_of_range(void **state)
 	assert_int_equal(watt_session_get_sample(ses, n_channels, &sample), -EINVAL);
 	assert_int_equal(watt_session_get_sample(ses, 0, &sample), -ENODATA); /* not started */
 	assert_int_equal(watt_session_get_reader_stats(ses, n_channels, &stats), -EINVAL);
-	assert_int_equal(watt_session_dispatch(ses), 0); /* nothing is due */
+	assert_int_equal(watt_session_dispatch(ses), 0); /* nothing was done */
 	assert_int_equal(watt_session_start(ses), 0);
 	assert_int_equal(watt_session_start(ses), -EALREADY);
 	assert_int_equal(watt_session_get_sample(ses, 0, &sample), 0);
@@ -216,6 +229,255 @@ static void test_snapshots_at_times(void **state)
 	watt_session_close(ses);
 }
 
+/* ---- who does the work ---- */
+
+#define SLEEP_NS 2600000000LL
+/* The three rails of the machine's fixture that its energy is the sum of: mV times mA. */
+#define ORIN_UW (19848LL * (152 + 96) + 4968LL * 912)
+
+static struct watt_session *open_orin(uint32_t slice_us, uint32_t is_driven)
+{
+	struct watt_session_opts opts = { .sz = sizeof(opts),
+					  .sysfs_root = fixture("jetson-agx-orin", "sys"),
+					  .sources = "hwmon",
+					  .usage = "synth",
+					  .slice_us = slice_us,
+					  .period_us = 1000,
+					  .is_driven = is_driven };
+	struct watt_session *ses = NULL;
+
+	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	return ses;
+}
+
+/* A snapshot of all that happened up to now, in every domain. */
+static struct watt_snapshot *snapshot_now(struct watt_session *ses)
+{
+	uint64_t now_ns = watt_session_get_time_ns(ses);
+	struct watt_snapshot *snap = NULL;
+
+	assert_int_equal(watt_session_flush(ses, 60000), 0);
+	assert_int_equal(watt_session_snapshot_at(ses, now_ns, 60000, &snap), 0);
+	assert_true(watt_snapshot_get_time_ns(snap) >= now_ns);
+	assert_int_equal(watt_snapshot_get_quality(snap)->lost_samples, 0);
+	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+	return snap;
+}
+
+static int64_t orin_nj(int64_t t_ns)
+{
+	return (int64_t)((double)ORIN_UW * (double)t_ns / 1e6);
+}
+
+/* The power of the fixture never changes, so that the energy of a window is known. */
+static void check_orin(struct watt_session *ses)
+{
+	struct watt_snapshot *snap = snapshot_now(ses);
+	int64_t sum_nj = 0, dt_ns, gap_ns = 0;
+	size_t d;
+
+	dt_ns = (int64_t)(watt_snapshot_get_time_ns(snap) -
+			  watt_snapshot_get_window_start_ns(snap));
+	assert_true(dt_ns >= SLEEP_NS);
+	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
+		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
+		int64_t known_ns = (int64_t)s->window_ns - (int64_t)s->gap_ns;
+
+		/* a busy machine may not have read for a while, and says so */
+		if (dt_ns - known_ns > gap_ns)
+			gap_ns = dt_ns - known_ns;
+		if (watt_snapshot_get_domain(snap, d)->is_summed)
+			sum_nj += s->window_nj;
+	}
+	assert_in_range(sum_nj, orin_nj(dt_ns - gap_ns) - 1000, orin_nj(dt_ns) + 1000);
+	watt_snapshot_unref(snap);
+}
+
+/* 1 kHz, longer than the readers' rings have room for: with slices, driven, and between slices. */
+static void test_nobody_comes(void **state)
+{
+	struct watt_session *sessions[] = { open_orin(50000, 0), open_orin(50000, 1),
+					    open_orin(60000000, 0), open_orin(60000000, 1) };
+	struct timespec pause = { .tv_sec = SLEEP_NS / 1000000000,
+				  .tv_nsec = SLEEP_NS % 1000000000 };
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(watt_session_start(sessions[i]), 0);
+		assert_int_equal(watt_session_wait(sessions[i], 20), 0);
+		watt_snapshot_unref(snapshot_now(sessions[i]));
+		assert_true(watt_session_dispatch(sessions[i]) >= 0);
+	}
+	nanosleep(&pause, NULL);
+	assert_true(watt_session_dispatch(sessions[0]) > 1);
+	assert_true(watt_session_dispatch(sessions[1]) > 1);
+	for (i = 0; i < 4; i++) {
+		check_orin(sessions[i]);
+		watt_session_close(sessions[i]);
+	}
+}
+
+/* Whoever polls and dispatches gets to know of every slice, whether it drives or not. */
+static void test_event_loop(void **state)
+{
+	struct watt_session *sessions[] = { open_synth(), open_driven() };
+	size_t i;
+	int n;
+
+	for (i = 0; i < 2; i++) {
+		struct pollfd pfd = { .fd = watt_session_get_fd(sessions[i]), .events = POLLIN };
+
+		assert_int_equal(poll(&pfd, 1, 0), 0);
+		assert_int_equal(watt_session_start(sessions[i]), 0);
+		for (n = 0; n < 5;) {
+			int r;
+
+			assert_int_equal(poll(&pfd, 1, 60000), 1);
+			r = watt_session_dispatch(sessions[i]);
+			assert_true(r >= 0);
+			n += r;
+		}
+		watt_session_close(sessions[i]);
+	}
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+static void *send_signals(void *data)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		usleep(2000);
+		pthread_kill(*(pthread_t *)data, SIGUSR1);
+	}
+	return NULL;
+}
+
+/* Signals neither end a wait nor shorten it. */
+static void test_signals(void **state)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	pthread_t self = pthread_self(), thread;
+	size_t i;
+
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	for (i = 0; i < 2; i++) {
+		struct watt_session *ses = i ? open_driven() : open_synth();
+		uint64_t begin_ns;
+
+		assert_int_equal(watt_session_start(ses), 0);
+		begin_ns = watt_session_get_time_ns(ses);
+		assert_int_equal(pthread_create(&thread, NULL, send_signals, &self), 0);
+		assert_int_equal(watt_session_wait(ses, 60), 0);
+		assert_true(watt_session_get_time_ns(ses) >= begin_ns + 60000000);
+		assert_true(watt_session_flush(ses, 60000) >= 0);
+		pthread_join(thread, NULL);
+		watt_session_close(ses);
+	}
+}
+
+struct asker {
+	struct watt_session *ses;
+	uint64_t end_ns;
+	int kind;
+};
+
+static void ask(struct watt_session *ses, int kind)
+{
+	struct watt_snapshot *snap = NULL;
+	struct watt_reader_stats stats;
+	struct watt_sample sample;
+	struct watt_mark mark;
+	uint64_t id;
+
+	switch (kind) {
+	case 0:
+		assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+		assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+		watt_snapshot_unref(snap);
+		break;
+	case 1:
+		assert_true(watt_session_dispatch(ses) >= 0);
+		assert_int_equal(watt_session_get_sample(ses, 0, &sample), 0);
+		assert_int_equal(watt_session_get_reader_stats(ses, 0, &stats), 0);
+		assert_non_null(watt_session_get_domain(ses, 0));
+		break;
+	case 2:
+		assert_true(watt_session_flush(ses, 60000) >= 0);
+		assert_int_equal(watt_session_track(ses, UINT32_MAX, &id), -ESRCH);
+		break;
+	default:
+		assert_int_equal(watt_session_snapshot_at(ses, watt_session_get_time_ns(ses), 60000,
+							  &snap),
+				 0);
+		watt_snapshot_unref(snap);
+		assert_int_equal(watt_mark_send(watt_session_get_marks_address(ses),
+						&(struct watt_mark){ .label = "x" }),
+				 0);
+		while (watt_session_next_mark(ses, &mark) == 0)
+			assert_string_equal(mark.label, "x");
+		assert_int_equal(watt_session_wait(ses, 1), 0);
+	}
+}
+
+static void *ask_all_the_time(void *data)
+{
+	const struct asker *asker = data;
+
+	do
+		ask(asker->ses, asker->kind);
+	while (watt_session_get_time_ns(asker->ses) < asker->end_ns);
+	return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+	size_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		struct watt_session *ses = k ? open_driven() : open_synth();
+		struct asker askers[8];
+		pthread_t threads[8];
+
+		assert_int_equal(watt_session_start(ses), 0);
+		for (i = 0; i < 8; i++) {
+			askers[i] = (struct asker){ ses, watt_session_get_time_ns(ses) + 200000000,
+						    (int)(i % 4) };
+			assert_int_equal(
+				pthread_create(&threads[i], NULL, ask_all_the_time, &askers[i]), 0);
+		}
+		for (i = 0; i < 8; i++)
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+		watt_session_close(ses);
+	}
+}
+
+/* A child that executes something has no part in the session, which goes on. */
+static void test_fork(void **state)
+{
+	struct watt_session *ses = open_synth();
+	int i, status;
+
+	assert_int_equal(watt_session_start(ses), 0);
+	for (i = 0; i < 5; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			execl("/bin/true", "true", (char *)NULL);
+			_exit(127);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		assert_int_equal(watt_session_wait(ses, 15), 0);
+		assert_true(watt_session_dispatch(ses) > 0);
+	}
+	watt_session_close(ses);
+}
+
 /* Takes a mark of this process, and a snapshot that ends there. */
 static struct watt_snapshot *mark_and_cut(struct watt_session *ses, const char *label)
 {
@@ -269,7 +531,7 @@ static void test_phases(void **state)
 /* Who never asks for marks loses the oldest and nothing else. */
 static void test_marks_are_kept_within_bounds(void **state)
 {
-	struct watt_session *ses = open_synth();
+	struct watt_session *ses = open_driven();
 	struct watt_mark mark = { 0 };
 	int i, n = 0;
 
@@ -298,6 +560,11 @@ int main(void)
 		cmocka_unit_test(test_out_of_range),
 		cmocka_unit_test(test_measures),
 		cmocka_unit_test(test_snapshot_before_start),
+		cmocka_unit_test(test_nobody_comes),
+		cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_fork),
 	};
 
 	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
