@@ -183,7 +183,7 @@ static int take_all(struct request *request, int argc, char **argv)
 /* ---- the picture ---- */
 
 /* "run.watt - host - 2026-11-21 13:00:05 UTC - 5m 20s in windows of 500 ms - simulated" */
-static char *subtitle_of(const struct recorded *recorded, const struct series *series)
+static char *subtitle_of(const struct recorded *recorded, const struct watt_series *series)
 {
 	const struct watt_recording_info *info = recorded->info;
 	time_t start_s = (time_t)(info->start_realtime_ns / 1000000000);
@@ -195,16 +195,19 @@ static char *subtitle_of(const struct recorded *recorded, const struct series *s
 
 	if (gmtime_r(&start_s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	for (d = 0; d < series->n_domains; d++)
-		if (series->last.domains[d]->is_partition &&
-		    series->last.domains[d]->origin > origin)
-			origin = series->last.domains[d]->origin;
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		if (watt_series_get_domain(series, d)->is_partition &&
+		    watt_series_get_domain(series, d)->origin > origin)
+			origin = watt_series_get_domain(series, d)->origin;
 	return xasprintf("%s%s%s%s%s%s \u00b7 %s \u00b7 %s in windows of %s \u00b7 %s",
 			 slash ? slash + 1 : recorded->path, *info->command ? " \u00b7 " : "",
 			 info->command, *info->host ? " \u00b7 " : "", info->host,
 			 recorded->info->is_complete ? "" : " (unfinished)", when,
-			 units_elapsed(length, (double)(series->end_ns - series->start_ns) / 1e9),
-			 units_time(window, (double)series->window_ns / 1e9, 3),
+			 units_elapsed(length, (double)(watt_series_get_info(series)->end_ns -
+							watt_series_get_info(series)->start_ns) /
+						       1e9),
+			 units_time(window, (double)watt_series_get_info(series)->window_ns / 1e9,
+				    3),
 			 watt_origin_name(origin));
 }
 
@@ -271,7 +274,7 @@ static int write_plot(const struct request *request, const struct plot *plot)
 static int draw(struct request *request, struct recorded *recorded)
 {
 	struct watt_windows_opts plan = recorded_plan(recorded, request->excerpt.window_ns);
-	struct series series;
+	struct watt_series *series = NULL;
 	struct plot plot;
 	int r;
 
@@ -279,22 +282,20 @@ static int draw(struct request *request, struct recorded *recorded)
 	r = recorded_replay(recorded, &request->common.session);
 	if (r < 0)
 		return r;
-	series_init(&series, 0);
-	r = series_read(&series, recorded->ses, &plan);
+	r = watt_series_read(recorded->ses, &plan, 0, &series);
 	if (r < 0) {
 		message_error("cannot read %s: %s", recorded->path, strerror(-r));
 	} else {
-		series_finish(&series);
-		r = plot_make(&plot, &series, recorded->marks, recorded->n_marks, &request->opts);
+		r = plot_make(&plot, series, recorded->marks, recorded->n_marks, &request->opts);
 		if (r == 0) {
 			free(plot.subtitle);
-			plot.subtitle = subtitle_of(recorded, &series);
+			plot.subtitle = subtitle_of(recorded, series);
 			add_losses(&plot, recorded);
 			r = write_plot(request, &plot);
 			plot_done(&plot);
 		}
 	}
-	series_done(&series);
+	watt_series_free(series);
 	return r;
 }
 

@@ -45,7 +45,7 @@ static const char help_text[] =
 struct report_options {
 	struct options common;
 	struct report_request request;
-	enum ranking_group group;
+	enum watt_ranking_group group;
 	uint64_t rows;
 	const char *output; /* NULL: standard output */
 	const char *other;  /* NULL: nothing is compared */
@@ -61,13 +61,16 @@ enum {
 
 static int take_group(struct report_options *opts, const char *text)
 {
-	int group = ranking_group_of(text);
+	const char *name;
+	int group;
 
-	if (group < 0)
-		return options_bad_value("--group", text,
-					 "process, name, container, pod, unit, user or cgroup");
-	opts->group = (enum ranking_group)group;
-	return 0;
+	for (group = 0; (name = watt_ranking_group_name((enum watt_ranking_group)group)); group++)
+		if (strcmp(name, text) == 0) {
+			opts->group = (enum watt_ranking_group)group;
+			return 0;
+		}
+	return options_bad_value("--group", text,
+				 "process, name, container, pod, unit, user or cgroup");
 }
 
 static int take_own(void *data, int code)
@@ -178,14 +181,18 @@ static int write_output(const struct report *report, const struct report_options
 	return r;
 }
 
-static void compare(struct report *report)
+static int compute(struct report *report)
 {
-	const struct comparison_source sources[2] = {
-		{ &report->run->series, &report->run->phases },
-		{ &report->other->series, &report->other->phases },
-	};
+	const struct report_run *run = report->run, *other = report->other;
+	int r;
 
-	comparison_build(&report->comparison, sources);
+	r = watt_ranking_build(run->series, run->phases, report->group, &report->ranking);
+	if (r == 0 && other)
+		r = watt_comparison_build(run->series, run->phases, other->series, other->phases,
+					  &report->comparison);
+	if (r < 0)
+		message_error("cannot report: %s", strerror(-r));
+	return r;
 }
 
 static int run_report(const struct report_options *opts)
@@ -194,7 +201,7 @@ static int run_report(const struct report_options *opts)
 	struct report_request whole = { .excerpt.window_ns = opts->request.excerpt.window_ns,
 					.session = opts->request.session };
 	struct report_run run = { 0 }, other = { 0 };
-	struct report report = { .run = &run, .n_shown = (size_t)opts->rows };
+	struct report report = { .run = &run, .group = opts->group, .n_shown = (size_t)opts->rows };
 	int r;
 
 	r = report_load(&run, opts->path, &opts->request);
@@ -202,14 +209,12 @@ static int run_report(const struct report_options *opts)
 		report.other = &other;
 		r = report_load(&other, opts->other, &whole);
 	}
-	if (r == 0) {
-		ranking_build(&report.ranking, opts->group, &run.series, &run.phases.whole);
-		if (report.other)
-			compare(&report);
+	if (r == 0)
+		r = compute(&report);
+	if (r == 0)
 		r = write_output(&report, opts);
-	}
-	ranking_done(&report.ranking);
-	comparison_done(&report.comparison);
+	watt_ranking_free(report.ranking);
+	watt_comparison_free(report.comparison);
 	report_run_done(&other);
 	report_run_done(&run);
 	return r < 0 ? STATUS_FAILURE : STATUS_OK;

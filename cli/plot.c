@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "message.h"
+#include "view.h"
 #include "xalloc.h"
 
 /* A panel while it is made: which domains it is the sum of, and who has a line. */
 struct making {
-	const struct series *series;
+	const struct watt_series *series;
 	const bool *is_part; /* per domain */
 	size_t *line_of;     /* per entity: its line; SIZE_MAX: none */
 	struct plot_panel *panel;
@@ -54,7 +55,7 @@ static int by_energy(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static char *label_of(const struct series_entity *entity)
+static char *label_of(const struct watt_series_entity *entity)
 {
 	if (entity->kind == WATT_ENTITY_EXITED)
 		return xasprintf("%s (exited)", entity->name);
@@ -68,7 +69,7 @@ static int64_t energy_of(const struct making *making, const int64_t *energy_nj)
 	int64_t sum_nj = 0;
 	size_t d;
 
-	for (d = 0; d < making->series->n_domains; d++)
+	for (d = 0; d < watt_series_get_info(making->series)->n_domains; d++)
 		if (making->is_part[d])
 			sum_nj += energy_nj[d];
 	return sum_nj;
@@ -77,13 +78,15 @@ static int64_t energy_of(const struct making *making, const int64_t *energy_nj)
 /* Gives the top ones a line each, and all others one together. */
 static void choose_lines(struct making *making, size_t top)
 {
-	const struct series *series = making->series;
-	auto_free struct rank *ranks = xcalloc(series->n_entities, sizeof(*ranks));
-	size_t i, n = 0, line, n_windows = series->n_windows;
+	const struct watt_series *series = making->series;
+	auto_free struct rank *ranks =
+		xcalloc(watt_series_get_info(series)->n_entities, sizeof(*ranks));
+	size_t i, n = 0, line, n_windows = watt_series_get_info(series)->n_windows;
 
-	making->line_of = xcalloc(series->n_entities, sizeof(*making->line_of));
-	for (i = 0; i < series->n_entities; i++) {
-		const struct series_entity *entity = &series->entities[i];
+	making->line_of =
+		xcalloc(watt_series_get_info(series)->n_entities, sizeof(*making->line_of));
+	for (i = 0; i < watt_series_get_info(series)->n_entities; i++) {
+		const struct watt_series_entity *entity = watt_series_get_entity(series, i);
 
 		making->line_of[i] = SIZE_MAX;
 		if (view_is_user(entity->kind) && energy_of(making, entity->energy_nj) != 0)
@@ -91,7 +94,8 @@ static void choose_lines(struct making *making, size_t top)
 	}
 	qsort(ranks, n, sizeof(*ranks), by_energy);
 	for (i = 0; i < n && i < top; i++) {
-		const struct series_entity *entity = &series->entities[ranks[i].index];
+		const struct watt_series_entity *entity =
+			watt_series_get_entity(series, ranks[i].index);
 
 		if (!entity->is_others)
 			making->line_of[ranks[i].index] =
@@ -111,10 +115,10 @@ static void choose_lines(struct making *making, size_t top)
 /* ---- power ---- */
 
 /* Adds nJ of a domain to a line, in a window; where nothing is known of any domain: NAN. */
-static void add_power(struct plot_line *line, size_t window, const struct series_energy *domain,
-		      int64_t energy_nj)
+static void add_power(struct plot_line *line, size_t window,
+		      const struct watt_series_energy *domain, int64_t energy_nj)
 {
-	double power_w = series_power_w(domain, energy_nj);
+	double power_w = watt_series_power_w(domain, energy_nj);
 
 	if (isnan(power_w))
 		return;
@@ -124,33 +128,33 @@ static void add_power(struct plot_line *line, size_t window, const struct series
 
 static void add_cells(struct making *making, size_t w)
 {
-	const struct series *series = making->series;
-	const struct series_window *window = &series->windows[w];
-	size_t i, d, n = series->n_domains;
+	const struct watt_series *series = making->series;
+	const struct watt_series_window *window = watt_series_get_window(series, w);
+	size_t i, d, n = watt_series_get_info(series)->n_domains;
 
-	for (i = 0; i < window->cells.n; i++) {
-		size_t line = making->line_of[window->cells.entity[i]];
+	for (i = 0; i < window->n_cells; i++) {
+		size_t line = making->line_of[window->entity_index[i]];
 
 		if (line == SIZE_MAX)
 			continue;
 		for (d = 0; d < n; d++)
 			if (making->is_part[d])
 				add_power(&making->panel->lines[line], w, &window->domains[d],
-					  window->cells.energy_nj[i * n + d]);
+					  window->energy_nj[i * n + d]);
 	}
 }
 
 /* Of the domains that are known at any time: how many are, and are not, in a window. */
-static void count_known(const struct series *series, const bool *is_part, size_t w,
+static void count_known(const struct watt_series *series, const bool *is_part, size_t w,
 			size_t *ret_known, size_t *ret_missing)
 {
 	size_t d;
 
 	*ret_known = *ret_missing = 0;
-	for (d = 0; d < series->n_domains; d++) {
-		if (!is_part[d] || !series_is_known(&series->totals[d]))
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+		if (!is_part[d] || watt_series_get_total(series, d)->known_ns == 0)
 			continue;
-		if (series_is_known(&series->windows[w].domains[d]))
+		if (watt_series_get_window(series, w)->domains[d].known_ns > 0)
 			++*ret_known;
 		else
 			++*ret_missing;
@@ -159,18 +163,20 @@ static void count_known(const struct series *series, const bool *is_part, size_t
 
 static void fill_lines(struct making *making)
 {
-	const struct series *series = making->series;
+	const struct watt_series *series = making->series;
 	struct plot_panel *panel = making->panel;
 	size_t total, idle, unattributed, known, missing, w, d, i;
 
-	unattributed =
-		add_line(panel, series->n_windows, PLOT_UNATTRIBUTED, xstrdup("unattributed"));
-	idle = add_line(panel, series->n_windows, PLOT_IDLE, xstrdup("idle"));
-	total = add_line(panel, series->n_windows, PLOT_TOTAL, xstrdup("total"));
-	for (w = 0; w < series->n_windows; w++) {
+	unattributed = add_line(panel, watt_series_get_info(series)->n_windows, PLOT_UNATTRIBUTED,
+				xstrdup("unattributed"));
+	idle = add_line(panel, watt_series_get_info(series)->n_windows, PLOT_IDLE, xstrdup("idle"));
+	total = add_line(panel, watt_series_get_info(series)->n_windows, PLOT_TOTAL,
+			 xstrdup("total"));
+	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
 		add_cells(making, w);
-		for (d = 0; d < series->n_domains; d++) {
-			const struct series_energy *domain = &series->windows[w].domains[d];
+		for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+			const struct watt_series_energy *domain =
+				&watt_series_get_window(series, w)->domains[d];
 
 			if (!making->is_part[d])
 				continue;
@@ -203,7 +209,7 @@ static void drop_empty(struct plot_panel *panel)
 	panel->n_lines = n;
 }
 
-static void make_panel(struct plot *plot, const struct series *series, const bool *is_part,
+static void make_panel(struct plot *plot, const struct watt_series *series, const bool *is_part,
 		       char *title, const struct plot_opts *opts, bool is_stacked)
 {
 	struct making making = { .series = series, .is_part = is_part };
@@ -218,12 +224,12 @@ static void make_panel(struct plot *plot, const struct series *series, const boo
 
 /* ---- what is shown ---- */
 
-static bool has_energy(const struct series *series, const bool *is_part)
+static bool has_energy(const struct watt_series *series, const bool *is_part)
 {
 	size_t d;
 
-	for (d = 0; d < series->n_domains; d++)
-		if (is_part[d] && series_is_known(&series->totals[d]))
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		if (is_part[d] && watt_series_get_total(series, d)->known_ns > 0)
 			return true;
 	return false;
 }
@@ -234,10 +240,10 @@ static int32_t package_of(const struct watt_domain *domain)
 }
 
 /* A panel for each package that has domains of the kind, in their order. */
-static void make_packages(struct plot *plot, const struct series *series,
+static void make_packages(struct plot *plot, const struct watt_series *series,
 			  const struct plot_opts *opts, enum watt_domain_kind kind)
 {
-	auto_free bool *is_part = xcalloc(series->n_domains, sizeof(bool));
+	auto_free bool *is_part = xcalloc(watt_series_get_info(series)->n_domains, sizeof(bool));
 	int64_t last = -1;
 
 	for (;;) {
@@ -245,8 +251,8 @@ static void make_packages(struct plot *plot, const struct series *series,
 		const char *path = NULL;
 		size_t d, n = 0;
 
-		for (d = 0; d < series->n_domains; d++) {
-			const struct watt_domain *domain = series->last.domains[d];
+		for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+			const struct watt_domain *domain = watt_series_get_domain(series, d);
 
 			if (domain->kind == kind && package_of(domain) > last &&
 			    package_of(domain) < next)
@@ -254,8 +260,8 @@ static void make_packages(struct plot *plot, const struct series *series,
 		}
 		if (next == INT64_MAX)
 			return;
-		for (d = 0; d < series->n_domains; d++) {
-			const struct watt_domain *domain = series->last.domains[d];
+		for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+			const struct watt_domain *domain = watt_series_get_domain(series, d);
 
 			is_part[d] = domain->kind == kind && package_of(domain) == next;
 			if (is_part[d] && n++ == 0)
@@ -270,42 +276,46 @@ static void make_packages(struct plot *plot, const struct series *series,
 	}
 }
 
-static void make_processes(struct plot *plot, const struct series *series,
+static void make_processes(struct plot *plot, const struct watt_series *series,
 			   const struct plot_opts *opts)
 {
-	auto_free bool *is_part = xcalloc(series->n_domains, sizeof(bool));
+	auto_free bool *is_part = xcalloc(watt_series_get_info(series)->n_domains, sizeof(bool));
 	size_t d;
 
-	for (d = 0; d < series->n_domains; d++)
-		is_part[d] = series->last.domains[d]->is_partition;
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		is_part[d] = watt_series_get_domain(series, d)->is_partition;
 	if (has_energy(series, is_part))
 		make_panel(plot, series, is_part, xstrdup("machine"), opts, opts->is_stacked != 0);
 }
 
 /* The domains with the most energy, in the order of the tree. */
-static void choose_domains(const struct series *series, bool *chosen, size_t top, bool is_stacked)
+static void choose_domains(const struct watt_series *series, bool *chosen, size_t top,
+			   bool is_stacked)
 {
-	auto_free struct rank *ranks = xcalloc(series->n_domains, sizeof(*ranks));
+	auto_free struct rank *ranks =
+		xcalloc(watt_series_get_info(series)->n_domains, sizeof(*ranks));
 	size_t i, n = 0;
 
-	for (i = 0; i < series->n_domains; i++)
-		if (series_is_known(&series->totals[i]) &&
-		    (!is_stacked || series->last.domains[i]->is_partition))
-			ranks[n++] = (struct rank){ i, series->totals[i].energy_nj };
+	for (i = 0; i < watt_series_get_info(series)->n_domains; i++)
+		if (watt_series_get_total(series, i)->known_ns > 0 &&
+		    (!is_stacked || watt_series_get_domain(series, i)->is_partition))
+			ranks[n++] =
+				(struct rank){ i, watt_series_get_total(series, i)->energy_nj };
 	qsort(ranks, n, sizeof(*ranks), by_energy);
 	/* Areas are of everything: what is left out would be missing from the sum. */
 	for (i = 0; i < n && (is_stacked || i < top); i++)
 		chosen[ranks[i].index] = true;
 }
 
-static void fill_domain(struct plot_line *line, const struct series *series, size_t d)
+static void fill_domain(struct plot_line *line, const struct watt_series *series, size_t d)
 {
 	size_t w;
 
-	for (w = 0; w < series->n_windows; w++) {
-		const struct series_energy *domain = &series->windows[w].domains[d];
+	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
+		const struct watt_series_energy *domain =
+			&watt_series_get_window(series, w)->domains[d];
 
-		if (series_is_known(domain))
+		if (domain->known_ns > 0)
 			add_power(line, w, domain, domain->energy_nj);
 		else
 			line->power_w[w] = NAN;
@@ -313,18 +323,18 @@ static void fill_domain(struct plot_line *line, const struct series *series, siz
 }
 
 static void fill_total(struct plot_panel *panel, struct plot_line *line,
-		       const struct series *series)
+		       const struct watt_series *series)
 {
-	auto_free bool *is_part = xcalloc(series->n_domains, sizeof(bool));
+	auto_free bool *is_part = xcalloc(watt_series_get_info(series)->n_domains, sizeof(bool));
 	size_t w, d, known, missing;
 
-	for (d = 0; d < series->n_domains; d++)
-		is_part[d] = series->last.domains[d]->is_partition;
-	for (w = 0; w < series->n_windows; w++) {
-		for (d = 0; d < series->n_domains; d++)
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		is_part[d] = watt_series_get_domain(series, d)->is_partition;
+	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
+		for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
 			if (is_part[d])
-				add_power(line, w, &series->windows[w].domains[d],
-					  series->windows[w].domains[d].energy_nj);
+				add_power(line, w, &watt_series_get_window(series, w)->domains[d],
+					  watt_series_get_window(series, w)->domains[d].energy_nj);
 		count_known(series, is_part, w, &known, &missing);
 		panel->is_partial[w] = known && missing;
 		if (!known)
@@ -332,28 +342,29 @@ static void fill_total(struct plot_panel *panel, struct plot_line *line,
 	}
 }
 
-static void make_domains(struct plot *plot, const struct series *series,
+static void make_domains(struct plot *plot, const struct watt_series *series,
 			 const struct plot_opts *opts)
 {
-	auto_free bool *chosen = xcalloc(series->n_domains, sizeof(bool));
+	auto_free bool *chosen = xcalloc(watt_series_get_info(series)->n_domains, sizeof(bool));
 	struct plot_panel *panel;
 	size_t d, line, n = 0;
 
 	choose_domains(series, chosen, opts->top, opts->is_stacked > 0);
-	for (d = 0; d < series->n_domains; d++)
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
 		n += chosen[d];
 	if (!n)
 		return;
 	panel = add_panel(plot, xstrdup("domains"), opts->is_stacked > 0);
 	panel->is_partial = xcalloc(plot->n_windows, sizeof(bool));
-	for (d = 0; d < series->n_domains; d++) {
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
 		if (!chosen[d])
 			continue;
-		line = add_line(panel, series->n_windows, PLOT_SERIES,
-				xstrdup(series->last.domains[d]->path));
+		line = add_line(panel, watt_series_get_info(series)->n_windows, PLOT_SERIES,
+				xstrdup(watt_series_get_domain(series, d)->path));
 		fill_domain(&panel->lines[line], series, d);
 	}
-	line = add_line(panel, series->n_windows, PLOT_TOTAL, xstrdup("machine"));
+	line = add_line(panel, watt_series_get_info(series)->n_windows, PLOT_TOTAL,
+			xstrdup("machine"));
 	fill_total(panel, &panel->lines[line], series);
 	/* One domain is the machine. */
 	if (n == 1 && panel->lines[0].energy_j == panel->lines[line].energy_j) {
@@ -370,15 +381,16 @@ static double since_s(const struct plot_opts *opts, uint64_t t_ns)
 	return (double)(int64_t)(t_ns - opts->begin_ns) / 1e9;
 }
 
-static void copy_times(struct plot *plot, const struct series *series, const struct plot_opts *opts)
+static void copy_times(struct plot *plot, const struct watt_series *series,
+		       const struct plot_opts *opts)
 {
 	size_t w;
 
-	plot->n_windows = series->n_windows;
+	plot->n_windows = watt_series_get_info(series)->n_windows;
 	plot->t_s = xcalloc(plot->n_windows + 1, sizeof(*plot->t_s));
 	for (w = 0; w < plot->n_windows; w++)
-		plot->t_s[w] = since_s(opts, series->windows[w].t0_ns);
-	plot->t_s[w] = since_s(opts, series->end_ns);
+		plot->t_s[w] = since_s(opts, watt_series_get_window(series, w)->t0_ns);
+	plot->t_s[w] = since_s(opts, watt_series_get_info(series)->end_ns);
 }
 
 static void copy_phases(struct plot *plot, const struct watt_mark *marks, size_t n_marks,
@@ -410,7 +422,7 @@ void plot_add_loss(struct plot *plot, double t0_s, double t1_s, const char *why)
 	plot->losses[plot->n_losses++] = (struct plot_span){ t0_s, t1_s, why };
 }
 
-int plot_make(struct plot *plot, const struct series *series, const struct watt_mark *marks,
+int plot_make(struct plot *plot, const struct watt_series *series, const struct watt_mark *marks,
 	      size_t n_marks, const struct plot_opts *opts)
 {
 	static const char *const titles[] = { "Power by CPU package", "Power by process",

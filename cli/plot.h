@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "series.h"
+#include <wattribute/series.h>
 
 enum plot_what {
 	PLOT_PACKAGE,   /* a panel for each CPU package: its top processes and its total */
@@ -75,7 +75,7 @@ struct plot_opts {
  * What a series shows. marks are those of its windows. 0; -ENODATA: it has no energy of what is
  * asked, and a line has been printed.
  */
-int plot_make(struct plot *plot, const struct series *series, const struct watt_mark *marks,
+int plot_make(struct plot *plot, const struct watt_series *series, const struct watt_mark *marks,
 	      size_t n_marks, const struct plot_opts *opts);
 /* Adds a time for which nothing was recorded. */
 void plot_add_loss(struct plot *plot, double t0_s, double t1_s, const char *why);

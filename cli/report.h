@@ -11,15 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <wattribute/comparison.h>
+#include <wattribute/ranking.h>
 #include <wattribute/recording.h>
+#include <wattribute/series.h>
 
 #include "balance.h"
-#include "compare.h"
 #include "excerpt.h"
-#include "phases.h"
-#include "ranking.h"
 #include "recorded.h"
-#include "series.h"
 
 struct report_loss {
 	uint64_t t0_ns; /* CLOCK_MONOTONIC */
@@ -38,17 +37,18 @@ struct report_run {
 	size_t n_marks;
 	struct report_loss *losses;
 	size_t n_losses;
-	struct series series;
+	struct watt_series *series;
 	struct balance balance; /* origin, uncertainty, keys; its energies are those of `whole` */
-	struct phases phases;
+	struct watt_phases *phases;
 };
 
 struct report {
 	struct report_run *run;
-	struct report_run *other; /* to compare with; NULL: none */
-	struct ranking ranking;   /* of run */
-	struct comparison comparison;
-	size_t n_shown; /* rows of a table of text; 0: all */
+	struct report_run *other;     /* to compare with; NULL: none */
+	struct watt_ranking *ranking; /* of run */
+	enum watt_ranking_group group;
+	struct watt_comparison *comparison; /* NULL: none */
+	size_t n_shown;                     /* rows of a table of text; 0: all */
 };
 
 /* What of a recording is asked for. */
@@ -62,8 +62,8 @@ struct report_request {
  * read is no error. report_run_done() in any case.
  */
 int report_load(struct report_run *run, const char *path, const struct report_request *request);
-/* Once series, marks and losses are there. */
-void report_run_finish(struct report_run *run);
+/* Once series, marks and losses are there. 0 or -ENOMEM. */
+int report_run_finish(struct report_run *run);
 void report_run_done(struct report_run *run);
 
 /* For people. */

@@ -86,7 +86,7 @@ static json_t *ratio(uint32_t ppm)
 static json_t *recording_value(const struct report_run *run)
 {
 	const struct watt_recording_info *info = run->info;
-	const struct series *series = &run->series;
+	const struct watt_series *series = run->series;
 	json_t *obj = json_object();
 
 	report_set(obj, "file", report_text_value(report_file_name(run->path)));
@@ -105,9 +105,12 @@ static json_t *recording_value(const struct report_run *run)
 	report_set(obj, "part", known_number(info->part));
 	report_set(obj, "start_realtime_s",
 		   info->start_realtime_ns ? seconds(info->start_realtime_ns) : json_null());
-	report_set(obj, "duration_s", seconds(series->end_ns - series->start_ns));
-	report_set(obj, "windows", json_integer((json_int_t)series->n_windows));
-	report_set(obj, "window_s", seconds(series->window_ns));
+	report_set(obj, "duration_s",
+		   seconds(watt_series_get_info(series)->end_ns -
+			   watt_series_get_info(series)->start_ns));
+	report_set(obj, "windows",
+		   json_integer((json_int_t)watt_series_get_info(series)->n_windows));
+	report_set(obj, "window_s", seconds(watt_series_get_info(series)->window_ns));
 	report_set(obj, "is_complete", json_boolean(info->is_complete));
 	report_set(obj, "is_aligned", json_boolean(info->is_snapshot_aligned));
 	report_set(obj, "samples", report_integer(info->samples));
@@ -116,7 +119,7 @@ static json_t *recording_value(const struct report_run *run)
 	return obj;
 }
 
-static void set_sum(json_t *obj, const struct phase_sum *sum)
+static void set_sum(json_t *obj, const struct watt_phase *sum)
 {
 	bool is_known = isfinite(sum->power_w);
 
@@ -136,7 +139,7 @@ static json_t *total_value(const struct report_run *run)
 	const struct balance *balance = &run->balance;
 	json_t *obj = json_object();
 
-	set_sum(obj, &run->phases.whole);
+	set_sum(obj, watt_phases_get_whole(run->phases));
 	report_set(obj, "origin",
 		   balance->is_known ? json_string(watt_origin_name(balance->origin)) :
 				       json_null());
@@ -146,15 +149,16 @@ static json_t *total_value(const struct report_run *run)
 	return obj;
 }
 
-static double peak_w(const struct series *series, size_t domain)
+static double peak_w(const struct watt_series *series, size_t domain)
 {
 	double peak_w = NAN;
 	size_t w;
 
-	for (w = 0; w < series->n_windows; w++) {
-		const struct series_energy *energy = &series->windows[w].domains[domain];
+	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
+		const struct watt_series_energy *energy =
+			&watt_series_get_window(series, w)->domains[domain];
 
-		peak_w = fmax(peak_w, series_power_w(energy, energy->energy_nj));
+		peak_w = fmax(peak_w, watt_series_power_w(energy, energy->energy_nj));
 	}
 	return peak_w;
 }
@@ -173,10 +177,10 @@ static void set_sensor(json_t *obj, const struct watt_domain_state *state)
 
 static json_t *domain_value(const struct report_run *run, size_t i)
 {
-	const struct watt_domain *domain = run->series.last.domains[i];
-	const struct watt_domain_state *state = run->series.last.states[i];
-	const struct series_energy *energy = &run->phases.whole.domains[i];
-	bool is_known = series_is_known(energy);
+	const struct watt_domain *domain = watt_series_get_domain(run->series, i);
+	const struct watt_domain_state *state = watt_series_get_state(run->series, i);
+	const struct watt_series_energy *energy = &watt_phases_get_whole(run->phases)->domains[i];
+	bool is_known = energy->known_ns > 0;
 	json_t *obj = json_object();
 
 	report_set(obj, "path", report_text_value(domain->path));
@@ -185,7 +189,8 @@ static json_t *domain_value(const struct report_run *run, size_t i)
 	report_set(obj, "parent",
 		   domain->parent < 0 ?
 			   json_null() :
-			   report_text_value(run->series.last.domains[domain->parent]->path));
+			   report_text_value(
+				   watt_series_get_domain(run->series, domain->parent)->path));
 	report_set(obj, "origin", json_string(watt_origin_name(domain->origin)));
 	report_set(obj, "status", json_string(watt_status_name(state->status)));
 	report_set(obj, "share_key", json_string(watt_share_key_name(domain->key)));
@@ -199,14 +204,14 @@ static json_t *domain_value(const struct report_run *run, size_t i)
 	report_set_energy(obj, "dynamic", is_known,
 			  energy->energy_nj - energy->idle_nj - energy->unattributed_nj);
 	report_set_energy(obj, "unattributed", is_known, energy->unattributed_nj);
-	report_set(obj, "power_w", report_real(series_power_w(energy, energy->energy_nj)));
-	report_set(obj, "peak_w", report_real(peak_w(&run->series, i)));
+	report_set(obj, "power_w", report_real(watt_series_power_w(energy, energy->energy_nj)));
+	report_set(obj, "peak_w", report_real(peak_w(run->series, i)));
 	report_set(obj, "known_s", seconds(energy->known_ns));
 	set_sensor(obj, state);
 	return obj;
 }
 
-static void set_identity(json_t *obj, const struct series_entity *entity)
+static void set_identity(json_t *obj, const struct watt_series_entity *entity)
 {
 	report_set(obj, "id", known_number(entity ? entity->id : 0));
 	report_set(obj, "pid", known_number(entity ? entity->pid : 0));
@@ -221,10 +226,9 @@ static void set_identity(json_t *obj, const struct series_entity *entity)
 	report_set(obj, "is_alive", entity ? json_boolean(!entity->is_dead) : json_null());
 }
 
-static json_t *entity_value(const struct report_run *run, const struct ranking_row *row)
+static json_t *entity_value(const struct report_run *run, const struct watt_ranking_row *row)
 {
-	const struct series_entity *entity =
-		row->entity == RANKING_NO_ENTITY ? NULL : &run->series.entities[row->entity];
+	const struct watt_series_entity *entity = row->entity;
 	bool is_unused = row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED;
 	json_t *obj = json_object(), *domains = json_object();
 	size_t d;
@@ -238,16 +242,16 @@ static json_t *entity_value(const struct report_run *run, const struct ranking_r
 	report_set(obj, "power_w", report_real(row->power_w));
 	report_set(obj, "peak_w", report_real(row->peak_w));
 	report_set(obj, "cpu_s", is_unused ? json_null() : seconds(row->cpu_ns));
-	report_set(obj, "share_ratio", report_real(row->share));
-	for (d = 0; d < run->series.n_domains; d++)
-		if (series_is_known(&run->phases.whole.domains[d]))
-			report_set(domains, run->series.last.domains[d]->path,
+	report_set(obj, "share_ratio", report_real(row->share_ratio));
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++)
+		if (watt_phases_get_whole(run->phases)->domains[d].known_ns > 0)
+			report_set(domains, watt_series_get_domain(run->series, d)->path,
 				   json_integer(row->energy_nj[d]));
 	report_set(obj, "domains_nj", domains);
 	return obj;
 }
 
-static json_t *phase_value(const struct report_run *run, const struct phase *phase)
+static json_t *phase_value(const struct report_run *run, const struct watt_phase *phase)
 {
 	json_t *obj = json_object(), *domains = json_object();
 	size_t d;
@@ -255,13 +259,14 @@ static json_t *phase_value(const struct report_run *run, const struct phase *pha
 	report_set(obj, "label", known_text(phase->label));
 	report_set(obj, "start_s", json_real(report_time_s(run, phase->t0_ns)));
 	report_set(obj, "end_s", json_real(report_time_s(run, phase->t1_ns)));
-	report_set(obj, "duration_s", seconds(phase->sum.elapsed_ns));
-	report_set(obj, "windows", json_integer((json_int_t)(phase->last - phase->first)));
-	set_sum(obj, &phase->sum);
-	for (d = 0; d < run->series.n_domains; d++)
-		if (series_is_known(&phase->sum.domains[d]))
-			report_set(domains, run->series.last.domains[d]->path,
-				   json_integer(phase->sum.domains[d].energy_nj));
+	report_set(obj, "duration_s", seconds(phase->elapsed_ns));
+	report_set(obj, "windows",
+		   json_integer((json_int_t)(phase->end_index - phase->first_index)));
+	set_sum(obj, phase);
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++)
+		if (phase->domains[d].known_ns > 0)
+			report_set(domains, watt_series_get_domain(run->series, d)->path,
+				   json_integer(phase->domains[d].energy_nj));
 	report_set(obj, "domains_nj", domains);
 	return obj;
 }
@@ -292,21 +297,24 @@ static json_t *losses_value(const struct report_run *run)
 
 static json_t *conservation_value(const struct report_run *run)
 {
-	const struct watt_quality *quality = run->series.last.quality;
+	const struct watt_quality *quality = watt_series_get_quality(run->series);
 	json_t *obj = json_object();
 
 	report_set(obj, "checks", report_integer(quality ? quality->checks : 0));
 	report_set(obj, "failures", report_integer(quality ? quality->check_failures : 0));
-	report_set(obj, "window_checks", report_integer(run->series.n_checks));
-	report_set(obj, "window_failures", report_integer(run->series.n_failures));
+	report_set(obj, "window_checks",
+		   report_integer(watt_series_get_info(run->series)->n_checks));
+	report_set(obj, "window_failures",
+		   report_integer(watt_series_get_info(run->series)->n_failures));
 	return obj;
 }
 
 static json_t *quality_value(const struct report_run *run)
 {
 	static const struct watt_quality unknown = { 0 };
-	const struct watt_quality *quality = run->series.last.quality ? run->series.last.quality :
-									&unknown;
+	const struct watt_quality *quality = watt_series_get_quality(run->series) ?
+						     watt_series_get_quality(run->series) :
+						     &unknown;
 	json_t *obj = json_object();
 
 	report_set(obj, "coverage_ratio", ratio(quality->coverage_ppm));
@@ -320,13 +328,16 @@ static json_t *quality_value(const struct report_run *run)
 	report_set(obj, "busy_s", seconds(quality->busy_ns));
 	report_set(obj, "idle_s", seconds(quality->idle_ns));
 	report_set(obj, "wall_s", seconds(quality->wall_ns));
-	report_set(obj, "folded_entities", report_integer(run->series.n_folded));
+	report_set(obj, "folded_entities",
+		   report_integer(watt_series_get_info(run->series)->n_folded));
 	return obj;
 }
 
 json_t *report_document(const struct report *report)
 {
 	const struct report_run *run = report->run;
+	const struct watt_ranking_row *row;
+	const struct watt_phase *phase;
 	json_t *doc = json_object(), *domains = json_array(), *phases = json_array();
 	json_t *entities = json_array();
 	size_t i;
@@ -335,15 +346,15 @@ json_t *report_document(const struct report *report)
 	report_set(doc, "version", json_string(watt_version()));
 	report_set(doc, "recording", recording_value(run));
 	report_set(doc, "total", total_value(run));
-	for (i = 0; i < run->series.n_domains; i++)
+	for (i = 0; i < watt_series_get_info(run->series)->n_domains; i++)
 		report_append(domains, domain_value(run, i));
 	report_set(doc, "domains", domains);
-	for (i = 0; run->phases.has_marks && i < run->phases.n; i++)
-		report_append(phases, phase_value(run, &run->phases.list[i]));
+	for (i = 0; run->n_marks > 0 && (phase = watt_phases_get(run->phases, i)); i++)
+		report_append(phases, phase_value(run, phase));
 	report_set(doc, "phases", phases);
-	report_set(doc, "group", json_string(ranking_group_name(report->ranking.group)));
-	for (i = 0; i < report->ranking.n; i++)
-		report_append(entities, entity_value(run, &report->ranking.rows[i]));
+	report_set(doc, "group", json_string(watt_ranking_group_name(report->group)));
+	for (i = 0; (row = watt_ranking_get(report->ranking, i)); i++)
+		report_append(entities, entity_value(run, row));
 	report_set(doc, "entities", entities);
 	report_set(doc, "conservation", conservation_value(run));
 	report_set(doc, "losses", losses_value(run));

@@ -44,28 +44,46 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	r = recorded_replay(&run->recorded, request->session);
 	if (r < 0)
 		return r;
-	series_init(&run->series, ENTITIES);
 	plan = recorded_plan(&run->recorded, request->excerpt.window_ns);
-	r = series_read(&run->series, run->recorded.ses, &plan);
+	r = watt_series_read(run->recorded.ses, &plan, ENTITIES, &run->series);
 	if (r < 0)
 		message_error("%s can be read up to here only: %s", path, strerror(-r));
-	report_run_finish(run);
 	/* What was read before is worth to be shown. */
-	return r < 0 && run->series.n_windows == 0 ? r : 0;
+	if (!run->series || (r < 0 && watt_series_get_info(run->series)->n_windows == 0))
+		return r;
+	r = report_run_finish(run);
+	if (r < 0)
+		message_error("cannot report on %s: %s", path, strerror(-r));
+	return r;
 }
 
-void report_run_finish(struct report_run *run)
+/* Of the domains at the end; rows are not needed for what is shown of it. */
+static void draw_balance(struct report_run *run)
+{
+	size_t n = watt_series_get_info(run->series)->n_domains, i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
+	const struct view view = { .domains = domains, .states = states, .n_domains = n };
+
+	for (i = 0; i < n; i++) {
+		domains[i] = watt_series_get_domain(run->series, i);
+		states[i] = watt_series_get_state(run->series, i);
+	}
+	balance_draw(&view, &run->balance);
+}
+
+int report_run_finish(struct report_run *run)
 {
 	run->balance = (struct balance){ 0 };
-	if (run->series.n_windows)
-		balance_draw(&run->series.last, &run->balance);
-	phases_find(&run->phases, &run->series, run->marks, run->n_marks);
+	if (watt_series_get_info(run->series)->n_windows)
+		draw_balance(run);
+	return watt_phases_find(run->series, run->marks, run->n_marks, &run->phases);
 }
 
 void report_run_done(struct report_run *run)
 {
-	phases_done(&run->phases);
-	series_done(&run->series);
+	run->phases = watt_phases_free(run->phases);
+	run->series = watt_series_free(run->series);
 	free(run->losses);
 	run->losses = NULL;
 	run->n_losses = 0;
@@ -74,7 +92,7 @@ void report_run_done(struct report_run *run)
 
 double report_time_s(const struct report_run *run, uint64_t t_ns)
 {
-	return ((double)t_ns - (double)run->series.start_ns) / 1e9;
+	return ((double)t_ns - (double)watt_series_get_info(run->series)->start_ns) / 1e9;
 }
 
 const char *report_file_name(const char *path)

@@ -101,7 +101,7 @@ static char *format_time(char *buf, size_t size, uint64_t realtime_ns)
 static void print_head(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_recording_info *info = run->info;
-	const struct series *series = &run->series;
+	const struct watt_series *series = run->series;
 	char when[64], number[UNITS_SIZE], clean[512];
 	struct line line = { 0 };
 
@@ -113,11 +113,14 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 		say(&line, "%s", info->command);
 	end(&line, out, 4, width);
 	say(&line, "%s", format_time(when, sizeof(when), info->start_realtime_ns));
-	say(&line, "%s", units_elapsed(number, (double)(series->end_ns - series->start_ns) / 1e9));
-	if (series->n_windows)
-		say(&line, "%zu window%s of %s", series->n_windows,
-		    series->n_windows == 1 ? "" : "s",
-		    units_time(number, (double)series->window_ns / 1e9, 3));
+	say(&line, "%s",
+	    units_elapsed(number, (double)(watt_series_get_info(series)->end_ns -
+					   watt_series_get_info(series)->start_ns) /
+					  1e9));
+	if (watt_series_get_info(series)->n_windows)
+		say(&line, "%zu window%s of %s", watt_series_get_info(series)->n_windows,
+		    watt_series_get_info(series)->n_windows == 1 ? "" : "s",
+		    units_time(number, (double)watt_series_get_info(series)->window_ns / 1e9, 3));
 	end(&line, out, 2, width);
 	say_machine(&line, info);
 	end(&line, out, 2, width);
@@ -128,7 +131,7 @@ static void print_part(const struct report_run *run, FILE *out, int64_t energy_n
 		       const char *what, bool has_share)
 {
 	int digits = units_digits(run->balance.uncertainty_ppm);
-	int64_t whole_nj = run->phases.whole.energy_nj;
+	int64_t whole_nj = watt_phases_get_whole(run->phases)->energy_nj;
 	char energy[UNITS_SIZE], power[UNITS_SIZE];
 
 	fprintf(out, "  %s J  %s W  %s",
@@ -142,19 +145,20 @@ static void print_part(const struct report_run *run, FILE *out, int64_t energy_n
 /* Mean power of a part of each domain of the partition. */
 static double part_w(const struct report_run *run, size_t offset)
 {
-	const struct series *series = &run->series;
+	const struct watt_series *series = run->series;
 	double power_w = 0;
 	bool is_known = false;
 	size_t d;
 
-	for (d = 0; d < series->n_domains; d++) {
-		const struct series_energy *energy = &run->phases.whole.domains[d];
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+		const struct watt_series_energy *energy =
+			&watt_phases_get_whole(run->phases)->domains[d];
 		int64_t energy_nj;
 
-		if (!series->last.domains[d]->is_partition || !series_is_known(energy))
+		if (!watt_series_get_domain(series, d)->is_partition || energy->known_ns == 0)
 			continue;
 		memcpy(&energy_nj, (const char *)energy + offset, sizeof(energy_nj));
-		power_w += series_power_w(energy, energy_nj);
+		power_w += watt_series_power_w(energy, energy_nj);
 		is_known = true;
 	}
 	return is_known ? power_w : NAN;
@@ -174,10 +178,10 @@ static const char *without_none(const char *keys, char *buf, size_t size)
 
 static void print_whole(const struct report_run *run, FILE *out, size_t width)
 {
-	const struct phase_sum *whole = &run->phases.whole;
+	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
 	const struct balance *balance = &run->balance;
-	double idle_w = part_w(run, offsetof(struct series_energy, idle_nj));
-	double rest_w = part_w(run, offsetof(struct series_energy, unattributed_nj));
+	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
+	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
 	struct line line = { 0 };
 	char number[UNITS_SIZE], keys[sizeof(balance->keys)];
 
@@ -215,16 +219,17 @@ static void add_number(struct table *table, double value, int digits)
 static void add_domain(struct table *table, const struct report_run *run,
 		       const struct domain_tree_node *node)
 {
-	const struct watt_domain *domain = run->series.last.domains[node->index];
-	const struct watt_domain_state *state = run->series.last.states[node->index];
-	const struct series_energy *energy = &run->phases.whole.domains[node->index];
+	const struct watt_domain *domain = watt_series_get_domain(run->series, node->index);
+	const struct watt_domain_state *state = watt_series_get_state(run->series, node->index);
+	const struct watt_series_energy *energy =
+		&watt_phases_get_whole(run->phases)->domains[node->index];
 	int digits = units_digits(domain->uncertainty_ppm);
-	bool is_known = series_is_known(energy);
+	bool is_known = energy->known_ns > 0;
 	int64_t dynamic_nj = energy->energy_nj - energy->idle_nj - energy->unattributed_nj;
 
 	table_add(table, "%s%s", node->stem, domain->name);
 	add_number(table, is_known ? (double)energy->energy_nj / 1e9 : NAN, digits);
-	add_number(table, series_power_w(energy, energy->energy_nj), digits);
+	add_number(table, watt_series_power_w(energy, energy->energy_nj), digits);
 	add_number(table,
 		   is_known && energy->is_baseline_ready ? (double)energy->idle_nj / 1e9 : NAN,
 		   digits);
@@ -239,12 +244,14 @@ static void add_domain(struct table *table, const struct report_run *run,
 
 static void print_domains(const struct report_run *run, FILE *out, size_t width)
 {
-	const struct series *series = &run->series;
-	auto_free struct domain_tree_node *nodes =
-		domain_tree_draw(series->last.domains, series->n_domains);
+	size_t n = watt_series_get_info(run->series)->n_domains, i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free struct domain_tree_node *nodes = NULL;
 	struct table *table = table_new();
-	size_t i;
 
+	for (i = 0; i < n; i++)
+		domains[i] = watt_series_get_domain(run->series, i);
+	nodes = domain_tree_draw(domains, n);
 	print_title("Domains", out);
 	table_add_column(table, "DOMAIN", TABLE_CUT);
 	table_add_column(table, "J    ", TABLE_RIGHT);
@@ -254,18 +261,16 @@ static void print_domains(const struct report_run *run, FILE *out, size_t width)
 	table_add_column(table, "UNATTR. J", TABLE_RIGHT);
 	table_add_column(table, "ORIGIN", 0);
 	table_add_column(table, "AT THE END", 0);
-	for (i = 0; i < series->n_domains; i++)
+	for (i = 0; i < n; i++)
 		add_domain(table, run, &nodes[i]);
 	table_print(table, out, width);
 	table_free(table);
 }
 
 static void add_ranked(struct table *table, const struct report *report,
-		       const struct ranking_row *row)
+		       const struct watt_ranking_row *row)
 {
-	const struct series_entity *entity = row->entity == RANKING_NO_ENTITY ?
-						     NULL :
-						     &report->run->series.entities[row->entity];
+	const struct watt_series_entity *entity = row->entity;
 	int digits = units_digits(report->run->balance.uncertainty_ppm);
 
 	table_add(table, "%.0u", entity ? entity->pid : 0);
@@ -276,26 +281,26 @@ static void add_ranked(struct table *table, const struct report *report,
 		table_add(table, "%s", "");
 	else
 		table_add(table, "%.2f", (double)row->cpu_ns / 1e9);
-	table_add(table, isfinite(row->share) ? "%.1f" : "-", row->share * 100);
+	table_add(table, isfinite(row->share_ratio) ? "%.1f" : "-", row->share_ratio * 100);
 	table_add(table, "%s", row->name);
 }
 
 static const char *const group_titles[] = {
-	[RANK_BY_PROCESS] = "Processes",    [RANK_BY_NAME] = "Processes by name",
-	[RANK_BY_CONTAINER] = "Containers", [RANK_BY_POD] = "Pods",
-	[RANK_BY_UNIT] = "Units",           [RANK_BY_USER] = "Users",
-	[RANK_BY_CGROUP] = "Cgroups",
+	[WATT_RANKING_PROCESS] = "Processes",    [WATT_RANKING_NAME] = "Processes by name",
+	[WATT_RANKING_CONTAINER] = "Containers", [WATT_RANKING_POD] = "Pods",
+	[WATT_RANKING_UNIT] = "Units",           [WATT_RANKING_USER] = "Users",
+	[WATT_RANKING_CGROUP] = "Cgroups",
 };
 
 static void print_ranking(const struct report *report, FILE *out, size_t width)
 {
-	const struct ranking *ranking = &report->ranking;
+	const struct watt_ranking_row *row;
 	struct table *table = table_new();
 	int64_t rest_nj = 0;
 	size_t i, n_rest = 0;
 	char number[UNITS_SIZE];
 
-	print_title(group_titles[ranking->group], out);
+	print_title(group_titles[report->group], out);
 	table_add_column(table, "PID", TABLE_RIGHT);
 	table_add_column(table, "J    ", TABLE_RIGHT);
 	table_add_column(table, "W    ", TABLE_RIGHT);
@@ -303,13 +308,13 @@ static void print_ranking(const struct report *report, FILE *out, size_t width)
 	table_add_column(table, "CPU s", TABLE_RIGHT);
 	table_add_column(table, "%", TABLE_RIGHT);
 	table_add_column(table, "NAME", TABLE_CUT);
-	for (i = 0; i < ranking->n; i++) {
+	for (i = 0; (row = watt_ranking_get(report->ranking, i)); i++) {
 		if (report->n_shown && i >= report->n_shown) {
-			rest_nj += ranking->rows[i].total_nj;
+			rest_nj += row->total_nj;
 			n_rest++;
 			continue;
 		}
-		add_ranked(table, report, &ranking->rows[i]);
+		add_ranked(table, report, row);
 	}
 	table_print(table, out, width);
 	table_free(table);
@@ -320,15 +325,17 @@ static void print_ranking(const struct report *report, FILE *out, size_t width)
 
 static void print_phases(const struct report_run *run, FILE *out, size_t width)
 {
-	const struct phases *phases = &run->phases;
-	bool is_long = phases->n > PHASES_MOST;
-	const struct phase *list = is_long ? phases->by_label : phases->list;
-	size_t n = is_long ? phases->n_labels : phases->n, i;
+	const struct watt_phases *phases = run->phases;
+	const struct watt_phase *phase;
+	bool is_long = watt_phases_get(phases, PHASES_MOST);
 	int digits = units_digits(run->balance.uncertainty_ppm);
 	struct table *table = table_new();
+	size_t i;
 
-	if (!phases->has_marks)
+	if (run->n_marks == 0) {
+		table_free(table);
 		return;
+	}
 	print_title(is_long ? "Phases, those of one name together" : "Phases", out);
 	table_add_column(table, "FROM s", TABLE_RIGHT);
 	table_add_column(table, "TIMES", TABLE_RIGHT);
@@ -337,21 +344,21 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 	table_add_column(table, "W    ", TABLE_RIGHT);
 	table_add_column(table, "COMMAND J", TABLE_RIGHT);
 	table_add_column(table, "PHASE", TABLE_CUT);
-	for (i = 0; i < n; i++) {
-		const struct phase *phase = &list[i];
-		bool is_empty = phase->sum.elapsed_ns == 0;
+	for (i = 0;
+	     (phase = is_long ? watt_phases_get_label(phases, i) : watt_phases_get(phases, i));
+	     i++) {
+		bool is_empty = phase->elapsed_ns == 0;
 
 		table_add(table, "%.3f", report_time_s(run, phase->t0_ns));
 		if (is_long)
 			table_add(table, "%zu", phase->count);
 		else
 			table_add(table, "%s", "");
-		table_add(table, "%.3f", (double)phase->sum.elapsed_ns / 1e9);
-		add_number(table, is_empty ? NAN : (double)phase->sum.energy_nj / 1e9, digits);
-		add_number(table, phase->sum.power_w, digits);
-		if (phases->whole.has_command)
-			add_number(table, is_empty ? NAN : (double)phase->sum.command_nj / 1e9,
-				   digits);
+		table_add(table, "%.3f", (double)phase->elapsed_ns / 1e9);
+		add_number(table, is_empty ? NAN : (double)phase->energy_nj / 1e9, digits);
+		add_number(table, phase->power_w, digits);
+		if (watt_phases_get_whole(phases)->has_command)
+			add_number(table, is_empty ? NAN : (double)phase->command_nj / 1e9, digits);
 		else
 			table_add(table, "%s", "");
 		table_add(table, "%s%s", *phase->label ? phase->label : "(no phase)",
@@ -363,13 +370,14 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 
 static void print_checks(const struct report_run *run, FILE *out, size_t width)
 {
-	const struct watt_quality *quality = run->series.last.quality;
-	const struct series *series = &run->series;
-	size_t n_failures = (size_t)quality->check_failures + series->n_failures;
+	const struct watt_quality *quality = watt_series_get_quality(run->series);
+	const struct watt_series *series = run->series;
+	size_t n_failures =
+		(size_t)quality->check_failures + watt_series_get_info(series)->n_failures;
 	struct line line = { 0 };
 
 	say(&line, "Conservation: %llu checks in the accounts and %zu of windows",
-	    (unsigned long long)quality->checks, series->n_checks);
+	    (unsigned long long)quality->checks, watt_series_get_info(series)->n_checks);
 	if (n_failures)
 		say(&line, "%zu FAILED: this is a bug", n_failures);
 	else
@@ -437,13 +445,13 @@ static void say_sensors(struct line *line, const struct report_run *run)
 	char number[UNITS_SIZE];
 	size_t d;
 
-	for (d = 0; d < run->series.n_domains; d++) {
-		errors += run->series.last.states[d]->errors;
-		gaps += run->series.last.states[d]->gaps;
-		gap_ns += run->series.last.states[d]->gap_ns;
-		resets += run->series.last.states[d]->resets;
-		ambiguous += run->series.last.states[d]->ambiguous;
-		late_nj += run->series.last.states[d]->late_nj;
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
+		errors += watt_series_get_state(run->series, d)->errors;
+		gaps += watt_series_get_state(run->series, d)->gaps;
+		gap_ns += watt_series_get_state(run->series, d)->gap_ns;
+		resets += watt_series_get_state(run->series, d)->resets;
+		ambiguous += watt_series_get_state(run->series, d)->ambiguous;
+		late_nj += watt_series_get_state(run->series, d)->late_nj;
 	}
 	say_count(line, errors, "readings without a value");
 	if (gaps)
@@ -458,7 +466,7 @@ static void say_sensors(struct line *line, const struct report_run *run)
 
 static void print_quality(const struct report_run *run, FILE *out, size_t width)
 {
-	const struct watt_quality *quality = run->series.last.quality;
+	const struct watt_quality *quality = watt_series_get_quality(run->series);
 	struct line line = { 0 };
 
 	fputs("Quality:\n", out);
@@ -476,12 +484,12 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 	end(&line, out, 2, width);
 	say_sensors(&line, run);
 	end(&line, out, 2, width);
-	if (!run->info->is_snapshot_aligned && run->series.n_windows)
+	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
 		say(&line, "slow sensors may be a window behind fast ones");
 	end(&line, out, 2, width);
-	if (run->series.n_folded)
+	if (watt_series_get_info(run->series)->n_folded)
 		fprintf(out, "  the %zu entities that used the least are put together\n",
-			run->series.n_folded);
+			watt_series_get_info(run->series)->n_folded);
 }
 
 void report_text_print(const struct report *report, FILE *out, size_t width)
@@ -489,9 +497,10 @@ void report_text_print(const struct report *report, FILE *out, size_t width)
 	const struct report_run *run = report->run;
 
 	print_head(run, out, width);
-	if (run->series.n_windows == 0 || run->series.n_domains == 0) {
+	if (watt_series_get_info(run->series)->n_windows == 0 ||
+	    watt_series_get_info(run->series)->n_domains == 0) {
 		fprintf(out, "\n  %s\n",
-			run->series.n_windows == 0 ?
+			watt_series_get_info(run->series)->n_windows == 0 ?
 				"There is no complete window in this recording: it ended before "
 				"anything was attributed." :
 				"No sensor is in this recording.");
@@ -513,55 +522,41 @@ void report_text_print(const struct report *report, FILE *out, size_t width)
 
 /* ---- two recordings ---- */
 
-static void add_difference(struct table *table, const struct comparison_row *row)
+static void add_difference(struct table *table, const struct watt_comparison_row *row)
 {
-	const struct confidence_difference *power = &row->power;
 	const char *sign = text_is_utf8() ? "\u00b1" : "+-";
+	bool is_now = row->now->is_there, is_before = row->before->is_there;
 
-	if (!row->side[0].is_there || !row->side[1].is_there || !isfinite(power->ratio))
-		table_add(table, "%s",
-			  row->side[0].is_there == row->side[1].is_there ? "-" :
-			  row->side[0].is_there                          ? "new" :
-									   "gone");
+	if (!is_now || !is_before || !isfinite(row->difference_ratio))
+		table_add(table, "%s", is_now == is_before ? "-" : is_now ? "new" : "gone");
 	else
-		table_add(table, "%+.1f %%", power->ratio * 100);
-	if (power->is_known && isfinite(power->ratio_ci95))
-		table_add(table, "%s%.1f %%", sign, power->ratio_ci95 * 100);
+		table_add(table, "%+.1f %%", row->difference_ratio * 100);
+	if (row->is_known && isfinite(row->difference_ci95_ratio))
+		table_add(table, "%s%.1f %%", sign, row->difference_ci95_ratio * 100);
 	else
 		table_add(table, "-");
 	table_add(table, "%s",
-		  !power->is_known      ? "too little data" :
-		  power->is_significant ? "significant" :
-					  "may be chance");
+		  !row->is_known      ? "too little data" :
+		  row->is_significant ? "significant" :
+					"may be chance");
 }
 
-static void add_comparison(struct table *table, const struct comparison_row *row, const char *name,
-			   int digits)
+static void add_comparison(struct table *table, const struct watt_comparison_row *row, int digits)
 {
-	const struct comparison_side *now = &row->side[0], *before = &row->side[1];
+	const struct watt_comparison_side *now = row->now, *before = row->before;
 
-	table_add(table, "%s", name);
+	table_add(table, "%s", row->name);
 	add_number(table, before->is_there ? (double)before->energy_nj / 1e9 : NAN, digits);
 	add_number(table, now->is_there ? (double)now->energy_nj / 1e9 : NAN, digits);
-	add_number(table, before->is_there ? before->power_w.mean : NAN, digits);
-	add_number(table, now->is_there ? now->power_w.mean : NAN, digits);
+	add_number(table, before->is_there ? before->power_w : NAN, digits);
+	add_number(table, now->is_there ? now->power_w : NAN, digits);
 	add_difference(table, row);
 }
 
-static void print_list(const struct comparison_list *list, const char *title,
-		       const struct report *report, FILE *out, size_t width)
+static struct table *comparison_table(const char *title)
 {
-	int digits = units_digits(report->run->balance.uncertainty_ppm);
 	struct table *table = table_new();
-	size_t i, n = list->n;
 
-	if (n == 0) {
-		table_free(table);
-		return;
-	}
-	if (report->n_shown && n > report->n_shown)
-		n = report->n_shown;
-	fputc('\n', out);
 	table_add_column(table, title, TABLE_CUT);
 	table_add_column(table, "J BEFORE", TABLE_RIGHT);
 	table_add_column(table, "J NOW  ", TABLE_RIGHT);
@@ -570,30 +565,60 @@ static void print_list(const struct comparison_list *list, const char *title,
 	table_add_column(table, "POWER", TABLE_RIGHT);
 	table_add_column(table, "95 %", TABLE_RIGHT);
 	table_add_column(table, "", 0);
-	for (i = 0; i < n; i++)
-		add_comparison(table, &list->rows[i], list->rows[i].name, digits);
+	return table;
+}
+
+static void print_list(const struct report *report, enum watt_comparison_list list,
+		       const char *title, FILE *out, size_t width)
+{
+	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	const struct watt_comparison_row *row;
+	struct table *table;
+	size_t i;
+
+	if (!watt_comparison_get(report->comparison, list, 0))
+		return;
+	fputc('\n', out);
+	table = comparison_table(title);
+	for (i = 0; (row = watt_comparison_get(report->comparison, list, i)); i++)
+		if (!report->n_shown || i < report->n_shown)
+			add_comparison(table, row, digits);
+	table_print(table, out, width);
+	table_free(table);
+}
+
+/* The machine, and the command where both have one. */
+static void print_total(const struct report *report, FILE *out, size_t width)
+{
+	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	const struct watt_comparison_row *total, *command;
+	struct table *table = comparison_table("WHOLE");
+
+	total = watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
+	command = watt_comparison_get(report->comparison, WATT_COMPARISON_COMMAND, 0);
+	fputc('\n', out);
+	add_comparison(table, total, digits);
+	if (command->now->is_there && command->before->is_there)
+		add_comparison(table, command, digits);
 	table_print(table, out, width);
 	table_free(table);
 }
 
 void report_text_compare(const struct report *report, FILE *out, size_t width)
 {
-	const struct comparison *comparison = &report->comparison;
-	bool has_command = comparison->command.side[0].is_there &&
-			   comparison->command.side[1].is_there;
-	struct comparison_row rows[] = { comparison->total, comparison->command };
-	const struct comparison_list total = { .rows = rows, .n = has_command ? 2 : 1 };
+	const struct watt_comparison_row *total =
+		watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
 	char clean[512], number[2][UNITS_SIZE];
 
 	print_title("Compared with another recording", out);
 	fprintf(out, "before: %s, %s\n", text_clean(clean, sizeof(clean), report->other->path),
-		units_elapsed(number[0], (double)comparison->total.side[1].elapsed_ns / 1e9));
+		units_elapsed(number[0], (double)total->before->elapsed_ns / 1e9));
 	fprintf(out, "now:    %s, %s\n", text_clean(clean, sizeof(clean), report->run->path),
-		units_elapsed(number[1], (double)comparison->total.side[0].elapsed_ns / 1e9));
-	print_list(&total, "WHOLE", report, out, width);
-	print_list(&comparison->domains, "DOMAIN", report, out, width);
-	print_list(&comparison->phases, "PHASE", report, out, width);
-	print_list(&comparison->entities, "NAME", report, out, width);
+		units_elapsed(number[1], (double)total->now->elapsed_ns / 1e9));
+	print_total(report, out, width);
+	print_list(report, WATT_COMPARISON_DOMAINS, "DOMAIN", out, width);
+	print_list(report, WATT_COMPARISON_PHASES, "PHASE", out, width);
+	print_list(report, WATT_COMPARISON_NAMES, "NAME", out, width);
 	fputs("\nThe difference is that of mean power, in % of before. Its interval is from batch\n"
 	      "means of windows and Welch's t; of 20 differences that are none, one is\n"
 	      "'significant' by chance.\n",

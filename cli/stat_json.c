@@ -6,8 +6,9 @@
 
 #include <jansson.h>
 
+#include <wattribute/statistics.h>
+
 #include "stat_report.h"
-#include "statistics.h"
 #include "text.h"
 #include "xalloc.h"
 
@@ -198,7 +199,7 @@ static json_t *run_value(const struct stat_report *report, const struct stat_run
 static void set_summary(json_t *obj, const char *key, const char *unit, const double *values,
 			size_t n)
 {
-	struct statistics s = statistics_of(values, n);
+	struct watt_statistics s = watt_statistics_of(values, n);
 	auto_free char *mean = xasprintf("%s_mean_%s", key, unit);
 	auto_free char *sd = xasprintf("%s_stddev_%s", key, unit);
 	auto_free char *ci95 = xasprintf("%s_ci95_%s", key, unit);
@@ -228,7 +229,7 @@ static json_t *phase_summary_value(const struct stat_report *report, const char 
 		elapsed[i] = phase ? (double)phase->elapsed_ns / 1e9 : NAN;
 	}
 	set(obj, "label", label_value(label));
-	set(obj, "runs", json_integer((json_int_t)statistics_of(elapsed, n).n));
+	set(obj, "runs", json_integer((json_int_t)watt_statistics_of(elapsed, n).n));
 	set_summary(obj, "energy", "j", energy, n);
 	set_summary(obj, "machine_energy", "j", machine, n);
 	set_summary(obj, "power", "w", power, n);

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/statistics.h>
+
 #include "stat_report.h"
-#include "statistics.h"
 #include "table.h"
 #include "text.h"
 #include "units.h"
@@ -44,8 +45,8 @@ static double value_of(const struct stat_phase *phase, enum column column)
 }
 
 /* Over the runs that had the phase. */
-static struct statistics over_runs(const struct stat_report *report, const char *label,
-				   enum column column)
+static struct watt_statistics over_runs(const struct stat_report *report, const char *label,
+					enum column column)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
@@ -55,11 +56,11 @@ static struct statistics over_runs(const struct stat_report *report, const char 
 
 		values[i] = phase ? value_of(phase, column) : NAN;
 	}
-	return statistics_of(values, report->n_runs);
+	return watt_statistics_of(values, report->n_runs);
 }
 
-static struct statistics domain_over_runs(const struct stat_report *report, const char *label,
-					  size_t domain)
+static struct watt_statistics domain_over_runs(const struct stat_report *report, const char *label,
+					       size_t domain)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
@@ -71,11 +72,11 @@ static struct statistics domain_over_runs(const struct stat_report *report, cons
 
 		values[i] = is_known ? (double)phase->domain_nj[domain] / 1e9 : NAN;
 	}
-	return statistics_of(values, report->n_runs);
+	return watt_statistics_of(values, report->n_runs);
 }
 
 /* "12.3", or with several runs "12.3 ±0.4" */
-static void add_cell(struct table *table, const struct statistics *s, int digits)
+static void add_cell(struct table *table, const struct watt_statistics *s, int digits)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
 	char number[UNITS_SIZE], ci[UNITS_SIZE];
@@ -96,7 +97,7 @@ static void add_phase(const struct stat_report *report, struct table *table, con
 
 	table_add(table, " %s", *label ? label : "(in no phase)");
 	for (column = TIME_S; column < N_COLUMNS; column++) {
-		struct statistics s = over_runs(report, label, column);
+		struct watt_statistics s = over_runs(report, label, column);
 
 		add_cell(table, &s, column == TIME_S || column == CPU_S ? 4 : digits);
 	}
@@ -107,7 +108,7 @@ static void add_domain(const struct stat_report *report, struct table *table, co
 		       size_t domain)
 {
 	const struct watt_domain *d = watt_session_get_domain(report->setup->ses, domain);
-	struct statistics s = domain_over_runs(report, label, domain);
+	struct watt_statistics s = domain_over_runs(report, label, domain);
 	enum column column;
 
 	if (s.n == 0)

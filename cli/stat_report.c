@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of `wattribute stat` for people: one number a line, and what it is. */
+#include <wattribute/statistics.h>
+
 #include "stat_report.h"
 
 #include <math.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "domain_tree.h"
-#include "statistics.h"
 #include "text.h"
 #include "units.h"
 #include "xalloc.h"
@@ -62,18 +63,18 @@ static double value_of(const struct stat_run *run, enum measure measure)
 	return NAN;
 }
 
-static struct statistics over_runs(const struct stat_report *report, enum measure measure)
+static struct watt_statistics over_runs(const struct stat_report *report, enum measure measure)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++)
 		values[i] = value_of(&report->runs[i], measure);
-	return statistics_of(values, report->n_runs);
+	return watt_statistics_of(values, report->n_runs);
 }
 
 /* "    12.3  J  what it is      sd 0.2, 95 %: +-0.1" */
-static void print_line(FILE *out, const struct statistics *s, const char *unit, int digits,
+static void print_line(FILE *out, const struct watt_statistics *s, const char *unit, int digits,
 		       int indent, const char *what)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
@@ -93,7 +94,7 @@ static void print_line(FILE *out, const struct statistics *s, const char *unit, 
 static void print_measure(const struct stat_report *report, FILE *out, enum measure measure,
 			  const char *unit, int digits, int indent, const char *what)
 {
-	struct statistics s = over_runs(report, measure);
+	struct watt_statistics s = over_runs(report, measure);
 
 	print_line(out, &s, unit, digits, indent, what);
 }
@@ -104,7 +105,7 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	auto_free double *own = xcalloc(report->n_runs, sizeof(*own));
 	auto_free double *machine = xcalloc(report->n_runs, sizeof(*machine));
 	auto_free char *what = NULL;
-	struct statistics s_own, s_machine;
+	struct watt_statistics s_own, s_machine;
 	char number[UNITS_SIZE];
 	size_t k;
 
@@ -114,8 +115,8 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 		own[k] = run->domain_known[i] ? (double)run->domain_nj[i] / 1e9 : NAN;
 		machine[k] = run->domain_known[i] ? (double)run->domain_machine_nj[i] / 1e9 : NAN;
 	}
-	s_own = statistics_of(own, report->n_runs);
-	s_machine = statistics_of(machine, report->n_runs);
+	s_own = watt_statistics_of(own, report->n_runs);
+	s_machine = watt_statistics_of(machine, report->n_runs);
 	what = xasprintf("%s, of %s J", path,
 			 units_number(number, s_machine.mean, digits, DECIMALS));
 	print_line(out, &s_own, "J", digits, 2, what);
@@ -229,7 +230,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	const struct balance *balance = &report->setup->balance;
 	int digits = units_digits(balance->uncertainty_ppm);
 	auto_free char *share = NULL;
-	struct statistics s;
+	struct watt_statistics s;
 
 	if (report->n_runs == 0)
 		return;

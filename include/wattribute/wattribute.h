@@ -9,16 +9,21 @@
 #include <wattribute/types.h>
 
 #include <wattribute/channel.h>
+#include <wattribute/comparison.h>
 #include <wattribute/diag.h>
 #include <wattribute/domain.h>
 #include <wattribute/entity.h>
 #include <wattribute/json.h>
 #include <wattribute/mark.h>
+#include <wattribute/phase.h>
+#include <wattribute/ranking.h>
 #include <wattribute/recording.h>
 #include <wattribute/sample.h>
+#include <wattribute/series.h>
 #include <wattribute/session.h>
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
+#include <wattribute/statistics.h>
 #include <wattribute/usage.h>
 #include <wattribute/window.h>
 

@@ -12,6 +12,7 @@
 
 #include "report.h"
 #include "text.h"
+#include "view/series.h"
 #include "xalloc.h"
 
 #define WINDOW_NS 1000000000ULL
@@ -94,8 +95,16 @@ struct machine {
 	int64_t (*window_nj)[N_DOMAINS];
 	const struct watt_row **rows;
 	struct watt_quality quality;
-	struct view view;
+	struct watt_view view;
 };
+
+static void check(int r)
+{
+	if (r == 0)
+		return;
+	fprintf(stderr, "made_report: %s\n", strerror(-r));
+	exit(1);
+}
 
 static double draw(struct machine *m)
 {
@@ -192,11 +201,11 @@ static void init(struct machine *m, const struct kind *kind, uint64_t seed, doub
 	m->name = xcalloc(n, sizeof(*m->name));
 	m->window_nj = xcalloc(n, sizeof(*m->window_nj));
 	m->rows = xcalloc(n, sizeof(const struct watt_row *));
-	m->view = (struct view){ .domains = m->domains,
-				 .states = m->states,
-				 .rows = m->rows,
-				 .n_domains = N_DOMAINS,
-				 .quality = &m->quality };
+	m->view = (struct watt_view){ .domains = m->domains,
+				      .states = m->states,
+				      .rows = m->rows,
+				      .n_domains = N_DOMAINS,
+				      .quality = &m->quality };
 	init_domains(m);
 	init_rows(m);
 	m->quality = (struct watt_quality){ .checks = 4 * kind->n_windows,
@@ -302,8 +311,8 @@ static void make_run(struct report_run *run, struct machine *m, const char *path
 	size_t w;
 
 	*run = (struct report_run){ .path = path };
-	series_init(&run->series, 500);
-	run->series.window_ns = WINDOW_NS;
+	check(watt_series_new(500, &run->series));
+	run->series->info.window_ns = WINDOW_NS;
 	add_marks(run, kind);
 	if (kind->has_losses) {
 		run->losses = xcalloc(1, sizeof(*run->losses));
@@ -318,10 +327,11 @@ static void make_run(struct report_run *run, struct machine *m, const char *path
 
 		/* Nobody knows what was in the time that was lost. */
 		make_window(m, w);
-		series_add(&run->series, &m->view, t_ns, t_ns + WINDOW_NS, mark_at(run, t_ns));
+		check(watt_series_add(run->series, &m->view, t_ns, t_ns + WINDOW_NS,
+				      mark_at(run, t_ns)));
 	}
-	series_finish(&run->series);
-	report_run_finish(run);
+	check(watt_series_finish(run->series));
+	check(report_run_finish(run));
 }
 
 static struct watt_recording_info make_info(const struct kind *kind)
@@ -391,17 +401,14 @@ int main(int argc, char **argv)
 	make_run(&run, &m, kind->is_hostile ? hostile[1] : "run.watt");
 	run.info = &info;
 	if (kind->is_compared) {
-		struct comparison_source sources[2];
-
 		init(&before, kind, 2, 1.25);
 		make_run(&other, &before, "before.watt");
 		other.info = &info;
 		report.other = &other;
-		sources[0] = (struct comparison_source){ &run.series, &run.phases };
-		sources[1] = (struct comparison_source){ &other.series, &other.phases };
-		comparison_build(&report.comparison, sources);
+		check(watt_comparison_build(run.series, run.phases, other.series, other.phases,
+					    &report.comparison));
 	}
-	ranking_build(&report.ranking, RANK_BY_PROCESS, &run.series, &run.phases.whole);
+	check(watt_ranking_build(run.series, run.phases, WATT_RANKING_PROCESS, &report.ranking));
 	r = print(&report, argv[2]);
 	if (r < 0)
 		fprintf(stderr, "made_report: %s\n", strerror(-r));

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/compare.c, phases.c and ranking.c, on two series that are made up here */
+/* lib/view/comparison.c, phases.c and ranking.c, on two series that are made up here */
 #include "unit.h"
 
 #include <math.h>
 
-#include "compare.h"
-#include "ranking.h"
+#include <wattribute/comparison.h>
+#include <wattribute/ranking.h>
+
+#include "view/phases.h"
+#include "view/ranking.h"
 
 #define WINDOW_NS 1000000000ULL
 #define N_WINDOWS 90
@@ -21,7 +24,7 @@ struct machine {
 	const struct watt_row *rows[N_ROWS];
 	int64_t window_nj[N_ROWS][1];
 	struct watt_quality quality;
-	struct view view;
+	struct watt_view view;
 	uint32_t random;
 };
 
@@ -53,12 +56,12 @@ static void init(struct machine *m, const char *third)
 	/* A container with the first process in it. */
 	m->row[3].entity.kind = WATT_ENTITY_CONTAINER;
 	m->row[3].entity.identity = NULL;
-	m->view = (struct view){ .domains = m->domains,
-				 .states = m->states,
-				 .rows = m->rows,
-				 .n_domains = 1,
-				 .n_rows = N_ROWS,
-				 .quality = &m->quality };
+	m->view = (struct watt_view){ .domains = m->domains,
+				      .states = m->states,
+				      .rows = m->rows,
+				      .n_domains = 1,
+				      .n_rows = N_ROWS,
+				      .quality = &m->quality };
 }
 
 static int64_t noise_nj(struct machine *m)
@@ -68,12 +71,13 @@ static int64_t noise_nj(struct machine *m)
 }
 
 /* web uses factor * 3 W, the third 2 W, idle 1 W. */
-static void make(struct machine *m, struct series *series, double factor,
-		 const struct watt_mark *marks, size_t n_marks)
+static struct watt_series *make(struct machine *m, double factor, const struct watt_mark *marks,
+				size_t n_marks)
 {
+	struct watt_series *series = NULL;
 	size_t w, i, mark = 0;
 
-	series_init(series, 0);
+	assert_int_equal(watt_series_new(0, &series), 0);
 	for (w = 0; w < N_WINDOWS; w++) {
 		uint64_t t_ns = (w + 100) * WINDOW_NS;
 
@@ -88,19 +92,23 @@ static void make(struct machine *m, struct series *series, double factor,
 			m->state.window_nj += m->window_nj[i][0];
 		while (mark < n_marks && marks[mark].t_ns <= t_ns)
 			mark++;
-		series_add(series, &m->view, t_ns, t_ns + WINDOW_NS,
-			   mark ? mark - 1 : WATT_NO_MARK);
+		assert_int_equal(watt_series_add(series, &m->view, t_ns, t_ns + WINDOW_NS,
+						 mark ? mark - 1 : WATT_NO_MARK),
+				 0);
 	}
-	series_finish(series);
+	assert_int_equal(watt_series_finish(series), 0);
+	return series;
 }
 
-static const struct comparison_row *find(const struct comparison_list *list, const char *name)
+static const struct watt_comparison_row *find(const struct watt_comparison *comparison,
+					      enum watt_comparison_list list, const char *name)
 {
+	const struct watt_comparison_row *row;
 	size_t i;
 
-	for (i = 0; i < list->n; i++)
-		if (strcmp(list->rows[i].name, name) == 0)
-			return &list->rows[i];
+	for (i = 0; (row = watt_comparison_get(comparison, list, i)); i++)
+		if (strcmp(row->name, name) == 0)
+			return row;
 	return NULL;
 }
 
@@ -114,126 +122,128 @@ static const struct watt_mark marks[] = {
 static void test_phases(void **state)
 {
 	int64_t sum_nj = 0, labels_nj = 0;
-	struct phases phases;
-	struct series series;
+	struct watt_phases *phases = NULL;
+	struct watt_series *series;
 	struct machine m;
 	size_t i;
 
 	init(&m, "db");
-	make(&m, &series, 1, marks, 5);
-	phases_find(&phases, &series, marks, 5);
-	assert_int_equal(phases.n, 6);
-	assert_string_equal(phases.list[0].label, "");
-	assert_int_equal(phases.list[1].sum.elapsed_ns, 30 * WINDOW_NS);
-	assert_int_equal(phases.list[1].t0_ns, 120 * WINDOW_NS);
-	assert_int_equal(phases.list[5].sum.elapsed_ns, 0); /* there, though nothing is in it */
-	assert_true(isnan(phases.list[5].sum.power_w));
-	for (i = 0; i < phases.n; i++)
-		sum_nj += phases.list[i].sum.energy_nj;
-	for (i = 0; i < phases.n_labels; i++)
-		labels_nj += phases.by_label[i].sum.energy_nj;
-	assert_int_equal(sum_nj, series.totals[0].energy_nj);
-	assert_int_equal(labels_nj, series.totals[0].energy_nj);
-	assert_int_equal(phases.whole.energy_nj, series.totals[0].energy_nj);
-	assert_int_equal(phases.n_labels, 4); /* none, load, run, never */
-	assert_int_equal(phases.by_label[1].count, 2);
-	assert_int_equal(phases.by_label[1].sum.elapsed_ns, 50 * WINDOW_NS);
-	phases_done(&phases);
-	phases_find(&phases, &series, NULL, 0);
-	assert_false(phases.has_marks);
-	phases_done(&phases);
-	series_done(&series);
+	series = make(&m, 1, marks, 5);
+	assert_int_equal(watt_phases_find(series, marks, 5, &phases), 0);
+	assert_int_equal(phases->n, 6);
+	assert_string_equal(phases->list[0].label, "");
+	assert_int_equal(phases->list[1].elapsed_ns, 30 * WINDOW_NS);
+	assert_int_equal(phases->list[1].t0_ns, 120 * WINDOW_NS);
+	assert_int_equal(phases->list[5].elapsed_ns, 0); /* there, though nothing is in it */
+	assert_true(isnan(phases->list[5].power_w));
+	for (i = 0; i < phases->n; i++)
+		sum_nj += phases->list[i].energy_nj;
+	for (i = 0; i < phases->n_labels; i++)
+		labels_nj += phases->by_label[i].energy_nj;
+	assert_int_equal(sum_nj, series->totals[0].energy_nj);
+	assert_int_equal(labels_nj, series->totals[0].energy_nj);
+	assert_int_equal(phases->whole.energy_nj, series->totals[0].energy_nj);
+	assert_int_equal(phases->n_labels, 4); /* none, load, run, never */
+	assert_int_equal(phases->by_label[1].count, 2);
+	assert_int_equal(phases->by_label[1].elapsed_ns, 50 * WINDOW_NS);
+	phases = watt_phases_free(phases);
+	assert_int_equal(watt_phases_find(series, NULL, 0, &phases), 0);
+	assert_false(phases->has_marks);
+	phases = watt_phases_free(phases);
+	watt_series_free(series);
 }
 
 static void test_rankings_are_complete(void **state)
 {
-	struct ranking ranking;
-	struct phases phases;
-	struct series series;
+	struct watt_ranking *ranking = NULL;
+	struct watt_phases *phases = NULL;
+	struct watt_series *series;
 	struct machine m;
 	int group;
 	size_t i;
 
 	init(&m, "db");
-	make(&m, &series, 1, NULL, 0);
-	phases_find(&phases, &series, NULL, 0);
-	for (group = 0; group < RANK_N_GROUPS; group++) {
+	series = make(&m, 1, NULL, 0);
+	assert_int_equal(watt_phases_find(series, NULL, 0, &phases), 0);
+	for (group = 0; watt_ranking_group_name((enum watt_ranking_group)group); group++) {
 		int64_t sum_nj = 0;
 
-		ranking_build(&ranking, (enum ranking_group)group, &series, &phases.whole);
-		for (i = 0; i < ranking.n; i++) {
-			sum_nj += ranking.rows[i].total_nj;
+		assert_int_equal(watt_ranking_build(series, phases, (enum watt_ranking_group)group,
+						    &ranking),
+				 0);
+		for (i = 0; i < ranking->n; i++) {
+			sum_nj += ranking->rows[i].total_nj;
 			if (i)
-				assert_true(ranking.rows[i].total_nj <=
-					    ranking.rows[i - 1].total_nj);
+				assert_true(ranking->rows[i].total_nj <=
+					    ranking->rows[i - 1].total_nj);
 		}
-		assert_int_equal(sum_nj, series.totals[0].energy_nj);
-		assert_int_equal(ranking_group_of(ranking_group_name((enum ranking_group)group)),
-				 group);
-		if (group == RANK_BY_NAME) {
-			assert_string_equal(ranking.rows[0].name, "web");
-			assert_int_equal(ranking.rows[0].count, 2);
+		assert_int_equal(sum_nj, series->totals[0].energy_nj);
+		if (group == WATT_RANKING_NAME) {
+			assert_string_equal(ranking->rows[0].name, "web");
+			assert_int_equal(ranking->rows[0].count, 2);
 		}
-		if (group == RANK_BY_PROCESS) {
-			assert_string_equal(ranking.rows[0].name, "x y");
-			assert_true(fabs(ranking.rows[0].power_w - 2) < 0.01);
+		if (group == WATT_RANKING_PROCESS) {
+			assert_string_equal(ranking->rows[0].name, "x y");
+			assert_true(fabs(ranking->rows[0].power_w - 2) < 0.01);
 		}
-		ranking_done(&ranking);
+		watt_ranking_free(ranking);
 	}
-	assert_null(ranking_group_name(RANK_N_GROUPS));
-	assert_int_equal(ranking_group_of("nobody"), -1);
-	phases_done(&phases);
-	series_done(&series);
+	assert_int_equal(group, WATT_RANKING_CGROUP + 1);
+	assert_int_equal(watt_ranking_build(series, phases, (enum watt_ranking_group)group,
+					    &ranking),
+			 -EINVAL);
+	phases = watt_phases_free(phases);
+	watt_series_free(series);
 }
 
 static void test_comparison(void **state)
 {
-	struct comparison_source sources[2];
-	struct comparison comparison;
-	struct phases phases[2];
-	struct series series[2];
-	const struct comparison_row *row;
+	const struct watt_comparison_row *row;
+	struct watt_comparison *comparison = NULL;
+	struct watt_phases *phases[2] = { 0 };
+	struct watt_series *series[2];
 	struct machine m[2];
 
 	init(&m[0], "db");
 	init(&m[1], "old");
 	m[1].random = 99;
-	make(&m[0], &series[0], 1, marks, 5);
-	make(&m[1], &series[1], 1.5, marks, 5);
-	phases_find(&phases[0], &series[0], marks, 5);
-	phases_find(&phases[1], &series[1], marks, 5);
-	sources[0] = (struct comparison_source){ &series[0], &phases[0] };
-	sources[1] = (struct comparison_source){ &series[1], &phases[1] };
-	comparison_build(&comparison, sources);
+	series[0] = make(&m[0], 1, marks, 5);
+	series[1] = make(&m[1], 1.5, marks, 5);
+	assert_int_equal(watt_phases_find(series[0], marks, 5, &phases[0]), 0);
+	assert_int_equal(watt_phases_find(series[1], marks, 5, &phases[1]), 0);
+	assert_int_equal(
+		watt_comparison_build(series[0], phases[0], series[1], phases[1], &comparison), 0);
 	/* 6 W now, 7.5 W before. */
-	assert_true(fabs(comparison.total.power.ratio + 0.2) < 1e-3);
-	assert_true(comparison.total.power.is_significant);
-	assert_int_equal(comparison.total.side[0].energy_nj, series[0].totals[0].energy_nj);
-	row = find(&comparison.domains, "package-0");
-	assert_true(fabs(row->power.delta + 1.5) < 1e-2);
-	row = find(&comparison.entities, "web");
-	assert_true(fabs(row->power.ratio + 1.0 / 3) < 1e-3 && row->power.is_significant);
-	assert_int_equal(row->side[0].energy_nj,
-			 series[0].entities[0].total_nj + series[0].entities[1].total_nj);
-	row = find(&comparison.entities, "db");
-	assert_true(row->side[0].is_there && !row->side[1].is_there);
-	row = find(&comparison.phases, "load");
-	assert_int_equal(row->side[0].elapsed_ns, 50 * WINDOW_NS);
-	assert_true(row->power.is_significant);
-	row = find(&comparison.phases, "run"); /* ten windows are too few */
-	assert_true(!row->power.is_known && !row->power.is_significant);
-	assert_true(isfinite(row->power.ratio));
-	assert_null(find(&comparison.phases, ""));
-	comparison_done(&comparison);
+	row = watt_comparison_get(comparison, WATT_COMPARISON_TOTAL, 0);
+	assert_true(fabs(row->difference_ratio + 0.2) < 1e-3 && row->is_significant);
+	assert_int_equal(row->now->energy_nj, series[0]->totals[0].energy_nj);
+	assert_null(watt_comparison_get(comparison, WATT_COMPARISON_TOTAL, 1));
+	row = find(comparison, WATT_COMPARISON_DOMAINS, "package-0");
+	assert_true(fabs(row->difference_w + 1.5) < 1e-2);
+	row = find(comparison, WATT_COMPARISON_NAMES, "web");
+	assert_true(fabs(row->difference_ratio + 1.0 / 3) < 1e-3 && row->is_significant);
+	assert_int_equal(row->now->energy_nj,
+			 series[0]->entities[0].total_nj + series[0]->entities[1].total_nj);
+	row = find(comparison, WATT_COMPARISON_NAMES, "db");
+	assert_true(row->now->is_there && !row->before->is_there);
+	row = find(comparison, WATT_COMPARISON_PHASES, "load");
+	assert_int_equal(row->now->elapsed_ns, 50 * WINDOW_NS);
+	assert_true(row->is_significant);
+	row = find(comparison, WATT_COMPARISON_PHASES, "run"); /* ten windows are too few */
+	assert_true(!row->is_known && !row->is_significant);
+	assert_true(isfinite(row->difference_ratio));
+	assert_null(find(comparison, WATT_COMPARISON_PHASES, ""));
+	watt_comparison_free(comparison);
 	/* With itself there is no difference. */
-	sources[1] = sources[0];
-	comparison_build(&comparison, sources);
-	assert_true(comparison.total.power.delta == 0 && !comparison.total.power.is_significant);
-	comparison_done(&comparison);
-	phases_done(&phases[0]);
-	phases_done(&phases[1]);
-	series_done(&series[0]);
-	series_done(&series[1]);
+	assert_int_equal(
+		watt_comparison_build(series[0], phases[0], series[0], phases[0], &comparison), 0);
+	row = watt_comparison_get(comparison, WATT_COMPARISON_TOTAL, 0);
+	assert_true(row->difference_w == 0 && !row->is_significant);
+	watt_comparison_free(comparison);
+	watt_phases_free(phases[0]);
+	watt_phases_free(phases[1]);
+	watt_series_free(series[0]);
+	watt_series_free(series[1]);
 }
 
 int main(void)

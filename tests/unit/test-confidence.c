@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/confidence.c against series whose mean is known: the interval has to hold it as often as it
+/* lib/view/confidence.c against series whose mean is known: the interval has to hold it as often as it
  * says, though the values depend on each other. */
 #include "unit.h"
 
 #include <math.h>
 
-#include "confidence.h"
+#include "view/confidence.h"
 
 #define N 600
 #define ROUNDS 500
@@ -56,10 +56,10 @@ static struct cover cover_of(size_t n, double phi)
 
 	fill(weights, n);
 	for (round = 0; round < ROUNDS; round++) {
-		struct confidence e;
+		struct watt_confidence e;
 
 		draw(values, n, 20, phi);
-		e = confidence_mean(values, weights, n);
+		e = watt_confidence_mean(values, weights, n);
 		if (isnan(e.ci95))
 			continue;
 		given++;
@@ -91,44 +91,44 @@ static void test_interval_holds_the_mean(void **state)
 static void test_too_little_is_said(void **state)
 {
 	double values[N], weights[N];
-	struct confidence e;
+	struct watt_confidence e;
 
 	seed = 2;
 	assert_true(cover_of(100, 0.98).none > 0.9);
 	assert_true(cover_of(20, 0.9).none > 0.9);
 	fill(weights, N);
 	draw(values, N, 20, 0);
-	e = confidence_mean(values, weights, 15);
+	e = watt_confidence_mean(values, weights, 15);
 	assert_true(isfinite(e.mean) && isnan(e.ci95));
 	assert_int_equal(e.n_batches, 0);
-	e = confidence_mean(values, weights, 0);
+	e = watt_confidence_mean(values, weights, 0);
 	assert_true(isnan(e.mean) && isnan(e.ci95));
 }
 
 static void test_known_values(void **state)
 {
 	double values[64], weights[64];
-	struct confidence e;
+	struct watt_confidence e;
 	size_t i;
 
 	/* The same everywhere: it is known without any doubt. */
 	for (i = 0; i < 64; i++)
 		values[i] = 3;
 	fill(weights, 64);
-	e = confidence_mean(values, weights, 64);
+	e = watt_confidence_mean(values, weights, 64);
 	assert_true(e.mean == 3 && e.ci95 == 0);
 	/* Each by its duration. */
 	for (i = 0; i < 64; i++) {
 		values[i] = i % 2 ? 1 : 4;
 		weights[i] = i % 2 ? 2 : 1;
 	}
-	e = confidence_mean(values, weights, 64);
+	e = watt_confidence_mean(values, weights, 64);
 	assert_true(fabs(e.mean - 2) < 1e-12);
 	/* Independent values of 64: t of 63 degrees times sd / 8. */
 	seed = 5;
 	draw(values, 64, 0, 0);
 	fill(weights, 64);
-	e = confidence_mean(values, weights, 64);
+	e = watt_confidence_mean(values, weights, 64);
 	assert_true(e.ci95 > 0.18 && e.ci95 < 0.35);
 }
 
@@ -141,21 +141,21 @@ static void test_differences(void **state)
 	seed = 3;
 	fill(weights, N);
 	for (round = 0; round < ROUNDS; round++) {
-		struct confidence from, to;
-		struct confidence_difference d;
+		struct watt_confidence from, to;
+		struct watt_confidence_difference d;
 
 		draw(a, N, 20, 0.7);
 		draw(b, N / 2, 20, 0.5);
-		from = confidence_mean(a, weights, N);
-		to = confidence_mean(b, weights, N / 2);
-		d = confidence_compare(&from, &to);
+		from = watt_confidence_mean(a, weights, N);
+		to = watt_confidence_mean(b, weights, N / 2);
+		d = watt_confidence_compare(&from, &to);
 		if (!d.is_known)
 			continue;
 		given++;
 		wrong += d.is_significant;
 		held += fabs(d.delta) <= d.ci95;
 		to.mean += 1;
-		found += confidence_compare(&from, &to).is_significant;
+		found += watt_confidence_compare(&from, &to).is_significant;
 	}
 	print_message("%zu of %zu differences that are none are called significant\n", wrong,
 		      given);
@@ -167,23 +167,23 @@ static void test_differences(void **state)
 
 static void test_difference_of_nothing(void **state)
 {
-	struct confidence none = confidence_mean(NULL, NULL, 0);
-	struct confidence four = { .mean = 4, .se = 0.1, .df = 20 };
-	struct confidence zero = { .mean = 0, .se = 0.1, .df = 20 };
-	struct confidence five = { .mean = 5, .se = 0.1, .df = 20 };
-	struct confidence_difference d;
+	struct watt_confidence none = watt_confidence_mean(NULL, NULL, 0);
+	struct watt_confidence four = { .mean = 4, .se = 0.1, .df = 20 };
+	struct watt_confidence zero = { .mean = 0, .se = 0.1, .df = 20 };
+	struct watt_confidence five = { .mean = 5, .se = 0.1, .df = 20 };
+	struct watt_confidence_difference d;
 
-	d = confidence_compare(&none, &four);
+	d = watt_confidence_compare(&none, &four);
 	assert_true(isnan(d.delta) && isnan(d.ratio) && !d.is_known && !d.is_significant);
-	d = confidence_compare(&zero, &four);
+	d = watt_confidence_compare(&zero, &four);
 	assert_true(d.delta == 4 && isnan(d.ratio) && d.is_known && d.is_significant);
-	d = confidence_compare(&four, &five);
+	d = watt_confidence_compare(&four, &five);
 	assert_true(fabs(d.ratio - 0.25) < 1e-12);
 	/* sqrt(0.02) times t of 40 degrees */
 	assert_true(fabs(d.ci95 - 0.14142 * 2.0211) < 1e-3);
 	assert_true(fabs(d.ratio_ci95 - d.ci95 / 4) < 1e-12);
 	four.se = 0;
-	d = confidence_compare(&four, &four);
+	d = watt_confidence_compare(&four, &four);
 	assert_true(d.is_known && !d.is_significant && d.ci95 == 0);
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "plot.h"
+#include "view/series.h"
 #include "svg.h"
 
 #define S 1000000000ULL
@@ -23,7 +24,7 @@ struct shape {
 };
 
 struct machine {
-	struct series series;
+	struct watt_series series;
 	struct watt_domain *domain;
 	const struct watt_domain **domains;
 	struct watt_mark marks[64];
@@ -54,27 +55,27 @@ static const char *const names[] = {
 
 static void make_entities(struct machine *m, const struct shape *shape)
 {
-	struct series *series = &m->series;
+	struct watt_series *series = &m->series;
 	size_t i;
 
-	series->n_entities = shape->n_processes;
+	series->info.n_entities = shape->n_processes;
 	series->entities = calloc(shape->n_processes, sizeof(*series->entities));
 	for (i = 0; i < shape->n_processes; i++) {
-		struct series_entity *entity = &series->entities[i];
+		struct watt_series_entity *entity = &series->entities[i];
 
 		entity->kind = i % 7 == 6 ? WATT_ENTITY_EXITED : WATT_ENTITY_PROCESS;
 		entity->pid = entity->kind == WATT_ENTITY_PROCESS ? 1000 + 37 * (uint32_t)i : 0;
 		entity->name = strdup(names[i % (sizeof(names) / sizeof(names[0]))]);
-		entity->energy_nj = calloc(series->n_domains, sizeof(int64_t));
+		entity->energy_nj = calloc(series->info.n_domains, sizeof(int64_t));
 	}
 }
 
 static void make_domains(struct machine *m, const struct shape *shape)
 {
-	struct series *series = &m->series;
+	struct watt_series *series = &m->series;
 	size_t d, n = shape->is_battery ? 1 : 2 * shape->n_packages;
 
-	series->n_domains = n;
+	series->info.n_domains = n;
 	m->domain = calloc(n, sizeof(*m->domain));
 	m->domains = calloc(n, sizeof(*m->domains));
 	for (d = 0; d < n; d++) {
@@ -99,17 +100,17 @@ static void make_domains(struct machine *m, const struct shape *shape)
 
 static void make_window(struct machine *m, const struct shape *shape, size_t w)
 {
-	struct series *series = &m->series;
-	struct series_window *window = &series->windows[w];
-	size_t i, d, n = series->n_domains;
+	struct watt_series *series = &m->series;
+	struct watt_series_window *window = &series->windows[w];
+	size_t i, d, n = series->info.n_domains;
 	double t = (double)w / (double)shape->n_windows;
 
 	window->t0_ns = 50 * S + w * shape->window_ns;
 	window->t1_ns = window->t0_ns + shape->window_ns;
 	window->domains = calloc(n, sizeof(*window->domains));
-	window->cells.n = shape->n_processes;
-	window->cells.entity = calloc(shape->n_processes, sizeof(uint32_t));
-	window->cells.energy_nj = calloc(shape->n_processes * n, sizeof(int64_t));
+	window->n_cells = shape->n_processes;
+	window->entity_index = calloc(shape->n_processes, sizeof(uint32_t));
+	window->energy_nj = calloc(shape->n_processes * n, sizeof(int64_t));
 	for (d = 0; d < n; d++)
 		window->domains[d].known_ns = shape->has_gap && w > shape->n_windows / 2 &&
 							      w < shape->n_windows * 6 / 10 &&
@@ -117,7 +118,7 @@ static void make_window(struct machine *m, const struct shape *shape, size_t w)
 						      0 :
 						      shape->window_ns;
 	for (i = 0; i < shape->n_processes; i++) {
-		window->cells.entity[i] = (uint32_t)i;
+		window->entity_index[i] = (uint32_t)i;
 		for (d = 0; d < n; d++) {
 			double phase = sin(6.3 * (t * (double)(1 + i % 5) + (double)(i + d) / 7));
 			double power_w = shape->watts * 0.7 / (double)(i + 1) / 3 *
@@ -127,7 +128,7 @@ static void make_window(struct machine *m, const struct shape *shape, size_t w)
 
 			if (shape->is_battery)
 				nj = (int64_t)(-power_w * (double)shape->window_ns * 0.2);
-			window->cells.energy_nj[i * n + d] = nj;
+			window->energy_nj[i * n + d] = nj;
 			if (window->domains[d].known_ns) {
 				window->domains[d].energy_nj += nj;
 				series->entities[i].energy_nj[d] += nj;
@@ -150,25 +151,26 @@ static void make_window(struct machine *m, const struct shape *shape, size_t w)
 
 static void make(struct machine *m, const struct shape *shape)
 {
-	struct series *series = &m->series;
+	struct watt_series *series = &m->series;
 	size_t w;
 
 	*m = (struct machine){ .random = 7 };
 	make_domains(m, shape);
 	make_entities(m, shape);
-	series->n_windows = shape->n_windows;
+	series->info.n_windows = shape->n_windows;
 	series->windows = calloc(shape->n_windows, sizeof(*series->windows));
-	series->window_ns = shape->window_ns;
+	series->info.window_ns = shape->window_ns;
 	for (w = 0; w < shape->n_windows; w++)
 		make_window(m, shape, w);
-	series->start_ns = series->windows[0].t0_ns;
-	series->end_ns = series->windows[w - 1].t1_ns;
+	series->info.start_ns = series->windows[0].t0_ns;
+	series->info.end_ns = series->windows[w - 1].t1_ns;
 	for (w = 0; w < shape->n_phases; w++) {
 		struct watt_mark *mark = &m->marks[m->n_marks++];
 
 		/* One is too short for its name, one ends without another. */
-		mark->t_ns = series->start_ns + (series->end_ns - series->start_ns) * (w * w + 1) /
-							(shape->n_phases * shape->n_phases + 1);
+		mark->t_ns = series->info.start_ns +
+			     (series->info.end_ns - series->info.start_ns) * (w * w + 1) /
+				     (shape->n_phases * shape->n_phases + 1);
 		if (w % 4 != 3)
 			snprintf(mark->label, sizeof(mark->label), "phase %zu <&>", w);
 	}
@@ -176,19 +178,19 @@ static void make(struct machine *m, const struct shape *shape)
 
 static void done(struct machine *m)
 {
-	struct series *series = &m->series;
+	struct watt_series *series = &m->series;
 	size_t i;
 
-	for (i = 0; i < series->n_entities; i++) {
+	for (i = 0; i < series->info.n_entities; i++) {
 		free(series->entities[i].name);
 		free(series->entities[i].energy_nj);
 	}
-	for (i = 0; i < series->n_windows; i++) {
+	for (i = 0; i < series->info.n_windows; i++) {
 		free(series->windows[i].domains);
-		free(series->windows[i].cells.entity);
-		free(series->windows[i].cells.energy_nj);
+		free(series->windows[i].entity_index);
+		free(series->windows[i].energy_nj);
 	}
-	for (i = 0; i < series->n_domains; i++)
+	for (i = 0; i < series->info.n_domains; i++)
 		free((char *)m->domain[i].path);
 	free(series->entities);
 	free(series->windows);
@@ -333,7 +335,7 @@ static void draw_one(struct machine *m, const char *name, struct plot_opts opts)
 	size_t len = 0;
 	FILE *out = open_memstream(&svg, &len);
 
-	opts.begin_ns = m->series.start_ns;
+	opts.begin_ns = m->series.info.start_ns;
 	assert_int_equal(plot_make(&plot, &m->series, m->marks, m->n_marks, &opts), 0);
 	free(plot.subtitle);
 	plot.subtitle = strdup(
@@ -421,7 +423,7 @@ static void test_lines_add_up(void **state)
 	size_t i, w, gaps = 0;
 
 	make(&m, &shapes[1]);
-	opts.begin_ns = m.series.start_ns;
+	opts.begin_ns = m.series.info.start_ns;
 	assert_int_equal(plot_make(&plot, &m.series, m.marks, m.n_marks, &opts), 0);
 	assert_int_equal(plot.n_panels, 1);
 	/* 5 processes, others, idle, total; nothing is unattributed */

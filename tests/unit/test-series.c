@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/series.c, series_fold.c and series_index.c, on windows that are made up here */
+/* lib/view/series.c and series_fold.c, on windows that are made up here */
 #include "unit.h"
 
 #include <math.h>
 
-#include "series.h"
+#include "view/series.h"
 
 #define N_DOMAINS 3 /* the second lies inside the first */
 #define N_ROWS_MAX 400
@@ -21,7 +21,7 @@ struct machine {
 	const struct watt_domain_state *states[N_DOMAINS];
 	const struct watt_row *rows[N_ROWS_MAX];
 	struct watt_quality quality;
-	struct view view;
+	struct watt_view view;
 	size_t n_windows;
 	uint32_t random;
 	int64_t truth_nj[N_DOMAINS];
@@ -51,11 +51,11 @@ static void init(struct machine *m)
 	}
 	for (i = 0; i < N_ROWS_MAX; i++)
 		m->rows[i] = &m->row[i];
-	m->view = (struct view){ .domains = m->domains,
-				 .states = m->states,
-				 .rows = m->rows,
-				 .n_domains = N_DOMAINS,
-				 .quality = &m->quality };
+	m->view = (struct watt_view){ .domains = m->domains,
+				      .states = m->states,
+				      .rows = m->rows,
+				      .n_domains = N_DOMAINS,
+				      .quality = &m->quality };
 }
 
 static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, int64_t energy_nj)
@@ -75,7 +75,7 @@ static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, 
 						 .identity = &m->who[i] };
 	for (d = 0; d < N_DOMAINS; d++) {
 		m->window_nj[i][d] = energy_nj * (int64_t)(d + 1);
-		if (view_is_user(kind))
+		if (watt_view_is_user(kind))
 			m->state[d].window_nj += m->window_nj[i][d];
 		m->entity_nj[id] += d == 1 ? 0 : m->window_nj[i][d];
 	}
@@ -83,7 +83,7 @@ static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, 
 }
 
 /* A window in which n processes from id `first` on used something, or nothing. */
-static void add_window(struct machine *m, struct series *series, uint64_t first, size_t n,
+static void add_window(struct machine *m, struct watt_series *series, uint64_t first, size_t n,
 		       size_t mark)
 {
 	uint64_t t_ns = m->n_windows++ * WINDOW_NS;
@@ -101,52 +101,53 @@ static void add_window(struct machine *m, struct series *series, uint64_t first,
 	put_row(m, 1, WATT_ENTITY_USER, m->state[0].window_nj);
 	for (d = 0; d < N_DOMAINS; d++)
 		m->truth_nj[d] += m->state[d].window_nj;
-	series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, mark);
+	assert_int_equal(watt_series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, mark), 0);
 }
 
 /* All that a domain used in a window is somebody's, and windows and entities add up to the whole. */
-static void check_whole(const struct machine *m, const struct series *series)
+static void check_whole(const struct machine *m, const struct watt_series *series)
 {
 	int64_t whole_nj[N_DOMAINS] = { 0 }, entities_nj[N_DOMAINS] = { 0 };
 	size_t w, d, c;
 
-	assert_int_equal(series->n_windows, m->n_windows);
-	assert_int_equal(series->n_failures, 0);
-	assert_int_equal(series->n_checks, N_DOMAINS * m->n_windows);
-	for (w = 0; w < series->n_windows; w++) {
-		const struct series_window *window = &series->windows[w];
+	assert_int_equal(series->info.n_windows, m->n_windows);
+	assert_int_equal(series->info.n_failures, 0);
+	assert_int_equal(series->info.n_checks, N_DOMAINS * m->n_windows);
+	for (w = 0; w < series->info.n_windows; w++) {
+		const struct watt_series_window *window = &series->windows[w];
 
 		for (d = 0; d < N_DOMAINS; d++) {
 			int64_t sum_nj =
 				window->domains[d].idle_nj + window->domains[d].unattributed_nj;
 
-			for (c = 0; c < window->cells.n; c++)
-				if (view_is_user(series->entities[window->cells.entity[c]].kind))
-					sum_nj += window->cells.energy_nj[c * N_DOMAINS + d];
+			for (c = 0; c < window->n_cells; c++)
+				if (watt_view_is_user(
+					    series->entities[window->entity_index[c]].kind))
+					sum_nj += window->energy_nj[c * N_DOMAINS + d];
 			assert_int_equal(sum_nj, window->domains[d].energy_nj);
 			whole_nj[d] += window->domains[d].energy_nj;
 		}
 	}
-	for (c = 0; c < series->n_entities; c++)
+	for (c = 0; c < series->info.n_entities; c++)
 		for (d = 0; d < N_DOMAINS; d++)
-			if (view_is_user(series->entities[c].kind))
+			if (watt_view_is_user(series->entities[c].kind))
 				entities_nj[d] += series->entities[c].energy_nj[d];
 	for (d = 0; d < N_DOMAINS; d++) {
 		assert_int_equal(whole_nj[d], m->truth_nj[d]);
 		assert_int_equal(series->totals[d].energy_nj, m->truth_nj[d]);
-		assert_int_equal(series_sum(series, d, 0, SIZE_MAX).energy_nj, m->truth_nj[d]);
+		assert_int_equal(series->totals[d].energy_nj, m->truth_nj[d]);
 		assert_int_equal(entities_nj[d] + series->totals[d].idle_nj +
 					 series->totals[d].unattributed_nj,
 				 m->truth_nj[d]);
 	}
 }
 
-static const struct series_entity *find(const struct series *series, uint64_t id,
-					enum watt_entity_kind kind)
+static const struct watt_series_entity *find(const struct watt_series *series, uint64_t id,
+					     enum watt_entity_kind kind)
 {
 	size_t i;
 
-	for (i = 0; i < series->n_entities; i++)
+	for (i = 0; i < series->info.n_entities; i++)
 		if (series->entities[i].id == id && series->entities[i].kind == kind)
 			return &series->entities[i];
 	return NULL;
@@ -154,20 +155,20 @@ static const struct series_entity *find(const struct series *series, uint64_t id
 
 static void test_sums_are_exact(void **state)
 {
-	struct series series;
+	struct watt_series *series = NULL;
 	struct machine m;
 	size_t w, i;
 
 	init(&m);
-	series_init(&series, 0);
+	assert_int_equal(watt_series_new(0, &series), 0);
 	for (w = 0; w < 150; w++)
-		add_window(&m, &series, 2, 30, w < 50 ? WATT_NO_MARK : w / 50);
-	series_finish(&series);
-	check_whole(&m, &series);
-	assert_int_equal(series.n_folded, 0);
-	assert_int_equal(series.n_entities, 31);
+		add_window(&m, series, 2, 30, w < 50 ? WATT_NO_MARK : w / 50);
+	assert_int_equal(watt_series_finish(series), 0);
+	check_whole(&m, series);
+	assert_int_equal(series->info.n_folded, 0);
+	assert_int_equal(series->info.n_entities, 31);
 	for (i = 2; i < 32; i++) {
-		const struct series_entity *entity = find(&series, i, WATT_ENTITY_PROCESS);
+		const struct watt_series_entity *entity = find(series, i, WATT_ENTITY_PROCESS);
 
 		assert_int_equal(entity->total_nj, m.entity_nj[i]);
 		assert_int_equal(entity->cpu_ns, m.entity_cpu_ns[i]);
@@ -175,52 +176,52 @@ static void test_sums_are_exact(void **state)
 		assert_int_equal(entity->pid, i);
 		assert_true(entity->peak_w > 0 && entity->peak_w < 4e6 / 1e9);
 	}
-	assert_int_equal(series.windows[0].mark, WATT_NO_MARK);
-	assert_int_equal(series.windows[149].mark, 2);
-	series_done(&series);
+	assert_int_equal(series->windows[0].mark_index, WATT_NO_MARK);
+	assert_int_equal(series->windows[149].mark_index, 2);
+	watt_series_free(series);
 }
 
 /* Those that used nothing take no room. */
 static void test_is_sparse(void **state)
 {
-	struct series series;
+	struct watt_series *series = NULL;
 	struct machine m;
 	size_t c;
 
 	init(&m);
-	series_init(&series, 0);
-	add_window(&m, &series, 2, 100, WATT_NO_MARK);
-	assert_true(series.windows[0].cells.n < 100);
-	for (c = 0; c < series.windows[0].cells.n; c++)
-		assert_true(series.windows[0].cells.total_nj[c] > 0);
-	check_whole(&m, &series);
-	series_done(&series);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	add_window(&m, series, 2, 100, WATT_NO_MARK);
+	assert_true(series->windows[0].n_cells < 100);
+	for (c = 0; c < series->windows[0].n_cells; c++)
+		assert_true(series->windows[0].total_nj[c] > 0);
+	check_whole(&m, series);
+	watt_series_free(series);
 }
 
 /* Processes come and go; the number kept is bounded all the time and nothing is lost. */
 static void test_folding_loses_nothing(void **state)
 {
 	const size_t max = 20;
-	struct series series;
+	struct watt_series *series = NULL;
 	struct machine m;
 	int64_t all_nj = 0, kept_nj = 0;
 	double least_nj = INFINITY;
 	size_t w, i;
 
 	init(&m);
-	series_init(&series, max);
+	assert_int_equal(watt_series_new(max, &series), 0);
 	for (w = 0; w < 300; w++) {
-		add_window(&m, &series, 2 + w, 60, WATT_NO_MARK);
-		assert_true(series.n_entities <= 2 * max + 60 + 3);
+		add_window(&m, series, 2 + w, 60, WATT_NO_MARK);
+		assert_true(series->info.n_entities <= 2 * max + 60 + 3);
 	}
-	series_finish(&series);
-	check_whole(&m, &series);
-	assert_true(series.n_folded > 100);
-	assert_int_equal(series.n_entities, max + 2); /* others, and the user */
-	for (i = 0; i < series.n_entities; i++) {
-		const struct series_entity *entity = &series.entities[i];
+	assert_int_equal(watt_series_finish(series), 0);
+	check_whole(&m, series);
+	assert_true(series->info.n_folded > 100);
+	assert_int_equal(series->info.n_entities, max + 2); /* others, and the user */
+	for (i = 0; i < series->info.n_entities; i++) {
+		const struct watt_series_entity *entity = &series->entities[i];
 
-		if (!view_is_user(entity->kind))
+		if (!watt_view_is_user(entity->kind))
 			continue;
 		all_nj += entity->total_nj;
 		if (entity->is_others)
@@ -233,62 +234,65 @@ static void test_folding_loses_nothing(void **state)
 		all_nj -= m.entity_nj[i];
 	assert_int_equal(all_nj, 0);
 	assert_true(kept_nj > 0 && least_nj > 0);
-	series_done(&series);
+	watt_series_free(series);
 }
 
 /* Who is folded while he lives goes on in "others", and does not come back as a part of himself. */
 static void test_the_folded_stay_folded(void **state)
 {
-	struct series series;
+	struct watt_series *series = NULL;
 	struct machine m;
 	size_t w, i;
 
 	init(&m);
-	series_init(&series, 5);
+	assert_int_equal(watt_series_new(5, &series), 0);
 	for (w = 0; w < 40; w++)
-		add_window(&m, &series, 2, 50, WATT_NO_MARK);
-	series_finish(&series);
-	check_whole(&m, &series);
-	assert_int_equal(series.n_folded, 45);
-	for (i = 0; i < series.n_entities; i++)
-		if (view_is_user(series.entities[i].kind) && !series.entities[i].is_others)
-			assert_int_equal(series.entities[i].total_nj,
-					 m.entity_nj[series.entities[i].id]);
-	series_done(&series);
+		add_window(&m, series, 2, 50, WATT_NO_MARK);
+	assert_int_equal(watt_series_finish(series), 0);
+	check_whole(&m, series);
+	assert_int_equal(series->info.n_folded, 45);
+	for (i = 0; i < series->info.n_entities; i++)
+		if (watt_view_is_user(series->entities[i].kind) && !series->entities[i].is_others)
+			assert_int_equal(series->entities[i].total_nj,
+					 m.entity_nj[series->entities[i].id]);
+	watt_series_free(series);
 }
 
 /* No value is not 0: it has no power, and takes no part in a mean. */
 static void test_what_is_missing(void **state)
 {
-	struct series_energy sum;
-	struct series series;
+	struct watt_series_energy sum;
+	struct watt_series *series = NULL;
 	struct machine m;
 
 	init(&m);
-	series_init(&series, 0);
-	add_window(&m, &series, 2, 4, WATT_NO_MARK);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	add_window(&m, series, 2, 4, WATT_NO_MARK);
 	m.view.n_rows = 0;
 	m.state[2] =
 		(struct watt_domain_state){ .window_ns = WINDOW_NS, .status = WATT_STATUS_ABSENT };
-	series_add(&series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WATT_NO_MARK);
+	assert_int_equal(watt_series_add(series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WATT_NO_MARK),
+			 0);
 	m.state[2] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
 						 .window_nj = 500000000,
 						 .window_unattributed_nj = 500000000,
 						 .gap_ns = WINDOW_NS / 2 };
 	m.state[0] = m.state[2];
 	m.state[0].gap_ns = 0;
-	series_add(&series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WATT_NO_MARK);
-	assert_false(series_is_known(&series.windows[1].domains[2]));
-	assert_true(isnan(series_power_w(&series.windows[1].domains[2], 0)));
-	assert_true(series_is_known(&series.windows[1].domains[0]));
-	sum = series_sum(&series, 2, 1, 3);
+	assert_int_equal(
+		watt_series_add(series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WATT_NO_MARK), 0);
+	assert_false(watt_series_is_known(&series->windows[1].domains[2]));
+	assert_true(isnan(watt_series_power_w(&series->windows[1].domains[2], 0)));
+	assert_true(watt_series_is_known(&series->windows[1].domains[0]));
+	sum = series->windows[1].domains[2];
+	watt_series_add_energy(&sum, &series->windows[2].domains[2]);
 	assert_int_equal(sum.known_ns, WINDOW_NS / 2);
-	assert_true(fabs(series_power_w(&sum, sum.energy_nj) - 1) < 1e-12);
-	series_done(&series);
-	series_init(&series, 0); /* nothing at all */
-	series_finish(&series);
-	assert_int_equal(series.n_windows, 0);
-	series_done(&series);
+	assert_true(fabs(watt_series_power_w(&sum, sum.energy_nj) - 1) < 1e-12);
+	watt_series_free(series);
+	assert_int_equal(watt_series_new(0, &series), 0); /* nothing at all */
+	assert_int_equal(watt_series_finish(series), 0);
+	assert_int_equal(series->info.n_windows, 0);
+	watt_series_free(series);
 }
 
 static void test_choice_of_windows(void **state)

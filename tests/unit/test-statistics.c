@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "sparkline.h"
-#include "statistics.h"
+#include "view/statistics.h"
 #include "text.h"
 
 static void assert_near(double found, double expected)
@@ -18,7 +18,7 @@ static void test_known_values(void **state)
 {
 	/* 2 4 4 4 5 5 7 9: mean 5, sum of squares 32. */
 	static const double values[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
-	struct statistics s = statistics_of(values, 8);
+	struct watt_statistics s = watt_statistics_of(values, 8);
 
 	assert_int_equal(s.n, 8);
 	assert_near(s.mean, 5);
@@ -29,13 +29,13 @@ static void test_known_values(void **state)
 static void test_few_values(void **state)
 {
 	static const double one[] = { 3 }, holes[] = { NAN, 3, INFINITY, 5 };
-	struct statistics s = statistics_of(one, 1);
+	struct watt_statistics s = watt_statistics_of(one, 1);
 
 	assert_near(s.mean, 3);
 	assert_true(isnan(s.sd) && isnan(s.ci95));
-	s = statistics_of(NULL, 0);
+	s = watt_statistics_of(NULL, 0);
 	assert_true(s.n == 0 && isnan(s.mean));
-	s = statistics_of(holes, 4);
+	s = watt_statistics_of(holes, 4);
 	assert_int_equal(s.n, 2);
 	assert_near(s.mean, 4);
 	assert_near(s.ci95, 12.706 * sqrt(2) / sqrt(2));
@@ -46,18 +46,18 @@ static void test_precision(void **state)
 {
 	static const double values[] = { 1e9 + 1, 1e9 + 2, 1e9 + 3 };
 
-	assert_near(statistics_of(values, 3).sd, 1);
+	assert_near(watt_statistics_of(values, 3).sd, 1);
 }
 
 static void test_student(void **state)
 {
-	assert_true(isnan(statistics_t95(0)));
-	assert_near(statistics_t95(1), 12.706);
-	assert_near(statistics_t95(30), 2.042);
+	assert_true(isnan(watt_statistics_t95(0)));
+	assert_near(watt_statistics_t95(1), 12.706);
+	assert_near(watt_statistics_t95(30), 2.042);
 	/* Where the table ends, the formula goes on without a step. */
-	assert_near(statistics_t95(31), 2.0395);
-	assert_near(statistics_t95(60), 2.0003);
-	assert_near(statistics_t95(1000000), 1.95996);
+	assert_near(watt_statistics_t95(31), 2.0395);
+	assert_near(watt_statistics_t95(60), 2.0003);
+	assert_near(watt_statistics_t95(1000000), 1.95996);
 }
 
 static void test_sparkline(void **state)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/windows.c and series_read() on a session of the simulated machine */
+/* lib/view/windows.c and watt_series_read() on a session of the simulated machine */
 #include "unit.h"
 
 #include <time.h>
 
-#include "series.h"
+#include "view/series.h"
 
 #define MS_NS 1000000ULL
 
@@ -45,15 +45,15 @@ static void test_windows_are_the_whole(void **state)
 					  .marks = marks,
 					  .n_marks = 3,
 					  .timeout_ms = 20000 };
-	struct series series;
+	struct watt_series *series = NULL;
 	size_t w, d, mark = 0;
 
-	series_init(&series, 0);
-	assert_int_equal(series_read(&series, ses, &plan), 0);
-	assert_in_range(series.n_windows, 1, 11); /* few where a busy machine made slices long */
-	assert_int_equal(series.n_failures, 0);
-	for (w = 0; w < series.n_windows; w++) {
-		const struct series_window *window = &series.windows[w];
+	assert_int_equal(watt_series_read(ses, &plan, 0, &series), 0);
+	assert_in_range(series->info.n_windows, 1,
+			11); /* few where a busy machine made slices long */
+	assert_int_equal(series->info.n_failures, 0);
+	for (w = 0; w < series->info.n_windows; w++) {
+		const struct watt_series_window *window = &series->windows[w];
 
 		assert_true(window->t1_ns > window->t0_ns);
 		if (w)
@@ -61,17 +61,18 @@ static void test_windows_are_the_whole(void **state)
 		/* A window is of the phase in which it begins, and ends with it. */
 		while (mark < 3 && marks[mark].t_ns <= window->t0_ns)
 			mark++;
-		assert_int_equal(window->mark, mark ? mark - 1 : WATT_NO_MARK);
+		assert_int_equal(window->mark_index, mark ? mark - 1 : WATT_NO_MARK);
 	}
-	assert_true(mark == 3 || series.windows[series.n_windows - 1].t0_ns < marks[mark].t_ns);
-	for (d = 0; d < series.n_domains; d++)
-		assert_int_equal(series.totals[d].energy_nj,
-				 watt_snapshot_get_domain_state(series.snap, d)->energy_nj);
-	assert_true(series.n_entities > 0);
-	assert_true(series.end_ns >= plan.end_ns);
+	assert_true(mark == 3 ||
+		    series->windows[series->info.n_windows - 1].t0_ns < marks[mark].t_ns);
+	for (d = 0; d < series->info.n_domains; d++)
+		assert_int_equal(series->totals[d].energy_nj,
+				 watt_snapshot_get_domain_state(series->snap, d)->energy_nj);
+	assert_true(series->info.n_entities > 0);
+	assert_true(series->info.end_ns >= plan.end_ns);
 	watt_session_close(ses); /* the series outlives it */
-	assert_non_null(series.last.domains[0]->path);
-	series_done(&series);
+	assert_non_null(series->last.domains[0]->path);
+	watt_series_free(series);
 }
 
 static void test_nothing_to_read(void **state)
@@ -81,12 +82,11 @@ static void test_nothing_to_read(void **state)
 	struct watt_windows_opts plan = {
 		.sz = sizeof(plan), .start_ns = start_ns, .end_ns = start_ns, .timeout_ms = 20000
 	};
-	struct series series;
+	struct watt_series *series = NULL;
 
-	series_init(&series, 0);
-	assert_int_equal(series_read(&series, ses, &plan), 0);
-	assert_true(series.n_windows <= 1);
-	series_done(&series);
+	assert_int_equal(watt_series_read(ses, &plan, 0, &series), 0);
+	assert_true(series->info.n_windows <= 1);
+	watt_series_free(series);
 	watt_session_close(ses);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batch means with a guard, and Welch's interval for the difference of two of them. */
-#include "confidence.h"
+#include "view/confidence.h"
 
 #include <math.h>
 
-#include "statistics.h"
-#include "xalloc.h"
+#include "view/statistics.h"
 
 #define N_LEAST 16
 #define EFFECTIVE_LEAST 12.0
@@ -89,9 +88,9 @@ static bool find_batches(const double *values, const double *weights, size_t n, 
 	return true;
 }
 
-struct confidence confidence_mean(const double *values, const double *weights, size_t n)
+struct watt_confidence watt_confidence_mean(const double *values, const double *weights, size_t n)
 {
-	struct confidence ret = { .n = n, .mean = NAN, .se = NAN, .df = NAN, .ci95 = NAN };
+	struct watt_confidence ret = { .n = n, .mean = NAN, .se = NAN, .df = NAN, .ci95 = NAN };
 	double phi, square, effective;
 	struct batches batches;
 
@@ -110,15 +109,15 @@ struct confidence confidence_mean(const double *values, const double *weights, s
 	ret.n_batches = batches.n;
 	ret.se = sqrt(fmax(batches.variance, square / effective));
 	ret.df = fmin((double)batches.n, effective) - 1;
-	ret.ci95 = ret.se * statistics_t95((size_t)ret.df);
+	ret.ci95 = ret.se * watt_statistics_t95((size_t)ret.df);
 	return ret;
 }
 
-struct confidence_difference confidence_compare(const struct confidence *from,
-						const struct confidence *to)
+struct watt_confidence_difference watt_confidence_compare(const struct watt_confidence *from,
+							  const struct watt_confidence *to)
 {
 	double a = from->se * from->se, b = to->se * to->se, df;
-	struct confidence_difference ret = {
+	struct watt_confidence_difference ret = {
 		.delta = to->mean - from->mean, .ci95 = NAN, .ratio = NAN, .ratio_ci95 = NAN
 	};
 
@@ -128,7 +127,7 @@ struct confidence_difference confidence_compare(const struct confidence *from,
 		return ret;
 	/* Welch and Satterthwaite; two series without any spread are known as they are. */
 	df = a + b > 0 ? (a + b) * (a + b) / (a * a / from->df + b * b / to->df) : 1;
-	ret.ci95 = a + b > 0 ? sqrt(a + b) * statistics_t95((size_t)fmax(df, 1)) : 0;
+	ret.ci95 = a + b > 0 ? sqrt(a + b) * watt_statistics_t95((size_t)fmax(df, 1)) : 0;
 	if (from->mean != 0)
 		ret.ratio_ci95 = ret.ci95 / fabs(from->mean);
 	ret.is_known = true;

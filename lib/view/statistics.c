@@ -3,13 +3,13 @@
  * Mean, sample standard deviation, and the interval by Student's t: a few runs are too few for
  * the normal distribution.
  */
-#include "statistics.h"
+#include "view/statistics.h"
 
 #include <math.h>
 
-#include "xalloc.h"
+#include "base/util.h"
 
-double statistics_t95(size_t degrees_of_freedom)
+double watt_statistics_t95(size_t degrees_of_freedom)
 {
 	static const double exact[] = {
 		NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -18,16 +18,16 @@ double statistics_t95(size_t degrees_of_freedom)
 	};
 	double z = 1.959964, n = (double)degrees_of_freedom;
 
-	if (degrees_of_freedom < ARRAY_SIZE(exact))
+	if (degrees_of_freedom < WATT_ARRAY_SIZE(exact))
 		return exact[degrees_of_freedom];
 	/* Cornish-Fisher; right to 0.001 from here on. */
 	return z + (z * z * z + z) / (4 * n) +
 	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n);
 }
 
-struct statistics statistics_of(const double *values, size_t n)
+struct watt_statistics watt_statistics_of(const double *values, size_t n)
 {
-	struct statistics ret = { .mean = NAN, .sd = NAN, .ci95 = NAN };
+	struct watt_statistics ret = { .mean = NAN, .sd = NAN, .ci95 = NAN };
 	double sum_of_squares = 0;
 	size_t i;
 
@@ -45,6 +45,6 @@ struct statistics statistics_of(const double *values, size_t n)
 	if (ret.n < 2)
 		return ret;
 	ret.sd = sqrt(sum_of_squares / (double)(ret.n - 1));
-	ret.ci95 = statistics_t95(ret.n - 1) * ret.sd / sqrt((double)ret.n);
+	ret.ci95 = watt_statistics_t95(ret.n - 1) * ret.sd / sqrt((double)ret.n);
 	return ret;
 }

@@ -8,13 +8,13 @@
  * than a process of first order with the series' own correlation would have it. Where there are
  * fewer than 16 values, or they are worth fewer than 12 independent ones, there is no interval.
  */
-#ifndef WATT_CLI_CONFIDENCE_H
-#define WATT_CLI_CONFIDENCE_H
+#ifndef WATT_VIEW_CONFIDENCE_H
+#define WATT_VIEW_CONFIDENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct confidence {
+struct watt_confidence {
 	size_t n;         /* values */
 	size_t n_batches; /* 0: no interval */
 	double mean;      /* weighted; NAN: no value */
@@ -24,7 +24,7 @@ struct confidence {
 };
 
 /* From one mean to another. */
-struct confidence_difference {
+struct watt_confidence_difference {
 	double delta; /* to - from; NAN: one is missing */
 	double ci95;  /* half width by Welch's t; NAN: not known */
 	double ratio; /* delta / from; NAN where from is 0 */
@@ -34,8 +34,8 @@ struct confidence_difference {
 };
 
 /* values in the order of time, each with its weight (its duration), above 0. */
-struct confidence confidence_mean(const double *values, const double *weights, size_t n);
-struct confidence_difference confidence_compare(const struct confidence *from,
-						const struct confidence *to);
+struct watt_confidence watt_confidence_mean(const double *values, const double *weights, size_t n);
+struct watt_confidence_difference watt_confidence_compare(const struct watt_confidence *from,
+							  const struct watt_confidence *to);
 
 #endif

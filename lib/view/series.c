@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects windows. Each snapshot is read once and only its window is taken, so that nothing
+ * depends on how long an entity has been there before.
+ */
+#include "view/series.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/util.h"
+
+/* Entities of a kind that are kept apart, where nothing else is asked. */
+#define ENTITIES 1000
+
+int watt_series_new(size_t max_entities, struct watt_series **ret)
+{
+	struct watt_series *series = calloc(1, sizeof(*series));
+
+	if (!series)
+		return -ENOMEM;
+	series->max_entities = max_entities ? max_entities : ENTITIES;
+	*ret = series;
+	return 0;
+}
+
+static void window_done(struct watt_series_window *window)
+{
+	free(window->domains);
+	free(window->entity_index);
+	free(window->cpu_ns);
+	free(window->total_nj);
+	free(window->energy_nj);
+}
+
+void watt_series_entity_done(struct watt_series_entity *entity)
+{
+	free(entity->name);
+	free(entity->cmdline);
+	free(entity->container);
+	free(entity->pod);
+	free(entity->unit);
+	free(entity->energy_nj);
+}
+
+struct watt_series *watt_series_free(struct watt_series *series)
+{
+	size_t i;
+
+	if (!series)
+		return NULL;
+	for (i = 0; i < series->info.n_windows; i++)
+		window_done(&series->windows[i]);
+	for (i = 0; i < series->info.n_entities; i++)
+		watt_series_entity_done(&series->entities[i]);
+	free(series->windows);
+	free(series->entities);
+	free(series->totals);
+	free(series->gap_ns);
+	watt_view_done(&series->last);
+	watt_snapshot_unref(series->snap);
+	watt_idmap_done(&series->index);
+	free(series);
+	return NULL;
+}
+
+bool watt_series_is_known(const struct watt_series_energy *energy)
+{
+	return energy->known_ns > 0;
+}
+
+double watt_series_power_w(const struct watt_series_energy *energy, int64_t energy_nj)
+{
+	/* nJ per ns are watts. */
+	return watt_series_is_known(energy) ? (double)energy_nj / (double)energy->known_ns : NAN;
+}
+
+static int keep(char **field, const char *text)
+{
+	char *copy;
+
+	/* What was once known of somebody does not become unknown by his death. */
+	if (!text || (*field && strcmp(*field, text) == 0))
+		return 0;
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	free(*field);
+	*field = copy;
+	return 0;
+}
+
+static int describe(struct watt_series_entity *to, const struct watt_entity *from)
+{
+	const struct watt_identity *who = from->identity;
+	int r;
+
+	to->kind = from->kind;
+	to->count = from->count;
+	to->is_dead = !from->alive;
+	r = keep(&to->name, from->name);
+	if (who) {
+		to->pid = who->pid;
+		to->parent_pid = who->parent_pid;
+		to->uid = from->missing & WATT_IDENTITY_UID ? -1 : (int64_t)who->uid;
+		if (r == 0)
+			r = keep(&to->cmdline, who->cmdline);
+	}
+	if (r == 0 && from->cgroup)
+		r = keep(&to->container, from->cgroup->container);
+	if (r == 0 && from->cgroup)
+		r = keep(&to->pod, from->cgroup->pod_uid);
+	if (r == 0 && from->cgroup)
+		r = keep(&to->unit, from->cgroup->unit);
+	return r;
+}
+
+int watt_series_entity_add(struct watt_series *series, enum watt_entity_kind kind, const char *name,
+			   size_t *ret)
+{
+	struct watt_series_entity *entity;
+
+	if (watt_grow((void **)&series->entities, &series->entities_cap, series->info.n_entities,
+		      sizeof(*series->entities)) < 0)
+		return -ENOMEM;
+	entity = &series->entities[series->info.n_entities];
+	*entity = (struct watt_series_entity){ .kind = kind, .uid = -1, .peak_w = NAN };
+	entity->name = strdup(name);
+	entity->energy_nj = calloc(series->info.n_domains + 1, sizeof(*entity->energy_nj));
+	if (!entity->name || !entity->energy_nj) {
+		watt_series_entity_done(entity);
+		return -ENOMEM;
+	}
+	*ret = series->info.n_entities++;
+	return 0;
+}
+
+static int find_or_add(struct watt_series *series, const struct watt_entity *from, size_t *ret)
+{
+	size_t i = watt_idmap_find(&series->index, from->id), *position;
+
+	if (i == WATT_IDMAP_NONE) {
+		position = watt_idmap_get(&series->index, from->id);
+		if (!position || watt_series_entity_add(series, from->kind, from->name, &i) < 0)
+			return -ENOMEM;
+		series->entities[i].id = from->id;
+		*position = i;
+	}
+	*ret = i;
+	return series->entities[i].is_others ? 0 : describe(&series->entities[i], from);
+}
+
+static bool has_used(const struct watt_row *row, size_t n_domains)
+{
+	size_t d;
+
+	for (d = 0; d < n_domains; d++)
+		if (row->window_nj[d])
+			return true;
+	return row->window_cpu_ns > 0;
+}
+
+double watt_series_window_w(const struct watt_series *series,
+			    const struct watt_series_window *window, const int64_t *energy_nj)
+{
+	double power_w = 0;
+	bool is_known = false;
+	size_t d;
+
+	for (d = 0; d < series->info.n_domains; d++) {
+		if (!series->last.domains[d]->is_partition ||
+		    !watt_series_is_known(&window->domains[d]))
+			continue;
+		power_w += watt_series_power_w(&window->domains[d], energy_nj[d]);
+		is_known = true;
+	}
+	return is_known ? power_w : NAN;
+}
+
+static void add_up(struct watt_series *series, const struct watt_series_window *window, size_t cell)
+{
+	struct watt_series_entity *entity = &series->entities[window->entity_index[cell]];
+	const int64_t *energy_nj = &window->energy_nj[cell * series->info.n_domains];
+	double power_w = watt_series_window_w(series, window, energy_nj);
+	size_t d;
+
+	for (d = 0; d < series->info.n_domains; d++)
+		entity->energy_nj[d] += energy_nj[d];
+	entity->total_nj += window->total_nj[cell];
+	entity->cpu_ns += window->cpu_ns[cell];
+	if (!isnan(power_w) && !(entity->peak_w >= power_w))
+		entity->peak_w = power_w;
+}
+
+static int put_cell(struct watt_series *series, struct watt_series_window *window,
+		    const struct watt_row *row)
+{
+	size_t i, c = 0, d;
+	int64_t *energy_nj;
+	int r;
+
+	r = find_or_add(series, &row->entity, &i);
+	if (r < 0)
+		return r;
+	/* Those that are in "others" share a cell. */
+	while (series->entities[i].is_others && c < window->n_cells && window->entity_index[c] != i)
+		c++;
+	if (!series->entities[i].is_others || c == window->n_cells) {
+		c = window->n_cells++;
+		window->entity_index[c] = (uint32_t)i;
+	}
+	energy_nj = &window->energy_nj[c * series->info.n_domains];
+	for (d = 0; d < series->info.n_domains; d++) {
+		energy_nj[d] += row->window_nj[d];
+		if (series->last.domains[d]->is_partition)
+			window->total_nj[c] += row->window_nj[d];
+	}
+	window->cpu_ns[c] += row->window_cpu_ns;
+	return 0;
+}
+
+/* Gives back the room that was not needed; where that fails, it stays. */
+static void trim(void **array, size_t n, size_t size)
+{
+	void *smaller = realloc(*array, (n + 1) * size);
+
+	if (smaller)
+		*array = smaller;
+}
+
+static int fill_cells(struct watt_series *series, struct watt_series_window *window,
+		      const struct watt_view *view)
+{
+	size_t n_domains = series->info.n_domains, i;
+	int r = 0;
+
+	window->entity_index = calloc(view->n_rows + 1, sizeof(*window->entity_index));
+	window->cpu_ns = calloc(view->n_rows + 1, sizeof(*window->cpu_ns));
+	window->total_nj = calloc(view->n_rows + 1, sizeof(*window->total_nj));
+	window->energy_nj = calloc(view->n_rows * n_domains + 1, sizeof(*window->energy_nj));
+	if (!window->entity_index || !window->cpu_ns || !window->total_nj || !window->energy_nj)
+		return -ENOMEM;
+	for (i = 0; i < view->n_rows && r == 0; i++)
+		if (has_used(view->rows[i], n_domains))
+			r = put_cell(series, window, view->rows[i]);
+	if (r < 0)
+		return r;
+	trim((void **)&window->entity_index, window->n_cells, sizeof(*window->entity_index));
+	trim((void **)&window->cpu_ns, window->n_cells, sizeof(*window->cpu_ns));
+	trim((void **)&window->total_nj, window->n_cells, sizeof(*window->total_nj));
+	trim((void **)&window->energy_nj, window->n_cells * n_domains, sizeof(*window->energy_nj));
+	for (i = 0; i < window->n_cells; i++)
+		add_up(series, window, i);
+	return 0;
+}
+
+/* The equation of the header, on what was kept. */
+static void check(struct watt_series *series, const struct watt_series_window *window)
+{
+	size_t d, i, n = series->info.n_domains;
+
+	for (d = 0; d < n; d++) {
+		const struct watt_series_energy *energy = &window->domains[d];
+		int64_t sum_nj = energy->idle_nj + energy->unattributed_nj;
+
+		for (i = 0; i < window->n_cells; i++)
+			if (watt_view_is_user(series->entities[window->entity_index[i]].kind))
+				sum_nj += window->energy_nj[i * n + d];
+		series->info.n_checks++;
+		series->info.n_failures += sum_nj != energy->energy_nj;
+	}
+}
+
+void watt_series_add_energy(struct watt_series_energy *sum, const struct watt_series_energy *part)
+{
+	sum->energy_nj += part->energy_nj;
+	sum->idle_nj += part->idle_nj;
+	sum->unattributed_nj += part->unattributed_nj;
+	sum->known_ns += part->known_ns;
+	sum->status = part->status;
+	sum->is_baseline_ready = part->is_baseline_ready;
+}
+
+/*
+ * For how long of a window a domain's energy is known. A gap that ends in it may have begun long
+ * before: those windows said by their status that they knew nothing.
+ */
+static uint64_t known_ns(const struct watt_domain_state *state, uint64_t gap_before_ns)
+{
+	uint64_t gap_ns = state->gap_ns - gap_before_ns;
+
+	if (state->status != WATT_STATUS_OK && state->window_nj == 0)
+		return 0;
+	return gap_ns < state->window_ns ? state->window_ns - gap_ns : 0;
+}
+
+static int fill_domains(struct watt_series *series, struct watt_series_window *window,
+			const struct watt_view *view)
+{
+	size_t d;
+
+	window->domains = calloc(series->info.n_domains + 1, sizeof(*window->domains));
+	if (!window->domains)
+		return -ENOMEM;
+	for (d = 0; d < series->info.n_domains; d++) {
+		const struct watt_domain_state *state = view->states[d];
+		struct watt_series_energy *energy = &window->domains[d];
+
+		*energy = (struct watt_series_energy){
+			.energy_nj = state->window_nj,
+			.idle_nj = state->window_idle_nj,
+			.unattributed_nj = state->window_unattributed_nj,
+			.status = state->status,
+			.is_baseline_ready = state->baseline_ready,
+		};
+		energy->known_ns = known_ns(state, series->gap_ns[d]);
+		series->gap_ns[d] = state->gap_ns;
+		watt_series_add_energy(&series->totals[d], energy);
+	}
+	return 0;
+}
+
+/* The domains of a series are those that its first window has. */
+static int begin(struct watt_series *series, size_t n_domains)
+{
+	if (series->totals)
+		return n_domains == series->info.n_domains ? 0 : -EINVAL;
+	series->totals = calloc(n_domains + 1, sizeof(*series->totals));
+	free(series->gap_ns);
+	series->gap_ns = calloc(n_domains + 1, sizeof(*series->gap_ns));
+	if (!series->totals || !series->gap_ns)
+		return -ENOMEM;
+	series->info.n_domains = n_domains;
+	return 0;
+}
+
+static int remember(struct watt_series *series, const struct watt_view *view)
+{
+	size_t n = view->n_domains;
+	struct watt_view last = *view;
+
+	last.domains = calloc(n + 1, sizeof(*last.domains));
+	last.states = calloc(n + 1, sizeof(*last.states));
+	last.rows = calloc(view->n_rows + 1, sizeof(*last.rows));
+	if (!last.domains || !last.states || !last.rows) {
+		watt_view_done(&last);
+		return -ENOMEM;
+	}
+	memcpy(last.domains, view->domains, n * sizeof(*last.domains));
+	memcpy(last.states, view->states, n * sizeof(*last.states));
+	memcpy(last.rows, view->rows, view->n_rows * sizeof(*last.rows));
+	watt_view_done(&series->last);
+	series->last = last;
+	return 0;
+}
+
+int watt_series_add(struct watt_series *series, const struct watt_view *view, uint64_t t0_ns,
+		    uint64_t t1_ns, size_t mark_index)
+{
+	struct watt_series_window *window;
+	int r;
+
+	r = begin(series, view->n_domains);
+	if (r == 0)
+		r = remember(series, view);
+	if (r == 0)
+		r = watt_grow((void **)&series->windows, &series->windows_cap,
+			      series->info.n_windows, sizeof(*series->windows));
+	if (r < 0)
+		return r;
+	window = &series->windows[series->info.n_windows++];
+	*window = (struct watt_series_window){ .t0_ns = t0_ns,
+					       .t1_ns = t1_ns,
+					       .mark_index = mark_index };
+	r = fill_domains(series, window, view);
+	if (r == 0)
+		r = fill_cells(series, window, view);
+	if (r < 0)
+		return r;
+	check(series, window);
+	if (series->info.n_windows == 1)
+		series->info.start_ns = t0_ns;
+	series->info.end_ns = t1_ns;
+	if (series->info.n_entities > 2 * series->max_entities)
+		r = watt_series_fold(series, 2 * series->max_entities);
+	return r;
+}
+
+int watt_series_finish(struct watt_series *series)
+{
+	return watt_series_fold(series, series->max_entities);
+}
+
+/* Takes the window's snapshot. */
+static int take_window(struct watt_series *series, const struct watt_window *window)
+{
+	struct watt_view view;
+	int r;
+
+	r = watt_view_init(&view, window->snap);
+	if (r == 0) {
+		r = watt_series_add(series, &view, window->t0_ns, window->t1_ns,
+				    window->mark_index);
+		watt_view_done(&view);
+	}
+	watt_snapshot_unref(series->snap);
+	series->snap = window->snap;
+	series->info.start_realtime_ns = (int64_t)(watt_snapshot_get_realtime_ns(window->snap) -
+						   (window->t1_ns - series->info.start_ns));
+	return r;
+}
+
+int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *opts, size_t n_kept,
+		     struct watt_series **ret)
+{
+	struct watt_series *series;
+	struct watt_windows *windows;
+	struct watt_window window;
+	int r, r_fold;
+
+	if (!ret)
+		return -EINVAL;
+	r = watt_windows_open(ses, opts, &windows);
+	if (r < 0)
+		return r;
+	r = watt_series_new(n_kept, &series);
+	if (r < 0) {
+		watt_windows_close(windows);
+		return r;
+	}
+	series->info.window_ns = opts->window_ns;
+	while ((r = watt_windows_next(windows, &window)) == 0) {
+		r = take_window(series, &window);
+		if (r < 0)
+			break;
+	}
+	watt_windows_close(windows);
+	r_fold = r == -ENOMEM ? r : watt_series_finish(series);
+	if (r_fold < 0) {
+		watt_series_free(series);
+		return r_fold;
+	}
+	*ret = series;
+	return r < 0 ? r : 0;
+}
+
+/* ---- what is got ---- */
+
+const struct watt_series_info *watt_series_get_info(const struct watt_series *series)
+{
+	return &series->info;
+}
+
+const struct watt_domain *watt_series_get_domain(const struct watt_series *series, size_t index)
+{
+	return index < series->info.n_domains ? series->last.domains[index] : NULL;
+}
+
+const struct watt_domain_state *watt_series_get_state(const struct watt_series *series,
+						      size_t index)
+{
+	return index < series->info.n_domains ? series->last.states[index] : NULL;
+}
+
+const struct watt_quality *watt_series_get_quality(const struct watt_series *series)
+{
+	return series->last.quality;
+}
+
+const struct watt_series_energy *watt_series_get_total(const struct watt_series *series,
+						       size_t index)
+{
+	return index < series->info.n_domains ? &series->totals[index] : NULL;
+}
+
+const struct watt_series_window *watt_series_get_window(const struct watt_series *series,
+							size_t index)
+{
+	return index < series->info.n_windows ? &series->windows[index] : NULL;
+}
+
+const struct watt_series_entity *watt_series_get_entity(const struct watt_series *series,
+							size_t index)
+{
+	return index < series->info.n_entities ? &series->entities[index] : NULL;
+}

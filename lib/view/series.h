@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a series, for the views that are computed from it. One thread per object. */
+#ifndef WATT_VIEW_SERIES_H
+#define WATT_VIEW_SERIES_H
+
+#include <stdbool.h>
+
+#include <wattribute/series.h>
+
+#include "base/idmap.h"
+#include "view/view.h"
+
+struct watt_series {
+	struct watt_series_info info;
+	struct watt_snapshot *snap;        /* owned: the newest one */
+	struct watt_view last;             /* of it: the domains, their states, the quality */
+	struct watt_series_energy *totals; /* per domain */
+	uint64_t *gap_ns;                  /* per domain, up to the newest window */
+	struct watt_series_entity *entities;
+	size_t entities_cap;
+	struct watt_series_window *windows;
+	size_t windows_cap;
+	struct watt_idmap index; /* of the entities by id */
+	size_t max_entities;
+};
+
+/* An empty one. max_entities: of each kind that are kept apart; 0: 1,000. 0 or -ENOMEM. */
+int watt_series_new(size_t max_entities, struct watt_series **ret);
+/* Adds one window. What the view shows must stay until the next one is added. 0 or -ENOMEM. */
+int watt_series_add(struct watt_series *series, const struct watt_view *view, uint64_t t0_ns,
+		    uint64_t t1_ns, size_t mark_index);
+/* After the last window: folds what is too much for good. 0 or -ENOMEM. */
+int watt_series_finish(struct watt_series *series);
+
+/* Whether any energy is known, of a domain in a window or in the whole. */
+bool watt_series_is_known(const struct watt_series_energy *energy);
+/* Adds a later part to a sum. */
+void watt_series_add_energy(struct watt_series_energy *sum, const struct watt_series_energy *part);
+/* Mean power of energies per domain in a window, each domain by its own time; NAN: not known. */
+double watt_series_window_w(const struct watt_series *series,
+			    const struct watt_series_window *window, const int64_t *energy_nj);
+/* The least that an entity has in a series. *ret: its position. 0 or -ENOMEM. */
+int watt_series_entity_add(struct watt_series *series, enum watt_entity_kind kind, const char *name,
+			   size_t *ret);
+void watt_series_entity_done(struct watt_series_entity *entity);
+/* Sums those beyond `keep` of each kind into "others". 0 or -ENOMEM, and nothing was done. */
+int watt_series_fold(struct watt_series *series, size_t keep);
+
+#endif
