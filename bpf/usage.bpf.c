@@ -24,21 +24,24 @@ char LICENSE[] SEC("license") = "GPL";
 /* Sweeps after which a place is marked as in use again, and those after which it is free. */
 #define SEEN_REFRESH 8
 #define SEEN_FREE 16
+/* Slots that one of the dying looks at. */
+#define DYING_TRIES 256
 
 /* There where the kernel keeps irq time out of the tasks' time. */
 struct irqtime___any {
 	__u64 total;
 } __attribute__((preserve_access_index));
 
+/* User space sets how many entries each map has. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WATT_BPF_RECORDS);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct watt_bpf_record);
 } records SEC(".maps");
 
-/* User space sets how many there are, a power of two. Mappable only to lie on cache lines. */
+/* Mappable only to lie on cache lines. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -47,7 +50,7 @@ struct {
 	__type(value, struct watt_bpf_seen_set);
 } seen SEC(".maps");
 
-/* Per CPU; user space sets how many there are. */
+/* Per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -63,7 +66,7 @@ struct {
 } cpu_slots SEC(".maps");
 
 /*
- * Migrations, WATT_BPF_MOVES per CPU: they happen with interrupts off, so that a CPU can write into
+ * Migrations, n_moves per CPU: they happen with interrupts off, so that a CPU can write into
  * its own part without a lock, at half of what the ring costs.
  */
 struct {
@@ -82,7 +85,6 @@ struct {
 	__type(value, struct watt_bpf_move_log);
 } move_logs SEC(".maps");
 
-/* User space sets its size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -101,7 +103,7 @@ struct dying_slot {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WATT_BPF_DYING);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct dying_slot);
 } dying SEC(".maps");
@@ -115,12 +117,14 @@ const volatile bool walks_by_hand;
 /* The dying are kept: nothing else tells of the dead. */
 const volatile bool keeps_dying;
 
-/* The number of sets is two to the power of it. */
-const volatile __u32 seen_bits;
-const volatile __u32 n_records_most = WATT_BPF_RECORDS;
+/* Entries of the maps; the last three are powers of two. */
+const volatile __u32 n_records_most = 1;
+const volatile __u32 n_seen = 1, seen_bits;
+const volatile __u32 n_moves = 1;
+const volatile __u32 n_dying = 1;
 /* What one pass may take, for it keeps the kernel from freeing memory (RCU). */
-const volatile __u64 pass_ns = WATT_BPF_PASS_NS;
-const volatile __u32 pass_tasks = WATT_BPF_PASS_TASKS;
+const volatile __u64 pass_ns;
+const volatile __u32 pass_tasks;
 
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
@@ -188,7 +192,7 @@ static __always_inline struct watt_bpf_seen_set *seen_set(__u32 tid)
 {
 	__u32 key = tid / WATT_BPF_SEEN_WAYS;
 
-	key = (key ^ key >> seen_bits) & ((1u << seen_bits) - 1);
+	key = (key ^ key >> seen_bits) & (n_seen - 1);
 	return bpf_map_lookup_elem(&seen, &key);
 }
 
@@ -333,47 +337,67 @@ static __always_inline void find_abilities(void)
 	sweep.abilities = abilities;
 }
 
-/* Reserves first: the ring's order is the order in which things happened to a task. */
-static __always_inline struct watt_bpf_record *reserve(void)
+static __always_inline void count_lost(void)
 {
-	struct watt_bpf_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
-
-	if (!record)
-		__sync_fetch_and_add(&lost, 1);
-	return record;
+	__sync_fetch_and_add(&lost, 1);
 }
 
-static __always_inline void tell_event(struct task_struct *task, __u16 kind)
+/* Reserves first: the ring's order is the order in which things happen to a task. false: no room. */
+static __always_inline bool tell_event(struct task_struct *task, __u16 kind)
 {
 	struct watt_bpf_record *record;
 
 	task = cheap_to_verify(task);
 	if (!task->pid)
-		return;
-	record = reserve();
+		return true;
+	record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 	if (!record)
-		return;
+		return false;
 	record_fill(record, task, kind, bpf_ktime_get_ns());
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	return true;
 }
 
-/* Room is made by counting the one that has been here longest, all around. */
+/* ---- the dying ---- */
+
+/* A slot that is free, or that of a task that is dead and can be counted. */
+static long find_slot(__u32 i, __u32 *key)
+{
+	struct dying_slot *slot;
+	struct task_struct *task;
+
+	*key = __sync_fetch_and_add(&dying_head, 1) & (n_dying - 1);
+	slot = bpf_map_lookup_elem(&dying, key);
+	if (!slot)
+		return 1;
+	task = slot->task;
+	return !task || task_is_gone(cheap_to_verify(task)) ? 1 : 0;
+}
+
+/*
+ * Room is made by who has been dead for longest, all around. Where all are still dying, nobody will
+ * count this one.
+ */
 static __always_inline void keep_dying(struct task_struct *task)
 {
-	__u32 key = __sync_fetch_and_add(&dying_head, 1) & (WATT_BPF_DYING - 1);
-	struct dying_slot *slot = bpf_map_lookup_elem(&dying, &key);
+	struct dying_slot *slot;
+	__u32 key = 0;
 
+	bpf_loop(DYING_TRIES, find_slot, &key, 0);
+	slot = bpf_map_lookup_elem(&dying, &key);
 	if (slot)
 		task = bpf_kptr_xchg(&slot->task, task);
-	if (task) {
-		tell_event(task, WATT_BPF_FREE);
-		bpf_task_release(task);
-	}
+	if (!task)
+		return;
+	if (!task_is_gone(cheap_to_verify(task)) || !tell_event(task, WATT_BPF_FREE))
+		count_lost();
+	bpf_task_release(task);
 }
 
+/* What finds no room in the ring stays for the next call. */
 static long bury_one(__u32 i, void *data)
 {
-	__u32 key = (*(__u32 *)data + i) & (WATT_BPF_DYING - 1);
+	__u32 key = (*(__u32 *)data + i) & (n_dying - 1);
 	struct dying_slot *slot = bpf_map_lookup_elem(&dying, &key);
 	struct task_struct *task;
 
@@ -382,32 +406,43 @@ static long bury_one(__u32 i, void *data)
 	task = bpf_kptr_xchg(&slot->task, NULL);
 	if (!task)
 		return 0;
-	if (!task_is_gone(cheap_to_verify(task))) {
-		keep_dying(task);
-		return 0;
+	if (task_is_gone(cheap_to_verify(task))) {
+		if (tell_event(task, WATT_BPF_FREE)) {
+			bpf_task_release(task);
+			return 0;
+		}
+		sweep.is_ring_full = 1;
+		task = bpf_kptr_xchg(&slot->task, task);
 	}
-	tell_event(task, WATT_BPF_FREE);
-	bpf_task_release(task);
-	return 0;
+	if (task)
+		keep_dying(task);
+	return sweep.is_ring_full ? 1 : 0;
 }
 
 /*
  * Counts those of the dying that are dead. A slot that is still empty may be about to be filled,
  * so the next sweep looks at it once more.
  */
-static __always_inline void bury_dead(void)
+SEC("syscall")
+int bury_call(void *ctx)
 {
 	__u32 head = dying_head, tail = dying_tail, n = head - tail;
 
-	if (n > WATT_BPF_DYING) {
-		n = WATT_BPF_DYING;
+	sweep.is_ring_full = 0;
+	if (n > n_dying) {
+		n = n_dying;
 		tail = head - n;
 	}
 	if (n)
 		bpf_loop(n, bury_one, &tail, 0);
+	if (sweep.is_ring_full)
+		return 0;
 	dying_tail = dying_last;
 	dying_last = head;
+	return 0;
 }
+
+/* ---- the ways to walk ---- */
 
 static __always_inline struct task_struct *task_at(struct list_head *node, __u32 offset)
 {
@@ -461,12 +496,14 @@ static long walk_on(__u32 i, struct walk *walk)
 
 	if (sweep.n_records >= n_records_most || walk->n >= walk->n_most)
 		return 1;
-	if (walk->n++ % VISITS_PER_LOOK == VISITS_PER_LOOK - 1 && bpf_ktime_get_ns() > walk->end_ns)
+	if (i % VISITS_PER_LOOK == VISITS_PER_LOOK - 1 && bpf_ktime_get_ns() > walk->end_ns)
 		return 1;
 	task = next_task(task);
 	walk->task = task;
-	if (visit_task(task))
+	if (visit_task(task)) {
 		walk->place = task;
+		walk->n++;
+	}
 	if (task != walk->first)
 		return 0;
 	sweep.is_over = 1;
@@ -491,6 +528,7 @@ SEC("syscall")
 int sweep_call(void *ctx)
 {
 	struct walk walk = { .n_most = pass_tasks };
+	__u64 begin_ns, took_ns;
 
 	find_abilities();
 	bpf_rcu_read_lock();
@@ -499,17 +537,14 @@ int sweep_call(void *ctx)
 	if (!walk.task)
 		walk.task = walk.first;
 	walk.place = walk.task;
-	walk.end_ns = bpf_ktime_get_ns() + pass_ns;
+	begin_ns = bpf_ktime_get_ns();
+	walk.end_ns = begin_ns + pass_ns;
 	bpf_loop(STEPS_MOST, walk_on, &walk, 0);
 	remember_place(cheap_to_verify(walk.place));
 	bpf_rcu_read_unlock();
-	return 0;
-}
-
-SEC("syscall")
-int bury_call(void *ctx)
-{
-	bury_dead();
+	took_ns = bpf_ktime_get_ns() - begin_ns;
+	if (took_ns > sweep.longest_ns)
+		sweep.longest_ns = took_ns;
 	return 0;
 }
 
@@ -529,10 +564,13 @@ int sweep_iter(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* ---- hooks ---- */
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	tell_event(child, WATT_BPF_FORK);
+	if (!tell_event(child, WATT_BPF_FORK))
+		count_lost();
 	return 0;
 }
 
@@ -543,11 +581,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 {
-	struct watt_bpf_record *record = reserve();
+	struct watt_bpf_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
 	struct watt_bpf_seen_set *set;
 	struct watt_bpf_seen *last;
 
-	if (record) {
+	if (!record) {
+		count_lost();
+	} else {
 		record_fill(record, cheap_to_verify(task), WATT_BPF_EXEC, bpf_ktime_get_ns());
 		record->tid = old_pid;
 		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
@@ -564,7 +604,8 @@ int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
-	tell_event(task, WATT_BPF_EXIT);
+	if (!tell_event(task, WATT_BPF_EXIT))
+		count_lost();
 	return 0;
 }
 
@@ -573,17 +614,21 @@ int BPF_PROG(on_exit_keep, struct task_struct *task)
 {
 	struct task_struct *kept;
 
-	tell_event(task, WATT_BPF_EXIT);
+	if (!tell_event(task, WATT_BPF_EXIT))
+		count_lost();
 	kept = bpf_task_acquire(task);
 	if (kept)
 		keep_dying(kept);
+	else
+		count_lost();
 	return 0;
 }
 
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	tell_event(task, WATT_BPF_FREE);
+	if (!tell_event(task, WATT_BPF_FREE))
+		count_lost();
 	return 0;
 }
 
@@ -591,8 +636,8 @@ SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_cgroup, struct cgroup *cgroup, const char *path, struct task_struct *task)
 {
 	/* A process is where its leader is. */
-	if (task->pid == task->tgid)
-		tell_event(task, WATT_BPF_CGROUP);
+	if (task->pid == task->tgid && !tell_event(task, WATT_BPF_CGROUP))
+		count_lost();
 	return 0;
 }
 
@@ -625,9 +670,9 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 	if (!moved)
 		return 0;
 	n = moved->written;
-	key = cpu * WATT_BPF_MOVES + (n & (WATT_BPF_MOVES - 1));
+	key = cpu * n_moves + (n & (n_moves - 1));
 	record = bpf_map_lookup_elem(&moves, &key);
-	if (!record || n - moved->read >= WATT_BPF_MOVES) {
+	if (!record || n - moved->read >= n_moves) {
 		moved->lost++;
 		return 0;
 	}

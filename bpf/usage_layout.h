@@ -6,12 +6,6 @@
 #ifndef WATT_BPF_LAYOUT_H
 #define WATT_BPF_LAYOUT_H
 
-/* Records that can be written before user space has to take them. */
-#define WATT_BPF_RECORDS 8192u
-
-/* After so long, and so many tasks, a pass over the tasks ends; the next one goes on from there. */
-#define WATT_BPF_PASS_NS 500000u
-#define WATT_BPF_PASS_TASKS 4096u
 /* Passes whose last task is known, for a later one to go on from. */
 #define WATT_BPF_PLACES 8u
 
@@ -20,12 +14,6 @@
 /* Ids have 22 bits; the rest of the word is the lower part of a sweep's number. */
 #define WATT_BPF_SEEN_SHIFT 10u
 #define WATT_BPF_SEEN_NUMBERS ((1u << WATT_BPF_SEEN_SHIFT) - 1)
-
-/* Migrations of one CPU that wait to be read; a power of two. */
-#define WATT_BPF_MOVES 512u
-
-/* Dying tasks that are kept until they are counted; a power of two. */
-#define WATT_BPF_DYING 1024u
 
 /* The layout of struct watt_usage. */
 struct watt_bpf_record {
@@ -107,7 +95,8 @@ struct watt_bpf_sweep {
 	__u32 n_tasks; /* walked over */
 	__u32 is_over; /* all of them were */
 	__u32 abilities;
-	__u32 reserved;
+	__u32 is_ring_full;                            /* some of the dead could not be told of */
+	__u64 longest_ns;                              /* of its passes: how long RCU was held */
 	struct watt_bpf_place places[WATT_BPF_PLACES]; /* by the number of the pass */
 };
 

@@ -86,7 +86,7 @@ static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
 	uint64_t moved_ns, full_ns;
 	int r;
 
-	r = watt_usage_bpf_open_mode(&env, &map, mode, &source);
+	r = watt_usage_bpf_open_mode(&env, &map, mode, NULL, &source);
 	if (r < 0) {
 		fprintf(stderr, "%s: %s\n", name, strerror(-r));
 		return;
@@ -99,6 +99,34 @@ static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
 	bench_report("full task sweep", (double)full_ns / batch.n_tasks / 1e3, "us/task",
 		     BENCH_NO_BAR, 0, "%s, %u tasks, all of them told", name, batch.n_tasks);
 	source->ops->close(source);
+}
+
+/* How long one pass holds RCU: a pass ends by itself, unless something takes its CPU away. */
+static void bench_passes(void)
+{
+	struct bench_series series = { 0 };
+	struct watt_bpf_object object;
+	struct watt_bpf_sweep *sweep;
+	uint32_t n_tasks = 0;
+	int r;
+
+	if (watt_bpf_object_open(&object, &env, &map, WATT_BPF_MODE_CALL, NULL) < 0)
+		return;
+	sweep = watt_bpf_object_sweep(&object);
+	for (int i = 0; i < ROUNDS; i++) {
+		r = watt_bpf_object_begin(&object, false);
+		while (r >= 0 && (r = watt_bpf_object_walk(&object)) > 0)
+			sweep->n_records = 0;
+		if (r < 0)
+			bench_exit(1, "pass: %s", strerror(-r));
+		bench_add(&series, sweep->longest_ns);
+		n_tasks = sweep->n_tasks;
+	}
+	bench_report("longest pass of a sweep", (double)bench_percentile(&series, 500) / 1e6, "ms",
+		     BENCH_AT_MOST, 1, "calls, %u tasks, median of %d sweeps; worst %.3f ms",
+		     n_tasks, ROUNDS, (double)bench_percentile(&series, 1000) / 1e6);
+	bench_series_done(&series);
+	watt_bpf_object_close(&object);
 }
 
 /* Reads and parses one stat file; false: it is gone. */
@@ -268,7 +296,8 @@ static void run_hooks(struct watt_bpf_object *object, struct hook *hooks, size_t
 	struct watt_move_log moves;
 
 	if (watt_move_log_open(&moves, watt_bpf_object_move_logs_fd(object),
-			       watt_bpf_object_moves_fd(object), object->n_cpus) < 0)
+			       watt_bpf_object_moves_fd(object), object->n_cpus,
+			       object->sizes.n_moves) < 0)
 		bench_exit(1, "migrations: %s", strerror(errno));
 	for (int round = 0; round < HOOK_ROUNDS; round++) {
 		make_deaths();
@@ -276,6 +305,7 @@ static void run_hooks(struct watt_bpf_object *object, struct hook *hooks, size_t
 		bench_sleep_ns(20 * WATT_NSEC_PER_MSEC);
 		for (size_t i = 0; i < n; i++)
 			hook_round(&hooks[i], round > 0);
+		watt_bpf_object_bury(object);
 		watt_bpf_object_begin(object, false);
 		while (watt_bpf_object_walk(object) > 0)
 			watt_bpf_object_sweep(object)->n_records = 0;
@@ -293,7 +323,7 @@ static void bench_hooks(enum watt_bpf_mode mode, const char *name)
 	int stats, r;
 
 	map.n_slots = map.n_cpus;
-	r = watt_bpf_object_open(&object, &env, &map, mode);
+	r = watt_bpf_object_open(&object, &env, &map, mode, NULL);
 	if (r < 0)
 		bench_exit(1, "%s: %s", name, strerror(-r));
 	empty = watt_empty_bpf__open_and_load();
@@ -348,6 +378,7 @@ int main(void)
 	for (size_t i = 0; i < WATT_ARRAY_SIZE(sizes); i++) {
 		if (grow_crowd(&crowd, sizes[i])) {
 			bench_mode(WATT_BPF_MODE_CALL, "calls", sizes[i] >= 1000 ? 0.25 : 0);
+			bench_passes();
 			bench_mode(WATT_BPF_MODE_ITER, "iterator", 0);
 			bench_proc(sizes[i] > 1000);
 		}

@@ -133,7 +133,8 @@ static void test_batch(void **state)
 	int i;
 
 	map.slot = slots;
-	assert_int_equal(watt_usage_bpf_open_mode(&env, &map, WATT_BPF_MODE_AUTO, &source), 0);
+	assert_int_equal(watt_usage_bpf_open_mode(&env, &map, WATT_BPF_MODE_AUTO, NULL, &source),
+			 0);
 	for (i = 0; i < WATT_BPF_CLOCK_SWEEPS; i++)
 		assert_int_equal(source->ops->sweep(source, i == 0, &batch), 0);
 	assert_true(batch.flags & WATT_BATCH_CPU_NS);

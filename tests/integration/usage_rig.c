@@ -88,10 +88,11 @@ static uint16_t slot_of(uint32_t cpu, enum rig_split split)
 
 struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split)
 {
-	struct watt_usage_source *source;
-	struct rig *rig;
-	int r;
+	return rig_open_sized(mode, split, NULL);
+}
 
+static void fill_map(enum rig_split split)
+{
 	map.n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	map.n_slots = 1;
 	map.slot = slots;
@@ -102,7 +103,24 @@ struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split)
 		if (slots[cpu] >= map.n_slots)
 			map.n_slots = slots[cpu] + 1u;
 	}
-	r = watt_usage_bpf_open_mode(&env, &map, mode, &source);
+}
+
+int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
+		    const struct watt_bpf_sizes *sizes)
+{
+	fill_map(RIG_WHOLE);
+	return watt_bpf_object_open(object, &env, &map, mode, sizes);
+}
+
+struct rig *rig_open_sized(enum watt_bpf_mode mode, enum rig_split split,
+			   const struct watt_bpf_sizes *sizes)
+{
+	struct watt_usage_source *source;
+	struct rig *rig;
+	int r;
+
+	fill_map(split);
+	r = watt_usage_bpf_open_mode(&env, &map, mode, sizes, &source);
 	if (r < 0) {
 		fprintf(stderr, "open: %s\n", strerror(-r));
 		return NULL;
@@ -128,21 +146,28 @@ void rig_close(struct rig *rig)
 	free(rig);
 }
 
+/* The place of a task, or the one that it would have. */
+static struct rig_task **find_task(const struct rig *rig, uint32_t tid, uint64_t start_ns)
+{
+	size_t i = (size_t)watt_hash_u64(start_ns ^ (uint64_t)tid << 32) & (rig->n_slots - 1);
+
+	while (rig->tasks[i] && (rig->tasks[i]->tid != tid || rig->tasks[i]->start_ns != start_ns))
+		i = (i + 1) & (rig->n_slots - 1);
+	return &rig->tasks[i];
+}
+
 static struct rig_task *get_task(struct rig *rig, const struct watt_usage *record)
 {
-	size_t i = (size_t)watt_hash_u64(record->start_ns ^ (uint64_t)record->tid << 32);
-	struct rig_task *task;
+	struct rig_task **place = find_task(rig, record->tid, record->start_ns), *task = *place;
 
-	for (i &= rig->n_slots - 1; (task = rig->tasks[i]); i = (i + 1) & (rig->n_slots - 1)) {
-		if (task->tid == record->tid && task->start_ns == record->start_ns)
-			return task;
-	}
+	if (task)
+		return task;
 	assert_true(++rig->n_tasks < rig->n_slots / 2);
 	task = calloc(1, sizeof(*task));
 	assert_non_null(task);
 	task->tid = record->tid;
 	task->start_ns = record->start_ns;
-	rig->tasks[i] = task;
+	*place = task;
 	rig->latest[record->tid] = task;
 	return task;
 }
@@ -173,8 +198,11 @@ static void take_time(struct rig_task *task, const struct watt_usage *record)
 
 static void take_event(struct rig *rig, struct rig_task *task, const struct watt_usage *record)
 {
+	assert_true(record->kind <= WATT_USAGE_CGROUP);
+	task->n_events[record->kind]++;
 	switch (record->kind) {
 	case WATT_USAGE_TASK:
+		assert_false(task->is_freed);
 		task->n_told++;
 		break;
 	case WATT_USAGE_FORK:
@@ -232,6 +260,36 @@ void rig_sweep(struct rig *rig, bool is_full)
 	rig->lost = rig->batch.lost;
 	for (size_t i = 0; i < rig->batch.n_records; i++)
 		take(rig, &rig->batch.records[i]);
+}
+
+void rig_mark(struct rig *rig)
+{
+	for (size_t i = 0; i < rig->n_slots; i++) {
+		struct rig_task *task = rig->tasks[i];
+
+		if (task)
+			memset(task->n_events, 0, sizeof(task->n_events));
+	}
+}
+
+uint64_t rig_missing(const struct rig *one, const struct rig *other)
+{
+	static const struct rig_task nothing;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < one->n_slots; i++) {
+		const struct rig_task *a = one->tasks[i], *b;
+
+		if (!a)
+			continue;
+		b = *find_task(other, a->tid, a->start_ns);
+		if (!b)
+			b = &nothing;
+		for (int kind = WATT_USAGE_TASK + 1; kind <= WATT_USAGE_CGROUP; kind++)
+			if (a->n_events[kind] > b->n_events[kind])
+				n += a->n_events[kind] - b->n_events[kind];
+	}
+	return n;
 }
 
 static bool is_unfreed(const struct rig_task *task)

@@ -26,7 +26,8 @@ struct rig_task {
 	uint16_t flags;
 	bool is_ours; /* descends from this process */
 	bool is_forked, is_exited, is_freed, has_backward;
-	uint32_t n_told; /* TASK records */
+	uint32_t n_told;                          /* TASK records */
+	uint32_t n_events[WATT_USAGE_CGROUP + 1]; /* by kind, since rig_mark */
 	char comm[16];
 	char exec_comm[16];
 };
@@ -56,6 +57,12 @@ enum rig_split {
 
 /* NULL: this kernel can't do it this way. */
 struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split);
+/* The same with other sizes of what the kernel keeps. */
+struct rig *rig_open_sized(enum watt_bpf_mode mode, enum rig_split split,
+			   const struct watt_bpf_sizes *sizes);
+/* The object alone, all CPUs in one slot. A negative errno: this kernel can't do it this way. */
+int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
+		    const struct watt_bpf_sizes *sizes);
 void rig_close(struct rig *rig);
 void rig_sweep(struct rig *rig, bool is_full);
 /* Sweeps now and then until all that descends from us and was born is freed; false: in vain. */
@@ -64,6 +71,10 @@ bool rig_wait_freed(struct rig *rig);
 struct rig_task *rig_latest(struct rig *rig, pid_t tid);
 /* Its record in the last batch; NULL. */
 const struct watt_usage *rig_record(struct rig *rig, pid_t tid, uint16_t kind);
+/* What was told so far is not counted by rig_missing. */
+void rig_mark(struct rig *rig);
+/* Events that one told of since its mark, and other did not. */
+uint64_t rig_missing(const struct rig *one, const struct rig *other);
 /* Sum over tasks that descend from us. */
 uint64_t rig_ours_ns(const struct rig *rig);
 size_t rig_ours_count(const struct rig *rig);

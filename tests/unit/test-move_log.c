@@ -11,7 +11,8 @@
 #include "source/activity/move_log.h"
 
 enum {
-	N_CPUS = 3
+	N_CPUS = 3,
+	MOVES = 64
 };
 
 struct rig {
@@ -39,8 +40,9 @@ static int setup(void **state)
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	rig->logs = make_file(N_CPUS * sizeof(*rig->logs), &rig->logs_fd);
-	rig->moves = make_file(sizeof(*rig->moves) * N_CPUS * WATT_BPF_MOVES, &rig->moves_fd);
-	assert_int_equal(watt_move_log_open(&rig->log, rig->logs_fd, rig->moves_fd, N_CPUS), 0);
+	rig->moves = make_file(sizeof(*rig->moves) * N_CPUS * MOVES, &rig->moves_fd);
+	assert_int_equal(watt_move_log_open(&rig->log, rig->logs_fd, rig->moves_fd, N_CPUS, MOVES),
+			 0);
 	*state = rig;
 	return 0;
 }
@@ -53,7 +55,7 @@ static int teardown(void **state)
 	watt_move_log_close(&rig->log);
 	watt_usage_list_done(&rig->list);
 	munmap(rig->logs, N_CPUS * sizeof(*rig->logs));
-	munmap(rig->moves, sizeof(*rig->moves) * N_CPUS * WATT_BPF_MOVES);
+	munmap(rig->moves, sizeof(*rig->moves) * N_CPUS * MOVES);
 	close(rig->logs_fd);
 	close(rig->moves_fd);
 	free(rig);
@@ -64,7 +66,7 @@ static void move(struct rig *rig, uint32_t cpu, uint32_t tid, uint64_t t_ns)
 {
 	uint64_t n = rig->logs[cpu].written++;
 
-	rig->moves[cpu * WATT_BPF_MOVES + n % WATT_BPF_MOVES] = (struct watt_usage){
+	rig->moves[cpu * MOVES + n % MOVES] = (struct watt_usage){
 		.kind = WATT_USAGE_MIGRATE,
 		.tid = tid,
 		.cpu = cpu,
@@ -107,12 +109,12 @@ static void test_around(void **state)
 {
 	struct rig *rig = *state;
 
-	for (uint32_t i = 0; i < 10 * WATT_BPF_MOVES; i++) {
+	for (uint32_t i = 0; i < 10 * MOVES; i++) {
 		move(rig, 2, i, i);
-		if (i % WATT_BPF_MOVES == WATT_BPF_MOVES - 1)
+		if (i % MOVES == MOVES - 1)
 			assert_int_equal(watt_move_log_drain(&rig->log, i, &rig->list), 0);
 	}
-	assert_int_equal(rig->list.n, 10 * WATT_BPF_MOVES);
+	assert_int_equal(rig->list.n, 10 * MOVES);
 	for (uint32_t i = 0; i < rig->list.n; i++)
 		assert_int_equal(rig->list.records[i].tid, i);
 }
@@ -131,7 +133,7 @@ static void test_not_open(void **state)
 	struct watt_move_log log;
 	struct watt_usage_list list = { 0 };
 
-	assert_int_equal(watt_move_log_open(&log, -1, -1, 1), -EBADF);
+	assert_int_equal(watt_move_log_open(&log, -1, -1, 1, MOVES), -EBADF);
 	assert_int_equal(watt_move_log_drain(&log, 1, &list), 0);
 	assert_int_equal(watt_move_log_lost(&log), 0);
 	watt_move_log_close(&log);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +29,10 @@
 
 /* How long to wait for a hook that is in the middle of writing. */
 #define BUSY_TRIES 1000
+/* A ring that is full again so often is filled by others: the dead wait. */
+#define BURY_TRIES 100
+/* How often to ask for events that the hooks missed. */
+#define MISSED_PERIOD_NS (250 * WATT_NSEC_PER_MSEC)
 
 struct bpf_source {
 	struct watt_usage_source base;
@@ -49,7 +54,8 @@ struct bpf_source {
 	long hz;
 	struct watt_cpu_time *cpus;
 	size_t n_cpus;
-	uint64_t lost; /* here; the kernel counts its own */
+	uint64_t lost;              /* here; the kernel counts its own */
+	uint64_t missed, missed_ns; /* by the hooks, and when they were asked */
 	uint32_t n_sweeps;
 };
 
@@ -169,7 +175,8 @@ static int open_cpus(struct bpf_source *src, const struct watt_env *env, size_t 
 }
 
 static int open_all(struct bpf_source *src, const struct watt_env *env,
-		    const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+		    const struct watt_cpu_map *map, enum watt_bpf_mode mode,
+		    const struct watt_bpf_sizes *sizes)
 {
 	int r;
 
@@ -177,19 +184,21 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 	r = open_cpus(src, env, map->n_cpus);
 	if (r < 0)
 		return r;
-	r = watt_bpf_object_open(&src->object, env, map, mode);
+	r = watt_bpf_object_open(&src->object, env, map, mode, sizes);
 	if (r < 0)
 		return r;
 	r = watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
-				 src->object.ring_size);
+				 src->object.sizes.ring_bytes);
 	if (r < 0 || !(src->object.hooks & WATT_BPF_HOOK_MIGRATE))
 		return r;
 	return watt_move_log_open(&src->moves, watt_bpf_object_move_logs_fd(&src->object),
-				  watt_bpf_object_moves_fd(&src->object), src->object.n_cpus);
+				  watt_bpf_object_moves_fd(&src->object), src->object.n_cpus,
+				  src->object.sizes.n_moves);
 }
 
 int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_map *map,
-			     enum watt_bpf_mode mode, struct watt_usage_source **ret)
+			     enum watt_bpf_mode mode, const struct watt_bpf_sizes *sizes,
+			     struct watt_usage_source **ret)
 {
 	struct bpf_source *src;
 	int r;
@@ -201,7 +210,7 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 		return -ENOMEM;
 	src->base.ops = &watt_usage_bpf;
 	src->stat_fd = -1;
-	r = open_all(src, env, map, mode);
+	r = open_all(src, env, map, mode, sizes);
 	if (r < 0) {
 		source_close(&src->base);
 		return r;
@@ -213,7 +222,7 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 static int source_open(const struct watt_env *env, const struct watt_cpu_map *map,
 		       struct watt_usage_source **ret)
 {
-	return watt_usage_bpf_open_mode(env, map, WATT_BPF_MODE_AUTO, ret);
+	return watt_usage_bpf_open_mode(env, map, WATT_BPF_MODE_AUTO, NULL, ret);
 }
 
 /* ---- sweep ---- */
@@ -270,23 +279,14 @@ static int walk(struct bpf_source *src, bool is_full, const struct watt_usage **
 	return 0;
 }
 
-/*
- * Takes all events out of the ring, behind those that waited. *ret_n_before: how many of them
- * were there before the position start.
- */
-static int drain(struct bpf_source *src, unsigned long start, size_t *ret_n_before)
+/* Takes all events out of the ring. *n_before: how many were there before the position start. */
+static int drain(struct bpf_source *src, unsigned long start, size_t *n_before)
 {
 	unsigned long end = watt_event_ring_position(&src->ring), position = 0;
-	size_t n_before, tries = 0;
 	struct watt_usage event;
+	size_t tries = 0;
 	int r;
 
-	src->list.n = 0;
-	r = watt_usage_list_append(&src->list, src->held.records, src->held.n);
-	if (r < 0)
-		return r;
-	src->held.n = 0;
-	n_before = src->list.n;
 	while (watt_event_ring_consumed(&src->ring) < end && tries < BUSY_TRIES) {
 		r = watt_event_ring_next(&src->ring, &event, &position);
 		if (r > 0) {
@@ -298,10 +298,45 @@ static int drain(struct bpf_source *src, unsigned long start, size_t *ret_n_befo
 		else if (r < 0)
 			return r;
 		else if (position < start)
-			n_before = src->list.n;
+			*n_before = src->list.n;
 	}
-	*ret_n_before = n_before;
 	return 0;
+}
+
+/*
+ * All that happened before the sweep: what waited, what is in the ring, and the dead. Where those
+ * find no room, it is made, and no one is lost.
+ */
+static int gather(struct bpf_source *src, size_t *n_before)
+{
+	int r;
+
+	src->list.n = 0;
+	r = watt_usage_list_append(&src->list, src->held.records, src->held.n);
+	if (r < 0)
+		return r;
+	src->held.n = 0;
+	*n_before = src->list.n;
+	for (int i = 0; i < BURY_TRIES; i++) {
+		r = watt_bpf_object_bury(&src->object);
+		if (r <= 0)
+			return r;
+		r = drain(src, ULONG_MAX, n_before);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Asking takes some us per 100 CPUs. */
+static uint64_t count_lost(struct bpf_source *src, uint64_t now_ns)
+{
+	if (!src->missed_ns || now_ns - src->missed_ns >= MISSED_PERIOD_NS) {
+		src->missed = watt_bpf_object_missed(&src->object);
+		src->missed_ns = now_ns;
+	}
+	return src->lost + src->missed + watt_bpf_object_lost(&src->object) +
+	       watt_move_log_lost(&src->moves);
 }
 
 /*
@@ -363,6 +398,9 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 	unsigned long start;
 	int r;
 
+	r = gather(src, &n_before);
+	if (r < 0)
+		return r;
 	t_before_ns = watt_now_ns();
 	start = watt_event_ring_position(&src->ring);
 	r = walk(src, is_full, &tasks, &n_tasks, &n_walked);
@@ -391,8 +429,7 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 		.n_records = src->list.n,
 		.cpus = src->cpus,
 		.n_cpus = src->n_cpus,
-		.lost = src->lost + watt_bpf_object_lost(&src->object) +
-			watt_move_log_lost(&src->moves),
+		.lost = count_lost(src, t_after_ns),
 		.flags = flags,
 		.n_tasks = n_walked,
 	};

@@ -11,8 +11,9 @@ extern const struct watt_usage_ops watt_usage_bpf;
 /* After so many sweeps the times of CPUs are read to the ns, where the kernel lets them. */
 #define WATT_BPF_CLOCK_SWEEPS 20
 
-/* As watt_usage_ops.open, with this way to walk and no other. */
+/* As watt_usage_ops.open, with this way to walk and no other. sizes NULL: as is best. */
 int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_map *map,
-			     enum watt_bpf_mode mode, struct watt_usage_source **ret);
+			     enum watt_bpf_mode mode, const struct watt_bpf_sizes *sizes,
+			     struct watt_usage_source **ret);
 
 #endif

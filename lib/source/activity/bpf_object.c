@@ -35,6 +35,16 @@ _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "sam
 /* A pass that makes no way is followed by one that does: this is far beyond all that happens. */
 #define PASSES_MOST 10000u
 
+/* Records that can be written before user space has to take them. */
+#define RECORDS (8u << 10)
+/* After so long, and so many tasks, a pass over the tasks ends; the next one goes on from there. */
+#define PASS_NS (500 * WATT_NSEC_PER_USEC)
+#define PASS_TASKS (4u << 10)
+/* Migrations of one CPU that wait to be read. */
+#define MOVES 512u
+/* Dying tasks that are kept until they are counted. */
+#define DYING 1024u
+
 static bool keeps_dying(enum watt_bpf_mode mode)
 {
 	return mode == WATT_BPF_MODE_CALL || mode == WATT_BPF_MODE_ITER;
@@ -115,37 +125,82 @@ static uint64_t counter_age_ns(const struct watt_env *env)
 	return watt_timespec_to_ns(&tick);
 }
 
-static size_t ring_size(uint32_t n_cpus)
+static uint32_t ring_bytes(uint32_t n_cpus)
 {
-	size_t size = RING_LEAST;
+	uint32_t bytes = RING_LEAST;
 
-	while (size < RING_MOST && size < (size_t)n_cpus * RING_PER_CPU)
-		size *= 2;
-	return size;
+	while (bytes < RING_MOST && bytes < (uint64_t)n_cpus * RING_PER_CPU)
+		bytes *= 2;
+	return bytes;
 }
 
 /*
  * Two places for each task that there can be, in sets of four: of 100,000 tasks, one in 200 finds
- * its set full. Returns the exponent of the number of sets.
+ * its set full.
  */
-static uint32_t seen_bits(const struct watt_env *env)
+static uint32_t n_seen(const struct watt_env *env)
 {
-	uint64_t n_tasks = SEEN_MOST, n = SEEN_LEAST;
-	uint32_t bits = 0;
+	uint64_t n_tasks = SEEN_MOST;
+	uint32_t n = SEEN_LEAST;
 	char text[32];
 
 	if (watt_root_read(&env->procfs, "sys/kernel/threads-max", text, sizeof(text)) > 0)
 		n_tasks = strtoull(text, NULL, 10);
 	while (n < SEEN_MOST && n < 2 * n_tasks)
 		n *= 2;
-	while (WATT_BPF_SEEN_WAYS << bits < n)
-		bits++;
-	return bits;
+	return n / WATT_BPF_SEEN_WAYS;
+}
+
+/* Those that are given, and the best of the others. */
+static void choose_sizes(struct watt_bpf_object *object, const struct watt_env *env,
+			 const struct watt_bpf_sizes *given)
+{
+	struct watt_bpf_sizes *sizes = &object->sizes;
+
+	if (given)
+		*sizes = *given;
+	if (!sizes->n_records)
+		sizes->n_records = RECORDS;
+	if (!sizes->n_seen)
+		sizes->n_seen = n_seen(env);
+	if (!sizes->n_moves)
+		sizes->n_moves = MOVES;
+	if (!sizes->n_dying)
+		sizes->n_dying = DYING;
+	if (!sizes->ring_bytes)
+		sizes->ring_bytes = ring_bytes(object->n_cpus);
+	if (!sizes->pass_tasks)
+		sizes->pass_tasks = PASS_TASKS;
+}
+
+static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object *object,
+		      enum watt_bpf_mode mode, uint32_t hooks)
+{
+	const struct watt_bpf_sizes *sizes = &object->sizes;
+
+	skel->rodata->n_records_most = sizes->n_records;
+	skel->rodata->n_seen = sizes->n_seen;
+	skel->rodata->seen_bits = (uint32_t)__builtin_ctz(sizes->n_seen);
+	skel->rodata->n_moves = sizes->n_moves;
+	skel->rodata->n_dying = sizes->n_dying;
+	skel->rodata->pass_tasks = sizes->pass_tasks;
+	skel->rodata->pass_ns = PASS_NS;
+	bpf_map__set_max_entries(skel->maps.records, sizes->n_records);
+	bpf_map__set_max_entries(skel->maps.seen, sizes->n_seen);
+	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
+	bpf_map__set_max_entries(skel->maps.dying, sizes->n_dying);
+	bpf_map__set_max_entries(skel->maps.clocks, object->n_cpus);
+	bpf_map__set_max_entries(skel->maps.cpu_slots, object->n_cpus);
+	if (hooks & WATT_BPF_HOOK_MIGRATE) {
+		bpf_map__set_max_entries(skel->maps.moves, object->n_cpus * sizes->n_moves);
+		bpf_map__set_max_entries(skel->maps.move_logs, object->n_cpus);
+	}
+	bpf_map__set_max_entries(skel->maps.events, sizes->ring_bytes);
 }
 
 /* Loads the walk of `mode` and the hooks, nothing else. */
-static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
-		uint32_t hooks, struct watt_usage_bpf **ret)
+static int load(const struct watt_bpf_object *object, const struct watt_env *env,
+		enum watt_bpf_mode mode, uint32_t hooks, struct watt_usage_bpf **ret)
 {
 	struct watt_usage_bpf *skel;
 	int r;
@@ -165,16 +220,7 @@ static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode 
 	skel->rodata->tick_ns = counter_age_ns(env);
 	skel->rodata->keeps_dying = keeps_dying(mode);
 	skel->rodata->walks_by_hand = mode == WATT_BPF_MODE_CALL;
-	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
-	skel->rodata->seen_bits = seen_bits(env);
-	bpf_map__set_max_entries(skel->maps.seen, 1u << skel->rodata->seen_bits);
-	bpf_map__set_max_entries(skel->maps.clocks, n_cpus);
-	bpf_map__set_max_entries(skel->maps.cpu_slots, n_cpus);
-	if (hooks & WATT_BPF_HOOK_MIGRATE) {
-		bpf_map__set_max_entries(skel->maps.moves, n_cpus * WATT_BPF_MOVES);
-		bpf_map__set_max_entries(skel->maps.move_logs, n_cpus);
-	}
-	bpf_map__set_max_entries(skel->maps.events, (uint32_t)ring_size(n_cpus));
+	set_sizes(skel, object, mode, hooks);
 	r = watt_usage_bpf__load(skel);
 	if (r < 0) {
 		watt_usage_bpf__destroy(skel);
@@ -185,8 +231,8 @@ static int load(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode 
 }
 
 /* What of `hooks` loads at all, each alone. */
-static uint32_t find_hooks(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
-			   uint32_t hooks)
+static uint32_t find_hooks(const struct watt_bpf_object *object, const struct watt_env *env,
+			   enum watt_bpf_mode mode, uint32_t hooks)
 {
 	struct watt_usage_bpf *skel;
 	uint32_t good = 0;
@@ -195,7 +241,7 @@ static uint32_t find_hooks(const struct watt_env *env, uint32_t n_cpus, enum wat
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
 		if (!(hooks & hook))
 			continue;
-		r = load(env, n_cpus, mode, hook, &skel);
+		r = load(object, env, mode, hook, &skel);
 		if (r < 0)
 			continue;
 		watt_usage_bpf__destroy(skel);
@@ -204,25 +250,26 @@ static uint32_t find_hooks(const struct watt_env *env, uint32_t n_cpus, enum wat
 	return good;
 }
 
-static int load_what_works(const struct watt_env *env, uint32_t n_cpus, enum watt_bpf_mode mode,
-			   uint32_t hooks, struct watt_usage_bpf **ret, uint32_t *ret_hooks)
+static int load_what_works(const struct watt_bpf_object *object, const struct watt_env *env,
+			   enum watt_bpf_mode mode, uint32_t hooks, struct watt_usage_bpf **ret,
+			   uint32_t *ret_hooks)
 {
 	struct watt_usage_bpf *skel;
 	int r;
 
-	r = load(env, n_cpus, mode, hooks, ret);
+	r = load(object, env, mode, hooks, ret);
 	if (r >= 0) {
 		*ret_hooks = hooks;
 		return 0;
 	}
-	r = load(env, n_cpus, mode, 0, &skel);
+	r = load(object, env, mode, 0, &skel);
 	if (r < 0)
 		return r;
 	watt_usage_bpf__destroy(skel);
-	*ret_hooks = find_hooks(env, n_cpus, mode, hooks);
+	*ret_hooks = find_hooks(object, env, mode, hooks);
 	if (keeps_dying(mode) && !(*ret_hooks & WATT_BPF_HOOK_EXIT))
 		return -EOPNOTSUPP;
-	return load(env, n_cpus, mode, *ret_hooks, ret);
+	return load(object, env, mode, *ret_hooks, ret);
 }
 
 /* Where the dying are kept, the free hook has nothing to add. */
@@ -232,7 +279,7 @@ static uint32_t unused_hooks(enum watt_bpf_mode mode)
 }
 
 static int load_best_mode(struct watt_bpf_object *object, const struct watt_env *env,
-			  uint32_t n_cpus, uint32_t hooks, enum watt_bpf_mode wanted)
+			  uint32_t hooks, enum watt_bpf_mode wanted)
 {
 	static const enum watt_bpf_mode modes[] = { WATT_BPF_MODE_CALL, WATT_BPF_MODE_ITER,
 						    WATT_BPF_MODE_HOOK };
@@ -242,7 +289,7 @@ static int load_best_mode(struct watt_bpf_object *object, const struct watt_env 
 		if (wanted != WATT_BPF_MODE_AUTO && wanted != modes[i])
 			continue;
 		object->mode = modes[i];
-		r = load_what_works(env, n_cpus, modes[i], hooks & ~unused_hooks(modes[i]),
+		r = load_what_works(object, env, modes[i], hooks & ~unused_hooks(modes[i]),
 				    &object->skel, &object->hooks);
 		if (r >= 0)
 			return 0;
@@ -291,7 +338,8 @@ static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map 
 }
 
 static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
-		    const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+		    const struct watt_cpu_map *map, enum watt_bpf_mode mode,
+		    const struct watt_bpf_sizes *sizes)
 {
 	uint32_t hooks = WATT_BPF_HOOKS_ALL, n_cpus = map->n_cpus;
 	int n_possible, r;
@@ -301,9 +349,9 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 		n_cpus = WATT_MAX(n_cpus, (uint32_t)n_possible);
 	if (map->n_slots < 2)
 		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
-	object->ring_size = ring_size(n_cpus);
 	object->n_cpus = n_cpus;
-	r = load_best_mode(object, env, n_cpus, hooks, mode);
+	choose_sizes(object, env, sizes);
+	r = load_best_mode(object, env, hooks, mode);
 	if (r < 0)
 		return r;
 	if (map->n_slots > 1) {
@@ -315,7 +363,8 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 }
 
 int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
-			 const struct watt_cpu_map *map, enum watt_bpf_mode mode)
+			 const struct watt_cpu_map *map, enum watt_bpf_mode mode,
+			 const struct watt_bpf_sizes *sizes)
 {
 	libbpf_print_fn_t before;
 	int r;
@@ -323,7 +372,7 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 	memset(object, 0, sizeof(*object));
 	object->iter_fd = -1;
 	before = watt_bpf_log_begin(&env->log);
-	r = open_all(object, env, map, mode);
+	r = open_all(object, env, map, mode, sizes);
 	watt_bpf_log_end(before);
 	if (r < 0)
 		watt_bpf_object_close(object);
@@ -362,15 +411,26 @@ int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full)
 	sweep->n_passes = 0;
 	sweep->n_tasks = 0;
 	sweep->is_over = 0;
+	sweep->longest_ns = 0;
 	close_iter(object);
 	if (object->mode != WATT_BPF_MODE_CALL) {
 		object->iter_fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));
 		if (object->iter_fd < 0)
 			return -errno;
 	}
-	if (object->mode != WATT_BPF_MODE_HOOK)
-		return call(object->skel->progs.bury_call);
 	return 0;
+}
+
+int watt_bpf_object_bury(struct watt_bpf_object *object)
+{
+	int r;
+
+	if (!keeps_dying(object->mode))
+		return 0;
+	r = call(object->skel->progs.bury_call);
+	if (r < 0)
+		return r;
+	return watt_bpf_object_sweep(object)->is_ring_full ? 1 : 0;
 }
 
 /* A byte comes when there is no room for more records, and the end when all tasks were visited. */
@@ -403,7 +463,7 @@ int watt_bpf_object_walk(struct watt_bpf_object *object)
 			return r;
 		if (sweep->is_over)
 			return 0;
-		if (sweep->n_records >= WATT_BPF_RECORDS)
+		if (sweep->n_records >= object->sizes.n_records)
 			return 1;
 	}
 	return -EAGAIN;
@@ -424,6 +484,28 @@ bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object)
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object)
 {
 	return __atomic_load_n(&object->skel->bss->lost, __ATOMIC_RELAXED);
+}
+
+uint64_t watt_bpf_program_missed(int fd)
+{
+	struct bpf_prog_info info;
+	uint32_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (bpf_obj_get_info_by_fd(fd, &info, &len) < 0)
+		return 0;
+	return info.recursion_misses;
+}
+
+uint64_t watt_bpf_object_missed(const struct watt_bpf_object *object)
+{
+	uint64_t missed = 0;
+
+	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1)
+		if (object->hooks & hook)
+			missed += watt_bpf_program_missed(
+				bpf_program__fd(hook_program(object->skel, object->mode, hook)));
+	return missed;
 }
 
 int watt_bpf_object_records_fd(const struct watt_bpf_object *object)

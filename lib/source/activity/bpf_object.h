@@ -37,26 +37,38 @@ enum watt_bpf_hook {
 	WATT_BPF_HOOKS_ALL = (1u << 6) - 1,
 };
 
+/* How much has room. Powers of two, but for the first and the last. 0: what is best here. */
+struct watt_bpf_sizes {
+	uint32_t n_records;  /* of tasks, before they have to be taken */
+	uint32_t n_seen;     /* sets of four tasks whose last value is remembered */
+	uint32_t n_moves;    /* migrations between two sweeps, per CPU */
+	uint32_t n_dying;    /* tasks that are kept until they are dead and counted */
+	uint32_t ring_bytes; /* of the other events, in pages */
+	uint32_t pass_tasks; /* that one pass visits */
+};
+
 struct watt_usage_bpf; /* the skeleton */
 
 struct watt_bpf_object {
 	struct watt_usage_bpf *skel;
 	enum watt_bpf_mode mode; /* never AUTO once loaded */
 	uint32_t hooks;          /* those that are attached */
-	size_t ring_size;
+	struct watt_bpf_sizes sizes;
 	uint32_t n_cpus; /* that the maps have room for */
 	int iter_fd;     /* of the sweep that is not over; -1: none */
 };
 
 /*
- * Loads and attaches. -EPERM: not allowed; -EOPNOTSUPP: no way to walk over the tasks; other
+ * Loads and attaches. sizes NULL: as is best. -EPERM: not allowed; -EOPNOTSUPP: no way to walk over the tasks; other
  * negative errnos as libbpf says them. Its messages go to the log at debug level.
  */
 int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
-			 const struct watt_cpu_map *map, enum watt_bpf_mode mode);
+			 const struct watt_cpu_map *map, enum watt_bpf_mode mode,
+			 const struct watt_bpf_sizes *sizes);
 /* Accepts a zeroed object. */
 void watt_bpf_object_close(struct watt_bpf_object *object);
-/* Begins a sweep, and counts those of the dying that are dead. */
+/* Tells of those of the dying that are dead. 1: there was no room for all, empty the ring. */
+int watt_bpf_object_bury(struct watt_bpf_object *object);
 int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full);
 /*
  * Goes on with the sweep: writes into the records map, n_records in *watt_bpf_object_sweep of them.
@@ -67,7 +79,12 @@ int watt_bpf_object_walk(struct watt_bpf_object *object);
 struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *object);
 /* Every task that dies is told of, with its final count. */
 bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object);
+/* Events that found no room, as far as the programs know. */
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object);
+/* Events at which the kernel did not run a hook, because another program was running there. */
+uint64_t watt_bpf_object_missed(const struct watt_bpf_object *object);
+/* The same of one program. */
+uint64_t watt_bpf_program_missed(int fd);
 int watt_bpf_object_records_fd(const struct watt_bpf_object *object);
 int watt_bpf_object_moves_fd(const struct watt_bpf_object *object);
 int watt_bpf_object_move_logs_fd(const struct watt_bpf_object *object);

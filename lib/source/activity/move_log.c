@@ -30,14 +30,16 @@ static size_t whole_pages(size_t size)
 	return (size + page_size - 1) / page_size * page_size;
 }
 
-int watt_move_log_open(struct watt_move_log *log, int logs_fd, int moves_fd, uint32_t n_cpus)
+int watt_move_log_open(struct watt_move_log *log, int logs_fd, int moves_fd, uint32_t n_cpus,
+		       uint32_t n_moves)
 {
 	int r;
 
 	memset(log, 0, sizeof(*log));
 	log->n_cpus = n_cpus;
+	log->n_moves = n_moves;
 	log->logs_size = whole_pages(n_cpus * sizeof(*log->logs));
-	log->moves_size = whole_pages((size_t)n_cpus * WATT_BPF_MOVES * sizeof(*log->moves));
+	log->moves_size = whole_pages((size_t)n_cpus * n_moves * sizeof(*log->moves));
 	log->logs = map(logs_fd, log->logs_size, PROT_READ | PROT_WRITE);
 	if (!log->logs)
 		return -errno;
@@ -59,14 +61,16 @@ void watt_move_log_close(struct watt_move_log *log)
 	memset(log, 0, sizeof(*log));
 }
 
-static int drain_cpu(struct watt_bpf_move_log *cpu, const struct watt_usage *moves, uint64_t t_ns,
+static int drain_cpu(const struct watt_move_log *log, uint32_t n, uint64_t t_ns,
 		     struct watt_usage_list *list)
 {
+	const struct watt_usage *moves = log->moves + (size_t)n * log->n_moves;
+	struct watt_bpf_move_log *cpu = &log->logs[n];
 	uint64_t written = __atomic_load_n(&cpu->written, __ATOMIC_ACQUIRE), read = cpu->read;
 	int r = 0;
 
 	while (read != written) {
-		const struct watt_usage *move = &moves[read & (WATT_BPF_MOVES - 1)];
+		const struct watt_usage *move = &moves[read & (log->n_moves - 1)];
 
 		if (move->t_ns > t_ns)
 			break;
@@ -84,8 +88,7 @@ int watt_move_log_drain(struct watt_move_log *log, uint64_t t_ns, struct watt_us
 	int r = 0;
 
 	for (uint32_t cpu = 0; log->logs && cpu < log->n_cpus && r >= 0; cpu++)
-		r = drain_cpu(&log->logs[cpu], log->moves + (size_t)cpu * WATT_BPF_MOVES, t_ns,
-			      list);
+		r = drain_cpu(log, cpu, t_ns, list);
 	return r;
 }
 

@@ -12,12 +12,14 @@ struct watt_move_log {
 	struct watt_bpf_move_log *logs; /* per CPU; NULL: not open */
 	const struct watt_usage *moves; /* per CPU, a ring */
 	uint32_t n_cpus;
+	uint32_t n_moves; /* that each has room for */
 	size_t logs_size;
 	size_t moves_size;
 };
 
-/* Maps what the descriptors are of; they can be closed after it. */
-int watt_move_log_open(struct watt_move_log *log, int logs_fd, int moves_fd, uint32_t n_cpus);
+/* Maps what the descriptors are of; they can be closed after it. n_moves: a power of two. */
+int watt_move_log_open(struct watt_move_log *log, int logs_fd, int moves_fd, uint32_t n_cpus,
+		       uint32_t n_moves);
 /* Accepts a zeroed one. */
 void watt_move_log_close(struct watt_move_log *log);
 /*
