@@ -12,6 +12,7 @@
 struct watt_executor {
 	struct watt_timeline *timeline;
 	struct watt_attrib *attrib;
+	const char *delays;             /* of the setup */
 	struct watt_recorder *recorder; /* NULL: none */
 	struct watt_mark *marks;        /* those that later windows may begin in */
 	size_t n_marks, cap_marks;
@@ -37,6 +38,7 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 
 	if (!executor)
 		return -ENOMEM;
+	executor->delays = setup->delays;
 	r = watt_timeline_new(setup->channels, setup->n_channels, &executor->timeline);
 	if (r == 0)
 		r = watt_timeline_set_delays(executor->timeline, setup->delays, log);
@@ -140,6 +142,16 @@ static int take_snapshot(struct watt_executor *executor, const struct watt_op *o
 	return r;
 }
 
+/* What came before is there already: a file may begin in the middle. */
+static int add_channels(struct watt_executor *executor, const struct watt_op *op)
+{
+	int r = watt_timeline_grow(executor->timeline, op->channels.list, op->channels.n);
+
+	if (r == 0)
+		r = watt_timeline_set_delays(executor->timeline, executor->delays, NULL);
+	return r < 0 ? r : watt_attrib_grow(executor->attrib, op->channels.list, op->channels.n);
+}
+
 static int or_gone(int r)
 {
 	return r == -ESRCH ? 0 : r;
@@ -172,6 +184,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 	case WATT_OP_HOLD:
 		watt_attrib_hold(executor->attrib, op->hold_ns);
 		return 0;
+	case WATT_OP_CHANNELS:
+		return add_channels(executor, op);
 	case WATT_OP_SNAPSHOT:
 		return take_snapshot(executor, op, &ret->snapshot);
 	}

@@ -51,6 +51,29 @@ struct watt_pipeline {
 	uint64_t told_lost_samples;
 };
 
+static int list_channels(struct watt_pipeline *p)
+{
+	size_t n = watt_engine_channel_count(p->engine);
+	const struct watt_channel **channels;
+	struct watt_sample *newest;
+
+	channels = reallocarray(p->channels, n + 1, sizeof(struct watt_channel *));
+	if (channels)
+		p->channels = channels;
+	newest = reallocarray(p->newest, n + 1, sizeof(*newest));
+	if (newest)
+		p->newest = newest;
+	if (!channels || !newest)
+		return -ENOMEM;
+	for (; p->n_channels < n; p->n_channels++) {
+		channels[p->n_channels] = watt_engine_channel(p->engine, p->n_channels);
+		newest[p->n_channels] = (struct watt_sample){ .status = WATT_STATUS_PENDING };
+	}
+	p->setup.channels = channels;
+	p->setup.n_channels = n;
+	return 0;
+}
+
 /* Has the engine look for what goes and comes back in the quick sources. */
 static int watch_sources(struct watt_pipeline *p, const char *list,
 			 struct watt_power *const *sources, size_t n_sources)
@@ -80,20 +103,14 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 {
 	struct watt_engine_opts engine_opts = {
 		.period_ns = opts->period_ns,
-		.is_fixed = true,
 		.log = p->env->log,
 	};
 	struct watt_power *sources[WATT_MAX_SOURCES];
-	size_t i, n = 0;
 	int n_sources, rates_error, r;
 
 	n_sources = watt_select_power(p->env, opts->sources, sources);
 	if (n_sources < 0)
 		return n_sources;
-	for (i = 0; i < (size_t)n_sources; i++)
-		n += sources[i]->n_channels;
-	p->channels = calloc(n + 1, sizeof(struct watt_channel *));
-	p->newest = calloc(n + 1, sizeof(*p->newest));
 	rates_error = watt_rates_apply(opts->rates, sources, (size_t)n_sources, &p->env->log);
 	/* from here on, the sources are the engine's */
 	r = watt_engine_new(&engine_opts, sources, (size_t)n_sources, &p->engine);
@@ -101,15 +118,8 @@ static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *
 		r = rates_error;
 	if (r < 0)
 		return r;
-	if (!p->channels || !p->newest)
-		return -ENOMEM;
 	r = watch_sources(p, opts->sources, sources, (size_t)n_sources);
-	if (r < 0)
-		return r;
-	p->n_channels = watt_engine_channel_count(p->engine);
-	for (i = 0; i < p->n_channels; i++)
-		p->channels[i] = watt_engine_channel(p->engine, i);
-	return 0;
+	return r < 0 ? r : list_channels(p);
 }
 
 static int open_topology(struct watt_pipeline *p)
@@ -189,14 +199,15 @@ static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *o
 }
 
 /* Channels that would measure what another one does: whether they agree is worth knowing. */
-static int open_duplicates(struct watt_pipeline *p)
+static int open_duplicates(struct watt_pipeline *p, size_t first)
 {
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < p->n_channels && r == 0; i++) {
+	for (i = first; i < p->n_channels && r == 0; i++) {
 		int domain = watt_attrib_channel_domain(p->attrib, i);
-		int32_t used = watt_attrib_domain(p->attrib, (size_t)domain)->channel;
+		int32_t used = domain < 0 ? (int32_t)i :
+					    watt_attrib_domain(p->attrib, (size_t)domain)->channel;
 
 		if (used != (int32_t)i)
 			r = watt_crosschecks_add(&p->crosschecks, p->channels[used], (uint32_t)used,
@@ -224,7 +235,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (r == 0)
 		r = open_flow(p, opts);
 	if (r == 0)
-		r = open_duplicates(p);
+		r = open_duplicates(p, 0);
 	if (r < 0) {
 		watt_pipeline_free(p);
 		return r;
@@ -264,24 +275,34 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	return NULL;
 }
 
+static int list_domains(struct watt_pipeline *p)
+{
+	size_t n = watt_attrib_domain_count(p->attrib), i;
+	const struct watt_domain **domains;
+
+	domains = reallocarray(p->domains, n + 1, sizeof(struct watt_domain *));
+	if (!domains)
+		return -ENOMEM;
+	p->domains = domains;
+	for (i = 0; i < n; i++)
+		domains[i] = watt_attrib_domain(p->attrib, i);
+	return 0;
+}
+
 int watt_pipeline_record(struct watt_pipeline *p, const char *path,
 			 const struct watt_record_opts *opts)
 {
-	size_t n = watt_attrib_domain_count(p->attrib), i;
 	struct watt_machine_text machine;
 	int r;
 
 	if (p->recorder)
 		return -EALREADY;
-	if (!p->domains)
-		p->domains = calloc(n + 1, sizeof(struct watt_domain *));
-	if (!p->domains)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		p->domains[i] = watt_attrib_domain(p->attrib, i);
+	r = list_domains(p);
+	if (r < 0)
+		return r;
 	watt_machine_read(p->env, &machine);
-	r = watt_recorder_new(path, opts, &p->setup, &machine.machine, p->domains, n, &p->env->log,
-			      &p->recorder);
+	r = watt_recorder_new(path, opts, &p->setup, &machine.machine, p->domains,
+			      watt_attrib_domain_count(p->attrib), &p->env->log, &p->recorder);
 	watt_executor_record(p->executor, p->recorder);
 	return r;
 }
@@ -296,6 +317,32 @@ int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record
 
 /* ---- what the executor is told ---- */
 
+/* Channels that have come: before any sample of theirs. */
+static int take_channels(struct watt_pipeline *p)
+{
+	struct watt_op op = { .kind = WATT_OP_CHANNELS };
+	size_t first = p->n_channels;
+	int r;
+
+	watt_engine_poll(p->engine, watt_now_ns());
+	if (watt_engine_channel_count(p->engine) == first)
+		return 0;
+	r = list_channels(p);
+	if (r < 0)
+		return r;
+	op.channels.list = p->channels;
+	op.channels.n = p->n_channels;
+	r = watt_executor_apply(p->executor, &op, NULL);
+	if (r == 0)
+		r = open_duplicates(p, first);
+	if (r == 0 && p->recorder)
+		r = list_domains(p);
+	if (r == 0 && p->recorder)
+		r = watt_recorder_grow(p->recorder, p->channels, p->n_channels, p->domains,
+				       watt_attrib_domain_count(p->attrib));
+	return r;
+}
+
 static int fetch(struct watt_pipeline *p)
 {
 	struct watt_sample samples[FETCH_SIZE];
@@ -303,7 +350,9 @@ static int fetch(struct watt_pipeline *p)
 	size_t i, n;
 	int r;
 
-	watt_engine_poll(p->engine, watt_now_ns());
+	r = take_channels(p);
+	if (r < 0)
+		return r;
 	do {
 		n = watt_engine_fetch(p->engine, samples, FETCH_SIZE);
 		if (!n)

@@ -115,7 +115,7 @@ static void note(struct replay *p, const struct watt_op *op)
 	switch (op->kind) {
 	case WATT_OP_SAMPLES:
 		for (i = 0; i < op->samples.n; i++)
-			if (op->samples.list[i].channel < p->setup.n_channels)
+			if (op->samples.list[i].channel < watt_recording_get_channel_count(p->rec))
 				p->newest[op->samples.list[i].channel] = op->samples.list[i];
 		break;
 	case WATT_OP_USAGE:
@@ -132,6 +132,9 @@ static void note(struct replay *p, const struct watt_op *op)
 		break;
 	case WATT_OP_MARK:
 		watt_mark_queue_push(&p->ses.told, &op->mark);
+		break;
+	case WATT_OP_CHANNELS:
+		p->setup.n_channels = WATT_MAX(p->setup.n_channels, op->channels.n);
 		break;
 	default:
 		break;
@@ -483,7 +486,7 @@ static int open_parts(struct replay *p, const char *path, const struct watt_sess
 		r = choose(&p->delays, opts->delays, &p->setup.delays);
 	if (r < 0)
 		return r;
-	p->newest = calloc(p->setup.n_channels + 1, sizeof(*p->newest));
+	p->newest = calloc(watt_recording_get_channel_count(p->rec) + 1, sizeof(*p->newest));
 	if (!p->newest)
 		return -ENOMEM;
 	p->fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);

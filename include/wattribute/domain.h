@@ -5,7 +5,8 @@
  *
  * The tree says what contains what. The machine's energy is the sum over its roots; a domain
  * that another one contains, and a channel that measures the same thing again, is never added.
- * Owned by the session, fixed when it is opened; any thread may read.
+ * Owned by the session. What is there never changes and keeps its number; domains that come while
+ * a session runs are behind all others.
  */
 #ifndef WATTRIBUTE_DOMAIN_H
 #define WATTRIBUTE_DOMAIN_H

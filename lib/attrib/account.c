@@ -2,6 +2,7 @@
 /* The accounts of a session. Sums only ever add; what ends is folded into what stays. */
 #include "attrib/account.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,9 @@
 
 int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
 {
-	*accounts = (struct watt_accounts){ .n_domains = n_domains, .next_id = 1 };
+	*accounts = (struct watt_accounts){ .n_domains = n_domains,
+					    .cap_domains = n_domains,
+					    .next_id = 1 };
 	return watt_htab_init(&accounts->by_name);
 }
 
@@ -33,6 +36,7 @@ static void account_free(struct watt_account *account)
 	watt_name_unref(account->name);
 	watt_name_unref(account->title);
 	watt_name_unref(account->cgroup);
+	free(account->energy_nj);
 	free(account);
 }
 
@@ -47,15 +51,53 @@ void watt_accounts_done(struct watt_accounts *accounts)
 	*accounts = (struct watt_accounts){ 0 };
 }
 
+/* Room for other so many domains: one piece of memory for what it holds of them. */
+static int resize(struct watt_account *account, size_t n, size_t cap)
+{
+	int64_t *numbers = calloc(3 * cap + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	if (n) {
+		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
+		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
+		memcpy(numbers + 2 * cap, account->carry, n * sizeof(*numbers));
+	}
+	free(account->energy_nj);
+	account->energy_nj = numbers;
+	account->base_nj = numbers + cap;
+	account->carry = numbers + 2 * cap;
+	return 0;
+}
+
+int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains)
+{
+	size_t cap = WATT_MAX(n_domains, accounts->cap_domains + 8), i;
+	int r = 0;
+
+	if (n_domains > accounts->cap_domains) {
+		for (i = 0; i < accounts->n && r == 0; i++)
+			r = resize(accounts->list[i], accounts->n_domains, cap);
+		if (r < 0)
+			return r; /* those that have more room than they need do no harm */
+		accounts->cap_domains = cap;
+	}
+	accounts->n_domains = n_domains;
+	return 0;
+}
+
 struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
 				       struct watt_name *name_take)
 {
-	size_t n = accounts->n_domains;
 	struct watt_account *account = NULL;
 
 	if (name_take &&
 	    watt_grow((void **)&accounts->list, &accounts->cap, accounts->n, sizeof(account)) == 0)
-		account = calloc(1, sizeof(*account) + 3 * n * sizeof(account->numbers[0]));
+		account = calloc(1, sizeof(*account));
+	if (account && resize(account, 0, accounts->cap_domains) < 0) {
+		free(account);
+		account = NULL;
+	}
 	if (!account) {
 		watt_name_unref(name_take);
 		return NULL;
@@ -64,9 +106,6 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 	account->kind = kind;
 	account->name = name_take;
 	account->is_alive = true;
-	account->energy_nj = account->numbers;
-	account->base_nj = account->numbers + n;
-	account->carry = account->numbers + 2 * n;
 	accounts->list[accounts->n++] = account;
 	accounts->n_of_kind[kind]++;
 	if (is_found_by_name(kind))

@@ -38,13 +38,13 @@ struct watt_account {
 	int64_t *energy_nj; /* per domain */
 	int64_t *base_nj;   /* at the last snapshot */
 	int64_t *carry;     /* of watt_share */
-	int64_t numbers[];  /* the three arrays */
 };
 
 struct watt_accounts {
 	struct watt_account **list; /* by id */
 	size_t n, cap;
 	size_t n_domains;
+	size_t cap_domains; /* that every account has room for */
 	size_t n_of_kind[WATT_ENTITY_POD + 1];
 	uint64_t next_id;
 	struct watt_htab by_name;
@@ -58,6 +58,8 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 				       struct watt_name *name_take);
 /* The account with this id; NULL: it is gone. */
 struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id);
+/* There are so many domains now. 0, or -ENOMEM and nothing has changed for anybody. */
+int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains);
 /* The account of a name, of kind exited, container, pod or unit; NULL: none. */
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text);

@@ -31,11 +31,31 @@ const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *op
 	return opts->keys ? opts->keys : watt_key_registry;
 }
 
+/* What domains that come later are placed and shared by. */
+static int copy_choices(struct watt_attrib *at, const struct watt_attrib_opts *opts)
+{
+	at->keys = watt_keys_of(opts);
+	if (opts->share_keys) {
+		at->share_keys = strdup(opts->share_keys);
+		if (!at->share_keys)
+			return -ENOMEM;
+	}
+	if (!opts->places)
+		return 0;
+	at->places = calloc(at->n_slots, sizeof(*at->places));
+	if (!at->places)
+		return -ENOMEM;
+	memcpy(at->places, opts->places, opts->n_slots * sizeof(*at->places));
+	return 0;
+}
+
 static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
 {
 	int r;
 
 	r = copy_cpu_slots(at, opts);
+	if (r == 0)
+		r = copy_choices(at, opts);
 	if (r == 0)
 		r = watt_tree_build(opts->channels, opts->n_channels, &at->tree);
 	if (r == 0)
@@ -50,7 +70,7 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 	if (r == 0)
 		r = watt_groups_init(at);
 	if (r == 0)
-		r = watt_ledgers_init(at, opts);
+		r = watt_ledgers_grow(at, opts->channels, false);
 	return r;
 }
 
@@ -87,9 +107,28 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	watt_accounts_done(&at->accounts);
 	watt_tree_done(&at->tree);
 	free(at->cpu_slot);
+	free(at->places);
+	free(at->share_keys);
 	watt_cpus_done(&at->cpus);
 	free(at);
 	return NULL;
+}
+
+int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
+		     size_t n_channels)
+{
+	int r;
+
+	r = watt_tree_grow(&at->tree, channels, n_channels);
+	if (r == 0)
+		r = watt_keys_apply(at->share_keys, at->keys, &at->tree, NULL);
+	if (r == 0)
+		r = watt_accounts_grow(&at->accounts, at->tree.n_domains);
+	if (r == 0)
+		r = watt_ledgers_grow(at, channels, true);
+	if (r == 0)
+		at->n_channels = at->tree.n_channels;
+	return r;
 }
 
 size_t watt_attrib_domain_count(const struct watt_attrib *at)
@@ -150,6 +189,7 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 	size_t i;
 
 	at->now_ns = now_ns;
+	watt_ledgers_join(at, tl);
 	for (i = 0; i < at->tree.n_domains; i++) {
 		r = watt_ledger_advance(at, &at->ledgers[i], tl, now_ns);
 		if (r < 0)

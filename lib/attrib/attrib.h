@@ -45,7 +45,14 @@ struct watt_attrib_opts {
 int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret);
 struct watt_attrib *watt_attrib_free(struct watt_attrib *at);
 
-/* The tree that was built from the channels. */
+/*
+ * There are so many channels now: domains of those that have come are behind all others, and
+ * their energy counts from the first slice that begins after their first reading. 0, -ENOMEM,
+ * -ENOSPC: the tree is full.
+ */
+int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
+		     size_t n_channels);
+/* The tree of the channels: numbers never change, and what is there never moves. */
 size_t watt_attrib_domain_count(const struct watt_attrib *at);
 const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_t index);
 /* Domain that a channel measures or would measure; -1: none. */

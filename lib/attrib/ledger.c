@@ -28,40 +28,63 @@ static void init_baseline(struct watt_baseline *baseline, const struct watt_chan
 }
 
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
-		       const struct watt_domain *domain, const struct watt_attrib_opts *opts)
+		       const struct watt_domain *domain, const struct watt_channel *const *channels)
 {
 	bool *has_slot;
 	uint32_t i;
 
-	ledger->domain = domain;
-	ledger->is_usable = true;
-	ledger->next_seq = 1;
-	ledger->key = domain->key;
+	*ledger = (struct watt_ledger){
+		.domain = domain, .is_usable = true, .next_seq = 1, .key = domain->key
+	};
 	if (domain->channel >= 0)
-		init_baseline(&ledger->baseline, opts->channels[domain->channel]);
+		init_baseline(&ledger->baseline, channels[domain->channel]);
 	/* the last one stands for CPUs that are in no slot */
 	has_slot = calloc(at->n_slots + 1, sizeof(*has_slot));
 	if (!has_slot)
 		return -ENOMEM;
 	for (i = 0; i < at->n_slots; i++)
-		has_slot[i] = !opts->places || is_place_of(domain, &opts->places[i]);
+		has_slot[i] = !at->places || is_place_of(domain, &at->places[i]);
 	has_slot[at->n_slots] = domain->package_id < 0;
 	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
 	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
-	return watt_key_chain_init(&ledger->chain, watt_keys_of(opts), domain);
+	return watt_key_chain_init(&ledger->chain, at->keys, domain);
 }
 
-int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts)
+int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
+		      bool is_late)
 {
-	size_t i;
+	struct watt_ledger *ledgers;
 	int r = 0;
 
-	at->ledgers = calloc(at->tree.n_domains + 1, sizeof(*at->ledgers));
-	if (!at->ledgers)
+	ledgers = reallocarray(at->ledgers, at->tree.n_domains + 1, sizeof(*ledgers));
+	if (!ledgers)
 		return -ENOMEM;
-	for (i = 0; i < at->tree.n_domains && r == 0; i++)
-		r = ledger_init(at, &at->ledgers[i], &at->tree.domains[i], opts);
+	at->ledgers = ledgers;
+	for (; at->n_ledgers < at->tree.n_domains && r == 0; at->n_ledgers++) {
+		struct watt_ledger *ledger = &ledgers[at->n_ledgers];
+
+		r = ledger_init(at, ledger, &at->tree.domains[at->n_ledgers], channels);
+		if (is_late)
+			ledger->join_seq = ledger->next_seq = WATT_NOT_JOINED;
+	}
 	return r;
+}
+
+/* From a slice on that is yet to come: nobody has passed it, so every sum can count it. */
+void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl)
+{
+	struct watt_curve_stats stats;
+	size_t i;
+
+	for (i = 0; i < at->n_ledgers; i++) {
+		struct watt_ledger *ledger = &at->ledgers[i];
+
+		if (ledger->join_seq != WATT_NOT_JOINED)
+			continue;
+		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+		if (stats.first_ns && stats.first_ns <= at->last_sweep_ns)
+			ledger->join_seq = ledger->next_seq = at->slices.next_seq;
+	}
 }
 
 static void ledger_done(struct watt_ledger *ledger)
@@ -78,7 +101,7 @@ void watt_ledgers_done(struct watt_attrib *at)
 {
 	size_t i;
 
-	for (i = 0; at->ledgers && i < at->tree.n_domains; i++)
+	for (i = 0; i < at->n_ledgers; i++)
 		ledger_done(&at->ledgers[i]);
 	free(at->ledgers);
 	free(at->parts);
@@ -86,20 +109,20 @@ void watt_ledgers_done(struct watt_attrib *at)
 }
 
 static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
-		       const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj)
+		       const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq, int64_t *ret_nj)
 {
 	int32_t parent = ledger->domain->parent;
 	int64_t rest_nj, part_nj;
 	size_t i;
 	int r;
 
-	r = watt_ledger_curve_nj(at, &at->ledgers[parent], tl, t_ns, &rest_nj);
+	r = watt_ledger_curve_nj(at, &at->ledgers[parent], tl, t_ns, seq, &rest_nj);
 	for (i = 0; i < at->tree.n_domains && r == 0; i++) {
 		const struct watt_ledger *part = &at->ledgers[i];
 
-		if (part == ledger || part->domain->parent != parent)
+		if (part == ledger || part->domain->parent != parent || part->join_seq > seq)
 			continue;
-		r = watt_ledger_curve_nj(at, part, tl, t_ns, &part_nj);
+		r = watt_ledger_curve_nj(at, part, tl, t_ns, seq, &part_nj);
 		if (r == 0)
 			rest_nj -= part_nj;
 	}
@@ -109,10 +132,11 @@ static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *l
 }
 
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
-			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj)
+			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
+			 int64_t *ret_nj)
 {
 	if (ledger->domain->channel < 0)
-		return residual_nj(at, ledger, tl, t_ns, ret_nj);
+		return residual_nj(at, ledger, tl, t_ns, seq, ret_nj);
 	return watt_timeline_energy_nj(tl, (size_t)ledger->domain->channel, t_ns, ret_nj);
 }
 
@@ -383,7 +407,8 @@ static bool is_of_residual(const struct watt_attrib *at, const struct watt_ledge
 	int32_t whole = residual->domain->parent;
 	const struct watt_domain *d = &at->tree.domains[domain];
 
-	return d->channel >= 0 && (d->parent == whole || (int32_t)domain == whole);
+	return d->channel >= 0 && at->ledgers[domain].join_seq != WATT_NOT_JOINED &&
+	       (d->parent == whole || (int32_t)domain == whole);
 }
 
 static enum watt_status channel_status(const struct watt_attrib *at, size_t channel,
@@ -455,19 +480,34 @@ static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 {
 	int r;
 
-	r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, &ledger->last_nj);
+	r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, slice->seq, &ledger->last_nj);
 	if (r < 0)
 		return r;
 	ledger->is_started = true;
+	ledger->last_seq = slice->seq;
 	ledger->start_ns = ledger->cursor_ns = ledger->base_ns = slice->t0_ns;
 	return 0;
+}
+
+/* Whether a residual has other parts in this slice than in the one that it took last. */
+static bool has_other_parts(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			    uint64_t seq)
+{
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains && ledger->domain->channel < 0; i++)
+		if (is_of_residual(at, ledger, i) && at->ledgers[i].join_seq > ledger->last_seq &&
+		    at->ledgers[i].join_seq <= seq)
+			return true;
+	return false;
 }
 
 /* One slice. 0: done; -EAGAIN: the energy is not known yet; -ENODATA: it never will be. */
 static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		      const struct watt_timeline *tl, const struct watt_slice *slice)
 {
-	int64_t begin_nj, end_nj;
+	int64_t begin_nj, end_nj, old_nj;
+	bool is_late;
 	int r;
 
 	if (!ledger->is_started) {
@@ -475,16 +515,19 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		if (r < 0)
 			return r;
 	}
-	r = watt_ledger_curve_nj(at, ledger, tl, slice->t1_ns, &end_nj);
+	r = watt_ledger_curve_nj(at, ledger, tl, slice->t1_ns, slice->seq, &end_nj);
 	if (r < 0)
 		return r;
-	begin_nj = ledger->last_nj;
-	if (ledger->cursor_ns < slice->t0_ns) { /* slices had to go before their energy came */
-		r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, &begin_nj);
-		if (r < 0)
-			return r;
-		take_late(at, ledger, begin_nj - ledger->last_nj);
-	}
+	old_nj = begin_nj = ledger->last_nj;
+	is_late = ledger->cursor_ns < slice->t0_ns; /* slices had to go before their energy came */
+	if (is_late)
+		r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, ledger->last_seq, &old_nj);
+	if (r == 0 && (is_late || has_other_parts(at, ledger, slice->seq)))
+		r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, slice->seq, &begin_nj);
+	if (r < 0)
+		return r;
+	if (is_late)
+		take_late(at, ledger, old_nj - ledger->last_nj);
 	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL) {
 		ledger->is_usable = end_nj >= begin_nj;
 		count_gaps(at, ledger, tl, slice->t1_ns);
@@ -493,6 +536,7 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 	if (r < 0)
 		return r;
 	ledger->last_nj = end_nj;
+	ledger->last_seq = slice->seq;
 	ledger->cursor_ns = slice->t1_ns;
 	return 0;
 }

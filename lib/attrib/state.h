@@ -14,6 +14,8 @@
 #include "attrib/task.h"
 #include "attrib/tree.h"
 
+#define WATT_NOT_JOINED UINT64_MAX
+
 /* What became of one domain's energy. */
 struct watt_ledger {
 	const struct watt_domain *domain;
@@ -27,7 +29,11 @@ struct watt_ledger {
 	uint64_t base_ns;   /* cursor at the last snapshot */
 	uint64_t cursor_ns; /* attributed up to here */
 	uint64_t next_seq;  /* slice to attribute next */
-	int64_t last_nj;    /* E(cursor) on the curve */
+	uint64_t last_seq;  /* slice attributed last */
+	/* Its energy counts from this slice on; 0: from the beginning; WATT_NOT_JOINED: it has come
+	 * later, and has no reading yet. */
+	uint64_t join_seq;
+	int64_t last_nj; /* E(cursor) on the curve */
 	int64_t energy_nj, base_energy_nj;
 	int64_t idle_nj, base_idle_nj;
 	int64_t unattributed_nj, base_unattributed_nj;
@@ -77,10 +83,14 @@ struct watt_number_node {
 struct watt_attrib {
 	struct watt_tree tree;
 	struct watt_ledger *ledgers; /* per domain */
+	size_t n_ledgers;
 	size_t n_channels;
 	uint16_t *cpu_slot;
 	uint32_t n_cpus;
 	uint32_t n_slots;
+	struct watt_cpu_place *places; /* of each slot; NULL: one has all */
+	const struct watt_key_ops *const *keys;
+	char *share_keys; /* as in the options */
 	uint64_t grace_ns;
 	uint64_t horizon_ns;
 	uint32_t self_pid;
@@ -133,7 +143,11 @@ int watt_fold_after(struct watt_attrib *at);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */
 int watt_fold_between(struct watt_attrib *at);
 /* ledger.c */
-int watt_ledgers_init(struct watt_attrib *at, const struct watt_attrib_opts *opts);
+/* Adds those that are missing for the domains of the tree. is_late: they have come just now. */
+int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
+		      bool is_late);
+/* Lets those in that have come later and have readings now. */
+void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl);
 void watt_ledgers_done(struct watt_attrib *at);
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, uint64_t now_ns);
@@ -142,8 +156,12 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 				    const struct watt_timeline *tl);
 /* How ready the key is that was chosen for the domain. */
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
-/* E(t) of a domain on its curve, or of a residual from those of its parts. */
+/*
+ * E(t) of a domain on its curve, or of a residual from those of the parts that count in slice
+ * `seq`.
+ */
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
-			 const struct watt_timeline *tl, uint64_t t_ns, int64_t *ret_nj);
+			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
+			 int64_t *ret_nj);
 
 #endif

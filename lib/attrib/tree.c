@@ -51,6 +51,27 @@ static const struct watt_channel *channel_of(const struct builder *b, const stru
 	return d->channel < 0 ? NULL : b->channels[d->channel];
 }
 
+static int describe_domain(const struct watt_channel *channel, size_t index,
+			   struct watt_domain *ret)
+{
+	*ret = (struct watt_domain){
+		.kind = channel->kind,
+		.origin = channel->origin,
+		.key = watt_tree_key_of_kind(channel->kind),
+		.parent = -1,
+		.channel = (int32_t)index,
+		.package_id = channel->package_id,
+		.die_id = channel->die_id,
+		.core_id = channel->core_id,
+		.uncertainty_ppm = channel->uncertainty_ppm,
+	};
+	ret->path = strdup(channel->domain);
+	if (!ret->path)
+		return -ENOMEM;
+	name_domain(ret, ret->path);
+	return 0;
+}
+
 static bool has_flag(const struct builder *b, const struct watt_domain *d, uint32_t flag)
 {
 	const struct watt_channel *channel = channel_of(b, d);
@@ -73,31 +94,18 @@ static int add_channel_domains(struct builder *b)
 {
 	struct watt_tree *tree = &b->tree;
 	size_t i;
+	int r;
 
 	for (i = 0; i < tree->n_channels; i++) {
 		const struct watt_channel *channel = b->channels[i];
-		struct watt_domain *d;
 		int found = find_path(tree, channel->domain);
 
 		tree->domain_of[i] = found >= 0 ? found : (int32_t)tree->n_domains;
 		if (found >= 0)
 			continue;
-		d = &tree->domains[tree->n_domains++];
-		*d = (struct watt_domain){
-			.kind = channel->kind,
-			.origin = channel->origin,
-			.key = watt_tree_key_of_kind(channel->kind),
-			.parent = -1,
-			.channel = (int32_t)i,
-			.package_id = channel->package_id,
-			.die_id = channel->die_id,
-			.core_id = channel->core_id,
-			.uncertainty_ppm = channel->uncertainty_ppm,
-		};
-		d->path = strdup(channel->domain);
-		if (!d->path)
-			return -ENOMEM;
-		name_domain(d, d->path);
+		r = describe_domain(channel, i, &tree->domains[tree->n_domains++]);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -156,7 +164,7 @@ static void link_parents(struct builder *b)
 
 	for (i = 0; i < tree->n_domains; i++)
 		tree->domains[i].parent = parent_by_path(tree, tree->domains[i].path);
-	total = find_machine_total(b);
+	total = tree->machine_total = find_machine_total(b);
 	if (total < 0)
 		return;
 	for (i = 0; i < tree->n_domains; i++)
@@ -315,7 +323,7 @@ static void visit(const struct watt_tree *tree, int32_t parent, int32_t *order, 
 
 static int sort_tree(struct watt_tree *tree)
 {
-	struct watt_domain *sorted = calloc(tree->n_domains + 1, sizeof(*sorted));
+	struct watt_domain *sorted = calloc(tree->cap_domains, sizeof(*sorted));
 	int32_t *order = calloc(tree->n_domains + 1, sizeof(*order));
 	int32_t *place = calloc(tree->n_domains + 1, sizeof(*place));
 	size_t n = 0, i;
@@ -336,6 +344,8 @@ static int sort_tree(struct watt_tree *tree)
 	}
 	for (i = 0; i < tree->n_channels; i++)
 		tree->domain_of[i] = place[tree->domain_of[i]];
+	if (tree->machine_total >= 0)
+		tree->machine_total = place[tree->machine_total];
 	free(tree->domains);
 	tree->domains = sorted;
 	free(order);
@@ -346,11 +356,13 @@ static int sort_tree(struct watt_tree *tree)
 int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
 		    struct watt_tree *ret)
 {
-	struct builder b = { .channels = channels, .tree.n_channels = n_channels };
+	struct builder b = { .channels = channels,
+			     .tree = { .n_channels = n_channels, .machine_total = -1 } };
 	int r = -ENOMEM;
 
-	/* at most one residual per domain */
-	b.tree.domains = calloc(2 * n_channels + 1, sizeof(*b.tree.domains));
+	/* at most one residual per domain; what is spare is not touched */
+	b.tree.cap_domains = 2 * n_channels + 1 + WATT_TREE_SPARE;
+	b.tree.domains = calloc(b.tree.cap_domains, sizeof(*b.tree.domains));
 	b.tree.domain_of = calloc(n_channels + 1, sizeof(*b.tree.domain_of));
 	if (!b.tree.domains || !b.tree.domain_of)
 		goto err_free;
@@ -370,6 +382,109 @@ int watt_tree_build(const struct watt_channel *const *channels, size_t n_channel
 err_free:
 	watt_tree_done(&b.tree);
 	return r;
+}
+
+/* ---- what comes later ---- */
+
+static bool is_inside(const char *path, const char *whole)
+{
+	size_t len = strlen(whole);
+
+	return !strncmp(path, whole, len) && path[len] == '/';
+}
+
+/* Whether a domain that was there lies inside this one. */
+static bool has_parts(const struct watt_tree *tree, const struct watt_domain *d)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (is_inside(tree->domains[i].path, d->path))
+			return true;
+	return false;
+}
+
+static bool has_residual(const struct watt_tree *tree, int32_t whole)
+{
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].kind == WATT_DOMAIN_RESIDUAL &&
+		    tree->domains[i].parent == whole)
+			return true;
+	return false;
+}
+
+static bool is_addable(const struct watt_channel *channel)
+{
+	return channel->kind != WATT_DOMAIN_TOTAL && channel->kind != WATT_DOMAIN_SUPPLY &&
+	       !(channel->flags & WATT_CHANNEL_OVERLAP_UNKNOWN);
+}
+
+/* Whether a new root is added to the machine's energy: none that is added now is counted twice. */
+static bool is_new_root(const struct watt_tree *tree, const struct watt_domain *d,
+			const struct watt_channel *channel)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		if (!tree->domains[i].is_summed)
+			continue;
+		any = true;
+		/* never mixed with measured; a supply shows the machine from outside */
+		if (tree->domains[i].origin != d->origin ||
+		    tree->domains[i].kind == WATT_DOMAIN_SUPPLY ||
+		    tree->domains[i].kind == WATT_DOMAIN_TOTAL)
+			return false;
+	}
+	if (has_parts(tree, d))
+		return false;
+	return is_addable(channel) || (!any && channel->kind == WATT_DOMAIN_TOTAL);
+}
+
+static void place_late(struct watt_tree *tree, const struct watt_channel *channel,
+		       struct watt_domain *d)
+{
+	d->parent = parent_by_path(tree, d->path);
+	if (d->parent < 0 && tree->machine_total >= 0 && is_addable(channel) &&
+	    !has_parts(tree, d) && tree->domains[tree->machine_total].origin == d->origin)
+		d->parent = tree->machine_total;
+	if (d->parent < 0)
+		d->is_summed = d->is_partition = is_new_root(tree, d, channel);
+	else
+		d->is_partition = has_residual(tree, d->parent);
+}
+
+int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *channels,
+		   size_t n_channels)
+{
+	int32_t *domain_of;
+	int r;
+
+	if (n_channels <= tree->n_channels)
+		return 0;
+	domain_of = reallocarray(tree->domain_of, n_channels + 1, sizeof(*domain_of));
+	if (!domain_of)
+		return -ENOMEM;
+	tree->domain_of = domain_of;
+	for (; tree->n_channels < n_channels; tree->n_channels++) {
+		const struct watt_channel *channel = channels[tree->n_channels];
+		struct watt_domain *d = &tree->domains[tree->n_domains];
+		int found = find_path(tree, channel->domain);
+
+		domain_of[tree->n_channels] = found >= 0 ? found : (int32_t)tree->n_domains;
+		if (found >= 0)
+			continue;
+		if (tree->n_domains == tree->cap_domains)
+			return -ENOSPC;
+		r = describe_domain(channel, tree->n_channels, d);
+		if (r < 0)
+			return r;
+		place_late(tree, channel, d);
+		tree->n_domains++;
+	}
+	return 0;
 }
 
 void watt_tree_done(struct watt_tree *tree)

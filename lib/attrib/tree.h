@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The domain tree: what contains what, what may be added, what can be shared. Built once from the
- * channels; immutable from then on.
+ * The domain tree: what contains what, what may be added, what can be shared. Built from the
+ * channels that there are at the beginning; what comes later is put behind, and changes nothing
+ * of what is there: neither numbers nor what is added.
  */
 #ifndef WATT_ATTRIB_TREE_H
 #define WATT_ATTRIB_TREE_H
@@ -11,10 +12,15 @@
 
 #include <wattribute/domain.h>
 
+/* Domains that may come later. */
+#define WATT_TREE_SPARE 512
+
 struct watt_tree {
-	struct watt_domain *domains; /* a parent comes before its children */
+	struct watt_domain *domains; /* a parent comes before its children; they never move */
 	size_t n_domains;
-	int32_t *domain_of; /* per channel: its domain */
+	size_t cap_domains;
+	int32_t machine_total; /* that contains every root; -1: none */
+	int32_t *domain_of;    /* per channel: its domain */
 	size_t n_channels;
 };
 
@@ -23,6 +29,13 @@ enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind);
 /* 0 or -ENOMEM. */
 int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
 		    struct watt_tree *ret);
+/*
+ * Adds the domains of the channels behind the first n_channels of the tree. A part of a whole
+ * that has a residual is taken out of it; a part of one that is shared as a whole is shown beside
+ * it, as is a whole or a total whose parts are there already. 0, -ENOMEM, -ENOSPC: too many.
+ */
+int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *channels,
+		   size_t n_channels);
 /* Accepts a tree of zeros. */
 void watt_tree_done(struct watt_tree *tree);
 

@@ -480,6 +480,8 @@ static int put_number(struct watt_chunk *chunk, enum watt_column_id column, uint
 
 static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const struct watt_op *op)
 {
+	int r;
+
 	switch (op->kind) {
 	case WATT_OP_SAMPLES:
 		return put_samples(chunk, predict, op);
@@ -501,6 +503,9 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_number(chunk, WATT_COLUMN_HOLD_TIME, op->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return put_snapshot(chunk, op);
+	case WATT_OP_CHANNELS:
+		r = watt_predict_grow(predict, (uint32_t)op->channels.n);
+		return r < 0 ? r : put_number(chunk, WATT_COLUMN_CHANNELS, op->channels.n);
 	case WATT_OP_CONTAINER:
 		return put_container(chunk, op->container);
 	}

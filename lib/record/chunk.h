@@ -92,6 +92,7 @@
 	X(SNAPSHOT_REALTIME, "snapshot.realtime_ns", UNSIGNED) \
 	X(SNAPSHOT_MISSED, "snapshot.missed_reads", UNSIGNED) \
 	X(SNAPSHOT_LOST, "snapshot.lost_samples", UNSIGNED) \
+	X(CHANNELS, "channels", UNSIGNED) \
 	X(CONTAINER_ID, "container.id", TEXT) \
 	X(CONTAINER_RUNTIME, "container.runtime", TEXT) \
 	X(CONTAINER_NAME, "container.name", TEXT) \
@@ -178,6 +179,8 @@ struct watt_chunk_fault {
 struct watt_chunk_reader;
 
 int watt_chunk_reader_new(uint32_t n_channels, struct watt_chunk_reader **ret);
+/* There are so many channels now. 0 or -ENOMEM. */
+int watt_chunk_reader_grow(struct watt_chunk_reader *reader, uint32_t n_channels);
 /* Accepts NULL; returns NULL. */
 struct watt_chunk_reader *watt_chunk_reader_free(struct watt_chunk_reader *reader);
 /*
@@ -188,7 +191,10 @@ int watt_chunk_reader_open(struct watt_chunk_reader *reader, const void *data, s
 			   struct watt_chunk_fault *ret_fault);
 /* Begins with the first op of a chunk that is still in memory, and must outlive the reading. */
 void watt_chunk_reader_borrow(struct watt_chunk_reader *reader, const struct watt_chunk *chunk);
-/* The next op, the reader's until the next call. 0; 1: there is none; as above. */
+/*
+ * The next op, the reader's until the next call; CHANNELS without its list. 0; 1: there is none;
+ * as above.
+ */
 int watt_chunk_reader_next(struct watt_chunk_reader *reader, struct watt_op *ret,
 			   struct watt_chunk_fault *ret_fault);
 /*

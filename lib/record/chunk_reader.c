@@ -43,6 +43,11 @@ int watt_chunk_reader_new(uint32_t n_channels, struct watt_chunk_reader **ret)
 	return 0;
 }
 
+int watt_chunk_reader_grow(struct watt_chunk_reader *reader, uint32_t n_channels)
+{
+	return watt_predict_grow(&reader->predict, n_channels);
+}
+
 struct watt_chunk_reader *watt_chunk_reader_free(struct watt_chunk_reader *reader)
 {
 	if (!reader)
@@ -575,6 +580,16 @@ static int next_advance(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int next_channels(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	uint64_t n;
+	int r = get(reader, WATT_COLUMN_CHANNELS, reader->predict.n_channels, &n);
+
+	if (r == 0)
+		ret->channels.n = (size_t)n;
+	return r;
+}
+
 static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	switch (ret->kind) {
@@ -598,6 +613,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return get(reader, WATT_COLUMN_HOLD_TIME, UINT64_MAX, &ret->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return next_snapshot(reader, ret);
+	case WATT_OP_CHANNELS:
+		return next_channels(reader, ret);
 	case WATT_OP_CONTAINER:
 		return next_container(reader, ret);
 	}

@@ -12,7 +12,8 @@
 #include "record/check.h"
 #include "record/sql.h"
 
-static int put_channels(sqlite3 *db, const struct watt_setup *setup)
+int watt_rows_put_channels(sqlite3 *db, const struct watt_channel *const *channels, size_t first,
+			   size_t n)
 {
 	sqlite3_stmt *stmt;
 	size_t i;
@@ -21,8 +22,8 @@ static int put_channels(sqlite3 *db, const struct watt_setup *setup)
 				 "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 				 &stmt);
 
-	for (i = 0; i < setup->n_channels && r == 0; i++) {
-		const struct watt_channel *c = setup->channels[i];
+	for (i = first; i < n && r == 0; i++) {
+		const struct watt_channel *c = channels[i];
 
 		watt_sql_bind(stmt, "isssssssssiiiiiiiiiiiiiii", (int64_t)i, c->name, c->source,
 			      c->domain, c->label, c->path, watt_domain_kind_name(c->kind),
@@ -39,14 +40,15 @@ static int put_channels(sqlite3 *db, const struct watt_setup *setup)
 	return r;
 }
 
-static int put_domains(sqlite3 *db, const struct watt_domain *const *domains, size_t n)
+int watt_rows_put_domains(sqlite3 *db, const struct watt_domain *const *domains, size_t first,
+			  size_t n)
 {
 	sqlite3_stmt *stmt;
 	size_t i;
 	int r = watt_sql_prepare(
 		db, "INSERT INTO domains VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &stmt);
 
-	for (i = 0; i < n && r == 0; i++) {
+	for (i = first; i < n && r == 0; i++) {
 		const struct watt_domain *d = domains[i];
 
 		watt_sql_bind(stmt, "isssssiiiiiiii", (int64_t)i, d->path, d->name,
@@ -147,6 +149,7 @@ static int put_meta(sqlite3 *db, const struct watt_store_head *head)
 	put_number(&meta, "self_pid", head->setup->self_pid);
 	put_number(&meta, "slice_ns", (int64_t)head->setup->slice_ns);
 	put_number(&meta, "realtime_offset_ns", head->realtime_offset_ns);
+	put_number(&meta, "first_channels", (int64_t)head->setup->n_channels);
 	put_number(&meta, "missed_reads", 0);
 	put_number(&meta, "lost_samples", 0);
 	put_number(&meta, "lost_usage", 0);
@@ -175,9 +178,9 @@ int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head)
 	int r = put_meta(db, head);
 
 	if (r == 0)
-		r = put_channels(db, head->setup);
+		r = watt_rows_put_channels(db, head->setup->channels, 0, head->setup->n_channels);
 	if (r == 0)
-		r = put_domains(db, head->domains, head->n_domains);
+		r = watt_rows_put_domains(db, head->domains, 0, head->n_domains);
 	if (r == 0)
 		r = put_slots(db, head->setup);
 	if (r == 0)

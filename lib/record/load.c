@@ -157,15 +157,15 @@ static void load_channel(struct row *row)
 {
 	struct watt_recording *rec = row->rec;
 	struct watt_channel *c;
-	int r = watt_grow((void **)&rec->channels, &rec->cap_channels, rec->setup.n_channels,
+	int r = watt_grow((void **)&rec->channels, &rec->cap_channels, rec->n_channels,
 			  sizeof(*rec->channels));
 
 	if (r < 0) {
 		refuse(row, r);
 		return;
 	}
-	take(row, (int64_t)rec->setup.n_channels, (int64_t)rec->setup.n_channels);
-	c = &rec->channels[rec->setup.n_channels++];
+	take(row, (int64_t)rec->n_channels, (int64_t)rec->n_channels);
+	c = &rec->channels[rec->n_channels++];
 	c->name = take_name(row);
 	c->source = take_name(row);
 	c->domain = take_name(row);
@@ -200,12 +200,17 @@ static int load_channels(struct watt_recording *rec)
 
 	if (r < 0)
 		return r;
-	rec->channel_list = calloc(rec->setup.n_channels + 1, sizeof(struct watt_channel *));
+	rec->channel_list = calloc(rec->n_channels + 1, sizeof(struct watt_channel *));
 	if (!rec->channel_list)
 		return -ENOMEM;
-	for (i = 0; i < rec->setup.n_channels; i++)
+	for (i = 0; i < rec->n_channels; i++)
 		rec->channel_list[i] = &rec->channels[i];
 	rec->setup.channels = rec->channel_list;
+	/* those behind them came later */
+	rec->setup.n_channels = rec->has_first_channels ? (size_t)rec->first_channels :
+							  rec->n_channels;
+	if (rec->setup.n_channels > rec->n_channels)
+		return watt_recording_complain(rec, -EBADMSG, "is damaged: channels are missing");
 	return 0;
 }
 
@@ -316,6 +321,10 @@ static void load_meta(struct row *row)
 			*words[i].ret = take_u32(row);
 	if (key && !strcmp(key, "realtime_offset_ns"))
 		rec->realtime_offset_ns = take(row, INT64_MIN, INT64_MAX);
+	if (key && !strcmp(key, "first_channels")) {
+		rec->first_channels = take_u64(row);
+		rec->has_first_channels = true;
+	}
 	if (key && !strcmp(key, "check")) {
 		rec->check = take(row, INT64_MIN, INT64_MAX);
 		rec->has_check = true;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <wattribute/channel.h>
 #include <wattribute/entity.h>
 #include <wattribute/mark.h>
 #include <wattribute/sample.h>
@@ -30,6 +31,7 @@ enum watt_op_kind {
 	WATT_OP_ADVANCE = 8,  /* attribute what can be */
 	WATT_OP_HOLD = 9,     /* attribute nothing that is later; 0: go on */
 	WATT_OP_SNAPSHOT = 10,
+	WATT_OP_CHANNELS = 11,  /* channels have come; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 };
 
@@ -52,6 +54,10 @@ struct watt_op {
 		struct watt_mark mark;
 		uint64_t advance_ns; /* CLOCK_MONOTONIC: the time of the newest input */
 		uint64_t hold_ns;    /* CLOCK_MONOTONIC */
+		struct {
+			const struct watt_channel *const *list; /* all; they outlive the stages */
+			size_t n;
+		} channels;
 		struct {
 			uint64_t t_ns;        /* CLOCK_MONOTONIC */
 			uint64_t realtime_ns; /* CLOCK_REALTIME */

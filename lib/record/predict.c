@@ -20,6 +20,22 @@ int watt_predict_init(struct watt_predict *predict, uint32_t n_channels)
 	return predict->channels ? 0 : -ENOMEM;
 }
 
+int watt_predict_grow(struct watt_predict *predict, uint32_t n_channels)
+{
+	struct watt_predict_channel *channels;
+
+	if (n_channels <= predict->n_channels)
+		return 0;
+	channels = reallocarray(predict->channels, (size_t)n_channels + 1, sizeof(*channels));
+	if (!channels)
+		return -ENOMEM;
+	memset(channels + predict->n_channels, 0,
+	       (n_channels - predict->n_channels + 1) * sizeof(*channels));
+	predict->channels = channels;
+	predict->n_channels = n_channels;
+	return 0;
+}
+
 void watt_predict_done(struct watt_predict *predict)
 {
 	free(predict->channels);

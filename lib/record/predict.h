@@ -42,6 +42,8 @@ struct watt_predict {
 
 /* 0 or -ENOMEM. */
 int watt_predict_init(struct watt_predict *predict, uint32_t n_channels);
+/* There are so many channels now. 0 or -ENOMEM. */
+int watt_predict_grow(struct watt_predict *predict, uint32_t n_channels);
 /* Accepts one of zeros. */
 void watt_predict_done(struct watt_predict *predict);
 /* Forgets all. */

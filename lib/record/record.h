@@ -60,6 +60,13 @@ int watt_recorder_new(const char *path, const struct watt_record_opts *opts,
 struct watt_recorder *watt_recorder_close(struct watt_recorder *recorder);
 /* Adds an op. Cheap: it is encoded here, compressed and written by a thread of the recorder. */
 void watt_recorder_put(struct watt_recorder *recorder, const struct watt_op *op);
+/*
+ * What came of a CHANNELS op just put: all channels and domains that there are now. The lists are
+ * copied; what they point to must outlive the recorder. 0 or -ENOMEM.
+ */
+int watt_recorder_grow(struct watt_recorder *recorder, const struct watt_channel *const *channels,
+		       size_t n_channels, const struct watt_domain *const *domains,
+		       size_t n_domains);
 /* What came of a SNAPSHOT op just put: for the tables of entities and their energy. */
 void watt_recorder_put_snapshot(struct watt_recorder *recorder, struct watt_snapshot *snap);
 /*

@@ -28,6 +28,14 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 {
 }
 
+int watt_recorder_grow(struct watt_recorder *recorder, const struct watt_channel *const *channels,
+		       size_t n_channels, const struct watt_domain *const *domains,
+		       size_t n_domains)
+{
+	(void)recorder, (void)channels, (void)n_channels, (void)domains, (void)n_domains;
+	return 0;
+}
+
 void watt_recorder_put_snapshot(struct watt_recorder *rec, struct watt_snapshot *snap)
 {
 }

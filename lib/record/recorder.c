@@ -180,7 +180,8 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 	watt_chunk_reader_borrow(rec->reader, from);
 	while (watt_chunk_reader_next(rec->reader, &op, &fault) == 0) {
 		has_hold |= op.kind == WATT_OP_HOLD;
-		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK)
+		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
+		    op.kind != WATT_OP_CHANNELS)
 			continue;
 		if (watt_chunk_size(&rec->current->chunk) > limit)
 			break;
@@ -251,6 +252,8 @@ static void drop(struct watt_recorder *rec, struct watt_job *job)
 			 rec->path);
 	take_loss(rec, job->begin_ns, job->chunk.n_samples, job->chunk.n_usage, "disk too slow");
 	rec->current->begins_file = job->begins_file;
+	rec->current->tables = job->tables;
+	job->tables = NULL;
 	carry(rec, &job->chunk);
 	put_idle(rec, job);
 }
@@ -356,6 +359,30 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 	if (rec->is_rotating && is_name(op->kind) && watt_chunk_size(&rec->carry) < CARRY_BYTES)
 		watt_chunk_put(&rec->carry, &rec->predict, op);
 	rec->put_ns += watt_now_ns() - begin_ns;
+}
+
+int watt_recorder_grow(struct watt_recorder *rec, const struct watt_channel *const *channels,
+		       size_t n_channels, const struct watt_domain *const *domains,
+		       size_t n_domains)
+{
+	struct watt_tables *tables = calloc(1, sizeof(*tables));
+
+	if (tables) {
+		tables->channels = calloc(n_channels + 1, sizeof(struct watt_channel *));
+		tables->domains = calloc(n_domains + 1, sizeof(struct watt_domain *));
+	}
+	if (!tables || !tables->channels || !tables->domains ||
+	    watt_chunk_reader_grow(rec->reader, (uint32_t)n_channels) < 0) {
+		watt_tables_free(tables);
+		return -ENOMEM;
+	}
+	memcpy(tables->channels, channels, n_channels * sizeof(struct watt_channel *));
+	memcpy(tables->domains, domains, n_domains * sizeof(struct watt_domain *));
+	tables->n_channels = n_channels;
+	tables->n_domains = n_domains;
+	watt_tables_free(rec->current->tables);
+	rec->current->tables = tables;
+	return 0;
 }
 
 void watt_recorder_put_snapshot(struct watt_recorder *rec, struct watt_snapshot *snap)

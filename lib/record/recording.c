@@ -28,7 +28,7 @@ int watt_recording_complain(const struct watt_recording *rec, int r, const char 
 
 static int open_streams(struct watt_recording *rec)
 {
-	uint32_t n_channels = (uint32_t)rec->setup.n_channels;
+	uint32_t n_channels = (uint32_t)rec->n_channels;
 	int r = watt_sql_prepare(rec->db, "SELECT data FROM chunks WHERE id = ?", &rec->get_chunk);
 
 	if (r < 0)
@@ -98,13 +98,13 @@ const struct watt_recording_info *watt_recording_get_info(const struct watt_reco
 
 size_t watt_recording_get_channel_count(const struct watt_recording *rec)
 {
-	return rec->setup.n_channels;
+	return rec->n_channels;
 }
 
 const struct watt_channel *watt_recording_get_channel(const struct watt_recording *rec,
 						      size_t index)
 {
-	return index < rec->setup.n_channels ? &rec->channels[index] : NULL;
+	return index < rec->n_channels ? &rec->channels[index] : NULL;
 }
 
 size_t watt_recording_get_mark_count(const struct watt_recording *rec)
@@ -184,6 +184,8 @@ int watt_recording_next_op(struct watt_recording *rec, struct watt_op *ret)
 				return r;
 		}
 		r = watt_chunk_reader_next(stream->reader, ret, &fault);
+		if (r == 0 && ret->kind == WATT_OP_CHANNELS)
+			ret->channels.list = rec->channel_list;
 		if (r == 0)
 			return 0;
 		stream->is_open = false;

@@ -38,7 +38,10 @@ struct watt_recording {
 	size_t n_texts;
 	size_t cap_texts;
 	struct watt_channel *channels;
+	size_t n_channels; /* those that came later, too */
 	size_t cap_channels;
+	uint64_t first_channels; /* that were there at the beginning */
+	bool has_first_channels;
 	const struct watt_channel **channel_list;
 	struct watt_cpu_place *places;
 	size_t cap_places;

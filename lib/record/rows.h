@@ -13,6 +13,12 @@
 /* The tables that never change after the file was made. 0 or a negative errno. */
 int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head);
 
+/* Rows [first, n) of the tables of channels and domains. The same. */
+int watt_rows_put_channels(sqlite3 *db, const struct watt_channel *const *channels, size_t first,
+			   size_t n);
+int watt_rows_put_domains(sqlite3 *db, const struct watt_domain *const *domains, size_t first,
+			  size_t n);
+
 /* Windows, entities and their energy. */
 struct watt_rows {
 	sqlite3 *db;

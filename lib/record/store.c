@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/util.h"
 #include "record/rows.h"
+#include "record/check.h"
 #include "record/schema.h"
 #include "record/sql.h"
 
@@ -35,6 +36,8 @@ struct watt_store {
 	sqlite3_stmt *meta;
 	struct watt_rows rows;
 	int64_t realtime_offset_ns;
+	size_t n_channels; /* in the file */
+	size_t n_domains;
 	int reserve_fd; /* a file without a name; -1: none */
 };
 
@@ -260,6 +263,8 @@ int watt_store_create(const char *path, bool overwrite, const struct watt_store_
 		return -ENOMEM;
 	store->reserve_fd = -1;
 	store->realtime_offset_ns = head->realtime_offset_ns;
+	store->n_channels = head->setup->n_channels;
+	store->n_domains = head->n_domains;
 	store->path = strdup(path);
 	r = store->path ? make_file(path, overwrite, head) : -ENOMEM;
 	if (r == 0)
@@ -312,10 +317,31 @@ static int put_chunk(struct watt_store *store, const struct watt_store_entry *en
 	return r;
 }
 
+/* Channels and domains that have come since the file was made. */
+static int put_more(struct watt_store *store, const struct watt_store_entry *entry)
+{
+	int64_t check;
+	int r;
+
+	if (entry->n_channels <= store->n_channels && entry->n_domains <= store->n_domains)
+		return 0;
+	r = watt_rows_put_channels(store->db, entry->channels, store->n_channels,
+				   entry->n_channels);
+	if (r == 0)
+		r = watt_rows_put_domains(store->db, entry->domains, store->n_domains,
+					  entry->n_domains);
+	if (r == 0)
+		r = watt_check_compute(store->db, &check);
+	return r < 0 ? r : put_meta(store, "check", (uint64_t)check);
+}
+
 static int put_entry(struct watt_store *store, const struct watt_store_entry *entry)
 {
 	size_t i;
-	int r = entry->chunk ? put_chunk(store, entry) : 0;
+	int r = put_more(store, entry);
+
+	if (r == 0 && entry->chunk)
+		r = put_chunk(store, entry);
 
 	for (i = 0; i < entry->n_marks && r == 0; i++) {
 		const struct watt_mark *mark = &entry->marks[i];
@@ -382,6 +408,10 @@ int watt_store_commit(struct watt_store *store, const struct watt_store_entry *e
 		r = put_entry(store, entry);
 	if (r == 0)
 		r = watt_sql_run(store->db, "COMMIT");
+	if (r == 0 && entry) {
+		store->n_channels = WATT_MAX(store->n_channels, entry->n_channels);
+		store->n_domains = WATT_MAX(store->n_domains, entry->n_domains);
+	}
 	if (r == 0)
 		return 0;
 	if (!sqlite3_get_autocommit(store->db))

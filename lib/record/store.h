@@ -26,6 +26,11 @@ struct watt_store_head {
 /* What is committed at once. Borrowed. */
 struct watt_store_entry {
 	const struct watt_chunk *chunk; /* NULL: none */
+	/* all that there are: those that the file does not have yet are put into it */
+	const struct watt_channel *const *channels;
+	size_t n_channels;
+	const struct watt_domain *const *domains;
+	size_t n_domains;
 	const void *packed;
 	size_t packed_size;
 	const struct watt_mark *marks;

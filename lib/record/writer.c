@@ -24,7 +24,9 @@
 struct watt_writer {
 	const struct watt_log *log;
 	const struct watt_record_opts *opts;
-	const char *path; /* of the first file */
+	const char *path;           /* of the first file */
+	struct watt_tables *tables; /* NULL: those of the beginning */
+	struct watt_setup setup;    /* with them */
 	struct watt_store_head head;
 	struct watt_store *store;
 	struct watt_packer *packer;
@@ -50,6 +52,16 @@ struct watt_writer {
 	struct watt_counter error;
 };
 
+struct watt_tables *watt_tables_free(struct watt_tables *tables)
+{
+	if (!tables)
+		return NULL;
+	free(tables->channels);
+	free(tables->domains);
+	free(tables);
+	return NULL;
+}
+
 void watt_job_clear(struct watt_job *job)
 {
 	size_t i;
@@ -60,6 +72,7 @@ void watt_job_clear(struct watt_job *job)
 	job->n_marks = job->n_snapshots = 0;
 	job->begin_ns = job->end_ns = 0;
 	job->begins_file = false;
+	job->tables = watt_tables_free(job->tables);
 	job->loss = (struct watt_store_loss){ 0 };
 	job->error = 0;
 }
@@ -204,6 +217,10 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 {
 	struct watt_store_entry entry = {
 		.chunk = &job->chunk,
+		.channels = writer->head.setup->channels,
+		.n_channels = writer->head.setup->n_channels,
+		.domains = writer->head.domains,
+		.n_domains = writer->head.n_domains,
 		.marks = job->marks,
 		.n_marks = job->n_marks,
 		.snapshots = job->snapshots,
@@ -220,11 +237,27 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 	return commit_losses(writer, &entry);
 }
 
+/* From now on there are more channels: for this commit, if it is one, and all that follow. */
+static void take_tables(struct watt_writer *writer, struct watt_job *job)
+{
+	watt_tables_free(writer->tables);
+	writer->tables = job->tables;
+	job->tables = NULL;
+	writer->setup = *writer->head.setup;
+	writer->setup.channels = writer->tables->channels;
+	writer->setup.n_channels = writer->tables->n_channels;
+	writer->head.setup = &writer->setup;
+	writer->head.domains = writer->tables->domains;
+	writer->head.n_domains = writer->tables->n_domains;
+}
+
 static void do_job(struct watt_writer *writer, struct watt_job *job)
 {
 	uint64_t begin_ns = watt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int r;
 
+	if (job->tables)
+		take_tables(writer, job);
 	if (job->loss.t1_ns)
 		add_loss(writer, &job->loss);
 	if (job->begins_file)
@@ -276,6 +309,7 @@ static int start(struct watt_writer *writer)
 
 static void done(struct watt_writer *writer)
 {
+	watt_tables_free(writer->tables);
 	watt_store_free(writer->store);
 	watt_packer_free(writer->packer);
 	watt_ring_done(&writer->in);

@@ -16,6 +16,17 @@
 #define WATT_JOB_MARKS 256
 #define WATT_JOB_SNAPSHOTS 32
 
+/* All channels and domains that there are. */
+struct watt_tables {
+	const struct watt_channel **channels;
+	size_t n_channels;
+	const struct watt_domain **domains;
+	size_t n_domains;
+};
+
+/* Accepts NULL; returns NULL. */
+struct watt_tables *watt_tables_free(struct watt_tables *tables);
+
 /* A chunk and what is committed with it. Belongs to one thread at a time. */
 struct watt_job {
 	struct watt_chunk chunk;
@@ -29,7 +40,8 @@ struct watt_job {
 	uint64_t lost_samples;
 	uint64_t lost_usage;
 	bool is_snapshot_aligned;
-	bool begins_file; /* with it begins another file */
+	bool begins_file;           /* with it begins another file */
+	struct watt_tables *tables; /* owned; NULL: none have come */
 	/* what was dropped before it; t1_ns 0: nothing */
 	struct watt_store_loss loss;
 	int error; /* when it comes back: it is not in the file */

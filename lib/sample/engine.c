@@ -358,9 +358,7 @@ static int number_channels(struct watt_engine *engine, const struct watt_power *
 			numbers[i] = WATT_CHANNEL_UNWANTED; /* it came back by itself */
 			continue;
 		}
-		if (!channel && engine->opts.is_fixed)
-			numbers[i] = WATT_CHANNEL_UNWANTED;
-		if (channel || engine->opts.is_fixed)
+		if (channel)
 			continue;
 		numbers[i] = (uint32_t)engine->n_channels;
 		r = add_channel(engine, power, i, true);

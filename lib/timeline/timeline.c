@@ -10,21 +10,36 @@
 
 struct watt_timeline {
 	size_t n_curves;
-	struct watt_curve curves[];
+	struct watt_curve *curves;
 };
+
+int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *const *channels,
+		       size_t n_channels)
+{
+	struct watt_curve *curves;
+
+	if (n_channels <= tl->n_curves)
+		return 0;
+	curves = reallocarray(tl->curves, n_channels, sizeof(*curves));
+	if (!curves)
+		return -ENOMEM;
+	tl->curves = curves;
+	for (; tl->n_curves < n_channels; tl->n_curves++)
+		watt_curve_init(&curves[tl->n_curves], channels[tl->n_curves]);
+	return 0;
+}
 
 int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
 		      struct watt_timeline **ret)
 {
-	struct watt_timeline *tl;
-	size_t i;
+	struct watt_timeline *tl = calloc(1, sizeof(*tl));
 
-	tl = calloc(1, sizeof(*tl) + n_channels * sizeof(tl->curves[0]));
 	if (!tl)
 		return -ENOMEM;
-	tl->n_curves = n_channels;
-	for (i = 0; i < n_channels; i++)
-		watt_curve_init(&tl->curves[i], channels[i]);
+	if (watt_timeline_grow(tl, channels, n_channels) < 0) {
+		free(tl);
+		return -ENOMEM;
+	}
 	*ret = tl;
 	return 0;
 }
@@ -42,6 +57,7 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
 		return NULL;
 	for (i = 0; i < tl->n_curves; i++)
 		watt_curve_done(&tl->curves[i]);
+	free(tl->curves);
 	free(tl);
 	return NULL;
 }

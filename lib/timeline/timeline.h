@@ -39,6 +39,9 @@ struct watt_curve_stats {
 /* channels[i] must outlive the timeline. */
 int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
 		      struct watt_timeline **ret);
+/* There are so many channels now: those behind the ones that it has come in. 0 or -ENOMEM. */
+int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *const *channels,
+		       size_t n_channels);
 /*
  * Assumes other delays than the channels' own, before the first reading: a comma list of
  * "CHANNEL=MS", a name or a pattern with *; the last word on a channel holds. NULL: none. 0,

@@ -409,6 +409,9 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 	case WATT_OP_CGROUP:
 		ops_assert_cgroup(a->cgroup, b->cgroup);
 		break;
+	case WATT_OP_CHANNELS:
+		assert_int_equal(a->channels.n, b->channels.n);
+		break;
 	case WATT_OP_CONTAINER:
 		ops_assert_container(a->container, b->container);
 		break;

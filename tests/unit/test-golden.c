@@ -132,6 +132,9 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_USER:
 		print_name(out, op);
 		break;
+	case WATT_OP_CHANNELS:
+		fprintf(out, "channels %zu\n", op->channels.n);
+		break;
 	case WATT_OP_CONTAINER:
 		fprintf(out, "container %s %s\n", op->container->id ? op->container->id : "-",
 			op->container->name ? op->container->name : "-");

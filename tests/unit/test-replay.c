@@ -75,6 +75,7 @@ struct world {
 	struct watt_recorder *recorder;
 	uint64_t seed;
 	uint64_t t_ns;
+	size_t n_channels; /* with even seeds, the last one comes while it runs */
 	double energy_j[N_CHANNELS];
 	struct watt_usage tasks[MAX_TASKS];
 	size_t n_tasks;
@@ -194,7 +195,7 @@ static void read_sensors(struct world *w, uint64_t dt_ns)
 		w->energy_j[c] += power_w * (double)dt_ns / 1e9;
 		if (one_in(w, 80))
 			w->energy_j[c] = 0;
-		if (c == 3 && !one_in(w, 20))
+		if ((c == 3 && !one_in(w, 20)) || c >= w->n_channels)
 			continue;
 		if (c == 0)
 			s->raw = (int64_t)(w->energy_j[c] * 1e6) % 20000000;
@@ -302,7 +303,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 	int r;
 
 	setup = (struct watt_setup){ .channels = channel_list,
-				     .n_channels = N_CHANNELS,
+				     .n_channels = seed % 2 ? N_CHANNELS : N_CHANNELS - 1,
 				     .cpu_slot = slots,
 				     .n_cpus = 4,
 				     .n_slots = 2,
@@ -313,6 +314,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 				     .idle_policy = idle_policy };
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
+	w->n_channels = setup.n_channels;
 	w->t_ns = w->next_start_ns = 77000 * MS;
 	w->next_tid = 1000;
 	assert_int_equal(watt_executor_new(&setup, NULL, &w->executor), 0);
@@ -329,6 +331,21 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 		spawn(w);
 }
 
+static void let_channels_come(struct world *w)
+{
+	const struct watt_op op = { .kind = WATT_OP_CHANNELS,
+				    .channels = { channel_list, N_CHANNELS } };
+	const struct watt_attrib *attrib = watt_executor_attrib(w->executor);
+	const struct watt_domain *domains[2 * N_CHANNELS];
+	size_t i;
+
+	apply(w, &op, NULL);
+	w->n_channels = N_CHANNELS;
+	for (i = 0; i < watt_attrib_domain_count(attrib); i++)
+		domains[i] = watt_attrib_domain(attrib, i);
+	assert_int_equal(watt_recorder_grow(w->recorder, channel_list, N_CHANNELS, domains, i), 0);
+}
+
 static void step(struct world *w, size_t i)
 {
 	uint64_t dt_ns = SLICE_NS + rnd(w, 10 * MS);
@@ -337,6 +354,8 @@ static void step(struct world *w, size_t i)
 	live_tasks(w);
 	sweep(w, one_in(w, 30));
 	read_sensors(w, dt_ns);
+	if (i == 33 && w->n_channels < N_CHANNELS)
+		let_channels_come(w);
 	if (i == 10)
 		track(w, w->tasks[0].tgid);
 	if (one_in(w, 25))

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/attrib/tree.c and ledger.c: what comes while a session runs joins the tree, exactly. */
+#include "unit.h"
+
+#include "attrib/attrib.h"
+
+#define MS 1000000ULL
+#define STEP_MS 100
+#define MAX_CHANNELS 4
+
+/* Channels by their numbers, and the watts that each takes. */
+enum {
+	TOTAL,
+	CPU,
+	LATE,
+	LATER,
+};
+
+static const int64_t watts[MAX_CHANNELS] = { [TOTAL] = 100, [CPU] = 20, [LATE] = 30, [LATER] = 7 };
+
+#define CHANNEL(name_, domain_, kind_) \
+	{ \
+		.name = name_, .source = "t", .domain = domain_, .kind = kind_, .scale_num = 1, \
+		.scale_den = 1, .package_id = -1, .die_id = -1, .core_id = -1 \
+	}
+
+struct bench {
+	struct watt_channel channels[MAX_CHANNELS];
+	const struct watt_channel *list[MAX_CHANNELS];
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct watt_snapshot *snap;
+	size_t n; /* channels that there are */
+	uint64_t t_ms;
+	uint64_t silent_until_ms[MAX_CHANNELS];
+	uint64_t every_ms[MAX_CHANNELS]; /* 0: in each step */
+};
+
+static void open_bench(struct bench *b, size_t n)
+{
+	struct watt_attrib_opts opts = { .channels = b->list, .n_channels = n };
+	size_t i;
+
+	for (i = 0; i < MAX_CHANNELS; i++)
+		b->list[i] = &b->channels[i];
+	b->n = n;
+	assert_int_equal(watt_timeline_new(b->list, n, &b->tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void close_bench(struct bench *b)
+{
+	watt_snapshot_unref(b->snap);
+	watt_attrib_free(b->at);
+	watt_timeline_free(b->tl);
+}
+
+static void grow(struct bench *b, size_t n)
+{
+	b->n = n;
+	assert_int_equal(watt_timeline_grow(b->tl, b->list, n), 0);
+	assert_int_equal(watt_attrib_grow(b->at, b->list, n), 0);
+}
+
+static void read_sensors(struct bench *b)
+{
+	uint32_t c;
+
+	for (c = 0; c < b->n; c++) {
+		/* in nJ, and never in step with the slices */
+		uint64_t t_ns = b->t_ms * MS - 3 * MS;
+		struct watt_sample sample = { t_ns, t_ns, (int64_t)t_ns * watts[c], c, 0 };
+
+		if (b->t_ms < b->silent_until_ms[c] || (b->every_ms[c] && b->t_ms % b->every_ms[c]))
+			continue;
+		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	}
+}
+
+/* A slice in which one task runs all the time. */
+static void step(struct bench *b)
+{
+	struct watt_usage u = { .start_ns = 1,
+				.leader_start_ns = 1,
+				.cgroup_id = 1,
+				.tid = 9,
+				.tgid = 9,
+				.comm = "task" };
+	struct watt_usage_batch batch = { .records = &u, .n_records = 1, .flags = WATT_BATCH_FULL };
+
+	b->t_ms += STEP_MS;
+	u.t_ns = u.cpu_ns = batch.t_before_ns = batch.t_after_ns = b->t_ms * MS;
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	read_sensors(b);
+	assert_true(watt_attrib_advance(b->at, b->tl, b->t_ms * MS) >= 0);
+}
+
+static void run_until(struct bench *b, uint64_t t_ms)
+{
+	while (b->t_ms < t_ms)
+		step(b);
+}
+
+static void snapshot(struct bench *b)
+{
+	struct watt_quality quality = { 0 };
+
+	watt_snapshot_unref(b->snap);
+	assert_int_equal(
+		watt_attrib_snapshot(b->at, b->tl, b->t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_domain_count(b->snap), watt_attrib_domain_count(b->at));
+}
+
+static size_t domain_of(const struct bench *b, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(b->snap); i++)
+		if (!strcmp(watt_snapshot_get_domain(b->snap, i)->path, path))
+			return i;
+	fail_msg("no domain %s", path);
+	return 0;
+}
+
+static const struct watt_domain_state *state_of(const struct bench *b, const char *path)
+{
+	return watt_snapshot_get_domain_state(b->snap, domain_of(b, path));
+}
+
+/* Whole and parts, each from where it counts, up to where all of them are. */
+static void check_residual(const struct bench *b, const char *residual, int64_t expected_nj)
+{
+	assert_int_equal(state_of(b, residual)->energy_nj, expected_nj);
+	assert_int_equal(state_of(b, residual)->is_usable, 1);
+	assert_int_equal(state_of(b, residual)->late_nj, 0);
+}
+
+/* A part that comes is taken out of the residual from its first slice on, to the last nJ. */
+static void test_part_of_a_residual(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("t", "in", WATT_DOMAIN_TOTAL),
+					 CHANNEL("c", "in/cpu", WATT_DOMAIN_CPU_RAIL),
+					 CHANNEL("l", "in/gpu", WATT_DOMAIN_RAIL) } };
+	int64_t total_nj, cpu_nj, late_nj;
+	const struct watt_domain *in;
+	size_t rest;
+
+	open_bench(&b, 2);
+	run_until(&b, 2000);
+	snapshot(&b);
+	rest = domain_of(&b, "in/residual");
+	in = watt_attrib_domain(b.at, domain_of(&b, "in"));
+	check_residual(&b, "in/residual",
+		       state_of(&b, "in")->energy_nj - state_of(&b, "in/cpu")->energy_nj);
+	b.silent_until_ms[LATE] = 2500;
+	grow(&b, 3);
+	assert_ptr_equal(watt_attrib_domain(b.at, domain_of(&b, "in")), in);
+	run_until(&b, 2400); /* it has come, and says nothing yet: nobody waits */
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "in/residual")->t_ns, 2300 * MS);
+	run_until(&b, 6000);
+	snapshot(&b);
+	assert_int_equal(domain_of(&b, "in/residual"), rest);
+	assert_int_equal(domain_of(&b, "in/gpu"), 3);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_partition, 1);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->parent, (int32_t)domain_of(&b, "in"));
+	total_nj = state_of(&b, "in")->energy_nj;
+	cpu_nj = state_of(&b, "in/cpu")->energy_nj;
+	late_nj = state_of(&b, "in/gpu")->energy_nj;
+	assert_int_equal(state_of(&b, "in/gpu")->status, WATT_STATUS_OK);
+	assert_true(late_nj > 3000 * (int64_t)MS * 30 && late_nj < 4000 * (int64_t)MS * 30);
+	check_residual(&b, "in/residual", total_nj - cpu_nj - late_nj);
+	close_bench(&b);
+}
+
+/* One with a long period: the residual waits for it from its first reading on, not before. */
+static void test_slow_part(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("t", "in", WATT_DOMAIN_TOTAL),
+					 CHANNEL("c", "in/cpu", WATT_DOMAIN_CPU_RAIL),
+					 CHANNEL("l", "in/gpu", WATT_DOMAIN_RAIL),
+					 CHANNEL("m", "in/fan", WATT_DOMAIN_RAIL) } };
+
+	open_bench(&b, 2);
+	run_until(&b, 1000);
+	b.silent_until_ms[LATE] = 4000;
+	b.every_ms[LATE] = 2000;
+	b.silent_until_ms[LATER] = UINT64_MAX;
+	grow(&b, 4);
+	run_until(&b, 3900);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "in/residual")->t_ns, 3800 * MS);
+	assert_int_equal(state_of(&b, "in/gpu")->status, WATT_STATUS_PENDING);
+	run_until(&b, 9900);
+	snapshot(&b);
+	/* up to the newest reading of the slow one */
+	assert_int_equal(state_of(&b, "in/gpu")->t_ns, 7900 * MS);
+	assert_int_equal(state_of(&b, "in/residual")->t_ns, 7900 * MS);
+	assert_int_equal(state_of(&b, "in/fan")->status, WATT_STATUS_PENDING);
+	assert_int_equal(state_of(&b, "in/residual")->status, WATT_STATUS_OK);
+	/* its readings go by 2 s, in between it is a line: 30 W from its first slice on */
+	check_residual(&b, "in/residual",
+		       ((7900 - 100) * (100 - 20)) * (int64_t)MS -
+			       state_of(&b, "in/gpu")->energy_nj);
+	close_bench(&b);
+}
+
+/* Roots add to the machine from then on; what would be counted twice is beside it. */
+static void test_roots(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE),
+					 CHANNEL("g", "gpu-0", WATT_DOMAIN_GPU),
+					 CHANNEL("c", "package-0/core", WATT_DOMAIN_CORES),
+					 CHANNEL("t", "psys", WATT_DOMAIN_TOTAL) } };
+	const struct watt_row *row;
+	size_t i;
+
+	open_bench(&b, 1);
+	run_until(&b, 1000);
+	snapshot(&b);
+	grow(&b, 4);
+	run_until(&b, 3000);
+	snapshot(&b);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 1)->is_summed, 1);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 1)->is_partition, 1);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 2)->parent, 0);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 2)->is_partition, 0);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->parent, -1);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_summed, 0);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_partition, 0);
+	for (i = 0; i < 4; i++)
+		assert_true(watt_snapshot_get_domain_state(b.snap, i)->energy_nj > 0);
+	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
+		row = watt_snapshot_get_row(b.snap, i);
+		if (row->entity.kind == WATT_ENTITY_PROCESS) {
+			assert_true(row->energy_nj[2] > 0);
+			assert_true(row->energy_nj[3] > 0);
+		}
+	}
+	close_bench(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_part_of_a_residual),
+		cmocka_unit_test(test_slow_part),
+		cmocka_unit_test(test_roots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
