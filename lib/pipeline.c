@@ -418,6 +418,10 @@ static int take_answer(struct watt_pipeline *p, const struct watt_answer *answer
 		op.user.uid = answer->user.uid;
 		op.user.name = answer->user.name;
 		break;
+	case WATT_ASK_CONTAINER:
+		op.kind = WATT_OP_CONTAINER;
+		op.container = &answer->container;
+		break;
 	}
 	return watt_executor_apply(p->executor, &op, NULL);
 }
@@ -466,11 +470,30 @@ static void ask_users(struct watt_pipeline *p)
 		watt_inquiry_ask(p->inquiry, &q);
 }
 
+/* Where no runtime can be asked, containers are called by their ids. */
+static void ask_containers(struct watt_pipeline *p)
+{
+	struct watt_question q = { .kind = WATT_ASK_CONTAINER };
+	size_t room = watt_inquiry_room(p->inquiry, q.kind);
+	struct watt_cgroup c;
+
+	for (; room && watt_attrib_next_unknown_container(p->attrib, &c) == 0; room--) {
+		if (!c.container || strlen(c.container) >= sizeof(q.container.id))
+			continue;
+		watt_strlcpy(q.container.id, c.container, sizeof(q.container.id));
+		watt_strlcpy(q.container.runtime, c.runtime ? c.runtime : "",
+			     sizeof(q.container.runtime));
+		q.container.uid = c.path ? watt_cgroup_find_user(c.path) : 0;
+		watt_inquiry_ask(p->inquiry, &q);
+	}
+}
+
 /* Who is not known yet: asked at once, answered whenever that is. */
 static void ask_names(struct watt_pipeline *p)
 {
 	watt_inquiry_tend(p->inquiry, watt_now_ns());
 	ask_cgroups(p);
+	ask_containers(p);
 	ask_users(p);
 	ask_processes(p);
 }

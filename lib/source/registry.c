@@ -35,6 +35,11 @@ const struct watt_meta_ops *const watt_meta_registry[] = {
 	&watt_meta_process,
 	&watt_meta_cgroup,
 	&watt_meta_passwd,
+#ifdef WATT_HAVE_JSON
+	&watt_meta_docker,
+	&watt_meta_podman,
+	&watt_meta_bundle,
+#endif
 	NULL,
 };
 /* clang-format on */

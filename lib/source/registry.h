@@ -5,6 +5,11 @@
 
 #include "source/source.h"
 
+#ifdef WATT_HAVE_JSON
+extern const struct watt_meta_ops watt_meta_bundle;
+extern const struct watt_meta_ops watt_meta_docker;
+extern const struct watt_meta_ops watt_meta_podman;
+#endif
 extern const struct watt_meta_ops watt_meta_cgroup;
 extern const struct watt_meta_ops watt_meta_passwd;
 extern const struct watt_meta_ops watt_meta_process;

@@ -176,10 +176,13 @@ extern const struct watt_usage_ops *const watt_usage_registry[];
 
 /* What a meta provider can be asked. */
 enum watt_question_kind {
-	WATT_ASK_PROCESS = 0, /* who a process is */
-	WATT_ASK_CGROUP = 1,  /* what a cgroup is */
-	WATT_ASK_USER = 2,    /* what a user is called */
+	WATT_ASK_PROCESS = 0,   /* who a process is */
+	WATT_ASK_CGROUP = 1,    /* what a cgroup is */
+	WATT_ASK_USER = 2,      /* what a user is called */
+	WATT_ASK_CONTAINER = 3, /* what a container is called, and what pod it is in */
 };
+
+#define WATT_CONTAINER_ID_MAX 128
 
 /* One question. A plain value. */
 struct watt_question {
@@ -195,6 +198,11 @@ struct watt_question {
 			bool v1;
 		} cgroup;
 		uint32_t uid;
+		struct {
+			char id[WATT_CONTAINER_ID_MAX];
+			char runtime[16]; /* as watt_cgroup.runtime; "": not known */
+			uint32_t uid;     /* of the user whose own it is; 0: the machine's */
+		} container;
 	};
 };
 
@@ -210,6 +218,7 @@ struct watt_answer {
 			uint32_t uid;
 			char name[WATT_USER_NAME_MAX];
 		} user;
+		struct watt_container container;
 	};
 	char *storage; /* what its strings point into; NULL: nothing */
 };
@@ -255,5 +264,7 @@ extern const struct watt_meta_ops *const watt_meta_registry[];
  */
 size_t watt_cgroup_parse_size(const char *path);
 void watt_cgroup_parse(const char *path, char *storage, struct watt_cgroup *ret);
+/* The user in whose slice a cgroup is; 0: in nobody's but the machine's. */
+uint32_t watt_cgroup_find_user(const char *path);
 
 #endif

@@ -239,6 +239,17 @@ static void test_odd(void **state)
 	check(forms, WATT_ARRAY_SIZE(forms));
 }
 
+static void test_user(void **state)
+{
+	assert_int_equal(watt_cgroup_find_user("/user.slice/user-1000.slice/user@1000.service/"
+					       "user.slice/libpod-aa.scope/container"),
+			 1000);
+	assert_int_equal(watt_cgroup_find_user("/system.slice/docker-aa.scope"), 0);
+	assert_int_equal(watt_cgroup_find_user("/user.slice/user-.slice"), 0);
+	assert_int_equal(watt_cgroup_find_user("/user.slice/user-1x.slice"), 0);
+	assert_int_equal(watt_cgroup_find_user("/user.slice/user-99999999999.slice"), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -249,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_podman),
 		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_user),
 	};
 
 	return cmocka_run_group_tests_name("container", tests, NULL, NULL);

@@ -47,6 +47,21 @@ static void test_none(void **state)
 	assert_int_equal(watt_passwd_find(passwd, 1000, name, 12), 0);
 }
 
+static void test_home(void **state)
+{
+	char home[32] = "kept";
+
+	assert_int_equal(watt_passwd_find_home(passwd, 1000, home, sizeof(home)), 0);
+	assert_string_equal(home, "home/a");
+	assert_int_equal(watt_passwd_find_home(passwd, 0, home, 4), -ENAMETOOLONG);
+	assert_int_equal(watt_passwd_find_home(passwd, 65534, home, sizeof(home)), -ENOENT);
+	assert_int_equal(watt_passwd_find_home(passwd, 77, home, sizeof(home)), -ENOENT);
+	assert_int_equal(watt_passwd_find_home("a:x:5:5", 5, home, sizeof(home)), -ENOENT);
+	assert_int_equal(watt_passwd_find_home("a:x:5:5:\nb:c:d:/e:f\n", 5, home, sizeof(home)),
+			 -ENOENT);
+	assert_string_equal(home, "home/a");
+}
+
 static int ask(const char *procfs, uint32_t uid, struct watt_answer *ret)
 {
 	struct watt_question q = { .kind = WATT_ASK_USER, .uid = uid };
@@ -90,6 +105,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_provider),
+		cmocka_unit_test(test_home),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_none),
 	};

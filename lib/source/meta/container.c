@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "base/util.h"
 #include "source/meta/unit.h"
 
@@ -352,6 +353,24 @@ static void store_pod(char **storage, const struct scan *scan, struct watt_cgrou
 	for (p = text; p && *p; p++)
 		if (*p == '_')
 			*p = '-';
+}
+
+uint32_t watt_cgroup_find_user(const char *path)
+{
+	static const char slice[] = "user-";
+	struct watt_span name;
+	const char *p;
+	uint64_t uid;
+
+	while (watt_path_next(&path, &name)) {
+		if (!watt_span_has_prefix(name, slice) || !watt_span_has_suffix(name, ".slice"))
+			continue;
+		p = name.p + strlen(slice);
+		if (watt_scan_u64(&p, &uid) == 0 && uid < UINT32_MAX &&
+		    p == name.p + name.len - strlen(".slice"))
+			return (uint32_t)uid;
+	}
+	return 0;
 }
 
 size_t watt_cgroup_parse_size(const char *path)

@@ -42,22 +42,51 @@ static size_t match_line(const char *line, const char *end, uint32_t uid)
 	return (size_t)(name_end - line);
 }
 
+/* The first line of this user, and the length of the name that it begins with; 0: there is none. */
+static size_t find_line(const char **text, uint32_t uid)
+{
+	while (**text) {
+		const char *end = strchrnul(*text, '\n');
+		size_t len = match_line(*text, end, uid);
+
+		if (len > 0)
+			return len;
+		*text = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static int copy_field(const char *field, size_t len, char *buf, size_t size)
+{
+	if (len >= size)
+		return -ENAMETOOLONG;
+	memcpy(buf, field, len);
+	buf[len] = '\0';
+	return 0;
+}
+
 int watt_passwd_find(const char *text, uint32_t uid, char *buf, size_t size)
 {
-	while (*text) {
-		const char *end = strchrnul(text, '\n');
-		size_t len = match_line(text, end, uid);
+	size_t len = find_line(&text, uid);
 
-		if (len > 0 && len >= size)
-			return -ENAMETOOLONG;
-		if (len > 0) {
-			memcpy(buf, text, len);
-			buf[len] = '\0';
-			return 0;
-		}
-		text = *end ? end + 1 : end;
+	return len ? copy_field(text, len, buf, size) : -ENOENT;
+}
+
+int watt_passwd_find_home(const char *text, uint32_t uid, char *buf, size_t size)
+{
+	const char *p = text, *end;
+	int i;
+
+	if (!find_line(&p, uid))
+		return -ENOENT;
+	for (i = 0; i < 5; i++) {
+		p += strcspn(p, ":\n");
+		if (*p++ != ':')
+			return -ENOENT;
 	}
-	return -ENOENT;
+	end = p + strcspn(p, ":\n");
+	p += strspn(p, "/");
+	return p < end ? copy_field(p, (size_t)(end - p), buf, size) : -ENOENT;
 }
 
 static int read_passwd(const struct watt_root *procfs, char **ret)

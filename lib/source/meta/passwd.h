@@ -12,4 +12,10 @@
  */
 int watt_passwd_find(const char *text, uint32_t uid, char *buf, size_t size);
 
+/*
+ * The same of the home in that line, without the '/' it begins with. -ENOENT also where it has
+ * none, or one that leads out of the root.
+ */
+int watt_passwd_find_home(const char *text, uint32_t uid, char *buf, size_t size);
+
 #endif
