@@ -24,7 +24,7 @@
 #define STOP_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
 #define MAX_HUNG 3
 #define MAX_QUESTIONS 4096
-#define STACK_SIZE ((size_t)256 << 10)
+#define STACK_SIZE ((size_t)1 << 20) /* paths, for each level of a deep tree */
 
 struct desk {
 	const struct watt_env *env;

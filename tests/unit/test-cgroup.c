@@ -142,6 +142,52 @@ static void test_v1_inodes(void **state)
 	scratch_remove(dir);
 }
 
+static void make_directory(const char *dir, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s/%s", dir, path);
+	assert_int_equal(mkdir(full, 0755), 0);
+}
+
+static void remove_directory(const char *dir, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s/%s", dir, path);
+	assert_int_equal(rmdir(full), 0);
+}
+
+/* A container that came and went before anybody asked for it is known all the same. */
+static void test_gone_before_it_was_asked_for(void **state)
+{
+#define POD "sys/fs/cgroup/kubepods"
+#define CONTAINER POD "/8f1c2b3a4d5e6f708192a3b4c5d6e7f808192a3b4c5d6e7f8091a2b3c4d5e6f7"
+	char procfs[PATH_MAX], sysfs[PATH_MAX], *dir = make_tree(procfs, sysfs);
+	uint64_t id, inner;
+
+	open_machine(procfs, sysfs);
+	assert_true(meta->fd >= 0);
+	make_directory(dir, POD);
+	meta->ops->listen(meta);
+	make_directory(dir, CONTAINER);
+	make_directory(dir, CONTAINER "/init.scope"); /* before the watch on its parent is set */
+	meta->ops->listen(meta);
+	id = inode_of(dir, CONTAINER);
+	inner = inode_of(dir, CONTAINER "/init.scope");
+	remove_directory(dir, CONTAINER "/init.scope");
+	remove_directory(dir, CONTAINER);
+	assert_int_equal(ask(id, false, 4711), 0);
+	assert_string_equal(answer.cgroup.container,
+			    "8f1c2b3a4d5e6f708192a3b4c5d6e7f808192a3b4c5d6e7f8091a2b3c4d5e6f7");
+	assert_int_equal(ask(inner, false, 0), 0);
+	assert_non_null(answer.cgroup.container);
+	assert_true(ask(id, true, 4711) < 0); /* of another hierarchy */
+	assert_true(ask(1ULL << 62, false, 0) < 0);
+	close_machine();
+	scratch_remove(dir);
+}
+
 static void test_probe(void **state)
 {
 	struct watt_diag diag = { 0 };
@@ -159,8 +205,11 @@ static void test_probe(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_process), cmocka_unit_test(test_hybrid),
-		cmocka_unit_test(test_by_inode),   cmocka_unit_test(test_v1_inodes),
+		cmocka_unit_test(test_by_process),
+		cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_by_inode),
+		cmocka_unit_test(test_v1_inodes),
+		cmocka_unit_test(test_gone_before_it_was_asked_for),
 		cmocka_unit_test(test_probe),
 	};
 

@@ -14,12 +14,16 @@
 #include "source/host/cgroupfile.h"
 #include "source/host/cgroupfs.h"
 #include "source/host/procdir.h"
+#include "source/meta/cgroup_watch.h"
 #include "source/registry.h"
 
 struct cgroups {
 	struct watt_meta base;
 	const struct watt_env *env;
 	struct watt_cgroupfs fs;
+	struct watt_cgroup_watch
+		*watch; /* of the hierarchy that ids are of; NULL: it can't be watched */
+	bool watches_v1;
 	const char *v1_main; /* controller of the v1 hierarchy with the most cgroups; NULL: none */
 };
 
@@ -112,6 +116,11 @@ static int find_path(struct cgroups *cgroups, uint64_t id, bool v1, uint32_t pid
 	/* inode numbers of one v1 hierarchy mean something else in the next */
 	if (r < 0 && !v1 && !(id & WATT_CGROUP_ID_HASHED))
 		r = watt_cgroupfs_find(&cgroups->fs, id, buf, size);
+	/* it is gone, and may have been heard of when it came */
+	if (r < 0 && cgroups->watch && v1 == cgroups->watches_v1) {
+		watt_cgroup_watch_read(cgroups->watch);
+		r = watt_cgroup_watch_find(cgroups->watch, id, buf, size);
+	}
 	return r;
 }
 
@@ -147,6 +156,24 @@ static const char *choose_v1_main(const struct watt_root *procfs)
 	return watt_cgroup_main_controller(text);
 }
 
+static void open_watch(struct cgroups *cgroups)
+{
+	char place[64];
+
+	cgroups->watches_v1 = cgroups->v1_main != NULL;
+	snprintf(place, sizeof(place), "fs/cgroup/%s", cgroups->v1_main ? cgroups->v1_main : "");
+	if (!cgroups->v1_main && !cgroups->fs.v2)
+		return;
+	if (watt_cgroup_watch_open(&cgroups->env->sysfs, cgroups->v1_main ? place : cgroups->fs.v2,
+				   &cgroups->watch) == 0)
+		cgroups->base.fd = watt_cgroup_watch_get_fd(cgroups->watch);
+}
+
+static void cgroup_listen(struct watt_meta *base)
+{
+	watt_cgroup_watch_read(watt_container_of(base, struct cgroups, base)->watch);
+}
+
 static int cgroup_open(const struct watt_env *env, struct watt_meta **ret)
 {
 	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
@@ -157,13 +184,17 @@ static int cgroup_open(const struct watt_env *env, struct watt_meta **ret)
 	cgroups->env = env;
 	watt_cgroupfs_init(&cgroups->fs, &env->sysfs);
 	cgroups->v1_main = choose_v1_main(&env->procfs);
+	open_watch(cgroups);
 	*ret = &cgroups->base;
 	return 0;
 }
 
 static void cgroup_close(struct watt_meta *base)
 {
-	free(watt_container_of(base, struct cgroups, base));
+	struct cgroups *cgroups = watt_container_of(base, struct cgroups, base);
+
+	watt_cgroup_watch_close(cgroups->watch);
+	free(cgroups);
 }
 
 static int cgroup_probe(const struct watt_env *env, struct watt_diag *diag)
@@ -198,5 +229,6 @@ const struct watt_meta_ops watt_meta_cgroup = {
 	.probe = cgroup_probe,
 	.open = cgroup_open,
 	.answer = cgroup_answer,
+	.listen = cgroup_listen,
 	.close = cgroup_close,
 };
