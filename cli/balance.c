@@ -32,10 +32,10 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 	if (!view_has_energy(state))
 		return;
 	sum->is_known = true;
-	sum->energy_nj += state->energy_nj;
-	sum->idle_nj += state->idle_nj;
-	sum->unattributed_nj += state->unattributed_nj;
-	sum->shared_idle_nj += state->shared_idle_nj;
+	sum->energy = watt_energy_add(sum->energy, state->energy);
+	sum->idle = watt_energy_add(sum->idle, state->idle);
+	sum->unattributed = watt_energy_add(sum->unattributed, state->unattributed);
+	sum->shared_idle = watt_energy_add(sum->shared_idle, state->shared_idle);
 	/* Where nothing can be shared, nobody needs to know what idle is. */
 	if (state->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
@@ -59,7 +59,7 @@ static void add_row(struct balance *sum, const struct view *view, const struct w
 
 		if (!view->domains[i]->is_partition)
 			continue;
-		sum->attributed_nj += row->energy_nj[i];
+		sum->attributed = watt_energy_add(sum->attributed, row->energy[i]);
 		if (!isnan(power_w))
 			sum->attributed_w += power_w;
 	}
@@ -68,6 +68,7 @@ static void add_row(struct balance *sum, const struct view *view, const struct w
 void balance_draw(const struct view *view, struct balance *ret)
 {
 	struct balance sum = { .is_baseline_ready = true, .idle_policy = view->idle_policy };
+	struct watt_energy parts;
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++)
@@ -77,6 +78,7 @@ void balance_draw(const struct view *view, struct balance *ret)
 		if (view_is_user(view->rows[i]->entity.kind))
 			add_row(&sum, view, view->rows[i]);
 	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
-	sum.is_exact = sum.energy_nj == sum.attributed_nj + sum.idle_nj + sum.unattributed_nj;
+	parts = watt_energy_add(watt_energy_add(sum.attributed, sum.idle), sum.unattributed);
+	sum.is_exact = watt_energy_compare(sum.energy, parts) == 0;
 	*ret = sum;
 }

@@ -17,8 +17,8 @@ struct balance {
 	enum watt_origin origin; /* the least certain one */
 	uint32_t uncertainty_ppm;
 	enum watt_idle_policy idle_policy;
-	int64_t energy_nj, attributed_nj, idle_nj, unattributed_nj;
-	int64_t shared_idle_nj; /* idle energy in attributed_nj */
+	struct watt_energy energy, attributed, idle, unattributed;
+	struct watt_energy shared_idle; /* idle energy in attributed */
 	double power_w, attributed_w, idle_w, unattributed_w;
 	double baseline_w;
 	char keys[64]; /* by what it was shared: "cpu_time" */

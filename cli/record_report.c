@@ -143,12 +143,13 @@ static void print_energy(const struct record_run *run, FILE *out)
 	}
 	elapsed_s = (double)(run->totals.view.t_ns - run->totals.view.start_ns) / 1e9;
 	fprintf(out, " The machine used %s, %s on average (%s).",
-		units_energy(energy, (double)balance->energy_nj / 1e9, digits),
-		units_power(power, (double)balance->energy_nj / 1e9 / elapsed_s, digits),
+		units_energy(energy, watt_energy_to_j(balance->energy), digits),
+		units_power(power, watt_energy_to_j(balance->energy) / elapsed_s, digits),
 		watt_origin_name(balance->origin));
 	if (run->totals.row)
 		fprintf(out, " The command used %s.",
-			units_energy(energy, (double)totals_get_nj(&run->totals) / 1e9, digits));
+			units_energy(energy, watt_energy_to_j(totals_get_energy(&run->totals)),
+				     digits));
 	fputc('\n', out);
 }
 

@@ -172,7 +172,7 @@ static void set_sensor(json_t *obj, const struct watt_domain_state *state)
 	report_set(obj, "gaps", report_integer(state->gaps));
 	report_set(obj, "gap_s", seconds(state->gap_ns));
 	report_set(obj, "ambiguous", report_integer(state->ambiguous));
-	report_set_energy(obj, "late", true, state->late_nj);
+	report_set_energy(obj, "late", true, watt_energy_to_nj(state->late));
 }
 
 static json_t *domain_value(const struct report_run *run, size_t i)

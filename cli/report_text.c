@@ -441,7 +441,7 @@ static void say_count(struct line *line, uint64_t n, const char *what)
 static void say_sensors(struct line *line, const struct report_run *run)
 {
 	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
-	int64_t late_nj = 0;
+	struct watt_energy late = { 0 };
 	char number[UNITS_SIZE];
 	size_t d;
 
@@ -451,7 +451,7 @@ static void say_sensors(struct line *line, const struct report_run *run)
 		gap_ns += watt_series_get_state(run->series, d)->gap_ns;
 		resets += watt_series_get_state(run->series, d)->resets;
 		ambiguous += watt_series_get_state(run->series, d)->ambiguous;
-		late_nj += watt_series_get_state(run->series, d)->late_nj;
+		late = watt_energy_add(late, watt_series_get_state(run->series, d)->late);
 	}
 	say_count(line, errors, "readings without a value");
 	if (gaps)
@@ -459,9 +459,9 @@ static void say_sensors(struct line *line, const struct report_run *run)
 		    units_time(number, (double)gap_ns / 1e9, 3));
 	say_count(line, resets, "resets of counters");
 	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
-	if (late_nj)
+	if (!watt_energy_is_zero(late))
 		say(line, "%s came too late to be shared",
-		    units_energy(number, (double)late_nj / 1e9, 3));
+		    units_energy(number, watt_energy_to_j(late), 3));
 }
 
 static void print_quality(const struct report_run *run, FILE *out, size_t width)

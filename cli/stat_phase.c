@@ -43,13 +43,14 @@ void stat_phases_add(struct stat_phases *phases, const char *label, uint64_t ela
 	phase->count++;
 	phase->is_known = phase->is_known || (to->balance.is_known && to->row);
 	phase->elapsed_ns += elapsed_ns;
-	phase->energy_nj += totals_get_nj(to) - totals_get_nj(from);
-	phase->machine_nj += to->balance.energy_nj - from->balance.energy_nj;
+	phase->energy_nj += totals_difference_nj(totals_get_energy(from), totals_get_energy(to));
+	phase->machine_nj += totals_difference_nj(from->balance.energy, to->balance.energy);
 	phase->cpu_ns += totals_get_cpu_ns(to) - totals_get_cpu_ns(from);
 	for (i = 0; i < phase->n_domains; i++) {
-		phase->domain_nj[i] += totals_get_domain_nj(to, i) - totals_get_domain_nj(from, i);
-		phase->domain_machine_nj[i] +=
-			totals_get_machine_nj(to, i) - totals_get_machine_nj(from, i);
+		phase->domain_nj[i] += totals_difference_nj(totals_get_domain_energy(from, i),
+							    totals_get_domain_energy(to, i));
+		phase->domain_machine_nj[i] += totals_difference_nj(
+			totals_get_machine_energy(from, i), totals_get_machine_energy(to, i));
 	}
 }
 

@@ -45,9 +45,11 @@ static void add_interval(struct measurement *m, const struct totals *now)
 	struct stat_interval interval = {
 		.end_ns = now->t_ns - m->begin_ns,
 		.elapsed_ns = now->t_ns - (m->last.snap ? m->last.t_ns : m->begin_ns),
-		.energy_nj = totals_get_nj(now) - totals_get_nj(&m->last),
-		.machine_nj = now->balance.energy_nj - (m->last.snap ? m->last.balance.energy_nj :
-								       m->before.balance.energy_nj),
+		.energy_nj =
+			totals_difference_nj(totals_get_energy(&m->last), totals_get_energy(now)),
+		.machine_nj = totals_difference_nj(m->last.snap ? m->last.balance.energy :
+								  m->before.balance.energy,
+						   now->balance.energy),
 		.cpu_ns = totals_get_cpu_ns(now) - totals_get_cpu_ns(&m->last),
 	};
 
@@ -265,8 +267,8 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 		const struct watt_domain_state *a = after->view.states[i];
 
 		run->domain_known[i] = after->row && view_has_energy(a);
-		run->domain_nj[i] = totals_get_domain_nj(after, i);
-		run->domain_machine_nj[i] = a->energy_nj - b->energy_nj;
+		run->domain_nj[i] = watt_energy_to_nj(totals_get_domain_energy(after, i));
+		run->domain_machine_nj[i] = totals_difference_nj(b->energy, a->energy);
 		run->domain_loss[i] = loss_between(b, a);
 		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
 			run->machine_w +=
@@ -276,15 +278,17 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 
 static void fill_run(struct measurement *m, const struct totals *after)
 {
+	const struct balance *before = &m->before.balance;
 	struct stat_run *run = m->run;
 
 	run->is_known = after->balance.is_known && after->row;
-	run->energy_nj = totals_get_nj(after);
+	run->energy_nj = watt_energy_to_nj(totals_get_energy(after));
 	run->cpu_ns = totals_get_cpu_ns(after);
-	run->machine_nj = after->balance.energy_nj - m->before.balance.energy_nj;
-	run->idle_nj = after->balance.idle_nj - m->before.balance.idle_nj;
-	run->unattributed_nj = after->balance.unattributed_nj - m->before.balance.unattributed_nj;
-	run->shared_idle_nj = after->balance.shared_idle_nj - m->before.balance.shared_idle_nj;
+	run->machine_nj = totals_difference_nj(before->energy, after->balance.energy);
+	run->idle_nj = totals_difference_nj(before->idle, after->balance.idle);
+	run->unattributed_nj =
+		totals_difference_nj(before->unattributed, after->balance.unattributed);
+	run->shared_idle_nj = totals_difference_nj(before->shared_idle, after->balance.shared_idle);
 	fill_domains(run, &m->before, after);
 	m->setup->balance = after->balance;
 	m->setup->quality = *after->view.quality;

@@ -157,15 +157,15 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 	case TOP_COLUMN_POWER:
 		return format_quantity(columns, row->power_w, WHOLE, buf);
 	case TOP_COLUMN_ENERGY:
-		return format_quantity(columns, (double)row->energy_nj / 1e9, WHOLE + 1, buf);
+		return format_quantity(columns, watt_energy_to_j(row->energy), WHOLE + 1, buf);
 	case TOP_COLUMN_TREE:
 		return format_quantity(
-			columns, columns->is_joules ? (double)row->tree_nj / 1e9 : row->tree_w,
+			columns, columns->is_joules ? watt_energy_to_j(row->tree) : row->tree_w,
 			WHOLE, buf);
 	case TOP_COLUMN_DOMAIN:
 		return format_quantity(columns,
 				       columns->is_joules ?
-					       (double)row->domain_nj[column->domain] / 1e9 :
+					       watt_energy_to_j(row->domain[column->domain]) :
 					       row->domain_w[column->domain],
 				       WHOLE, buf);
 	case TOP_COLUMN_NAME:

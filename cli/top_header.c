@@ -70,10 +70,10 @@ char *top_header_watts(const struct balance *balance, char *buf, size_t size)
 
 char *top_header_joules(const struct balance *balance, char *buf, size_t size)
 {
-	const double parts[] = { (double)balance->energy_nj / 1e9,
-				 (double)balance->attributed_nj / 1e9,
-				 (double)balance->idle_nj / 1e9,
-				 (double)balance->unattributed_nj / 1e9 };
+	const double parts[] = { watt_energy_to_j(balance->energy),
+				 watt_energy_to_j(balance->attributed),
+				 watt_energy_to_j(balance->idle),
+				 watt_energy_to_j(balance->unattributed) };
 
 	if (balance->is_known)
 		return equation(balance, parts, "J", buf, size);

@@ -59,7 +59,7 @@ int top_sort_of(const char *name)
 
 /* Sums of energies while a row is made. */
 struct sums {
-	int64_t *energy_nj;
+	struct watt_energy *energy;
 	int64_t *window_nj;
 	uint64_t cpu_ns;
 	uint64_t window_cpu_ns;
@@ -67,13 +67,13 @@ struct sums {
 
 static struct sums sums_new(size_t n)
 {
-	return (struct sums){ .energy_nj = xcalloc(n, sizeof(int64_t)),
+	return (struct sums){ .energy = xcalloc(n, sizeof(struct watt_energy)),
 			      .window_nj = xcalloc(n, sizeof(int64_t)) };
 }
 
 static void sums_done(struct sums *sums)
 {
-	free(sums->energy_nj);
+	free(sums->energy);
 	free(sums->window_nj);
 }
 
@@ -84,7 +84,8 @@ static void sums_add(struct sums *sums, const struct view *view, const struct wa
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++) {
-		sums->energy_nj[i] += sign * row->energy_nj[i];
+		sums->energy[i] = sign < 0 ? watt_energy_sub(sums->energy[i], row->energy[i]) :
+					     watt_energy_add(sums->energy[i], row->energy[i]);
 		sums->window_nj[i] += sign * row->window_nj[i];
 	}
 	sums->cpu_ns += (uint64_t)sign * row->cpu_ns;
@@ -96,7 +97,7 @@ static bool sums_are_zero(const struct sums *sums, const struct view *view)
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++)
-		if (sums->energy_nj[i] || sums->window_nj[i])
+		if (!watt_energy_is_zero(sums->energy[i]) || sums->window_nj[i])
 			return false;
 	return sums->cpu_ns == 0;
 }
@@ -123,13 +124,13 @@ static void fill(struct top_row *row, const struct view *view, const struct sums
 	row->cpu_ratio = view->window_ns ? (double)sums->window_cpu_ns / (double)view->window_ns :
 					   NAN;
 	row->domain_w = xcalloc(view->n_domains, sizeof(*row->domain_w));
-	row->domain_nj = xcalloc(view->n_domains, sizeof(*row->domain_nj));
+	row->domain = xcalloc(view->n_domains, sizeof(*row->domain));
 	for (i = 0; i < view->n_domains; i++) {
 		row->domain_w[i] = view_power_w(view->states[i], sums->window_nj[i]);
-		row->domain_nj[i] = sums->energy_nj[i];
+		row->domain[i] = sums->energy[i];
 		if (!view->domains[i]->is_partition)
 			continue;
-		row->energy_nj += sums->energy_nj[i];
+		row->energy = watt_energy_add(row->energy, sums->energy[i]);
 		if (isnan(row->domain_w[i]))
 			continue;
 		row->power_w += row->domain_w[i];
@@ -138,7 +139,7 @@ static void fill(struct top_row *row, const struct view *view, const struct sums
 	if (!is_known)
 		row->power_w = NAN;
 	row->tree_w = row->power_w;
-	row->tree_nj = row->energy_nj;
+	row->tree = row->energy;
 }
 
 /* "/usr/lib/x/cc1plus -quiet a.c" is "cc1plus -quiet a.c": the path tells the least. */
@@ -225,9 +226,9 @@ static void append_unused(struct top_model *model, const struct view *view)
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++) {
-		idle.energy_nj[i] = view->states[i]->idle_nj;
+		idle.energy[i] = view->states[i]->idle;
 		idle.window_nj[i] = view->states[i]->window_idle_nj;
-		rest.energy_nj[i] = view->states[i]->unattributed_nj;
+		rest.energy[i] = view->states[i]->unattributed;
 		rest.window_nj[i] = view->states[i]->window_unattributed_nj;
 	}
 	append_sums(model, view, "idle", WATT_ENTITY_IDLE, &idle);
@@ -304,7 +305,7 @@ static void row_done(struct top_row *row)
 	free(row->name);
 	free(row->stem);
 	free(row->domain_w);
-	free(row->domain_nj);
+	free(row->domain);
 }
 
 static bool matches(const struct top_model *model, const struct top_row *row)
@@ -351,7 +352,7 @@ static int compare(const void *left, const void *right, void *data)
 		r = by_number(a->tree_w, b->tree_w);
 		break;
 	case TOP_SORT_ENERGY:
-		r = (b->tree_nj > a->tree_nj) - (b->tree_nj < a->tree_nj);
+		r = watt_energy_compare(b->tree, a->tree);
 		break;
 	case TOP_SORT_CPU:
 		r = by_number(a->cpu_ratio, b->cpu_ratio);
@@ -368,7 +369,7 @@ static int compare(const void *left, const void *right, void *data)
 		r = -r;
 	/* Ties keep their places from one refresh to the next. */
 	if (r == 0)
-		r = (b->energy_nj > a->energy_nj) - (b->energy_nj < a->energy_nj);
+		r = watt_energy_compare(b->energy, a->energy);
 	return r ? r : (a->id > b->id) - (a->id < b->id);
 }
 
@@ -377,11 +378,11 @@ static void add_up(struct top_model *model)
 	size_t i;
 
 	model->shown_w = 0;
-	model->shown_nj = 0;
+	model->shown = (struct watt_energy){ 0 };
 	for (i = 0; i < model->n_rows; i++) {
 		if (!isnan(model->rows[i].power_w))
 			model->shown_w += model->rows[i].power_w;
-		model->shown_nj += model->rows[i].energy_nj;
+		model->shown = watt_energy_add(model->shown, model->rows[i].energy);
 	}
 }
 

@@ -45,11 +45,11 @@ struct top_row {
 	uint64_t cpu_ns;
 	double cpu_ratio; /* CPUs used in the window: 1.0 is one whole CPU */
 	double power_w;   /* NAN: not known in this window */
-	int64_t energy_nj;
+	struct watt_energy energy;
 	double tree_w; /* with all below it, in the tree */
-	int64_t tree_nj;
+	struct watt_energy tree;
 	double *domain_w; /* per domain of the view */
-	int64_t *domain_nj;
+	struct watt_energy *domain;
 };
 
 struct top_model {
@@ -62,7 +62,7 @@ struct top_model {
 	size_t n_hidden; /* rows that the filter left out */
 	size_t n_domains;
 	double shown_w; /* sum over the rows */
-	int64_t shown_nj;
+	struct watt_energy shown;
 };
 
 /* Forgets the rows and makes new ones; the settings stay. */

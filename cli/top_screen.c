@@ -282,7 +282,7 @@ static void draw_footer(const struct top_screen *screen, const struct top_model 
 	} else if (*model->filter) {
 		snprintf(line, sizeof(line), "'%s': %zu rows, %.3g W, %.4g J; %zu not shown",
 			 model->filter, model->n_rows, model->shown_w,
-			 (double)model->shown_nj / 1e9, model->n_hidden);
+			 watt_energy_to_j(model->shown), model->n_hidden);
 		put(LINES - 1, 0, A_BOLD, line);
 	} else if (*held) {
 		put(LINES - 1, 0, A_BOLD, held);

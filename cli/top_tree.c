@@ -69,7 +69,7 @@ void top_tree_sum(struct top_row *rows, size_t n)
 
 	for (i = 0; i < n; i++) {
 		for (up = parents[i]; up != NONE; up = parents[up]) {
-			rows[up].tree_nj += rows[i].energy_nj;
+			rows[up].tree = watt_energy_add(rows[up].tree, rows[i].energy);
 			if (!isnan(rows[i].power_w))
 				rows[up].tree_w += rows[i].power_w;
 		}

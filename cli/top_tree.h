@@ -7,7 +7,7 @@
 
 struct top_row;
 
-/* Sets tree_w and tree_nj of every row: its own and all below it. */
+/* Sets tree_w and tree of every row: its own and all below it. */
 void top_tree_sum(struct top_row *rows, size_t n);
 /* Puts sorted rows in the order of the tree, siblings as they were, and draws its branches. */
 void top_tree_order(struct top_row *rows, size_t n);

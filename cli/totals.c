@@ -47,14 +47,14 @@ void totals_done(struct totals *totals)
 	*totals = (struct totals){ 0 };
 }
 
-int64_t totals_get_nj(const struct totals *totals)
+struct watt_energy totals_get_energy(const struct totals *totals)
 {
-	return totals->row ? totals->row->total_nj : 0;
+	return totals->row ? totals->row->total : (struct watt_energy){ 0 };
 }
 
-int64_t totals_get_domain_nj(const struct totals *totals, size_t domain)
+struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t domain)
 {
-	return totals->row ? totals->row->energy_nj[domain] : 0;
+	return totals->row ? totals->row->energy[domain] : (struct watt_energy){ 0 };
 }
 
 uint64_t totals_get_cpu_ns(const struct totals *totals)
@@ -62,7 +62,13 @@ uint64_t totals_get_cpu_ns(const struct totals *totals)
 	return totals->row ? totals->row->cpu_ns : 0;
 }
 
-int64_t totals_get_machine_nj(const struct totals *totals, size_t domain)
+struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain)
 {
-	return domain < totals->view.n_domains ? totals->view.states[domain]->energy_nj : 0;
+	return domain < totals->view.n_domains ? totals->view.states[domain]->energy :
+						 (struct watt_energy){ 0 };
+}
+
+int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)
+{
+	return watt_energy_to_nj(watt_energy_sub(to, from));
 }

@@ -28,10 +28,12 @@ int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, 
 void totals_done(struct totals *totals);
 
 /* Of the entity; 0 where it is not in the snapshot. */
-int64_t totals_get_nj(const struct totals *totals);
-int64_t totals_get_domain_nj(const struct totals *totals, size_t domain);
+struct watt_energy totals_get_energy(const struct totals *totals);
+struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t domain);
 uint64_t totals_get_cpu_ns(const struct totals *totals);
 /* Of the machine; 0 where none was taken. */
-int64_t totals_get_machine_nj(const struct totals *totals, size_t domain);
+struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain);
+/* What was used from one to the other. */
+int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to);
 
 #endif

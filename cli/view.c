@@ -39,7 +39,7 @@ void view_done(struct view *view)
 
 bool view_has_energy(const struct watt_domain_state *state)
 {
-	return state->status == WATT_STATUS_OK || state->energy_nj != 0;
+	return state->status == WATT_STATUS_OK || !watt_energy_is_zero(state->energy);
 }
 
 double view_power_w(const struct watt_domain_state *state, int64_t window_nj)

@@ -192,6 +192,8 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 			continue;
 		note(p, &op);
 		r = is_wanted(p, &op) ? watt_executor_apply(p->executor, &op, &result) : 0;
+		if (r == -EOVERFLOW) /* as it was live: there was no snapshot */
+			continue;
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0) {

@@ -26,24 +26,24 @@ struct watt_snapshot;
 /** One entity and what it used. */
 struct watt_row {
 	struct watt_entity entity;
-	uint64_t cpu_ns;          /**< CPU time since the start of the session */
-	uint64_t window_cpu_ns;   /**< in the window */
-	const int64_t *energy_nj; /**< per domain, since the start of the session */
-	const int64_t *window_nj; /**< per domain, in the window */
-	int64_t total_nj;         /**< sum over the partition domains, since the start */
-	int64_t window_total_nj;  /**< the same in the window */
+	uint64_t cpu_ns;                  /**< CPU time since the start of the session */
+	uint64_t window_cpu_ns;           /**< in the window */
+	const struct watt_energy *energy; /**< per domain, since the start of the session */
+	const int64_t *window_nj;         /**< per domain, in the window */
+	struct watt_energy total;         /**< sum over the partition domains, since the start */
+	int64_t window_total_nj;          /**< the same in the window */
 };
 
 /** One domain and what became of its energy. */
 struct watt_domain_state {
-	enum watt_status status; /**< PENDING until the first two samples are in */
-	uint64_t t_ns;           /**< attributed up to here, CLOCK_MONOTONIC */
-	int64_t energy_nj;       /**< since the start of the session */
+	enum watt_status status;   /**< PENDING until the first two samples are in */
+	uint64_t t_ns;             /**< attributed up to here, CLOCK_MONOTONIC */
+	struct watt_energy energy; /**< since the start of the session */
 	int64_t window_nj;
-	uint64_t window_ns; /**< length of the domain's own window */
-	int64_t idle_nj;    /**< of energy_nj */
+	uint64_t window_ns;      /**< length of the domain's own window */
+	struct watt_energy idle; /**< of energy */
 	int64_t window_idle_nj;
-	int64_t unattributed_nj; /**< of energy_nj */
+	struct watt_energy unattributed; /**< of energy */
 	int64_t window_unattributed_nj;
 	uint32_t baseline_ready; /**< 0: idle is not known yet, all energy counts as dynamic */
 	uint32_t is_usable;      /**< residual: 0 when the parts exceed the total */
@@ -54,8 +54,9 @@ struct watt_domain_state {
 	uint64_t resets;         /**< of the counter */
 	uint64_t gaps;           /**< times without data longer than allowed */
 	uint64_t gap_ns;         /**< time in them, for which no energy is known */
-	int64_t late_nj;         /**< came after its slices had to go: in unattributed */
-	int64_t shared_idle_nj;  /**< idle energy that the policy gave to who ran: not in idle_nj */
+	struct watt_energy late; /**< came after its slices had to go: in unattributed */
+	/** Idle energy that the policy gave to who ran: not in idle. */
+	struct watt_energy shared_idle;
 	int64_t window_shared_idle_nj;
 	/** Pairs of readings so far apart that the counter may have wrapped unseen between them:
 	 *  some multiple of its range may be missing. */

@@ -4,8 +4,8 @@
  * @brief Words that every other header uses: status, origin, quantity, semantics.
  *
  * Units. Inside the library and in this API: time in ns (CLOCK_MONOTONIC unless a name says
- * otherwise), energy in nJ (int64) or uJ (uint64 totals), power in uW, memory in bytes. Every
- * identifier that holds a quantity ends in its unit.
+ * otherwise), energy of a window in nJ (int64), energy since the start as struct watt_energy, power
+ * in uW, memory in bytes. Every identifier that holds a quantity ends in its unit.
  *
  * Errors. Functions return 0 or a negative errno, and leave their outputs untouched on failure:
  * -ENODEV absent, -EACCES forbidden, -ENODATA present but no value now, -EOPNOTSUPP never
@@ -69,6 +69,79 @@ enum watt_semantics {
 	WATT_SEMANTICS_INSTANT = 1, /**< the value at the instant of the reading */
 	WATT_SEMANTICS_AVERAGE = 2, /**< the mean over the window before the reading */
 };
+
+/**
+ * An energy without bounds, exact to the nJ: j * 1,000,000,000 + nj, as struct timespec has times.
+ * int64 nJ alone end after 107 days of 1 kW. A closed value: it never grows, and may be copied.
+ */
+struct watt_energy {
+	int64_t j;  /**< whole joules, rounded down */
+	int32_t nj; /**< the rest: 0 to 999,999,999, also where j is negative */
+};
+
+static inline struct watt_energy watt_energy_from_nj(int64_t energy_nj)
+{
+	struct watt_energy energy;
+
+	energy.j = energy_nj / 1000000000;
+	energy.nj = (int32_t)(energy_nj % 1000000000);
+	if (energy.nj < 0) {
+		energy.j--;
+		energy.nj += 1000000000;
+	}
+	return energy;
+}
+
+static inline struct watt_energy watt_energy_add(struct watt_energy a, struct watt_energy b)
+{
+	a.j += b.j;
+	a.nj += b.nj;
+	if (a.nj >= 1000000000) {
+		a.j++;
+		a.nj -= 1000000000;
+	}
+	return a;
+}
+
+static inline struct watt_energy watt_energy_sub(struct watt_energy a, struct watt_energy b)
+{
+	a.j -= b.j;
+	a.nj -= b.nj;
+	if (a.nj < 0) {
+		a.j--;
+		a.nj += 1000000000;
+	}
+	return a;
+}
+
+/** Below 0, 0 or above 0, as @p a is less than, equal to or more than @p b. */
+static inline int watt_energy_compare(struct watt_energy a, struct watt_energy b)
+{
+	if (a.j != b.j)
+		return a.j < b.j ? -1 : 1;
+	return (a.nj > b.nj) - (a.nj < b.nj);
+}
+
+static inline int watt_energy_is_zero(struct watt_energy energy)
+{
+	return energy.j == 0 && energy.nj == 0;
+}
+
+/** In joules, as exact as a double is. */
+static inline double watt_energy_to_j(struct watt_energy energy)
+{
+	return (double)energy.j + (double)energy.nj / 1e9;
+}
+
+/** In nJ, exactly, where it fits: 9,223,372,035 J at most; beyond, the nearest that fits. */
+static inline int64_t watt_energy_to_nj(struct watt_energy energy)
+{
+	if (energy.j > 9223372035)
+		return INT64_MAX;
+	if (energy.j < -9223372035)
+		return INT64_MIN;
+	return energy.j * 1000000000 + energy.nj;
+}
 
 /** "ok", "no data", ...; never NULL. Thread-safe. */
 WATT_API const char *watt_status_name(enum watt_status status);

@@ -54,19 +54,19 @@ void watt_accounts_done(struct watt_accounts *accounts)
 /* Room for other so many domains: one piece of memory for what it holds of them. */
 static int resize(struct watt_account *account, size_t n, size_t cap)
 {
-	int64_t *numbers = calloc(3 * cap + 1, sizeof(*numbers));
+	watt_i128 *numbers = calloc(3 * cap + 1, sizeof(*numbers));
 
 	if (!numbers)
 		return -ENOMEM;
 	if (n) {
 		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
 		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
-		memcpy(numbers + 2 * cap, account->carry, n * sizeof(*numbers));
+		memcpy(numbers + 2 * cap, account->carry, n * sizeof(*account->carry));
 	}
 	free(account->energy_nj);
 	account->energy_nj = numbers;
 	account->base_nj = numbers + cap;
-	account->carry = numbers + 2 * cap;
+	account->carry = (int64_t *)(numbers + 2 * cap);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "attrib/name.h"
 #include "base/htab.h"
+#include "base/util.h"
 
 #define WATT_ACCOUNT_UPS 3
 
@@ -35,9 +36,9 @@ struct watt_account {
 	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
 	uint64_t ahead_cpu_ns;
-	int64_t *energy_nj; /* per domain */
-	int64_t *base_nj;   /* at the last snapshot */
-	int64_t *carry;     /* of watt_share */
+	watt_i128 *energy_nj; /* per domain */
+	watt_i128 *base_nj;   /* at the last snapshot */
+	int64_t *carry;       /* of watt_share */
 };
 
 struct watt_accounts {

@@ -116,6 +116,7 @@ uint64_t watt_attrib_window_start_ns(const struct watt_attrib *at);
 /*
  * Builds a snapshot and opens the next window. While there is a hold, t_ns is where it cuts.
  * phase: of the window, copied; NULL: none. Counters of other stages are filled in by quality.
+ * -EOVERFLOW: the window has more than int64 nJ; another one has begun, and the totals stay.
  */
 int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
 			 uint64_t realtime_ns, const char *phase,

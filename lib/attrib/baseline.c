@@ -132,7 +132,8 @@ static void learn(struct watt_baseline *baseline)
 
 static int add_block(struct watt_baseline *baseline, uint32_t n_cpus)
 {
-	uint64_t power_mw = baseline->block_energy_nj * 1000 / baseline->block_ns;
+	uint64_t power_mw =
+		(uint64_t)((watt_u128)baseline->block_energy_nj * 1000 / baseline->block_ns);
 	uint64_t capacity_ns = baseline->block_ns * n_cpus;
 	size_t bin = WATT_BASELINE_BINS * baseline->block_busy_ns / (capacity_ns ? capacity_ns : 1);
 

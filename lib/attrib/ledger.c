@@ -109,10 +109,11 @@ void watt_ledgers_done(struct watt_attrib *at)
 }
 
 static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
-		       const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq, int64_t *ret_nj)
+		       const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
+		       watt_i128 *ret_nj)
 {
 	int32_t parent = ledger->domain->parent;
-	int64_t rest_nj, part_nj;
+	watt_i128 rest_nj, part_nj;
 	size_t i;
 	int r;
 
@@ -133,7 +134,7 @@ static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *l
 
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
-			 int64_t *ret_nj)
+			 watt_i128 *ret_nj)
 {
 	if (ledger->domain->channel < 0)
 		return residual_nj(at, ledger, tl, t_ns, seq, ret_nj);
@@ -390,7 +391,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	return learn(at, ledger, slice, &view, used);
 }
 
-static void take_late(struct watt_attrib *at, struct watt_ledger *ledger, int64_t late_nj)
+static void take_late(struct watt_attrib *at, struct watt_ledger *ledger, watt_i128 late_nj)
 {
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
 
@@ -474,6 +475,16 @@ static void count_gaps(const struct watt_attrib *at, struct watt_ledger *residua
 	}
 }
 
+/* Energy of a slice. More than int64 nJ is of days in which nobody swept: no shares tell of them. */
+static int take_energy(struct watt_attrib *at, struct watt_ledger *ledger,
+		       const struct watt_slice *slice, watt_i128 energy_nj)
+{
+	if (energy_nj == (int64_t)energy_nj)
+		return divide(at, ledger, slice, (int64_t)energy_nj);
+	take_late(at, ledger, energy_nj);
+	return 0;
+}
+
 /* Begins the ledger where its curve begins, at a slice's start. 1: not yet. */
 static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, const struct watt_slice *slice)
@@ -506,7 +517,7 @@ static bool has_other_parts(const struct watt_attrib *at, const struct watt_ledg
 static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		      const struct watt_timeline *tl, const struct watt_slice *slice)
 {
-	int64_t begin_nj, end_nj, old_nj;
+	watt_i128 begin_nj, end_nj, old_nj;
 	bool is_late;
 	int r;
 
@@ -532,7 +543,7 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		ledger->is_usable = end_nj >= begin_nj;
 		count_gaps(at, ledger, tl, slice->t1_ns);
 	}
-	r = divide(at, ledger, slice, end_nj - begin_nj);
+	r = take_energy(at, ledger, slice, end_nj - begin_nj);
 	if (r < 0)
 		return r;
 	ledger->last_nj = end_nj;

@@ -33,13 +33,13 @@ struct watt_ledger {
 	/* Its energy counts from this slice on; 0: from the beginning; WATT_NOT_JOINED: it has come
 	 * later, and has no reading yet. */
 	uint64_t join_seq;
-	int64_t last_nj; /* E(cursor) on the curve */
-	int64_t energy_nj, base_energy_nj;
-	int64_t idle_nj, base_idle_nj;
-	int64_t unattributed_nj, base_unattributed_nj;
-	int64_t late_nj;
-	int64_t shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
-	int64_t check_nj;                            /* scratch of the conservation check */
+	watt_i128 last_nj; /* E(cursor) on the curve */
+	watt_i128 energy_nj, base_energy_nj;
+	watt_i128 idle_nj, base_idle_nj;
+	watt_i128 unattributed_nj, base_unattributed_nj;
+	watt_i128 late_nj;
+	watt_i128 shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
+	watt_i128 check_nj;                            /* scratch of the conservation check */
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
 	uint64_t gap_end_ns; /* of the newest one */
@@ -162,6 +162,6 @@ uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
  */
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
-			 int64_t *ret_nj);
+			 watt_i128 *ret_nj);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot as JSON, by docs/schema/wattribute-snapshot-1.json. Energies are there in integer nJ
+ * A snapshot as JSON, by docs/schema/wattribute-snapshot-1.json. Energies are there in integers
  * too, so that a script can check the conservation exactly.
  */
 #include <errno.h>
@@ -11,7 +11,20 @@
 
 #include "sink/json_value.h"
 
-static void add_energy(struct watt_json *doc, struct watt_json_node obj, const char *key_nj,
+/* Since the start. */
+static void add_total(struct watt_json *doc, struct watt_json_node obj, const char *key,
+		      const char *key_j, bool is_known, struct watt_energy energy)
+{
+	if (is_known) {
+		watt_json_energy(doc, obj, key, energy);
+		watt_json_joules(doc, obj, key_j, energy);
+	} else {
+		watt_json_null(doc, obj, key);
+		watt_json_null(doc, obj, key_j);
+	}
+}
+
+static void add_window(struct watt_json *doc, struct watt_json_node obj, const char *key_nj,
 		       const char *key_j, bool is_known, int64_t energy_nj)
 {
 	if (is_known) {
@@ -26,7 +39,7 @@ static void add_energy(struct watt_json *doc, struct watt_json_node obj, const c
 /* A domain without a reading that works has no energy at all, not an energy of 0. */
 static bool has_energy(const struct watt_domain_state *state)
 {
-	return state->status == WATT_STATUS_OK || state->energy_nj != 0;
+	return state->status == WATT_STATUS_OK || !watt_energy_is_zero(state->energy);
 }
 
 static double power_w(int64_t energy_nj, const struct watt_domain_state *state)
@@ -46,7 +59,7 @@ static void add_counts(struct watt_json *doc, struct watt_json_node obj,
 	watt_json_int(doc, obj, "gaps", (int64_t)state->gaps);
 	watt_json_time(doc, obj, "gap_s", state->gap_ns);
 	watt_json_int(doc, obj, "ambiguous", (int64_t)state->ambiguous);
-	watt_json_int(doc, obj, "late_nj", state->late_nj);
+	watt_json_energy(doc, obj, "late", state->late);
 }
 
 static void add_domain(struct watt_json *doc, struct watt_json_node array,
@@ -75,16 +88,16 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_bool(doc, obj, "is_usable", state->is_usable);
 	watt_json_known_time(doc, obj, "t_s", state->t_ns);
 	watt_json_time(doc, obj, "window_s", state->window_ns);
-	add_energy(doc, obj, "energy_nj", "energy_j", is_known, state->energy_nj);
-	add_energy(doc, obj, "window_nj", "window_j", is_known, state->window_nj);
+	add_total(doc, obj, "energy", "energy_j", is_known, state->energy);
+	add_window(doc, obj, "window_nj", "window_j", is_known, state->window_nj);
 	watt_json_real(doc, obj, "power_w", power_w(state->window_nj, state));
-	add_energy(doc, obj, "idle_nj", "idle_j", is_known, state->idle_nj);
-	add_energy(doc, obj, "window_idle_nj", "window_idle_j", is_known, state->window_idle_nj);
-	add_energy(doc, obj, "unattributed_nj", "unattributed_j", is_known, state->unattributed_nj);
-	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", is_known,
+	add_total(doc, obj, "idle", "idle_j", is_known, state->idle);
+	add_window(doc, obj, "window_idle_nj", "window_idle_j", is_known, state->window_idle_nj);
+	add_total(doc, obj, "unattributed", "unattributed_j", is_known, state->unattributed);
+	add_window(doc, obj, "window_unattributed_nj", "window_unattributed_j", is_known,
 		   state->window_unattributed_nj);
-	add_energy(doc, obj, "shared_idle_nj", "shared_idle_j", is_known, state->shared_idle_nj);
-	add_energy(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", is_known,
+	add_total(doc, obj, "shared_idle", "shared_idle_j", is_known, state->shared_idle);
+	add_window(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", is_known,
 		   state->window_shared_idle_nj);
 	watt_json_bool(doc, obj, "is_baseline_ready", state->baseline_ready);
 	watt_json_real(doc, obj, "baseline_power_w",
@@ -237,14 +250,14 @@ static void add_row(struct watt_json *doc, struct watt_json_node array,
 	watt_json_int(doc, obj, "count", entity->count);
 	watt_json_time(doc, obj, "cpu_s", row->cpu_ns);
 	watt_json_time(doc, obj, "window_cpu_s", row->window_cpu_ns);
-	watt_json_int(doc, obj, "energy_nj", row->total_nj);
-	watt_json_nano(doc, obj, "energy_j", row->total_nj);
+	watt_json_energy(doc, obj, "energy", row->total);
+	watt_json_joules(doc, obj, "energy_j", row->total);
 	watt_json_int(doc, obj, "window_nj", row->window_total_nj);
 	watt_json_nano(doc, obj, "window_j", row->window_total_nj);
 	watt_json_real(doc, obj, "power_w", row_power_w(snap, row));
-	list = watt_json_array(doc, obj, "domain_energy_nj");
+	list = watt_json_array(doc, obj, "domain_energy");
 	for (i = 0; i < n; i++)
-		watt_json_append_int(doc, list, row->energy_nj[i]);
+		watt_json_append_energy(doc, list, row->energy[i]);
 	list = watt_json_array(doc, obj, "domain_window_nj");
 	for (i = 0; i < n; i++)
 		watt_json_append_int(doc, list, row->window_nj[i]);
@@ -303,8 +316,8 @@ static void add_cpu(struct watt_json *doc, struct watt_json_node array,
 
 /* What became of the machine's energy: sums over the domains that cover it once. */
 struct machine {
-	int64_t energy_nj, window_nj, idle_nj, window_idle_nj, unattributed_nj,
-		window_unattributed_nj, shared_idle_nj, window_shared_idle_nj;
+	struct watt_energy energy, idle, unattributed, shared_idle;
+	int64_t window_nj, window_idle_nj, window_unattributed_nj, window_shared_idle_nj;
 	double power_w, idle_w, unattributed_w;
 	bool is_known, has_power, has_baseline, is_baseline_ready;
 	enum watt_origin origin;
@@ -317,13 +330,13 @@ static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 	if (!has_energy(state))
 		return;
 	sum->is_known = true;
-	sum->energy_nj += state->energy_nj;
+	sum->energy = watt_energy_add(sum->energy, state->energy);
 	sum->window_nj += state->window_nj;
-	sum->idle_nj += state->idle_nj;
+	sum->idle = watt_energy_add(sum->idle, state->idle);
 	sum->window_idle_nj += state->window_idle_nj;
-	sum->unattributed_nj += state->unattributed_nj;
+	sum->unattributed = watt_energy_add(sum->unattributed, state->unattributed);
 	sum->window_unattributed_nj += state->window_unattributed_nj;
-	sum->shared_idle_nj += state->shared_idle_nj;
+	sum->shared_idle = watt_energy_add(sum->shared_idle, state->shared_idle);
 	sum->window_shared_idle_nj += state->window_shared_idle_nj;
 	if (state->key != WATT_KEY_NONE) {
 		sum->has_baseline = true;
@@ -355,16 +368,15 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 		       watt_status_name(sum.is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
 	watt_json_text(doc, obj, "origin", sum.is_known ? watt_origin_name(sum.origin) : NULL);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", sum.uncertainty_ppm);
-	add_energy(doc, obj, "energy_nj", "energy_j", sum.is_known, sum.energy_nj);
-	add_energy(doc, obj, "window_nj", "window_j", sum.is_known, sum.window_nj);
-	add_energy(doc, obj, "idle_nj", "idle_j", sum.is_known, sum.idle_nj);
-	add_energy(doc, obj, "window_idle_nj", "window_idle_j", sum.is_known, sum.window_idle_nj);
-	add_energy(doc, obj, "unattributed_nj", "unattributed_j", sum.is_known,
-		   sum.unattributed_nj);
-	add_energy(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
+	add_total(doc, obj, "energy", "energy_j", sum.is_known, sum.energy);
+	add_window(doc, obj, "window_nj", "window_j", sum.is_known, sum.window_nj);
+	add_total(doc, obj, "idle", "idle_j", sum.is_known, sum.idle);
+	add_window(doc, obj, "window_idle_nj", "window_idle_j", sum.is_known, sum.window_idle_nj);
+	add_total(doc, obj, "unattributed", "unattributed_j", sum.is_known, sum.unattributed);
+	add_window(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
 		   sum.window_unattributed_nj);
-	add_energy(doc, obj, "shared_idle_nj", "shared_idle_j", sum.is_known, sum.shared_idle_nj);
-	add_energy(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", sum.is_known,
+	add_total(doc, obj, "shared_idle", "shared_idle_j", sum.is_known, sum.shared_idle);
+	add_window(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", sum.is_known,
 		   sum.window_shared_idle_nj);
 	watt_json_bool(doc, obj, "is_baseline_ready", sum.has_baseline && sum.is_baseline_ready);
 	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);

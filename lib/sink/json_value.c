@@ -74,20 +74,26 @@ static void put_int(struct watt_json *doc, int64_t value)
 	put(doc, begin, (size_t)(end - begin));
 }
 
-/* As many decimals as it takes, but one. */
-static void put_nano(struct watt_json *doc, int64_t value)
+/* A whole and its billionths: as many decimals as it takes, but one. */
+static void put_decimal(struct watt_json *doc, bool is_negative, uint64_t whole, uint32_t nano)
 {
-	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char buf[32], *point = buf + 20, *end = point + 10, *begin;
+	char buf[40], *point = buf + 24, *end = point + 10, *begin;
 
-	digits_before(end, size % 1000000000, 9);
+	digits_before(end, nano, 9);
 	*point = '.';
 	while (end > point + 2 && end[-1] == '0')
 		end--;
-	begin = digits_before(point, size / 1000000000, 1);
-	if (value < 0)
+	begin = digits_before(point, whole, 1);
+	if (is_negative)
 		*--begin = '-';
 	put(doc, begin, (size_t)(end - begin));
+}
+
+static void put_nano(struct watt_json *doc, int64_t value)
+{
+	uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	put_decimal(doc, value < 0, size / 1000000000, (uint32_t)(size % 1000000000));
 }
 
 /* 15 digits are what a double holds for sure: 0.1 stays 0.1. */
@@ -366,6 +372,39 @@ void watt_json_members(struct watt_json *doc, struct watt_json_node parent, cons
 	put(doc, members, n);
 }
 
+static void put_energy(struct watt_json *doc, struct watt_energy energy)
+{
+	struct watt_json_node obj = open_level(doc, false);
+
+	watt_json_int(doc, obj, "j", energy.j);
+	watt_json_int(doc, obj, "nj", energy.nj);
+}
+
+void watt_json_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      struct watt_energy energy)
+{
+	begin_item(doc, parent, key);
+	put_energy(doc, energy);
+}
+
+void watt_json_append_energy(struct watt_json *doc, struct watt_json_node array,
+			     struct watt_energy energy)
+{
+	begin_item(doc, array, NULL);
+	put_energy(doc, energy);
+}
+
+void watt_json_joules(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      struct watt_energy energy)
+{
+	bool is_negative = energy.j < 0;
+
+	if (is_negative)
+		energy = watt_energy_sub((struct watt_energy){ 0, 0 }, energy);
+	begin_item(doc, parent, key);
+	put_decimal(doc, is_negative, (uint64_t)energy.j, (uint32_t)energy.nj);
+}
+
 void watt_json_append_int(struct watt_json *doc, struct watt_json_node array, int64_t value)
 {
 	begin_item(doc, array, NULL);
@@ -390,7 +429,8 @@ void watt_json_id(struct watt_json *doc, struct watt_json_node parent, const cha
 void watt_json_time(struct watt_json *doc, struct watt_json_node parent, const char *key,
 		    uint64_t t_ns)
 {
-	watt_json_nano(doc, parent, key, (int64_t)t_ns);
+	begin_item(doc, parent, key);
+	put_decimal(doc, false, t_ns / 1000000000, (uint32_t)(t_ns % 1000000000));
 }
 
 void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, const char *key,

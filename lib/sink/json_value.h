@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <wattribute/types.h>
+
 #define WATT_JSON_LEVELS 8
 
 /* An object or array of a document that is being written; a plain value. */
@@ -84,8 +86,16 @@ void watt_json_digits(struct watt_json *doc, struct watt_json_node parent, const
 		      const char *digits);
 void watt_json_members(struct watt_json *doc, struct watt_json_node parent, const char *members,
 		       size_t n);
+/* Exactly: {"j": joules, "nj": the rest}, two integers that any reader keeps. */
+void watt_json_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      struct watt_energy energy);
+/* The same in J, as one number with all its digits. */
+void watt_json_joules(struct watt_json *doc, struct watt_json_node parent, const char *key,
+		      struct watt_energy energy);
 void watt_json_null(struct watt_json *doc, struct watt_json_node parent, const char *key);
 void watt_json_append_int(struct watt_json *doc, struct watt_json_node array, int64_t value);
+void watt_json_append_energy(struct watt_json *doc, struct watt_json_node array,
+			     struct watt_energy energy);
 void watt_json_append_text(struct watt_json *doc, struct watt_json_node array, const char *text);
 
 /* Integer, or null where `none` says that 0 or less stands for unknown. */

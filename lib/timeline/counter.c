@@ -13,7 +13,7 @@
 /* Readings jitter, and counters move in steps: time that may be missing from an interval. */
 #define SLACK_NS 10000000ULL
 
-static int64_t divide_long(const struct watt_channel *channel, int64_t raw)
+static watt_i128 divide_long(const struct watt_channel *channel, int64_t raw)
 {
 	watt_i128 value = (watt_i128)raw * (watt_i128)channel->scale_num;
 	watt_i128 den = (watt_i128)channel->scale_den;
@@ -21,7 +21,7 @@ static int64_t divide_long(const struct watt_channel *channel, int64_t raw)
 
 	if (value % den < 0)
 		q--;
-	return (int64_t)q;
+	return q;
 }
 
 /* Most products of most sensors fit into 64 bits, in which it is ten times as fast to divide. */
@@ -37,7 +37,7 @@ static bool divide_short(const struct watt_channel *channel, int64_t raw, int64_
 	return true;
 }
 
-int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw)
+watt_i128 watt_counter_nj(const struct watt_channel *channel, int64_t raw)
 {
 	int64_t energy_nj;
 
@@ -45,6 +45,7 @@ int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw)
 		return energy_nj;
 	return divide_long(channel, raw);
 }
+
 static uint64_t max_power_uw(const struct watt_channel *channel)
 {
 	return channel->max_power_uw ? channel->max_power_uw : DEFAULT_MAX_POWER_UW;
@@ -77,10 +78,10 @@ struct watt_counter_step watt_counter_step(const struct watt_channel *channel, i
 		step.event = WATT_COUNTER_WRAPPED;
 	}
 	if (is_plausible(channel, used, dt_ns)) {
-		step.energy_nj = (int64_t)used;
+		step.energy_nj = used;
 		return step;
 	}
 	step.event = WATT_COUNTER_RESET;
-	step.energy_nj = is_plausible(channel, e1, dt_ns) ? (int64_t)e1 : 0;
+	step.energy_nj = is_plausible(channel, e1, dt_ns) ? e1 : 0;
 	return step;
 }

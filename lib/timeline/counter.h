@@ -8,6 +8,8 @@
 
 #include <wattribute/channel.h>
 
+#include "base/util.h"
+
 enum watt_counter_event {
 	WATT_COUNTER_COUNTED = 0, /* it went on */
 	WATT_COUNTER_WRAPPED = 1, /* it passed its modulus once */
@@ -16,12 +18,12 @@ enum watt_counter_event {
 
 struct watt_counter_step {
 	enum watt_counter_event event;
-	int64_t energy_nj; /* known to have been used, never negative */
-	bool is_ambiguous; /* so much time passed that it may have wrapped once more */
+	bool is_ambiguous;   /* so much time passed that it may have wrapped once more */
+	watt_i128 energy_nj; /* known to have been used, never negative */
 };
 
 /* Raw to nJ, rounded down. Of absolute values, so that differences telescope. */
-int64_t watt_counter_nj(const struct watt_channel *channel, int64_t raw);
+watt_i128 watt_counter_nj(const struct watt_channel *channel, int64_t raw);
 
 /* The step from raw0 to raw1 in dt_ns. */
 struct watt_counter_step watt_counter_step(const struct watt_channel *channel, int64_t raw0,

@@ -66,7 +66,7 @@ static int make_room(struct watt_curve *curve)
 static void add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
 {
 	curve->n++;
-	*point_at(curve, curve->n - 1) = (struct watt_point){ t_ns, curve->energy_nj, is_gap, 0 };
+	*point_at(curve, curve->n - 1) = (struct watt_point){ curve->energy_nj, t_ns, is_gap };
 	if (!curve->stats.first_ns)
 		curve->stats.first_ns = t_ns;
 	curve->stats.last_ns = t_ns;
@@ -111,20 +111,22 @@ static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 /* The trapezoid from the newest reading to this one. What is less than 1 nJ is kept. */
 static void add_area(struct watt_curve *curve, int64_t power_uw, uint64_t dt_ns)
 {
-	int64_t double_uw, area, energy_nj;
+	int64_t double_uw, area;
+	watt_i128 energy_nj;
 
 	if (!__builtin_add_overflow(curve->power_uw, power_uw, &double_uw) &&
 	    !__builtin_mul_overflow(double_uw, dt_ns, &area) &&
 	    !__builtin_add_overflow(area, curve->area_rest, &area)) {
-		energy_nj = area / HALF_UW_NS - (area % HALF_UW_NS < 0);
-		curve->area_rest = area - energy_nj * HALF_UW_NS;
+		int64_t area_nj = area / HALF_UW_NS - (area % HALF_UW_NS < 0);
+
+		curve->area_rest = area - area_nj * HALF_UW_NS;
+		energy_nj = area_nj;
 	} else {
 		watt_i128 wide = ((watt_i128)curve->power_uw + power_uw) * (watt_i128)dt_ns +
 				 curve->area_rest;
-		watt_i128 wide_nj = wide / HALF_UW_NS - (wide % HALF_UW_NS < 0);
 
-		curve->area_rest = (int64_t)(wide - wide_nj * HALF_UW_NS);
-		energy_nj = (int64_t)wide_nj;
+		energy_nj = wide / HALF_UW_NS - (wide % HALF_UW_NS < 0);
+		curve->area_rest = (int64_t)(wide - energy_nj * HALF_UW_NS);
 	}
 	curve->energy_nj += energy_nj;
 }
@@ -156,7 +158,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 {
 	const struct watt_channel *channel = curve->channel;
 	bool is_power = channel->quantity == WATT_QUANTITY_POWER;
-	int64_t power_uw = is_power ? watt_counter_nj(channel, raw) : 0;
+	int64_t power_uw = is_power ? (int64_t)watt_counter_nj(channel, raw) : 0;
 	int r;
 
 	r = make_room(curve); /* before anything is counted: after an error it is counted again */
@@ -178,6 +180,17 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	return 0;
 }
 
+/* No power is more than int64 uW. */
+static bool is_possible(const struct watt_channel *channel, int64_t raw)
+{
+	watt_i128 value;
+
+	if (channel->quantity != WATT_QUANTITY_POWER)
+		return true;
+	value = watt_counter_nj(channel, raw);
+	return value == (int64_t)value;
+}
+
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 {
 	enum watt_status status = (enum watt_status)sample->status;
@@ -185,6 +198,8 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 
 	if (status == WATT_STATUS_OK && sample->raw < 0 &&
 	    !(curve->channel->flags & WATT_CHANNEL_SIGNED))
+		status = WATT_STATUS_BROKEN;
+	if (status == WATT_STATUS_OK && !is_possible(curve->channel, sample->raw))
 		status = WATT_STATUS_BROKEN;
 	curve->stats.status = status;
 	if (status != WATT_STATUS_OK) {
@@ -198,6 +213,17 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		return 0;
 	}
 	return push_good(curve, sample->raw, t_ns);
+}
+
+/* part / whole of an energy; over years of silence, energy times time is more than 128 bits. */
+static watt_i128 part_of(watt_i128 energy_nj, uint64_t part_ns, uint64_t whole_ns)
+{
+	watt_i128 whole = (watt_i128)whole_ns;
+
+	if (energy_nj == (int64_t)energy_nj)
+		return energy_nj * (watt_i128)part_ns / whole;
+	return energy_nj / whole * (watt_i128)part_ns +
+	       energy_nj % whole * (watt_i128)part_ns / whole;
 }
 
 /* Index of the first point at or after t_ns; n if there is none. */
@@ -216,11 +242,10 @@ static size_t find_point(const struct watt_curve *curve, uint64_t t_ns)
 	return lo;
 }
 
-int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t *ret_nj)
+int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i128 *ret_nj)
 {
 	const struct watt_point *a, *b;
 	size_t i = find_point(curve, t_ns);
-	watt_i128 part;
 
 	if (i == curve->n)
 		return -EAGAIN;
@@ -232,8 +257,8 @@ int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t 
 	if (i == 0)
 		return -ENODATA;
 	a = point_at(curve, i - 1);
-	part = (watt_i128)(b->energy_nj - a->energy_nj) * (watt_i128)(t_ns - a->t_ns);
-	*ret_nj = a->energy_nj + (int64_t)(part / (watt_i128)(b->t_ns - a->t_ns));
+	*ret_nj = a->energy_nj +
+		  part_of(b->energy_nj - a->energy_nj, t_ns - a->t_ns, b->t_ns - a->t_ns);
 	return 0;
 }
 

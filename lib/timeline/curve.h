@@ -11,10 +11,9 @@
 #include "base/util.h"
 
 struct watt_point {
+	watt_i128 energy_nj;
 	uint64_t t_ns;
-	int64_t energy_nj;
-	uint32_t is_gap; /* the line that ends here covers time without data */
-	uint32_t reserved;
+	bool is_gap; /* the line that ends here covers time without data */
 };
 
 struct watt_curve {
@@ -27,7 +26,7 @@ struct watt_curve {
 	bool lost_sight; /* a reading without a value came since */
 	int64_t raw;
 	int64_t power_uw;
-	int64_t energy_nj;   /* E at the newest point */
+	watt_i128 energy_nj; /* E at the newest point */
 	int64_t area_rest;   /* of the trapezoids so far, below 1 nJ, in half uW ns */
 	uint64_t typical_ns; /* usual distance of readings */
 };
@@ -35,7 +34,7 @@ struct watt_curve {
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);
 void watt_curve_done(struct watt_curve *curve);
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
-int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, int64_t *ret_nj);
+int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i128 *ret_nj);
 /* As watt_timeline_find_gap(). */
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
 			 struct watt_gap *ret);

@@ -70,7 +70,7 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
 }
 
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
-			    int64_t *ret_nj)
+			    watt_i128 *ret_nj)
 {
 	if (channel >= tl->n_curves)
 		return -EINVAL;

@@ -17,6 +17,7 @@
 #include <wattribute/sample.h>
 
 #include "base/log.h"
+#include "base/util.h"
 
 struct watt_timeline;
 
@@ -60,7 +61,7 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
  * forgotten.
  */
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
-			    int64_t *ret_nj);
+			    watt_i128 *ret_nj);
 /* What is older than t_ns will not be asked again. */
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns);
 void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,

@@ -44,7 +44,7 @@ void watt_view_done(struct watt_view *view)
 
 bool watt_view_has_energy(const struct watt_domain_state *state)
 {
-	return state->status == WATT_STATUS_OK || state->energy_nj != 0;
+	return state->status == WATT_STATUS_OK || !watt_energy_is_zero(state->energy);
 }
 
 bool watt_view_is_known(const struct watt_domain_state *state)

@@ -103,7 +103,7 @@ static size_t library_domain(int package_id)
 static void library_row(const struct watt_row *row, size_t package, size_t domain,
 			struct meter_row *ret)
 {
-	ret->energy_nj[package] = row->energy_nj[domain];
+	ret->energy_nj[package] = watt_energy_to_nj(row->energy[domain]);
 	ret->is_exited = row->entity.kind == WATT_ENTITY_EXITED;
 	snprintf(ret->name, sizeof(ret->name), "%s", row->entity.name);
 	if (row->entity.kind == WATT_ENTITY_PROCESS && row->entity.identity) {

@@ -61,7 +61,7 @@ static struct watt_domain_state wait_for(struct live *live, const char *path,
 		waited_ms += STEP_MS;
 	} while (state->status != status && waited_ms < PATIENCE_MS);
 	printf("live %-16s %-8s %12.6f J, %" PRIu64 " errors%s\n", path,
-	       watt_status_name(state->status), (double)state->energy_nj / 1e9, state->errors,
+	       watt_status_name(state->status), watt_energy_to_j(state->energy), state->errors,
 	       state->status == status ? "" : ": WRONG status");
 	live->is_ok = live->is_ok && state->status == status;
 	return *state;
@@ -71,7 +71,7 @@ static struct watt_domain_state wait_for(struct live *live, const char *path,
 static void check_whole(struct live *live, const char *path, const char *meter)
 {
 	struct watt_domain_state state = wait_for(live, path, WATT_STATUS_OK);
-	int64_t off_nj = state.energy_nj - sim_meter_nj(meter);
+	int64_t off_nj = watt_energy_to_nj(state.energy) - sim_meter_nj(meter);
 	bool is_whole = llabs(off_nj) <= ALLOWED_NJ && !state.resets && !state.gaps;
 
 	printf("live %-16s off by %+.6f J, allowed %.6f J%s\n", path, (double)off_nj / 1e9,
@@ -86,7 +86,7 @@ static void check_missing(struct live *live, const char *path, enum watt_status 
 
 	must(watt_session_wait(live->session, STEP_MS), "wait");
 	b = wait_for(live, path, status);
-	if (b.errors <= a.errors || b.energy_nj != a.energy_nj) {
+	if (b.errors <= a.errors || watt_energy_to_nj(b.energy) != watt_energy_to_nj(a.energy)) {
 		printf("live %s: WRONG while it is missing\n", path);
 		live->is_ok = false;
 	}

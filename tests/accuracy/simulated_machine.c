@@ -253,7 +253,7 @@ static void add_got(struct rig *rig, struct tallies *t, const struct watt_snapsh
 		tally = who ? tally_of(t, who->pid, who->start_ns) : tally_of(t, 0, 0);
 		for (d = 0; d < watt_snapshot_get_domain_count(snap); d++)
 			if (is_package_or_dram(watt_snapshot_get_domain(snap, d)->kind))
-				tally->got_nj += sign * row->energy_nj[d];
+				tally->got_nj += sign * watt_energy_to_nj(row->energy[d]);
 	}
 }
 

@@ -308,7 +308,9 @@ static void check_sensor(const struct mark *a, const struct mark *b, int s, uint
 {
 	const struct machine_model *model = machine_get_model((enum machine_sensor)s);
 	double age_s = (double)watt_counter_get(&bench.shared->age_ns) / 1e9;
-	double measured_j = (double)(b->state[s]->energy_nj - a->state[s]->energy_nj) / 1e9;
+	double measured_j = (double)(watt_energy_to_nj(b->state[s]->energy) -
+				     watt_energy_to_nj(a->state[s]->energy)) /
+			    1e9;
 	double true_j = machine_energy_j(bench.truth, (enum machine_sensor)s, a->state[s]->t_ns,
 					 b->state[s]->t_ns);
 	double allowed_j = tolerance_j(a, b, s, age_s);
@@ -460,16 +462,17 @@ static void test_conservation(void **state)
 	assert_true(watt_snapshot_get_quality(mark.snap)->checks > 0);
 	assert_int_equal(watt_snapshot_get_quality(mark.snap)->check_failures, 0);
 	for (s = 0; s < MACHINE_N_SENSORS; s++) {
-		int64_t sum_nj = mark.state[s]->idle_nj + mark.state[s]->unattributed_nj;
+		int64_t sum_nj = watt_energy_to_nj(mark.state[s]->idle) +
+				 watt_energy_to_nj(mark.state[s]->unattributed);
 
 		for (i = 0; i < watt_snapshot_get_row_count(mark.snap); i++) {
 			const struct watt_row *row = watt_snapshot_get_row(mark.snap, i);
 
 			if (row->entity.kind <= WATT_ENTITY_SOFTIRQ ||
 			    row->entity.kind == WATT_ENTITY_VM)
-				sum_nj += row->energy_nj[bench.domain[s]];
+				sum_nj += watt_energy_to_nj(row->energy[bench.domain[s]]);
 		}
-		assert_true(sum_nj == mark.state[s]->energy_nj);
+		assert_true(sum_nj == watt_energy_to_nj(mark.state[s]->energy));
 	}
 	watt_snapshot_unref(mark.snap);
 }

@@ -79,6 +79,11 @@ def near(found, truth, tolerance, what):
                              f'{tolerance * 100} %')
 
 
+def nj(energy):
+    """An energy since the start, {"j": ..., "nj": ...}, or null, as integer nJ."""
+    return energy and energy['j'] * 1000000000 + energy['nj']
+
+
 def validate(document, schema):
     """Against docs/schema."""
     try:

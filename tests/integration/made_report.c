@@ -172,7 +172,6 @@ static void init_rows(struct machine *m)
 			.cgroup = &m->cgroup[i],
 		};
 		m->row[i].window_nj = m->window_nj[i];
-		m->row[i].energy_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
 	/* The last two are sums over others. */
@@ -184,7 +183,6 @@ static void init_rows(struct machine *m)
 	};
 	for (i = n; i < n + 2; i++) {
 		m->row[i].window_nj = m->window_nj[i];
-		m->row[i].energy_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
 	m->view.n_rows = n ? n + (*m->kind->name == 'p' ? 1 : 2) : 0;
@@ -275,7 +273,7 @@ static void make_window(struct machine *m, size_t w)
 		m->state[RAIL] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
 							     .status = WATT_STATUS_ABSENT };
 	for (d = 0; d < N_DOMAINS; d++)
-		m->state[d].energy_nj = m->state[d].window_nj;
+		m->state[d].energy = watt_energy_from_nj(m->state[d].window_nj);
 }
 
 static void add_marks(struct report_run *run, const struct kind *kind)

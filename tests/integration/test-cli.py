@@ -12,8 +12,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (LOAD, PROGRAM, TOP, Skip, equal, for_anybody, main, one_line, run,  # noqa: E402
-                     true, validate)
+from command import (LOAD, PROGRAM, TOP, Skip, equal, for_anybody, main, nj, one_line,  # noqa: E402
+                     run, true, validate)
 
 COMMANDS = ('top', 'stat', 'replay', 'sources', 'doctor')
 
@@ -224,19 +224,21 @@ def check_conservation(document):
     """The equation, recomputed from the document alone."""
     rows = [row for row in document['rows'] if row['is_in_sum']]
     for i, domain in enumerate(document['domains']):
-        if domain['energy_nj'] is None:
+        if domain['energy'] is None:
             continue
-        for total, part in (('energy_nj', 'domain_energy_nj'), ('window_nj', 'domain_window_nj')):
-            equal(sum(row[part][i] for row in rows), domain[total], f"{domain['path']} {total}")
-        for kind, key in (('idle', 'idle_nj'), ('unattributed', 'unattributed_nj')):
-            own = [row['domain_energy_nj'][i] for row in rows if row['kind'] == kind]
-            equal(sum(own), domain[key], f"{domain['path']} {key}")
+        equal(sum(row['domain_window_nj'][i] for row in rows), domain['window_nj'],
+              f"{domain['path']}: window")
+        equal(sum(nj(row['domain_energy'][i]) for row in rows), nj(domain['energy']),
+              f"{domain['path']}: energy")
+        for kind in ('idle', 'unattributed'):
+            own = [nj(row['domain_energy'][i]) for row in rows if row['kind'] == kind]
+            equal(sum(own), nj(domain[kind]), f"{domain['path']}: {kind}")
     parts = [i for i, domain in enumerate(document['domains']) if domain['is_partition']]
     for row in document['rows']:
-        equal(sum(row['domain_energy_nj'][i] for i in parts), row['energy_nj'], row['name'])
+        equal(sum(nj(row['domain_energy'][i]) for i in parts), nj(row['energy']), row['name'])
     for kind in ('container', 'unit', 'user'):
-        mine = sum(row['energy_nj'] for row in document['rows'] if row['kind'] == kind)
-        everybody = sum(row['energy_nj'] for row in rows)
+        mine = sum(nj(row['energy']) for row in document['rows'] if row['kind'] == kind)
+        everybody = sum(nj(row['energy']) for row in rows)
         true(mine <= everybody, f'all of kind {kind} used {mine} of {everybody} nJ')
     equal(document['quality']['check_failures'], 0, 'failed checks')
 
@@ -252,10 +254,10 @@ def test_top_json_is_conserved():
         check_conservation(document)
         true(document['sequence'] > last, 'sequence')
         last = document['sequence']
-    energies = [document['machine']['energy_nj'] for document in documents]
+    energies = [nj(document['machine']['energy']) for document in documents]
     equal(energies, sorted(energies), 'energy never goes back')
     for before, after in zip(documents, documents[1:]):
-        equal(after['machine']['energy_nj'] - before['machine']['energy_nj'],
+        equal(nj(after['machine']['energy']) - nj(before['machine']['energy']),
               after['machine']['window_nj'], 'windows telescope')
 
 
@@ -286,15 +288,15 @@ def test_idle_is_shared_when_asked():
     args = ['--sources=estimate', '-d', '0.5']
     separate = run('top', '--once', '--json', *args).json()
     equal(separate['idle_policy'], 'separate', 'policy')
-    equal(separate['machine']['shared_idle_nj'], 0, 'shared idle energy')
-    true(separate['machine']['idle_nj'] > 0, 'the model has no idle energy')
+    equal(nj(separate['machine']['shared_idle']), 0, 'shared idle energy')
+    true(nj(separate['machine']['idle']) > 0, 'the model has no idle energy')
     result = run('top', '--once', '--json', '--idle-policy=proportional', *args)
     equal(result.status, 0, result.err)
     shared = result.json()
     validate(shared, 'wattribute-snapshot-1')
     check_conservation(shared)
     equal(shared['idle_policy'], 'proportional', 'policy')
-    true(shared['machine']['shared_idle_nj'] > 0, 'no idle energy is shared')
+    true(nj(shared['machine']['shared_idle']) > 0, 'no idle energy is shared')
     true('idle known' in run('top', '--once', '--idle-policy=proportional', *args).out and
          'and shared too' in run('top', '--once', '--idle-policy=proportional', *args).out,
          'people are not told')
@@ -315,7 +317,7 @@ def test_share_key_of_a_domain():
         is_auto = domain['path'] == 'package-0'
         equal(domain['share_key'], 'cpu_time' if is_auto else 'none', domain['path'])
         if not is_auto:
-            equal(domain['unattributed_nj'], domain['energy_nj'], domain['path'])
+            equal(domain['unattributed'], domain['energy'], domain['path'])
 
 
 def test_mistakes_about_attribution():

@@ -15,8 +15,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, one_line, run, true,  # noqa: E402
-                     validate)
+from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, nj, one_line, run,  # noqa: E402
+                     true, validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
 SYNTH = ('--sources=synth', '--usage=synth')
@@ -91,8 +91,8 @@ def check_windows(snapshots):
     for i, domain in enumerate(snapshots[-1]['domains']):
         known = [snapshot['domains'][i] for snapshot in snapshots
                  if snapshot['domains'][i]['window_nj'] is not None]
-        if domain['energy_nj'] is not None:
-            equal(sum(one['window_nj'] for one in known), domain['energy_nj'],
+        if domain['energy'] is not None:
+            equal(sum(one['window_nj'] for one in known), nj(domain['energy']),
                   f"windows of {domain['path']}")
     equal(snapshots[-1]['quality']['check_failures'], 0, 'failed conservation checks')
 
@@ -143,7 +143,7 @@ def test_phases_are_the_whole():
         true(late_s < 0.25, f'the window of {label!r} begins {late_s} s after the mark')
     tracked = [row for row in snapshots[-1]['rows'] if row['kind'] == 'tracked']
     equal(len(tracked), 1, 'tracked commands')
-    true(tracked[0]['energy_nj'] > 0, 'the command used nothing')
+    true(nj(tracked[0]['energy']) > 0, 'the command used nothing')
 
 
 def test_marks_of_a_script():

@@ -15,8 +15,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (LOAD, PROGRAM, TOP, Skip, equal, main, one_line, run, true,  # noqa: E402
-                     validate)
+from command import (LOAD, PROGRAM, TOP, Skip, equal, main, nj, one_line, run,  # noqa: E402
+                     true, validate)
 
 SYNTH = ['--sources=synth', '--usage=synth']
 USERS = {'process', 'vm', 'kthread', 'exited', 'irq', 'softirq'}
@@ -95,9 +95,11 @@ def first_difference(recording):
 def check_conserved(document):
     equal(document['quality']['check_failures'], 0, 'failed checks')
     for i, domain in enumerate(document['domains']):
-        for total, part in (('energy_nj', 'domain_energy_nj'), ('window_nj', 'domain_window_nj')):
-            mine = sum(row[part][i] for row in document['rows'] if row['is_in_sum'])
-            equal(mine, domain[total] or 0, f'{domain["path"]}: sum of {part}')
+        rows = [row for row in document['rows'] if row['is_in_sum']]
+        equal(sum(row['domain_window_nj'][i] for row in rows), domain['window_nj'] or 0,
+              f'{domain["path"]}: windows of the rows')
+        equal(sum(nj(row['domain_energy'][i]) for row in rows), nj(domain['energy']) or 0,
+              f'{domain["path"]}: energies of the rows')
 
 
 def test_simulated_machine():
@@ -259,14 +261,14 @@ def test_rotated():
 def test_policy_of_the_live_run():
     with Recording('--sources=estimate', '--idle-policy=proportional') as recording:
         documents = check_same(recording.record('--for=2s'))
-        true(documents[-1]['machine']['shared_idle_nj'] > 0, 'nothing is shared')
+        true(nj(documents[-1]['machine']['shared_idle']) > 0, 'nothing is shared')
         separate = recording.lines('--idle-policy=separate')
         for ours, theirs in zip(separate, documents):
             check_conserved(ours)
             equal(ours['idle_policy'], 'separate', 'policy')
-            equal(ours['machine']['energy_nj'], theirs['machine']['energy_nj'], 'energy')
-            equal(ours['machine']['idle_nj'],
-                  theirs['machine']['idle_nj'] + theirs['machine']['shared_idle_nj'], 'idle')
+            equal(ours['machine']['energy'], theirs['machine']['energy'], 'energy')
+            equal(nj(ours['machine']['idle']),
+                  nj(theirs['machine']['idle']) + nj(theirs['machine']['shared_idle']), 'idle')
 
 
 def test_other_answers():
@@ -283,7 +285,7 @@ def test_other_answers():
             equal(recording.replay(*args).out, recording.replay(*args).out, f'{args} twice')
         for row in recording.lines('--share-key=none')[-1]['rows']:
             if row['kind'] in USERS:
-                equal(row['energy_nj'], 0, row['name'])
+                equal(nj(row['energy']), 0, row['name'])
         one_line(run('replay', '--share-key=gpu=none', recording.path), 1, 'package-0')
         one_line(run('replay', '--idle-policy=requests', recording.path), 1, 'requests')
         one_line(run('replay', '--sensor-delay=x*=1', recording.path), 1, 'synth/package-0')
@@ -306,7 +308,7 @@ def test_windows():
                     equal(window['window_start_s'], before['t_s'], 'a gap between windows')
                 for i, domain in enumerate(window['domains']):
                     sums[i] += domain['window_nj'] or 0
-            equal(sums, [domain['energy_nj'] or 0 for domain in whole[0]['domains']], length)
+            equal(sums, [nj(domain['energy']) or 0 for domain in whole[0]['domains']], length)
 
 
 def test_part():
@@ -318,7 +320,7 @@ def test_part():
         check_conserved(part[0])
         true(0 <= part[0]['window_start_s'] - begin - 1 < 0.2, 'begin of the part')
         true(0 <= part[0]['t_s'] - begin - 2.5 < 0.2, 'end of the part')
-        true(part[0]['machine']['window_nj'] < part[0]['machine']['energy_nj'], 'window')
+        true(part[0]['machine']['window_nj'] < nj(part[0]['machine']['energy']), 'window')
         start = part[0]['realtime_s'] - part[0]['t_s'] + begin
         same = recording.lines(f'--from=@{start + 1:.6f}', f'--to=@{start + 2.5:.6f}')
         equal(same[0]['domains'], part[0]['domains'], 'by the clock')

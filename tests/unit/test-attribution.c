@@ -320,7 +320,7 @@ static int64_t leaf_sum(const struct watt_snapshot *snap, size_t domain, uint64_
 		case WATT_ENTITY_EXITED:
 		case WATT_ENTITY_IRQ:
 		case WATT_ENTITY_SOFTIRQ:
-			sum_nj += row->energy_nj[domain];
+			sum_nj += watt_energy_to_nj(row->energy[domain]);
 			*ret_cpu_ns += row->cpu_ns;
 			break;
 		default:
@@ -337,7 +337,7 @@ static int64_t kind_sum(const struct watt_snapshot *snap, size_t domain, enum wa
 
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
 		if (watt_snapshot_get_row(snap, i)->entity.kind == kind)
-			sum_nj += watt_snapshot_get_row(snap, i)->energy_nj[domain];
+			sum_nj += watt_energy_to_nj(watt_snapshot_get_row(snap, i)->energy[domain]);
 	return sum_nj;
 }
 
@@ -353,7 +353,7 @@ static void check_monotone(const struct watt_snapshot *last, const struct watt_s
 		for (d = 0; d < n; d++) {
 			if (watt_snapshot_get_domain(snap, d)->kind == WATT_DOMAIN_RESIDUAL)
 				continue;
-			assert_true(row->energy_nj[d] >= 0);
+			assert_true(watt_energy_to_nj(row->energy[d]) >= 0);
 			assert_true(row->window_nj[d] >= 0);
 			if (!was || row->entity.kind == WATT_ENTITY_EXITED)
 				continue;
@@ -361,10 +361,12 @@ static void check_monotone(const struct watt_snapshot *last, const struct watt_s
 			if (row->entity.kind == WATT_ENTITY_CONTAINER ||
 			    row->entity.kind == WATT_ENTITY_POD)
 				assert_true(row->window_nj[d] <=
-					    row->energy_nj[d] - was->energy_nj[d]);
+					    watt_energy_to_nj(row->energy[d]) -
+						    watt_energy_to_nj(was->energy[d]));
 			else
 				assert_int_equal(row->window_nj[d],
-						 row->energy_nj[d] - was->energy_nj[d]);
+						 watt_energy_to_nj(row->energy[d]) -
+							 watt_energy_to_nj(was->energy[d]));
 		}
 	}
 }
@@ -395,7 +397,8 @@ static void check_twins(const struct world *w, const struct watt_snapshot *snap)
 		return;
 	assert_int_equal(a->cpu_ns, b->cpu_ns);
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++)
-		assert_true(llabs(a->energy_nj[d] - b->energy_nj[d]) <= 2);
+		assert_true(llabs(watt_energy_to_nj(a->energy[d]) -
+				  watt_energy_to_nj(b->energy[d])) <= 2);
 }
 
 /* What the ledger divided since the last check is what the curve says, to the last nJ. */
@@ -403,16 +406,17 @@ static void check_curve(struct world *w, const struct watt_snapshot *snap, size_
 {
 	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, d);
 	int32_t channel = watt_snapshot_get_domain(snap, d)->channel;
-	int64_t now_nj;
+	watt_i128 now_nj;
 
 	if (channel < 0 || !state->t_ns)
 		return;
 	assert_int_equal(watt_timeline_energy_nj(w->tl, (size_t)channel, state->t_ns, &now_nj), 0);
 	if (w->was_started[d])
-		assert_int_equal(state->energy_nj - w->divided_nj[d], now_nj - w->curve_nj[d]);
+		assert_int_equal(watt_energy_to_nj(state->energy) - w->divided_nj[d],
+				 (int64_t)now_nj - w->curve_nj[d]);
 	w->was_started[d] = true;
-	w->divided_nj[d] = state->energy_nj;
-	w->curve_nj[d] = now_nj;
+	w->divided_nj[d] = watt_energy_to_nj(state->energy);
+	w->curve_nj[d] = (int64_t)now_nj;
 }
 
 static void check(struct world *w)
@@ -429,9 +433,12 @@ static void check(struct world *w)
 		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
 		int64_t leaves_nj = leaf_sum(snap, d, &cpu_ns);
 
-		assert_int_equal(s->energy_nj, s->idle_nj + s->unattributed_nj + leaves_nj);
-		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_IDLE), s->idle_nj);
-		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_UNATTRIBUTED), s->unattributed_nj);
+		assert_int_equal(watt_energy_to_nj(s->energy),
+				 watt_energy_to_nj(s->idle) + watt_energy_to_nj(s->unattributed) +
+					 leaves_nj);
+		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_IDLE), watt_energy_to_nj(s->idle));
+		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_UNATTRIBUTED),
+				 watt_energy_to_nj(s->unattributed));
 		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_CGROUP), leaves_nj);
 		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_USER), leaves_nj);
 		assert_int_equal(kind_sum(snap, d, WATT_ENTITY_CONTAINER),
@@ -588,11 +595,15 @@ static void test_policy_moves_idle_alone(void **state)
 
 			x = watt_snapshot_get_domain_state(a.last, d);
 			y = watt_snapshot_get_domain_state(b.last, d);
-			assert_int_equal(x->energy_nj, y->energy_nj);
-			assert_int_equal(x->unattributed_nj, y->unattributed_nj);
-			assert_int_equal(x->shared_idle_nj, 0);
-			assert_int_equal(x->idle_nj, y->idle_nj + y->shared_idle_nj);
-			moved_nj += y->shared_idle_nj;
+			assert_int_equal(watt_energy_to_nj(x->energy),
+					 watt_energy_to_nj(y->energy));
+			assert_int_equal(watt_energy_to_nj(x->unattributed),
+					 watt_energy_to_nj(y->unattributed));
+			assert_int_equal(watt_energy_to_nj(x->shared_idle), 0);
+			assert_int_equal(watt_energy_to_nj(x->idle),
+					 watt_energy_to_nj(y->idle) +
+						 watt_energy_to_nj(y->shared_idle));
+			moved_nj += watt_energy_to_nj(y->shared_idle);
 		}
 		close_world(&a);
 		close_world(&b);
@@ -613,8 +624,9 @@ static void test_deterministic(void **state)
 	assert_int_equal(watt_snapshot_get_row_count(a.last), watt_snapshot_get_row_count(b.last));
 	for (i = 0; i < watt_snapshot_get_row_count(a.last); i++)
 		for (d = 0; d < watt_snapshot_get_domain_count(a.last); d++)
-			assert_int_equal(watt_snapshot_get_row(a.last, i)->energy_nj[d],
-					 watt_snapshot_get_row(b.last, i)->energy_nj[d]);
+			assert_int_equal(
+				watt_energy_to_nj(watt_snapshot_get_row(a.last, i)->energy[d]),
+				watt_energy_to_nj(watt_snapshot_get_row(b.last, i)->energy[d]));
 	close_world(&a);
 	close_world(&b);
 }

@@ -50,7 +50,7 @@ static void init(struct machine *m, const char *third)
 							 .alive = 1,
 							 .name = i == 2 ? third : names[i],
 							 .identity = &m->who[i] };
-		m->row[i].window_nj = m->row[i].energy_nj = m->window_nj[i];
+		m->row[i].window_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
 	/* A container with the first process in it. */

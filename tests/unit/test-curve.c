@@ -27,16 +27,16 @@ static void push(struct watt_curve *curve, uint64_t t_ns, int64_t raw, enum watt
 
 static int64_t energy_nj(const struct watt_curve *curve, uint64_t t_ns)
 {
-	int64_t value = -1;
+	watt_i128 value = -1;
 
 	assert_int_equal(watt_curve_energy_nj(curve, t_ns, &value), 0);
-	return value;
+	return (int64_t)value;
 }
 
 static void test_interpolates(void **state)
 {
 	struct watt_curve curve;
-	int64_t value = 42;
+	watt_i128 value = 42;
 
 	watt_curve_init(&curve, &counter);
 	assert_int_equal(watt_curve_energy_nj(&curve, 0, &value), -EAGAIN);
@@ -208,14 +208,64 @@ static void test_forgets(void **state)
 	watt_curve_done(&curve);
 }
 
+#define YEAR_NS (365 * 86400ULL * 1000 * MS)
+
+/* Sixty years between two readings of 10 kW: energy times time is more than 128 bits. */
+static void test_years(void **state)
+{
+	static const struct watt_channel joules = { .scale_num = 1000000000, .scale_den = 1 };
+	const int64_t year_j = 365LL * 86400 * 10000;
+	struct watt_curve curve;
+	watt_i128 value;
+	int64_t i;
+
+	watt_curve_init(&curve, &joules);
+	push(&curve, YEAR_NS, 0, WATT_STATUS_OK);
+	push(&curve, 61 * YEAR_NS, 60 * year_j, WATT_STATUS_OK);
+	for (i = 0; i <= 60; i++) {
+		assert_int_equal(watt_curve_energy_nj(&curve, (uint64_t)(i + 1) * YEAR_NS, &value),
+				 0);
+		assert_true(value == (watt_i128)i * year_j * 1000000000);
+	}
+	assert_int_equal(watt_curve_energy_nj(&curve, 60 * YEAR_NS + 1, &value), 0);
+	assert_true(value == (watt_i128)59 * year_j * 1000000000 + 10000);
+	watt_curve_done(&curve);
+	(void)state;
+}
+
+/* A power that no number holds is no power. */
+static void test_impossible_power(void **state)
+{
+	static const struct watt_channel watts = { .quantity = WATT_QUANTITY_POWER,
+						   .semantics = WATT_SEMANTICS_INSTANT,
+						   .scale_num = 1000000,
+						   .scale_den = 1 };
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &watts);
+	push(&curve, 100 * MS, 1, WATT_STATUS_OK);
+	push(&curve, 200 * MS, INT64_MAX / 1000, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.status, WATT_STATUS_BROKEN);
+	assert_int_equal(curve.stats.errors, 1);
+	watt_curve_done(&curve);
+	(void)state;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interpolates),     cmocka_unit_test(test_telescopes),
-		cmocka_unit_test(test_trapezoid),        cmocka_unit_test(test_gap_is_flat),
-		cmocka_unit_test(test_patience),         cmocka_unit_test(test_counter_bridges),
-		cmocka_unit_test(test_delay_and_window), cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_signed),           cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_interpolates),
+		cmocka_unit_test(test_telescopes),
+		cmocka_unit_test(test_trapezoid),
+		cmocka_unit_test(test_gap_is_flat),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_counter_bridges),
+		cmocka_unit_test(test_delay_and_window),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_signed),
+		cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_years),
+		cmocka_unit_test(test_impossible_power),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);

@@ -176,7 +176,7 @@ static void print_energy(FILE *out, const char *path)
 	assert_non_null(last);
 	for (i = 0; i < watt_snapshot_get_domain_count(last); i++)
 		fprintf(out, "energy_nj %s %" PRId64 "\n", watt_snapshot_get_domain(last, i)->path,
-			watt_snapshot_get_domain_state(last, i)->energy_nj);
+			watt_energy_to_nj(watt_snapshot_get_domain_state(last, i)->energy));
 	watt_snapshot_unref(last);
 	watt_session_close(ses);
 }

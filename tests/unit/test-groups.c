@@ -142,11 +142,11 @@ static void check_children(const struct bench *b, const struct watt_row *parent)
 
 		if (row->entity.parent_id != parent->entity.id)
 			continue;
-		energy_nj += row->total_nj;
+		energy_nj += watt_energy_to_nj(row->total);
 		cpu_ns += row->cpu_ns;
 	}
 	assert_true(energy_nj > 0);
-	assert_int_equal(energy_nj, parent->total_nj);
+	assert_int_equal(energy_nj, watt_energy_to_nj(parent->total));
 	assert_int_equal(cpu_ns, parent->cpu_ns);
 }
 
@@ -182,7 +182,8 @@ static void test_container_is_in_its_pod(void **state)
 	assert_int_equal(cgroup_row(&b, 3)->entity.parent_id, pod->entity.id);
 	assert_int_equal(pod->entity.parent_id, 0);
 	assert_int_equal(pod->cpu_ns, 180 * MS);
-	assert_int_equal(pod->total_nj, 300 * MS); /* all that there was since the start */
+	assert_int_equal(watt_energy_to_nj(pod->total),
+			 300 * MS); /* all that there was since the start */
 	close_bench(&b);
 }
 

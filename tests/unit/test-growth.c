@@ -131,9 +131,9 @@ static const struct watt_domain_state *state_of(const struct bench *b, const cha
 /* Whole and parts, each from where it counts, up to where all of them are. */
 static void check_residual(const struct bench *b, const char *residual, int64_t expected_nj)
 {
-	assert_int_equal(state_of(b, residual)->energy_nj, expected_nj);
+	assert_int_equal(watt_energy_to_nj(state_of(b, residual)->energy), expected_nj);
 	assert_int_equal(state_of(b, residual)->is_usable, 1);
-	assert_int_equal(state_of(b, residual)->late_nj, 0);
+	assert_int_equal(watt_energy_to_nj(state_of(b, residual)->late), 0);
 }
 
 /* A part that comes is taken out of the residual from its first slice on, to the last nJ. */
@@ -152,7 +152,8 @@ static void test_part_of_a_residual(void **state)
 	rest = domain_of(&b, "in/residual");
 	in = watt_attrib_domain(b.at, domain_of(&b, "in"));
 	check_residual(&b, "in/residual",
-		       state_of(&b, "in")->energy_nj - state_of(&b, "in/cpu")->energy_nj);
+		       watt_energy_to_nj(state_of(&b, "in")->energy) -
+			       watt_energy_to_nj(state_of(&b, "in/cpu")->energy));
 	b.silent_until_ms[LATE] = 2500;
 	grow(&b, 3);
 	assert_ptr_equal(watt_attrib_domain(b.at, domain_of(&b, "in")), in);
@@ -165,9 +166,9 @@ static void test_part_of_a_residual(void **state)
 	assert_int_equal(domain_of(&b, "in/gpu"), 3);
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_partition, 1);
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->parent, (int32_t)domain_of(&b, "in"));
-	total_nj = state_of(&b, "in")->energy_nj;
-	cpu_nj = state_of(&b, "in/cpu")->energy_nj;
-	late_nj = state_of(&b, "in/gpu")->energy_nj;
+	total_nj = watt_energy_to_nj(state_of(&b, "in")->energy);
+	cpu_nj = watt_energy_to_nj(state_of(&b, "in/cpu")->energy);
+	late_nj = watt_energy_to_nj(state_of(&b, "in/gpu")->energy);
 	assert_int_equal(state_of(&b, "in/gpu")->status, WATT_STATUS_OK);
 	assert_true(late_nj > 3000 * (int64_t)MS * 30 && late_nj < 4000 * (int64_t)MS * 30);
 	check_residual(&b, "in/residual", total_nj - cpu_nj - late_nj);
@@ -202,7 +203,7 @@ static void test_slow_part(void **state)
 	/* its readings go by 2 s, in between it is a line: 30 W from its first slice on */
 	check_residual(&b, "in/residual",
 		       ((7900 - 100) * (100 - 20)) * (int64_t)MS -
-			       state_of(&b, "in/gpu")->energy_nj);
+			       watt_energy_to_nj(state_of(&b, "in/gpu")->energy));
 	close_bench(&b);
 }
 
@@ -230,12 +231,13 @@ static void test_roots(void **state)
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_summed, 0);
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_partition, 0);
 	for (i = 0; i < 4; i++)
-		assert_true(watt_snapshot_get_domain_state(b.snap, i)->energy_nj > 0);
+		assert_true(watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, i)->energy) >
+			    0);
 	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
 		row = watt_snapshot_get_row(b.snap, i);
 		if (row->entity.kind == WATT_ENTITY_PROCESS) {
-			assert_true(row->energy_nj[2] > 0);
-			assert_true(row->energy_nj[3] > 0);
+			assert_true(watt_energy_to_nj(row->energy[2]) > 0);
+			assert_true(watt_energy_to_nj(row->energy[3]) > 0);
 		}
 	}
 	close_bench(&b);

@@ -127,7 +127,7 @@ static void test_old_time_is_not_ours(void **state)
 	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->cpu_ns, 30 * MS);
 	assert_null(find(&b, WATT_ENTITY_PROCESS, 11));
 	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 12)->cpu_ns, 10 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->total_nj, 75 * MS);
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_PROCESS, 10)->total), 75 * MS);
 	close_bench(&b);
 }
 
@@ -145,7 +145,8 @@ static void test_last_word_counts_where_it_died(void **state)
 	end_slice(&b, 200, 0);
 	snapshot(&b, 200);
 	assert_null(find(&b, WATT_ENTITY_PROCESS, 20));
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 21)->total_nj, 0); /* its slice waits */
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_PROCESS, 21)->total),
+			 0); /* its slice waits */
 	assert_int_equal(watt_attrib_dying_count(b.at, 200 * MS), 1);
 	add(&b, WATT_USAGE_TASK, 21, 210, 300, 15);
 	end_slice(&b, 300, 0);
@@ -154,8 +155,9 @@ static void test_last_word_counts_where_it_died(void **state)
 	assert_int_equal(watt_attrib_dying_count(b.at, 400 * MS), 0);
 	snapshot(&b, 400);
 	/* 100 mJ of the first slice: 3/4 of it; all of the second is 21's */
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 21)->total_nj, 25 * MS + 100 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->total_nj, 75 * MS);
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_PROCESS, 21)->total),
+			 25 * MS + 100 * MS);
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_EXITED, 0)->total), 75 * MS);
 	assert_int_equal(watt_snapshot_get_quality(b.snap)->late_cpu_ns, 0);
 	close_bench(&b);
 }
@@ -284,7 +286,7 @@ static void test_tracks_descendants(void **state)
 	snapshot(&b, 200);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->entity.id, id);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->cpu_ns, 60 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->total_nj, 60 * MS);
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_TRACKED, 0)->total), 60 * MS);
 	close_bench(&b);
 }
 
@@ -331,9 +333,9 @@ static void test_moves_between_cgroups(void **state)
 		const struct watt_row *row = watt_snapshot_get_row(b.snap, i);
 
 		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 1"))
-			first_nj = row->total_nj;
+			first_nj = watt_energy_to_nj(row->total);
 		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 2"))
-			second_nj = row->total_nj;
+			second_nj = watt_energy_to_nj(row->total);
 	}
 	assert_int_equal(first_nj, 100 * MS);
 	assert_int_equal(second_nj, 100 * MS);
@@ -507,7 +509,7 @@ static void test_possible_cpus_are_no_capacity(void **state)
 	}
 	snapshot(&b, 5000);
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->baseline_ready, 0);
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 10)->total_nj, 4900 * MS);
+	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_PROCESS, 10)->total), 4900 * MS);
 	close_bench(&b);
 }
 
@@ -538,7 +540,7 @@ static void test_residual_that_stands_still(void **state)
 		.channels = channels, .n_channels = 3, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
 	};
 	struct bench b = { 0 };
-	int64_t energy_nj;
+	watt_i128 energy_nj;
 	uint64_t t_ms;
 
 	assert_int_equal(watt_timeline_new(channels, 3, &b.tl), 0);
@@ -684,8 +686,9 @@ static void test_waits_for_no_dead_sensor(void **state)
 				assert_true(b.at->slices.n <= 1);
 		}
 		snapshot(&b, 8000); /* and what it counted meanwhile is not lost */
-		assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->energy_nj,
-				 (silent_ms ? 2 * 7900 : 2 * 2000) * MS);
+		assert_int_equal(
+			watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, 0)->energy),
+			(silent_ms ? 2 * 7900 : 2 * 2000) * MS);
 		assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->t_ns, 8000 * MS);
 		close_bench(&b);
 		b = (struct bench){ 0 };

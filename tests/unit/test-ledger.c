@@ -148,7 +148,7 @@ static int64_t energy_of_task(const struct bench *b, size_t domain)
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
 		if (row->entity.kind == WATT_ENTITY_PROCESS)
-			return row->energy_nj[domain];
+			return watt_energy_to_nj(row->energy[domain]);
 	}
 	return -1;
 }
@@ -165,9 +165,9 @@ static void test_goes_to_who_ran_there(void **state)
 		read_counter(&b, 1, 100 * (i + 1), 7 * i);
 		sweep(&b, 100 * (i + 1), (uint32_t)(i ? i - 1 : 0), 20 * i);
 	}
-	assert_int_equal(state_of(&b, 400, 0)->unattributed_nj, 20 * MS);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 400, 0)->unattributed), 20 * MS);
 	assert_int_equal(energy_of_task(&b, 0), 10 * MS); /* of the first slice */
-	assert_int_equal(state_of(&b, 400, 1)->unattributed_nj, 14 * MS);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 400, 1)->unattributed), 14 * MS);
 	assert_int_equal(energy_of_task(&b, 1), 7 * MS); /* of the second; the third ran nowhere */
 	close_bench(&b);
 }
@@ -183,14 +183,15 @@ static void test_late_energy_is_unattributed(void **state)
 	read_counter(&b, 0, 100, 0);
 	for (t_ms = 100; t_ms <= 100000; t_ms += 1000)
 		sweep(&b, t_ms, 0, t_ms);
-	assert_int_equal(state_of(&b, t_ms, 0)->energy_nj, 0);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, t_ms, 0)->energy), 0);
 	read_counter(&b, 0, 100100, 100000); /* 1 W for 100 s; the horizon is 60 s */
 	sweep(&b, 100100, 0, 100100);
 	s = state_of(&b, 100100, 0);
-	assert_int_equal(s->energy_nj, 100000 * MS);
-	assert_in_range(s->late_nj, 38000 * MS, 41000 * MS);
-	assert_int_equal(s->unattributed_nj, s->late_nj);
-	assert_int_equal(energy_of_task(&b, 0), s->energy_nj - s->late_nj);
+	assert_int_equal(watt_energy_to_nj(s->energy), 100000 * MS);
+	assert_in_range(watt_energy_to_nj(s->late), 38000 * MS, 41000 * MS);
+	assert_int_equal(watt_energy_to_nj(s->unattributed), watt_energy_to_nj(s->late));
+	assert_int_equal(energy_of_task(&b, 0),
+			 watt_energy_to_nj(s->energy) - watt_energy_to_nj(s->late));
 	close_bench(&b);
 }
 
@@ -209,7 +210,7 @@ static void test_nothing_to_measure(void **state)
 	read_counter(&b, 0, 200, 10);
 	sweep(&b, 100, 0, 10);
 	sweep(&b, 200, 0, 20);
-	assert_int_equal(state_of(&b, 200, 0)->unattributed_nj, 10 * MS);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 200, 0)->unattributed), 10 * MS);
 	close_bench(&b);
 }
 
@@ -233,19 +234,19 @@ static void test_idle_is_shared_in_its_slice(void **state)
 	open_bench_by(&b, "proportional", 3, 3);
 	live_with_idle(&b);
 	s = state_of(&b, 400, 2);
-	assert_int_equal(s->energy_nj, 3000 * MS);
-	assert_int_equal(s->shared_idle_nj, 400 * MS);
+	assert_int_equal(watt_energy_to_nj(s->energy), 3000 * MS);
+	assert_int_equal(watt_energy_to_nj(s->shared_idle), 400 * MS);
 	assert_int_equal(s->window_shared_idle_nj, 400 * MS);
-	assert_int_equal(s->idle_nj, 800 * MS);
-	assert_int_equal(s->unattributed_nj, 1200 * MS);
+	assert_int_equal(watt_energy_to_nj(s->idle), 800 * MS);
+	assert_int_equal(watt_energy_to_nj(s->unattributed), 1200 * MS);
 	assert_int_equal(energy_of_task(&b, 2), 1000 * MS);
 	assert_int_equal(watt_snapshot_get_idle_policy(b.snap), WATT_IDLE_PROPORTIONAL);
 	close_bench(&b);
 	open_bench(&b, 3, 3);
 	live_with_idle(&b);
 	s = state_of(&b, 400, 2);
-	assert_int_equal(s->shared_idle_nj, 0);
-	assert_int_equal(s->idle_nj, 1200 * MS);
+	assert_int_equal(watt_energy_to_nj(s->shared_idle), 0);
+	assert_int_equal(watt_energy_to_nj(s->idle), 1200 * MS);
 	assert_int_equal(energy_of_task(&b, 2), 600 * MS);
 	close_bench(&b);
 }
@@ -262,13 +263,13 @@ static void test_unseen_wraps_are_told(void **state)
 	read_counter(&b, 3, 1000, 500);
 	sweep(&b, 1000, 0, 100);
 	s = state_of(&b, 1000, 3);
-	assert_int_equal(s->energy_nj, 1500 * MS);
+	assert_int_equal(watt_energy_to_nj(s->energy), 1500 * MS);
 	assert_int_equal(s->wraps, 1);
 	assert_int_equal(s->ambiguous, 0);
 	read_counter(&b, 3, 9000, 2500);
 	sweep(&b, 9000, 0, 200);
 	s = state_of(&b, 9000, 3);
-	assert_int_equal(s->energy_nj, 3500 * MS);
+	assert_int_equal(watt_energy_to_nj(s->energy), 3500 * MS);
 	assert_int_equal(s->ambiguous, 1);
 	close_bench(&b);
 }
@@ -406,7 +407,7 @@ static int64_t energy_of(const struct bench *b, const char *name)
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
 		if (!strcmp(row->entity.name, name))
-			return row->energy_nj[0];
+			return watt_energy_to_nj(row->energy[0]);
 	}
 	return -1;
 }
@@ -468,7 +469,7 @@ static void test_key_without_activities(void **state)
 	s = state_of(&b, 300, 0);
 	assert_int_equal(s->key, WATT_KEY_NONE);
 	assert_int_equal(s->key_readiness_ppm, 0);
-	assert_int_equal(s->unattributed_nj, 20 * MS);
+	assert_int_equal(watt_energy_to_nj(s->unattributed), 20 * MS);
 	close_bench(&b);
 }
 
@@ -482,11 +483,11 @@ static void test_damaged_cpu_time(void **state)
 	sweep(&b, 100, 0, 0);
 	read_counter(&b, 0, 200, 10);
 	sweep(&b, 200, 0, 1000000);
-	assert_int_equal(state_of(&b, 200, 0)->unattributed_nj, 10 * MS);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 200, 0)->unattributed), 10 * MS);
 	assert_int_equal(watt_snapshot_get_quality(b.snap)->damaged_records, 1);
 	read_counter(&b, 0, 300, 20);
 	sweep(&b, 300, 0, 1000050);
-	assert_int_equal(state_of(&b, 300, 0)->unattributed_nj, 10 * MS);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 300, 0)->unattributed), 10 * MS);
 	assert_int_equal(energy_of_task(&b, 0), 10 * MS);
 	assert_int_equal(watt_snapshot_get_quality(b.snap)->busy_ns, 50 * MS);
 	close_bench(&b);
@@ -513,11 +514,11 @@ static void test_interrupts_are_actors(void **state)
 		assert_int_equal(watt_attrib_push_usage(b.at, &batch), 0);
 	}
 	assert_true(watt_attrib_advance(b.at, b.tl, 200 * MS) >= 0);
-	assert_int_equal(state_of(&b, 200, 0)->unattributed_nj, 0);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 200, 0)->unattributed), 0);
 	assert_int_equal(energy_of(&b, "irq"), 30 * MS);
 	assert_int_equal(energy_of(&b, "softirq"), 10 * MS);
 	assert_int_equal(energy_of(&b, "kernel"), 40 * MS);
-	assert_int_equal(state_of(&b, 200, 1)->unattributed_nj, 0);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, 200, 1)->unattributed), 0);
 	close_bench(&b);
 }
 

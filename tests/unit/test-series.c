@@ -65,7 +65,6 @@ static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, 
 	snprintf(m->name[i], sizeof(m->name[i]), "p%u", (unsigned int)id);
 	m->who[i] = (struct watt_identity){ .pid = (uint32_t)id };
 	m->row[i] = (struct watt_row){ .window_nj = m->window_nj[i],
-				       .energy_nj = m->window_nj[i],
 				       .window_cpu_ns = (uint64_t)energy_nj / 2 };
 	m->row[i].entity = (struct watt_entity){ .id = id,
 						 .kind = kind,

@@ -121,19 +121,21 @@ static void check_snapshot(const struct watt_snapshot *last, const struct watt_s
 	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
 		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
-		int64_t all_nj = s->idle_nj + s->unattributed_nj;
+		int64_t all_nj = watt_energy_to_nj(s->idle) + watt_energy_to_nj(s->unattributed);
 		int64_t window_nj = s->window_idle_nj + s->window_unattributed_nj;
 
 		for (i = 0; i < n_rows; i++) {
 			const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-			all_nj += is_leaf(row->entity.kind) ? row->energy_nj[d] : 0;
+			all_nj += is_leaf(row->entity.kind) ? watt_energy_to_nj(row->energy[d]) : 0;
 			window_nj += is_leaf(row->entity.kind) ? row->window_nj[d] : 0;
 		}
-		assert_int_equal(all_nj, s->energy_nj);
+		assert_int_equal(all_nj, watt_energy_to_nj(s->energy));
 		assert_int_equal(window_nj, s->window_nj);
-		assert_int_equal(s->energy_nj - s->window_nj,
-				 last ? watt_snapshot_get_domain_state(last, d)->energy_nj : 0);
+		assert_int_equal(
+			watt_energy_to_nj(s->energy) - s->window_nj,
+			last ? watt_energy_to_nj(watt_snapshot_get_domain_state(last, d)->energy) :
+			       0);
 	}
 }
 
@@ -163,7 +165,7 @@ static void test_measures(void **state)
 		assert_ptr_equal(watt_snapshot_find_row(snaps[2], row->entity.id), row);
 		assert_non_null(row->entity.name);
 		cpu_ns += is_leaf(row->entity.kind) ? row->cpu_ns : 0;
-		energy_nj += is_leaf(row->entity.kind) ? row->total_nj : 0;
+		energy_nj += is_leaf(row->entity.kind) ? watt_energy_to_nj(row->total) : 0;
 	}
 	assert_true(cpu_ns > 0 && energy_nj > 0);
 	assert_null(watt_snapshot_get_row(snaps[2], watt_snapshot_get_row_count(snaps[2])));
@@ -184,7 +186,8 @@ static void test_snapshot_before_start(void **state)
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
 		assert_int_equal(watt_snapshot_get_domain_state(snap, d)->status,
 				 WATT_STATUS_PENDING);
-		assert_int_equal(watt_snapshot_get_domain_state(snap, d)->energy_nj, 0);
+		assert_int_equal(watt_energy_to_nj(watt_snapshot_get_domain_state(snap, d)->energy),
+				 0);
 	}
 	check_snapshot(NULL, snap);
 	watt_snapshot_unref(snap);
@@ -218,7 +221,7 @@ static void test_snapshots_at_times(void **state)
 			const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
 
 			sum_nj[d] += s->window_nj;
-			assert_int_equal(sum_nj[d], s->energy_nj);
+			assert_int_equal(sum_nj[d], watt_energy_to_nj(s->energy));
 			if (s->status == WATT_STATUS_OK)
 				assert_int_equal(s->t_ns, end_ns);
 		}

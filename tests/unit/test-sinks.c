@@ -133,7 +133,6 @@ static void make_window(struct machine *m, size_t w, struct watt_sink_window *re
 			m->state[d] = (struct watt_domain_state){ .status = WATT_STATUS_NODATA };
 		for (i = 0; i + 1 < N_ROWS && !is_missing(w, d); i++) {
 			m->state[d].window_nj += used_nj[w][i][d];
-			m->state[d].energy_nj += used_nj[w][i][d];
 		}
 	}
 	for (i = 0; i < N_ROWS; i++) {

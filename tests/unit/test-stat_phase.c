@@ -10,25 +10,25 @@ struct made_up {
 	struct watt_domain_state states[2];
 	const struct watt_domain_state *pointers[2];
 	struct watt_row row;
-	int64_t row_nj[2];
+	struct watt_energy of_row[2];
 };
 
 static void make(struct made_up *ret, int64_t machine_nj, int64_t command_nj, uint64_t cpu_ns)
 {
 	*ret = (struct made_up){ 0 };
-	ret->row_nj[0] = command_nj;
-	ret->row_nj[1] = command_nj / 2;
-	ret->row = (struct watt_row){ .energy_nj = ret->row_nj,
-				      .total_nj = command_nj,
+	ret->of_row[0] = watt_energy_from_nj(command_nj);
+	ret->of_row[1] = watt_energy_from_nj(command_nj / 2);
+	ret->row = (struct watt_row){ .energy = ret->of_row,
+				      .total = watt_energy_from_nj(command_nj),
 				      .cpu_ns = cpu_ns };
-	ret->states[0].energy_nj = machine_nj;
-	ret->states[1].energy_nj = machine_nj / 2;
+	ret->states[0].energy = watt_energy_from_nj(machine_nj);
+	ret->states[1].energy = watt_energy_from_nj(machine_nj / 2);
 	ret->pointers[0] = &ret->states[0];
 	ret->pointers[1] = &ret->states[1];
 	ret->totals.view.n_domains = 2;
 	ret->totals.view.states = ret->pointers;
 	ret->totals.balance.is_known = true;
-	ret->totals.balance.energy_nj = machine_nj;
+	ret->totals.balance.energy = watt_energy_from_nj(machine_nj);
 	ret->totals.row = &ret->row;
 }
 

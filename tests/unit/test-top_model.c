@@ -23,7 +23,7 @@ struct machine {
 	struct watt_domain_state state[N_DOMAINS];
 	struct watt_row row[16];
 	struct watt_identity who[16];
-	int64_t energy_nj[16][N_DOMAINS];
+	struct watt_energy energy[16][N_DOMAINS];
 	int64_t window_nj[16][N_DOMAINS];
 	const struct watt_domain *domains[N_DOMAINS];
 	const struct watt_domain_state *states[N_DOMAINS];
@@ -47,15 +47,17 @@ static struct watt_row *add(struct machine *m, enum watt_entity_kind kind, const
 					    .name = name,
 					    .identity = pid ? &m->who[i] : NULL };
 	for (d = 0; d < N_DOMAINS; d++) {
-		m->energy_nj[i][d] = d == DRAM ? energy_nj / 10 : energy_nj;
-		m->window_nj[i][d] = m->energy_nj[i][d] / 2;
+		int64_t used_nj = d == DRAM ? energy_nj / 10 : energy_nj;
+
+		m->energy[i][d] = watt_energy_from_nj(used_nj);
+		m->window_nj[i][d] = used_nj / 2;
 		if (kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD ||
 		    kind == WATT_ENTITY_EXITED || kind == WATT_ENTITY_IRQ) {
-			m->state[d].energy_nj += m->energy_nj[i][d];
+			m->state[d].energy = watt_energy_add(m->state[d].energy, m->energy[i][d]);
 			m->state[d].window_nj += m->window_nj[i][d];
 		}
 	}
-	row->energy_nj = m->energy_nj[i];
+	row->energy = m->energy[i];
 	row->window_nj = m->window_nj[i];
 	row->cpu_ns = (uint64_t)energy_nj;
 	row->window_cpu_ns = (uint64_t)energy_nj / 2;
@@ -77,11 +79,11 @@ static void init(struct machine *m)
 						     .parent = -1,
 						     .is_partition = d != CORE };
 		m->state[d] = (struct watt_domain_state){ .window_ns = SECOND_NS, .is_usable = 1 };
-		m->state[d].idle_nj = 3000;
+		m->state[d].idle = watt_energy_from_nj(3000);
 		m->state[d].window_idle_nj = 1000;
-		m->state[d].unattributed_nj = 70;
+		m->state[d].unattributed = watt_energy_from_nj(70);
 		m->state[d].window_unattributed_nj = 30;
-		m->state[d].energy_nj = 3070;
+		m->state[d].energy = watt_energy_from_nj(3070);
 		m->state[d].window_nj = 1030;
 		m->domains[d] = &m->domain[d];
 		m->states[d] = &m->state[d];
@@ -128,14 +130,15 @@ static void test_every_grouping_is_complete(void **state)
 
 		model.group = (enum top_group)group;
 		top_model_build(&model, &m.view);
-		assert_int_equal(model.shown_nj,
-				 m.state[PACKAGE].energy_nj + m.state[DRAM].energy_nj);
+		assert_int_equal(watt_energy_to_nj(model.shown),
+				 watt_energy_to_nj(m.state[PACKAGE].energy) +
+					 watt_energy_to_nj(m.state[DRAM].energy));
 		/* nJ per ns are watts. */
 		assert_true(fabs(model.shown_w -
 				 (double)(m.state[PACKAGE].window_nj + m.state[DRAM].window_nj) /
 					 1e9) < 1e-12);
 		for (i = 0; i < model.n_rows; i++)
-			assert_true(model.rows[i].energy_nj >= 0);
+			assert_true(watt_energy_to_nj(model.rows[i].energy) >= 0);
 	}
 	top_model_done(&model);
 }
@@ -148,12 +151,12 @@ static void test_groups(void **state)
 	init(&m);
 	top_model_build(&model, &m.view);
 	assert_int_equal(model.n_rows, 5);
-	assert_int_equal(find(&model, "web-1")->energy_nj, 5500);
-	assert_int_equal(find(&model, "kernel")->energy_nj, 341);
-	assert_int_equal(find(&model, "in no container")->energy_nj, 7700 + 770);
+	assert_int_equal(watt_energy_to_nj(find(&model, "web-1")->energy), 5500);
+	assert_int_equal(watt_energy_to_nj(find(&model, "kernel")->energy), 341);
+	assert_int_equal(watt_energy_to_nj(find(&model, "in no container")->energy), 7700 + 770);
 	assert_true(find(&model, "in no container")->is_rest);
-	assert_int_equal(find(&model, "idle")->energy_nj, 6000);
-	assert_int_equal(find(&model, "unattributed")->energy_nj, 140);
+	assert_int_equal(watt_energy_to_nj(find(&model, "idle")->energy), 6000);
+	assert_int_equal(watt_energy_to_nj(find(&model, "unattributed")->energy), 140);
 	/* All processes have a user: there is no rest. */
 	model.group = TOP_BY_USER;
 	top_model_build(&model, &m.view);
@@ -163,7 +166,7 @@ static void test_groups(void **state)
 	model.group = TOP_BY_CGROUP;
 	top_model_build(&model, &m.view);
 	assert_null(find(&model, "kernel"));
-	assert_int_equal(find(&model, "in no cgroup")->energy_nj, 11);
+	assert_int_equal(watt_energy_to_nj(find(&model, "in no cgroup")->energy), 11);
 	top_model_done(&model);
 }
 
@@ -209,7 +212,7 @@ static void test_filter(void **state)
 	top_model_build(&model, &m.view);
 	assert_int_equal(model.n_rows, 1);
 	assert_int_equal(model.n_hidden, 8);
-	assert_int_equal(model.shown_nj, 2200);
+	assert_int_equal(watt_energy_to_nj(model.shown), 2200);
 	strcpy(model.filter, "20");
 	top_model_build(&model, &m.view);
 	assert_int_equal(model.n_rows, 1);
@@ -217,7 +220,7 @@ static void test_filter(void **state)
 	strcpy(model.filter, "nothing like it");
 	top_model_build(&model, &m.view);
 	assert_int_equal(model.n_rows, 0);
-	assert_int_equal(model.shown_nj, 0);
+	assert_int_equal(watt_energy_to_nj(model.shown), 0);
 	top_model_done(&model);
 }
 
@@ -234,9 +237,9 @@ static void test_tree(void **state)
 	assert_string_equal(model.rows[1].stem, "|-");
 	assert_string_equal(model.rows[2].stem, "| `-");
 	assert_string_equal(model.rows[3].stem, "`-");
-	assert_int_equal(model.rows[0].energy_nj, 1100);
-	assert_int_equal(model.rows[0].tree_nj, 13200);
-	assert_int_equal(model.rows[1].tree_nj, 6600);
+	assert_int_equal(watt_energy_to_nj(model.rows[0].energy), 1100);
+	assert_int_equal(watt_energy_to_nj(model.rows[0].tree), 13200);
+	assert_int_equal(watt_energy_to_nj(model.rows[1].tree), 6600);
 	top_model_done(&model);
 }
 
@@ -251,7 +254,9 @@ static void test_tree_with_a_circle(void **state)
 	m.who[3].parent_pid = 20;
 	top_model_build(&model, &m.view);
 	assert_int_equal(model.n_rows, 9);
-	assert_int_equal(model.shown_nj, m.state[PACKAGE].energy_nj + m.state[DRAM].energy_nj);
+	assert_int_equal(watt_energy_to_nj(model.shown),
+			 watt_energy_to_nj(m.state[PACKAGE].energy) +
+				 watt_energy_to_nj(m.state[DRAM].energy));
 	top_model_done(&model);
 }
 
@@ -284,7 +289,7 @@ static void test_missing_power(void **state)
 	m.state[PACKAGE].status = WATT_STATUS_NODATA;
 	top_model_build(&model, &m.view);
 	assert_true(isnan(find(&model, "web")->power_w));
-	assert_int_equal(find(&model, "web")->energy_nj, 5500);
+	assert_int_equal(watt_energy_to_nj(find(&model, "web")->energy), 5500);
 	top_model_done(&model);
 }
 
@@ -299,9 +304,10 @@ static void test_balance(void **state)
 	m.state[PACKAGE].baseline_ready = 1;
 	balance_draw(&m.view, &balance);
 	assert_true(balance.is_known && balance.has_power && balance.is_exact);
-	assert_int_equal(balance.energy_nj,
-			 balance.attributed_nj + balance.idle_nj + balance.unattributed_nj);
-	assert_int_equal(balance.idle_nj, 6000);
+	assert_int_equal(watt_energy_to_nj(balance.energy),
+			 watt_energy_to_nj(balance.attributed) + watt_energy_to_nj(balance.idle) +
+				 watt_energy_to_nj(balance.unattributed));
+	assert_int_equal(watt_energy_to_nj(balance.idle), 6000);
 	assert_int_equal(balance.origin, WATT_ORIGIN_ESTIMATED);
 	assert_int_equal(balance.uncertainty_ppm, 400000);
 	assert_string_equal(balance.keys, "cpu_time");
