@@ -302,6 +302,8 @@ static json_t *conservation_value(const struct report_run *run)
 
 	report_set(obj, "checks", report_integer(quality ? quality->checks : 0));
 	report_set(obj, "failures", report_integer(quality ? quality->check_failures : 0));
+	report_set(obj, "sum_checks", report_integer(quality ? quality->sum_checks : 0));
+	report_set(obj, "sum_failures", report_integer(quality ? quality->sum_failures : 0));
 	report_set(obj, "window_checks",
 		   report_integer(watt_series_get_info(run->series)->n_checks));
 	report_set(obj, "window_failures",

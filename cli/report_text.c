@@ -372,12 +372,13 @@ static void print_checks(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_quality *quality = watt_series_get_quality(run->series);
 	const struct watt_series *series = run->series;
-	size_t n_failures =
-		(size_t)quality->check_failures + watt_series_get_info(series)->n_failures;
+	size_t n_failures = (size_t)quality->check_failures + (size_t)quality->sum_failures +
+			    watt_series_get_info(series)->n_failures;
 	struct line line = { 0 };
 
-	say(&line, "Conservation: %llu checks in the accounts and %zu of windows",
-	    (unsigned long long)quality->checks, watt_series_get_info(series)->n_checks);
+	say(&line, "Conservation: %llu checks in the accounts, %llu of sums and %zu of windows",
+	    (unsigned long long)quality->checks, (unsigned long long)quality->sum_checks,
+	    watt_series_get_info(series)->n_checks);
 	if (n_failures)
 		say(&line, "%zu FAILED: this is a bug", n_failures);
 	else

@@ -282,6 +282,8 @@ static json_t *quality_value(const struct watt_quality *quality)
 
 	set(obj, "checks", json_integer((json_int_t)quality->checks));
 	set(obj, "check_failures", json_integer((json_int_t)quality->check_failures));
+	set(obj, "sum_checks", json_integer((json_int_t)quality->sum_checks));
+	set(obj, "sum_failures", json_integer((json_int_t)quality->sum_failures));
 	set(obj, "lost_records", json_integer((json_int_t)quality->lost_records));
 	set(obj, "unseen_cpu_s", json_real((double)quality->unseen_cpu_ns / 1e9));
 	set(obj, "late_cpu_s", json_real((double)quality->late_cpu_ns / 1e9));

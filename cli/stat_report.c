@@ -213,6 +213,9 @@ static void print_losses(const struct stat_report *report, FILE *out)
 	if (quality->check_failures)
 		fprintf(out, " %llu conservation checks FAILED: this is a bug.\n",
 			(unsigned long long)quality->check_failures);
+	if (quality->sum_failures)
+		fprintf(out, " %llu checks of sums FAILED: this is a bug.\n",
+			(unsigned long long)quality->sum_failures);
 }
 
 static void print_idle(const struct stat_report *report, FILE *out, int digits)

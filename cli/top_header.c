@@ -93,6 +93,8 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 	 n += n < size ? (size_t)snprintf(buf + n, size - n, __VA_ARGS__) : 0)
 	if (quality->check_failures)
 		ADD("%llu CHECKS FAILED", (unsigned long long)quality->check_failures);
+	if (quality->sum_failures)
+		ADD("%llu CHECKS OF SUMS FAILED", (unsigned long long)quality->sum_failures);
 	if (quality->lost_records)
 		ADD("%llu records lost", (unsigned long long)quality->lost_records);
 	if (quality->lost_samples)

@@ -135,7 +135,8 @@ static void draw_power(const struct top_frame *frame, const struct balance *bala
 static void draw_header(const struct top_frame *frame, const struct balance *balance)
 {
 	const struct watt_quality *quality = frame->view->quality;
-	bool has_losses = quality->lost_records || quality->lost_samples || quality->check_failures;
+	bool has_losses = quality->lost_records || quality->lost_samples ||
+			  quality->check_failures || quality->sum_failures;
 	char line[256], since[320], number[UNITS_SIZE];
 
 	draw_power(frame, balance);

@@ -87,19 +87,23 @@ struct watt_cpu_state {
 struct watt_quality {
 	uint64_t checks;         /**< conservation checks made */
 	uint64_t check_failures; /**< and failed: anything but 0 is a bug */
-	uint64_t sweeps;         /**< usage sweeps */
-	uint64_t sweep_cost_ns;  /**< time in them */
-	uint64_t lost_records;   /**< usage records lost */
-	uint64_t unseen_cpu_ns;  /**< CPU time of tasks that died unseen, estimated */
-	uint64_t late_cpu_ns;    /**< CPU time that arrived after its slice had to go */
-	uint64_t missed_reads;   /**< sensor reads skipped because their time had passed */
-	uint64_t lost_samples;   /**< sensor samples lost because nobody fetched them */
-	uint64_t busy_ns;        /**< CPU time accounted to tasks, all CPUs */
-	uint64_t idle_ns;        /**< idle time of all CPUs as the kernel counts it */
-	uint64_t irq_ns;         /**< irq and softirq, where the kernel keeps them apart */
-	uint64_t steal_ns;       /**< taken by the hypervisor */
-	uint64_t wall_ns;        /**< elapsed time times online CPUs */
-	uint32_t usage_flags;    /**< enum watt_usage_batch_flag of the last sweep */
+	/** Checks made that a cgroup, container, pod, unit, user, tracked set or process is the sum
+	 *  of its members, per domain. */
+	uint64_t sum_checks;
+	uint64_t sum_failures;  /**< and failed: anything but 0 is a bug */
+	uint64_t sweeps;        /**< usage sweeps */
+	uint64_t sweep_cost_ns; /**< time in them */
+	uint64_t lost_records;  /**< usage records lost */
+	uint64_t unseen_cpu_ns; /**< CPU time of tasks that died unseen, estimated */
+	uint64_t late_cpu_ns;   /**< CPU time that arrived after its slice had to go */
+	uint64_t missed_reads;  /**< sensor reads skipped because their time had passed */
+	uint64_t lost_samples;  /**< sensor samples lost because nobody fetched them */
+	uint64_t busy_ns;       /**< CPU time accounted to tasks, all CPUs */
+	uint64_t idle_ns;       /**< idle time of all CPUs as the kernel counts it */
+	uint64_t irq_ns;        /**< irq and softirq, where the kernel keeps them apart */
+	uint64_t steal_ns;      /**< taken by the hypervisor */
+	uint64_t wall_ns;       /**< elapsed time times online CPUs */
+	uint32_t usage_flags;   /**< enum watt_usage_batch_flag of the last sweep */
 	/** busy + idle + irq + steal against wall, in 1e-6: how much of the CPUs' time is accounted
 	 *  for, the tasks' by their own counts. 0: not known yet. */
 	uint32_t coverage_ppm;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/member.h"
 #include "base/util.h"
 
 int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
@@ -33,6 +34,7 @@ static uint64_t name_hash(enum watt_entity_kind kind, const char *text)
 
 static void account_free(struct watt_account *account)
 {
+	watt_members_free(account);
 	watt_name_unref(account->name);
 	watt_name_unref(account->title);
 	watt_name_unref(account->cgroup);
@@ -44,6 +46,9 @@ void watt_accounts_done(struct watt_accounts *accounts)
 {
 	size_t i;
 
+	/* members know their sums */
+	for (i = 0; i < accounts->n; i++)
+		watt_members_free(accounts->list[i]);
 	for (i = 0; i < accounts->n; i++)
 		account_free(accounts->list[i]);
 	free(accounts->list);
@@ -54,20 +59,27 @@ void watt_accounts_done(struct watt_accounts *accounts)
 /* Room for other so many domains: one piece of memory for what it holds of them. */
 static int resize(struct watt_account *account, size_t n, size_t cap)
 {
-	watt_i128 *numbers = calloc(3 * cap + 1, sizeof(*numbers));
+	bool is_sum = watt_entity_kind_is_sum(account->kind);
+	watt_i128 *numbers = calloc((is_sum ? 4 : 3) * cap + 1, sizeof(*numbers));
+	watt_i128 *third = numbers + 2 * cap;
 
 	if (!numbers)
 		return -ENOMEM;
 	if (n) {
 		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
 		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
-		memcpy(numbers + 2 * cap, account->carry, n * sizeof(*account->carry));
+		if (is_sum)
+			memcpy(third, account->retired_nj, n * sizeof(*account->retired_nj));
+		else
+			memcpy(third, account->carry, n * sizeof(*account->carry));
 	}
 	free(account->energy_nj);
 	account->energy_nj = numbers;
 	account->base_nj = numbers + cap;
-	account->carry = (int64_t *)(numbers + 2 * cap);
-	return 0;
+	account->retired_nj = is_sum ? third : NULL;
+	account->check_nj = is_sum ? third + cap : NULL;
+	account->carry = is_sum ? NULL : (int64_t *)third;
+	return watt_members_resize(account, n, cap);
 }
 
 int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains)
@@ -94,6 +106,8 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 	if (name_take &&
 	    watt_grow((void **)&accounts->list, &accounts->cap, accounts->n, sizeof(account)) == 0)
 		account = calloc(1, sizeof(*account));
+	if (account)
+		account->kind = kind;
 	if (account && resize(account, 0, accounts->cap_domains) < 0) {
 		free(account);
 		account = NULL;
@@ -103,7 +117,6 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 		return NULL;
 	}
 	account->id = accounts->next_id++;
-	account->kind = kind;
 	account->name = name_take;
 	account->is_alive = true;
 	accounts->list[accounts->n++] = account;
@@ -165,6 +178,15 @@ void watt_account_merge(const struct watt_accounts *accounts, struct watt_accoun
 	to->cpu_ns += from->cpu_ns;
 	to->base_cpu_ns += from->base_cpu_ns;
 	to->count += from->count;
+}
+
+void watt_account_retire(const struct watt_accounts *accounts, struct watt_account *sum,
+			 const watt_i128 *energy_nj)
+{
+	size_t i;
+
+	for (i = 0; i < accounts->n_domains; i++)
+		sum->retired_nj[i] += energy_nj[i];
 }
 
 void watt_account_link(const struct watt_accounts *accounts, struct watt_account *part,
@@ -244,4 +266,10 @@ bool watt_entity_kind_is_leaf(enum watt_entity_kind kind)
 	default:
 		return false;
 	}
+}
+
+bool watt_entity_kind_is_sum(enum watt_entity_kind kind)
+{
+	return !watt_entity_kind_is_leaf(kind) && kind != WATT_ENTITY_IDLE &&
+	       kind != WATT_ENTITY_UNATTRIBUTED;
 }

@@ -18,12 +18,15 @@
 
 #define WATT_ACCOUNT_UPS 3
 
+struct watt_member;
+
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
 	uint64_t id;
 	enum watt_entity_kind kind;
 	uint32_t count; /* processes in it so far */
-	uint32_t users; /* processes and slices that point here: it can't go while above 0 */
+	uint32_t users; /* members, processes and slices that point here: it can't go while above 0 */
+	uint32_t inside; /* of a sum: processes that are in it now */
 	bool is_alive;
 	bool was_shown; /* a snapshot had it */
 	uint64_t parent_id;
@@ -36,9 +39,12 @@ struct watt_account {
 	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
 	uint64_t ahead_cpu_ns;
-	watt_i128 *energy_nj; /* per domain */
-	watt_i128 *base_nj;   /* at the last snapshot */
-	int64_t *carry;       /* of watt_share */
+	struct watt_member *members; /* owned; of a process, and of what else is in sums */
+	watt_i128 *energy_nj;        /* per domain */
+	watt_i128 *base_nj;          /* at the last snapshot */
+	watt_i128 *retired_nj;       /* of a sum: what parts had that are no more; else NULL */
+	watt_i128 *check_nj;         /* of a sum: scratch of the check; else NULL */
+	int64_t *carry;              /* of watt_share; NULL of a sum */
 };
 
 struct watt_accounts {
@@ -69,6 +75,9 @@ struct watt_account *watt_accounts_find_next(const struct watt_account *account)
 /* Adds all that `from` has, in the window too. */
 void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
 			const struct watt_account *from);
+/* A part of a sum is no more: what it had stays in it. */
+void watt_account_retire(const struct watt_accounts *accounts, struct watt_account *sum,
+			 const watt_i128 *energy_nj);
 /* Makes `sum` contain `part` from now on and from its beginning. */
 void watt_account_link(const struct watt_accounts *accounts, struct watt_account *part,
 		       struct watt_account *sum);
@@ -85,6 +94,16 @@ void watt_accounts_rebase(struct watt_accounts *accounts);
 
 /* Whether the kind divides energy, rather than summing it again. */
 bool watt_entity_kind_is_leaf(enum watt_entity_kind kind);
+/* Whether it is the sum of others. */
+bool watt_entity_kind_is_sum(enum watt_entity_kind kind);
+
+/* What was used before now: base_nj of it before the window. */
+static inline void watt_account_add_old(struct watt_account *account, size_t domain,
+					watt_i128 energy_nj, watt_i128 base_nj)
+{
+	account->energy_nj[domain] += energy_nj;
+	account->base_nj[domain] += base_nj;
+}
 
 static inline void watt_account_add_energy(struct watt_account *account, size_t domain,
 					   int64_t energy_nj)

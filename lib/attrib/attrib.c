@@ -257,6 +257,7 @@ static bool track_children(struct watt_attrib *at, struct watt_account *tracked)
 			continue;
 		process->tracked = tracked;
 		tracked->users++;
+		tracked->inside++;
 		tracked->count++;
 		any = true;
 	}
@@ -273,6 +274,7 @@ int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity
 	/* A child of ours was adopted as if it were an orphan of the set before: it begins its own. */
 	if (process->tracked && process->is_adopted) {
 		process->tracked->users--;
+		process->tracked->inside--;
 		process->tracked = NULL;
 	}
 	process->is_adopted = false;
@@ -284,6 +286,7 @@ int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity
 		return -ENOMEM;
 	process->tracked = tracked;
 	tracked->users++;
+	tracked->inside++;
 	tracked->count = 1;
 	if (at->self_pid && process->parent_pid == at->self_pid)
 		at->adopt_into = tracked;

@@ -74,6 +74,7 @@ static int fold_processes(struct watt_attrib *at, bool shown)
 			break;
 		}
 		watt_account_merge(&at->accounts, exited, process);
+		watt_members_retire(&at->accounts, process);
 		process->count = 0;
 	}
 	watt_accounts_sweep(&at->accounts, is_folded); /* also what was merged before an error */
@@ -107,7 +108,7 @@ static struct watt_account *get_gone(struct watt_attrib *at, enum watt_entity_ki
 static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 {
 	struct watt_account *gone = find_gone(at, kind);
-	size_t i, n = at->accounts.n;
+	size_t i, n = at->accounts.n, u;
 	int r = 0;
 
 	if (at->accounts.n_of_kind[kind] <= MAX_GROUPS)
@@ -125,6 +126,9 @@ static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 		if (kind == WATT_ENTITY_CGROUP)
 			watt_groups_drop_cgroup(at, group);
 		watt_account_merge(&at->accounts, gone, group);
+		watt_account_retire(&at->accounts, gone, group->energy_nj);
+		for (u = 0; u < WATT_ACCOUNT_UPS && group->up[u]; u++)
+			watt_account_retire(&at->accounts, group->up[u], group->energy_nj);
 		group->count = 0;
 		group->is_alive = false;
 	}
@@ -146,7 +150,7 @@ static void update_groups(struct watt_attrib *at)
 
 		if (account->kind != WATT_ENTITY_CGROUP && account->kind != WATT_ENTITY_TRACKED)
 			continue;
-		account->is_alive = account->users > 0;
+		account->is_alive = account->inside > 0;
 		for (u = 0; account->is_alive && u < WATT_ACCOUNT_UPS && account->up[u]; u++)
 			account->up[u]->is_alive = true;
 	}

@@ -12,6 +12,17 @@
 
 #include "base/util.h"
 
+/* Interrupts are the kernel's. */
+static struct watt_member *add_kernel_member(struct watt_attrib *at, struct watt_account *account)
+{
+	account->parent_id = at->kernel->id;
+	return watt_member_get(&at->accounts, account,
+			       (struct watt_account *const[]){
+				       [WATT_MEMBER_OWNER] = at->kernel,
+				       [WATT_MEMBER_TRACKED] = NULL,
+			       });
+}
+
 int watt_groups_init(struct watt_attrib *at)
 {
 	int r;
@@ -31,9 +42,7 @@ int watt_groups_init(struct watt_attrib *at)
 	at->kernel = watt_accounts_add(&at->accounts, WATT_ENTITY_KERNEL, watt_name_new("kernel"));
 	if (!at->idle || !at->unattributed || !at->irq || !at->softirq || !at->kernel)
 		return -ENOMEM;
-	watt_account_link(&at->accounts, at->irq, at->kernel);
-	watt_account_link(&at->accounts, at->softirq, at->kernel);
-	return 0;
+	return add_kernel_member(at, at->irq) && add_kernel_member(at, at->softirq) ? 0 : -ENOMEM;
 }
 
 static void free_nodes(struct watt_htab *table)

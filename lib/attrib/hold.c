@@ -61,7 +61,7 @@ static void count_ahead(struct watt_account *account, uint64_t cpu_ns)
 
 void watt_hold_count_ahead(struct watt_attrib *at)
 {
-	size_t i, u;
+	size_t i, u, s;
 
 	for (i = 0; at->hold_ns && i < at->slices.n; i++) {
 		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
@@ -71,10 +71,9 @@ void watt_hold_count_ahead(struct watt_attrib *at)
 		for (u = 0; slice->t0_ns >= at->hold_ns && u < uses->n; u++) {
 			const struct watt_use *use = &uses->list[u];
 
-			count_ahead(use->actor.self, use->amount);
-			count_ahead(use->actor.cgroup, use->amount);
-			count_ahead(use->actor.owner, use->amount);
-			count_ahead(use->actor.tracked, use->amount);
+			count_ahead(use->actor->self, use->amount);
+			for (s = 0; s < WATT_MEMBER_SUMS; s++)
+				count_ahead(use->actor->sums[s], use->amount);
 		}
 	}
 }

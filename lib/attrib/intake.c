@@ -137,12 +137,15 @@ static void set_sum(struct watt_account **sum, struct watt_account *to)
 
 	if (*sum == to)
 		return;
-	if (*sum)
+	if (*sum) {
 		(*sum)->users--;
+		(*sum)->inside--;
+	}
 	*sum = to;
 	if (!to)
 		return;
 	to->users++;
+	to->inside++;
 	to->count++;
 	for (i = 0; i < WATT_ACCOUNT_UPS && to->up[i]; i++)
 		to->up[i]->count++;
@@ -176,7 +179,6 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 		    uint32_t cpu, uint64_t cpu_ns)
 {
 	struct watt_use use = { .amount = cpu_ns, .place = slot_of(at, cpu) };
-	const struct watt_actor *actor = &use.actor;
 	uint32_t index = process->slice_seq == slice->seq ? process->slice_use : 0;
 	int r;
 
@@ -186,8 +188,14 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	if (r < 0)
 		return r;
 	update_sums(at, process);
-	use.actor = (struct watt_actor){ process->account, process->cgroup, process->owner,
-					 process->tracked };
+	use.actor = watt_member_get(&at->accounts, process->account,
+				    (struct watt_account *const[]){
+					    [WATT_MEMBER_CGROUP] = process->cgroup,
+					    [WATT_MEMBER_OWNER] = process->owner,
+					    [WATT_MEMBER_TRACKED] = process->tracked,
+				    });
+	if (!use.actor)
+		return -ENOMEM;
 	r = watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, &index);
 	if (r < 0)
 		return r;
@@ -195,13 +203,7 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 		process->slice_seq = slice->seq;
 		process->slice_use = index;
 	}
-	watt_account_add_cpu(actor->self, cpu_ns);
-	if (actor->cgroup)
-		watt_account_add_cpu(actor->cgroup, cpu_ns);
-	if (actor->owner)
-		watt_account_add_cpu(actor->owner, cpu_ns);
-	if (actor->tracked)
-		watt_account_add_cpu(actor->tracked, cpu_ns);
+	watt_member_add_cpu(use.actor, cpu_ns);
 	at->quality.busy_ns += cpu_ns;
 	return 0;
 }
@@ -426,15 +428,15 @@ static void take_online(const struct watt_attrib *at, struct watt_slice *slice,
 }
 
 /* Interrupts are nobody's: they are actors of their own. */
-static int add_kernel_time(struct watt_slice *slice, struct watt_account *account, uint32_t slot,
+static int add_kernel_time(struct watt_slice *slice, struct watt_member *member, uint32_t slot,
 			   uint64_t now_ns, uint64_t was_ns, uint32_t *use_index)
 {
-	struct watt_use use = { .actor.self = account, .place = slot };
+	struct watt_use use = { .actor = member, .place = slot };
 
 	if (now_ns <= was_ns)
 		return 0;
 	use.amount = now_ns - was_ns;
-	watt_account_add_cpu(account, use.amount);
+	watt_member_add_cpu(member, use.amount);
 	return watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, use_index);
 }
 
@@ -453,10 +455,10 @@ static int take_irq(struct watt_attrib *at, struct watt_slice *slice,
 
 		if (!now->online || !was->online)
 			continue;
-		r = add_kernel_time(slice, at->softirq, slot, now->softirq_ns, was->softirq_ns,
-				    &softirq_use);
+		r = add_kernel_time(slice, at->softirq->members, slot, now->softirq_ns,
+				    was->softirq_ns, &softirq_use);
 		if (r == 0)
-			r = add_kernel_time(slice, at->irq, slot, now->irq_ns, was->irq_ns,
+			r = add_kernel_time(slice, at->irq->members, slot, now->irq_ns, was->irq_ns,
 					    &irq_use);
 	}
 	return r;

@@ -260,7 +260,7 @@ static int make_shares(struct watt_attrib *at, struct watt_key_slice *view, size
 			return r;
 		at->shares[n] =
 			(struct watt_share){ .weight = part.weight,
-					     .carry = &part.use->actor.self->carry[domain] };
+					     .carry = &part.use->actor->self->carry[domain] };
 		view->parts[i] = view->parts[n];
 		view->parts[n++] = part;
 	}
@@ -274,18 +274,11 @@ static int64_t give_shares(struct watt_attrib *at, struct watt_key_slice *view, 
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const struct watt_actor *actor = &view->parts[i].use->actor;
 		int64_t amount_nj = at->shares[i].amount;
 
 		given_nj += amount_nj;
 		view->parts[i].share_nj = amount_nj;
-		watt_account_add_energy(actor->self, domain, amount_nj);
-		if (actor->cgroup)
-			watt_account_add_energy(actor->cgroup, domain, amount_nj);
-		if (actor->owner)
-			watt_account_add_energy(actor->owner, domain, amount_nj);
-		if (actor->tracked)
-			watt_account_add_energy(actor->tracked, domain, amount_nj);
+		watt_member_add_energy(view->parts[i].use->actor, domain, amount_nj);
 	}
 	return given_nj;
 }

@@ -17,26 +17,12 @@ struct watt_slice *watt_slices_get(const struct watt_slices *slices, size_t i)
 	return slices->ring[(slices->head + i) & (slices->cap - 1)];
 }
 
-static void hold(struct watt_account *account, int by)
-{
-	if (account)
-		account->users += (uint32_t)by;
-}
-
-static void hold_actor(const struct watt_actor *actor, int by)
-{
-	hold(actor->self, by);
-	hold(actor->cgroup, by);
-	hold(actor->owner, by);
-	hold(actor->tracked, by);
-}
-
 static void uses_done(struct watt_uses *uses)
 {
 	size_t i;
 
 	for (i = 0; i < uses->n; i++)
-		hold_actor(&uses->list[i].actor, -1);
+		uses->list[i].actor->self->users--;
 	free(uses->list);
 	free(uses->first);
 }
@@ -134,12 +120,6 @@ int watt_slice_open(struct watt_slice *slice, enum watt_activity_kind kind, uint
 	return 0;
 }
 
-static bool is_same_actor(const struct watt_actor *a, const struct watt_actor *b)
-{
-	return a->self == b->self && a->cgroup == b->cgroup && a->owner == b->owner &&
-	       a->tracked == b->tracked;
-}
-
 int watt_slice_add_use(struct watt_slice *slice, enum watt_activity_kind kind,
 		       const struct watt_use *use, uint32_t *use_index)
 {
@@ -151,7 +131,7 @@ int watt_slice_add_use(struct watt_slice *slice, enum watt_activity_kind kind,
 	for (i = *use_index; i; i = uses->list[i - 1].next) {
 		struct watt_use *found = &uses->list[i - 1];
 
-		if (found->place != use->place || !is_same_actor(&found->actor, &use->actor))
+		if (found->place != use->place || found->actor != use->actor)
 			continue;
 		found->amount += WATT_MIN(use->amount, UINT64_MAX - found->amount);
 		return 0;
@@ -159,7 +139,7 @@ int watt_slice_add_use(struct watt_slice *slice, enum watt_activity_kind kind,
 	r = watt_grow((void **)&uses->list, &uses->cap, uses->n, sizeof(*use));
 	if (r < 0)
 		return r;
-	hold_actor(&use->actor, 1);
+	use->actor->self->users++;
 	added = &uses->list[uses->n];
 	*added = *use;
 	added->next = *use_index;

@@ -10,20 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attrib/account.h"
+#include "attrib/member.h"
 #include "base/activity.h"
-
-/* Who does something, and the sums that it counts for at that time. */
-struct watt_actor {
-	struct watt_account *self;
-	struct watt_account *cgroup;  /* NULL: not known */
-	struct watt_account *owner;   /* user or kernel; NULL: not known */
-	struct watt_account *tracked; /* NULL: none */
-};
 
 /* What one actor did at one place: an amount of one kind of activity. */
 struct watt_use {
-	struct watt_actor actor;
+	struct watt_member *actor; /* its account can't go before the slice does */
 	uint64_t amount;
 	uint32_t place;
 	uint32_t next;          /* next use of the same actor in this slice, plus 1 */

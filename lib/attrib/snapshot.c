@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "attrib/state.h"
+#include "base/cleanup.h"
 
 #define N_KINDS (WATT_ENTITY_POD + 1)
 
@@ -201,6 +202,20 @@ static void rebase_ledger(struct watt_ledger *ledger)
 	ledger->base_shared_idle_nj = ledger->shared_idle_nj;
 }
 
+/* And each sum is the sum of its members. */
+static int check_sums(struct watt_attrib *at)
+{
+	_cleanup_free_ watt_i128 *scratch_nj = calloc(at->tree.n_domains + 1, sizeof(*scratch_nj));
+	struct watt_sum_checks checks;
+
+	if (!scratch_nj)
+		return -ENOMEM;
+	checks = watt_members_check(&at->accounts, scratch_nj);
+	at->quality.sum_checks += checks.made;
+	at->quality.sum_failures += checks.failed;
+	return 0;
+}
+
 /* Whether int64 nJ hold the window: all domains together, as no row has more than that. */
 static bool is_window_in_range(const struct watt_attrib *at)
 {
@@ -309,6 +324,9 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 		return r;
 	watt_groups_spread_names(at);
 	check_conservation(at);
+	r = check_sums(at);
+	if (r < 0)
+		return r;
 	watt_hold_count_ahead(at);
 	if (!is_window_in_range(at)) {
 		begin_window(at, t_ns);

@@ -280,6 +280,8 @@ static void add_quality(struct watt_json *doc, const struct watt_quality *qualit
 
 	watt_json_int(doc, obj, "checks", (int64_t)quality->checks);
 	watt_json_int(doc, obj, "check_failures", (int64_t)quality->check_failures);
+	watt_json_int(doc, obj, "sum_checks", (int64_t)quality->sum_checks);
+	watt_json_int(doc, obj, "sum_failures", (int64_t)quality->sum_failures);
 	watt_json_int(doc, obj, "sweeps", (int64_t)quality->sweeps);
 	watt_json_time(doc, obj, "sweep_cost_s", quality->sweep_cost_ns);
 	watt_json_int(doc, obj, "lost_records", (int64_t)quality->lost_records);

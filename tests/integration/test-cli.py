@@ -241,6 +241,7 @@ def check_conservation(document):
         everybody = sum(nj(row['energy']) for row in rows)
         true(mine <= everybody, f'all of kind {kind} used {mine} of {everybody} nJ')
     equal(document['quality']['check_failures'], 0, 'failed checks')
+    equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
 
 
 def test_top_json_is_conserved():

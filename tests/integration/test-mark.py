@@ -243,6 +243,7 @@ while time.monotonic() < end:
     document, _ = measure(sys.executable, '-c', script)
     equal(document['runs'][0]['phases'], [], 'phases of nonsense')
     equal(document['quality']['check_failures'], 0, 'failed conservation checks')
+    equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
 
 
 def test_mistakes():

@@ -95,6 +95,7 @@ def check_windows(snapshots):
             equal(sum(one['window_nj'] for one in known), nj(domain['energy']),
                   f"windows of {domain['path']}")
     equal(snapshots[-1]['quality']['check_failures'], 0, 'failed conservation checks')
+    equal(snapshots[-1]['quality']['sum_failures'], 0, 'failed checks of sums')
 
 
 def test_for_some_time():

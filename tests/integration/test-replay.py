@@ -94,6 +94,7 @@ def first_difference(recording):
 
 def check_conserved(document):
     equal(document['quality']['check_failures'], 0, 'failed checks')
+    equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
     for i, domain in enumerate(document['domains']):
         rows = [row for row in document['rows'] if row['is_in_sum']]
         equal(sum(row['domain_window_nj'][i] for row in rows), domain['window_nj'] or 0,

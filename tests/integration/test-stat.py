@@ -31,6 +31,7 @@ def needs_deaths(document):
 def check_sums(document):
     """What holds in every report, whatever was measured."""
     equal(document['quality']['check_failures'], 0, 'failed conservation checks')
+    equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
     for one in document['runs']:
         parts = [domain for domain in one['domains']
                  if domain['is_partition'] and domain['energy_nj'] is not None]

@@ -428,6 +428,7 @@ static void check(struct world *w)
 
 	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, w->t_ns, 1, NULL, &quality, &snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(snap)->sum_failures, 0);
 	assert_true(watt_snapshot_get_quality(snap)->checks > 0);
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
 		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);

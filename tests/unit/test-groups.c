@@ -83,6 +83,7 @@ static void end_slice(struct bench *b)
 	watt_snapshot_unref(b->snap);
 	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ns, 0, NULL, &quality, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	b->n = 0;
 }
 

@@ -97,6 +97,7 @@ static void take(struct bench *b, uint64_t t_ms)
 	assert_int_equal(
 		watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, "phase", &quality, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	assert_string_equal(watt_snapshot_get_phase(b->snap), "phase");
 }
 

@@ -95,6 +95,7 @@ static void snapshot(struct bench *b, uint64_t t_ms)
 	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
 			 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 }
 
 static const struct watt_row *find(struct bench *b, enum watt_entity_kind kind, uint32_t pid)

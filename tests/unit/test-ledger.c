@@ -137,6 +137,7 @@ static const struct watt_domain_state *state_of(struct bench *b, uint64_t t_ms, 
 	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
 			 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	return watt_snapshot_get_domain_state(b->snap, domain);
 }
 
@@ -324,7 +325,7 @@ static int learner_weigh(void *state, const struct watt_key_slice *slice)
 		return -EAGAIN;
 	for (i = 0; i < slice->n_parts; i++) {
 		struct watt_part *part = &slice->parts[i];
-		bool is_first = part->use->actor.self->name->text[0] == 'a';
+		bool is_first = part->use->actor->self->name->text[0] == 'a';
 
 		assert_int_equal(part->kind, WATT_ACTIVITY_CPU_TIME);
 		part->weight = part->use->amount * (is_first ? 4 : 1);

@@ -444,6 +444,7 @@ static void check_conserved(const struct watt_snapshot *snap)
 	size_t d, i;
 
 	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(snap)->sum_failures, 0);
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
 		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
 		int64_t total_nj = 0, window_nj = 0;

@@ -119,6 +119,7 @@ static void check_snapshot(const struct watt_snapshot *last, const struct watt_s
 	size_t n_rows = watt_snapshot_get_row_count(snap), d, i;
 
 	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(snap)->sum_failures, 0);
 	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
 		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
 		int64_t all_nj = watt_energy_to_nj(s->idle) + watt_energy_to_nj(s->unattributed);
@@ -227,6 +228,7 @@ static void test_snapshots_at_times(void **state)
 		}
 		assert_null(watt_snapshot_get_phase(snap));
 		assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+		assert_int_equal(watt_snapshot_get_quality(snap)->sum_failures, 0);
 		snap = watt_snapshot_unref(snap);
 	}
 	watt_session_close(ses);

@@ -167,6 +167,7 @@ static void check(const struct machine *m, int64_t used_j)
 
 	assert_true(quality->checks > 0);
 	assert_int_equal(quality->check_failures, 0);
+	assert_int_equal(quality->sum_failures, 0);
 	for (d = 0; d < N_CHANNELS; d++) {
 		const struct watt_domain_state *state = watt_snapshot_get_domain_state(m->snap, d);
 
