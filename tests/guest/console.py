@@ -37,6 +37,16 @@ ALLOWED = (
 STALE_CODE = re.compile(r'\bint3: 0000 \[#1\]')
 
 
+# What a CPU that the host stops looks like from inside.
+STOPPED = re.compile(r'blocked for more than|\brcu\b|\brcu:|soft lockup|hard LOCKUP|workqueue lockup|'
+                     r'[Cc]all [Tt]race:')
+
+
+def is_hosts(lines):
+    """Whether the kernel complains of nothing but CPUs that stood still."""
+    return all(STOPPED.search(line) for line in complaints(lines))
+
+
 def is_emulators(lines):
     """Whether the emulator made the kernel die, and not what ran on it."""
     return any(STALE_CODE.search(line) for line in lines)

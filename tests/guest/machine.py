@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine that a guest believes to run on, by QEMU's emulation; boots it and watches."""
+import glob
 import os
 import select
 import subprocess
@@ -35,6 +36,9 @@ DEBUG_FACTOR = 4  # they are slow: every limit is so many times as long
 PATIENCE = 3  # and so many times as long again: the host may have three times more to do than CPUs
 BOOT_S = 240
 GRACE_S = 30
+# A guest that gets less of the CPU time that it wants proves nothing by what it fails in. On two
+# quiet CPUs four busy ones of a guest get half.
+STARVED = 0.35
 
 
 # The emulator ends with who started it, however that ends.
@@ -87,9 +91,31 @@ class Boot:
         self.timeouts_s = timeouts_s
         self.factor = factor
         self.why = None  # what went wrong with the guest as a whole
+        self.ran_ns, self.waited_ns = 1, 0  # its threads, for a CPU to run on
+        self.looked_s = 0
         self.echo = echo
         with open(log, 'w', encoding='utf-8', errors='replace') as self.log:
             self.watch(argv)
+
+    def look(self, pid):
+        """How the host's scheduler treats it, once a second."""
+        if time.monotonic() - self.looked_s < 1:
+            return
+        self.looked_s = time.monotonic()
+        times = []
+        for name in glob.glob(f'/proc/{pid}/task/*/schedstat'):
+            try:
+                with open(name, encoding='ascii') as file:
+                    times.append([int(part) for part in file.read().split()[:2]])
+            except OSError:
+                pass  # it has ended
+        if sum(ran for ran, _ in times) >= self.ran_ns:
+            self.ran_ns = sum(ran for ran, _ in times)
+            self.waited_ns = sum(waited for _, waited in times)
+
+    def is_starved(self):
+        """Whether others kept it from running for most of the time that it wanted to."""
+        return self.ran_ns < STARVED * (self.ran_ns + self.waited_ns)
 
     def limit_s(self):
         if not self.relay.is_up:
@@ -108,17 +134,21 @@ class Boot:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT) as qemu:
             try:
-                self.read(qemu.stdout)
+                self.read(qemu.stdout, qemu.pid)
             finally:
                 qemu.kill()
         if not self.relay.is_done and not self.why:
             self.why = 'the guest ended before its tests did'
 
-    def read(self, pipe):
+    def read(self, pipe, pid):
         rest = b''
         deadline = time.monotonic() + self.limit_s()
         while True:
-            if not select.select([pipe], [], [], max(0, deadline - time.monotonic()))[0]:
+            self.look(pid)
+            left_s = max(0, deadline - time.monotonic())
+            if not select.select([pipe], [], [], min(left_s, 1))[0]:
+                if left_s > 1:
+                    continue
                 self.why = self.what_hangs()
                 return
             data = os.read(pipe.fileno(), 65536)
