@@ -16,6 +16,7 @@
 #include "output.h"
 #include "policy.h"
 #include "recorded.h"
+#include "sink_file.h"
 #include "status.h"
 #include "xalloc.h"
 
@@ -137,15 +138,6 @@ static int take_all(struct request *request, int argc, char **argv)
 
 /* ---- the run ---- */
 
-static int write_bytes(void *data, const void *bytes, size_t n)
-{
-	FILE *file = data;
-
-	if (fwrite(bytes, 1, n, file) == n)
-		return 0;
-	return errno ? -errno : -EIO;
-}
-
 static const struct watt_sink_option *find_option(const struct watt_sink_info *info,
 						  const char *name)
 {
@@ -212,16 +204,10 @@ static int tell(struct watt_sink *sink, const struct request *request,
 static int write_all(const struct request *request, const struct recorded *recorded,
 		     struct output *output)
 {
-	struct watt_sink_opts opts = { .sz = sizeof(opts),
-				       .write = write_bytes,
-				       .write_data = output->file,
-				       .log = message_log };
 	struct watt_sink *sink = NULL;
 	int r;
 
-	r = watt_sink_open(request->format->name, &opts, &sink);
-	if (r < 0)
-		message_error("cannot write %s: %s", request->format->name, strerror(-r));
+	r = sink_file_open(request->format->name, output->file, &sink);
 	if (r == 0)
 		r = choose_all(sink, request);
 	if (r == 0)

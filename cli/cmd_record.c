@@ -21,6 +21,7 @@
 #include "options.h"
 #include "page.h"
 #include "policy.h"
+#include "sink_file.h"
 #include "record_report.h"
 #include "record_run.h"
 #include "status.h"
@@ -192,25 +193,18 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 struct view_of_run {
 	struct watt_session *ses;
 	struct record_run run;
-	bool has_line; /* there is a line on the terminal that changes */
+	struct watt_sink *sink; /* of --json; NULL: none */
+	bool has_line;          /* there is a line on the terminal that changes */
 };
 
-static int print_json(void *data, const struct watt_snapshot *snap)
+static int put_snapshot(void *data, struct watt_snapshot *snap)
 {
-	auto_free char *text = NULL;
+	struct view_of_run *view = data;
 	int r;
 
-	r = watt_snapshot_to_json(snap, 0, &text);
-	if (r < 0) {
-		message_error("no JSON: %s", options_json_error(r));
-		return r;
-	}
-	if (puts(text) != EOF && fflush(stdout) != EOF)
-		return 0;
-	r = -errno;
-	if (r != -EPIPE)
-		message_error("cannot write the output: %s", strerror(-r));
-	clearerr(stdout); /* it is said; and a reader that went is no failure */
+	r = sink_file_put(view->sink, stdout, snap);
+	if (r < 0)
+		clearerr(stdout); /* it is said; and a reader that went is no failure */
 	return r;
 }
 
@@ -329,14 +323,18 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 		.events = *events,
 		.argv = argv,
 		.limit_ns = opts->limit_ns,
-		.take = opts->common.is_json ? print_json : NULL,
+		.take = opts->common.is_json ? put_snapshot : NULL,
 		.show = wants_progress(opts, argv) ? show_progress : NULL,
 		.data = &view,
 	};
-	int r, status;
+	int r = 0, status;
 
 	setup.events.wants_marks = true;
-	r = record_run(&setup, &view.run);
+	if (opts->common.is_json)
+		r = sink_file_open("snapshot", stdout, &view.sink);
+	if (r == 0)
+		r = record_run(&setup, &view.run);
+	watt_sink_close(view.sink);
 	if (r == -EPIPE)
 		forget_reader();
 	watt_session_get_record_stats(ses, &end.stats);

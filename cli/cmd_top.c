@@ -19,6 +19,7 @@
 #include "number.h"
 #include "options.h"
 #include "policy.h"
+#include "sink_file.h"
 #include "status.h"
 #include "text.h"
 #include "top_choice.h"
@@ -68,6 +69,7 @@ struct top {
 	struct events events;
 	struct top_model model;
 	struct top_screen *screen; /* NULL: plain or JSON */
+	struct watt_sink *sink;    /* of JSON; else NULL */
 	struct sparkline history;
 	struct watt_snapshot *snap; /* of the newest refresh */
 	struct watt_mark mark;      /* the newest; its label is the phase */
@@ -193,20 +195,6 @@ static void draw(struct top *top)
 		top_plain_print(&frame, stdout);
 }
 
-static int print_json(const struct top *top)
-{
-	auto_free char *text = NULL;
-	int r;
-
-	r = watt_snapshot_to_json(top->snap, 0, &text);
-	if (r < 0) {
-		message_error("no JSON: %s", options_json_error(r));
-		return r;
-	}
-	puts(text);
-	return fflush(stdout) == EOF ? -errno : 0;
-}
-
 static void remember_power(struct top *top)
 {
 	struct balance balance;
@@ -232,7 +220,7 @@ static int refresh_now(struct top *top)
 	view_init(&top->view, snap);
 	top->refreshes++;
 	if (top->opts->common.is_json)
-		return print_json(top);
+		return sink_file_put(top->sink, stdout, snap);
 	remember_power(top);
 	top_model_build(&top->model, &top->view);
 	errno = 0;
@@ -382,8 +370,11 @@ int cmd_top(int argc, char **argv)
 		message_error("cannot receive signals: %s", strerror(-r));
 	else
 		r = options_open_session(&opts.common, &top.ses);
+	if (r == 0 && opts.common.is_json)
+		r = sink_file_open("snapshot", stdout, &top.sink);
 	if (r == 0)
 		r = show(&top);
+	watt_sink_close(top.sink);
 	view_done(&top.view);
 	watt_snapshot_unref(top.snap);
 	watt_session_close(top.ses);

@@ -20,7 +20,7 @@ struct record_setup {
 	char *const *argv; /* the command; NULL: none */
 	uint64_t limit_ns; /* 0: none */
 	/* Called for each snapshot; a negative errno ends the recording. NULL: nobody cares. */
-	int (*take)(void *data, const struct watt_snapshot *snap);
+	int (*take)(void *data, struct watt_snapshot *snap);
 	/* Called about once a second, and for each mark. NULL: nobody cares. */
 	void (*show)(void *data);
 	void *data;

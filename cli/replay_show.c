@@ -9,12 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <wattribute/json.h>
-
 #include "balance.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
+#include "sink_file.h"
 #include "text.h"
 #include "top_frame.h"
 #include "top_plain.h"
@@ -53,20 +52,13 @@ void replay_show_begin(struct replay_show *show, const struct recorded *recorded
 
 /* ---- one window ---- */
 
-int replay_show_snapshot(struct replay_show *show, const struct watt_snapshot *snap)
+int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap)
 {
-	auto_free char *text = NULL;
-	int r;
+	int r = 0;
 
-	(void)show;
-	r = watt_snapshot_to_json(snap, 0, &text);
-	if (r < 0) {
-		message_error("no JSON: %s", options_json_error(r));
-		return r;
-	}
-	errno = 0;
-	puts(text);
-	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+	if (!show->sink)
+		r = sink_file_open("snapshot", stdout, &show->sink);
+	return r < 0 ? r : sink_file_put(show->sink, stdout, snap);
 }
 
 static void show_table(struct replay_show *show, const struct recorded *recorded,
@@ -204,6 +196,7 @@ void replay_show_done(struct replay_show *show)
 {
 	if (show->lines)
 		table_free(show->lines);
+	watt_sink_close(show->sink);
 	top_model_done(&show->model);
 }
 

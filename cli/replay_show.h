@@ -14,7 +14,8 @@ struct replay_show {
 	bool is_table; /* of entities, for each window; else a line each */
 	bool has_domains;
 	struct top_model model;
-	struct table *lines; /* NULL: none yet */
+	struct table *lines;    /* NULL: none yet */
+	struct watt_sink *sink; /* of JSON; NULL: none yet */
 };
 
 /* Says of what recording the numbers are. */
@@ -23,7 +24,7 @@ void replay_show_begin(struct replay_show *show, const struct recorded *recorded
 int replay_show_window(struct replay_show *show, const struct recorded *recorded,
 		       const struct watt_window *window);
 /* JSON of a snapshot, whatever its window. Errors as above. */
-int replay_show_snapshot(struct replay_show *show, const struct watt_snapshot *snap);
+int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap);
 /* Prints what was collected, and what is missing in the recording. */
 void replay_show_end(struct replay_show *show, const struct recorded *recorded);
 void replay_show_done(struct replay_show *show);

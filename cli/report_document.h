@@ -11,8 +11,6 @@
 
 /* By docs/schema/wattribute-report-1.json. A new reference. */
 json_t *report_document(const struct report *report);
-/* The comparison of a report with another; null where there is none. */
-json_t *report_document_comparison(const struct report *report);
 
 /* Sets a member; ends the program where memory is out. */
 void report_set(json_t *obj, const char *key, json_t *value);

@@ -39,11 +39,5 @@ void watt_series_add_energy(struct watt_series_energy *sum, const struct watt_se
 /* Mean power of energies per domain in a window, each domain by its own time; NAN: not known. */
 double watt_series_window_w(const struct watt_series *series,
 			    const struct watt_series_window *window, const int64_t *energy_nj);
-/* The least that an entity has in a series. *ret: its position. 0 or -ENOMEM. */
-int watt_series_entity_add(struct watt_series *series, enum watt_entity_kind kind, const char *name,
-			   size_t *ret);
-void watt_series_entity_done(struct watt_series_entity *entity);
-/* Sums those beyond `keep` of each kind into "others". 0 or -ENOMEM, and nothing was done. */
-int watt_series_fold(struct watt_series *series, size_t keep);
 
 #endif

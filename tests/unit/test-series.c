@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/view/series.c and series_fold.c, on windows that are made up here */
+/* lib/view/series.c, on windows that are made up here */
 #include "unit.h"
 
 #include <math.h>
