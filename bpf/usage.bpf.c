@@ -289,6 +289,16 @@ static __always_inline bool may_tell(__u32 tid)
 	return true;
 }
 
+/*
+ * It sleeps, as was told, with what was told. Or with less: it was running and told of as too far
+ * ahead, and there is nothing to say until its counter has caught up.
+ */
+static __always_inline bool is_told(const struct watt_bpf_seen *last, struct task_struct *task,
+				    bool is_running)
+{
+	return !is_running && !(last->told & 1) && task->se.sum_exec_runtime << 1 <= last->told;
+}
+
 /* false: it is not there for us. */
 static __always_inline bool visit_task(struct task_struct *task)
 {
@@ -311,7 +321,7 @@ static __always_inline bool visit_task(struct task_struct *task)
 		age = seen_age(last);
 		if (!age)
 			return true;
-		if (!sweep.is_full && !is_running && last->told == task->se.sum_exec_runtime << 1) {
+		if (!sweep.is_full && is_told(last, task, is_running)) {
 			if (age >= SEEN_REFRESH)
 				last->id = seen_id(tid);
 			return true;

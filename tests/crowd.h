@@ -28,7 +28,7 @@ struct crowd {
 	size_t n;
 	size_t n_tasks;
 	bool is_apart;
-	unsigned int seed;
+	uint64_t seed;
 };
 
 static inline unsigned int crowd_id_limit(void)
@@ -44,11 +44,11 @@ static inline unsigned int crowd_id_limit(void)
 }
 
 /* The next task gets a random id, or the next one that is free; any, if that is not permitted. */
-static inline void crowd_choose_id(int fd, unsigned int limit, unsigned int *seed)
+static inline void crowd_choose_id(int fd, unsigned int limit, uint64_t *seed)
 {
-	unsigned int id = (unsigned int)rand_r(seed) % (limit - CROWD_FIRST_ID) + CROWD_FIRST_ID;
-
-	dprintf(fd, "%u", id);
+	/* Its upper half is random enough; rand_r's numbers lie in heaps. */
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	dprintf(fd, "%u", (unsigned int)(*seed >> 33) % (limit - CROWD_FIRST_ID) + CROWD_FIRST_ID);
 }
 
 static inline void *crowd_sleep(void *data)
@@ -71,7 +71,8 @@ static inline void crowd_space_out(struct crowd *crowd)
 /* This process becomes n tasks; it says how many they are when all of them are there. */
 static inline void crowd_be(unsigned int n, bool is_apart, int said_fd)
 {
-	unsigned int seed = (unsigned int)getpid(), limit = crowd_id_limit(), made = 1;
+	unsigned int limit = crowd_id_limit(), made = 1;
+	uint64_t seed = (uint64_t)getpid() << 32;
 	int id_fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
 	pthread_attr_t attr;
 	pthread_t thread;
