@@ -86,7 +86,7 @@ static const struct watt_env env = { .sysfs = WATT_ROOT_INIT, .procfs = WATT_ROO
 static int set_up(void **state)
 {
 	struct watt_inquiry_opts opts = { .providers = providers,
-					  .deadline_ns = 50 * WATT_NSEC_PER_MSEC };
+					  .deadline_ns = 3600 * WATT_NSEC_PER_SEC };
 
 	memset(&stage, 0, sizeof(stage));
 	sem_init(&stage.entered, 0, 0);
@@ -146,7 +146,7 @@ static struct watt_inquiry_stats stats(void)
 /* Hours later, for whoever measures time. */
 static void tend_later(void)
 {
-	watt_inquiry_tend(inquiry, watt_now_ns() + WATT_NSEC_PER_SEC);
+	watt_inquiry_tend(inquiry, watt_now_ns() + 7200 * WATT_NSEC_PER_SEC);
 }
 
 static void test_all_are_answered(void **state)
@@ -185,7 +185,7 @@ static void test_one_hangs(void **state)
 	sem_wait(&stage.entered);
 	ask(1);
 	ask(2);
-	watt_inquiry_tend(inquiry, watt_now_ns()); /* too early, on a machine that isn't slow */
+	watt_inquiry_tend(inquiry, watt_now_ns()); /* too early */
 	tend_later();
 	assert_int_equal(stats().hung, 1);
 	assert_int_equal(next_answer() + next_answer(), 3);
