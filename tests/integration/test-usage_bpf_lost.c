@@ -45,6 +45,7 @@ static struct pair pair_open(enum watt_bpf_mode mode, enum rig_split split,
 	rig_sweep(pair.whole, true);
 	rig_mark(pair.small);
 	rig_mark(pair.whole);
+	pair.small->mark_ns = pair.whole->mark_ns;
 	assert_int_equal(pair.small->lost, 0);
 	return pair;
 }

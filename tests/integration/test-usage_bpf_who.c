@@ -404,14 +404,17 @@ static void test_many_tasks(void **state)
 		assert_int_equal(count_told(rig, &crowd), n);
 		assert_true(rig->batch.n_tasks >= n);
 	}
-	/* Once all have run up to where they sleep. */
-	for (int i = 0; i < 100 && (!i || count_told(rig, &crowd) >= n / 20); i++) {
+	/*
+	 * Once all have run up to where they sleep; but for those that are not remembered, the more
+	 * the smaller the machine.
+	 */
+	for (int i = 0; i < 100 && (!i || count_told(rig, &crowd) >= n / 5); i++) {
 		usleep(20000);
 		rig_sweep(rig, false);
 	}
-	if (count_told(rig, &crowd) >= n / 20)
+	if (count_told(rig, &crowd) >= n / 5)
 		fprintf(stderr, "%zu of %u are told of again\n", count_told(rig, &crowd), n);
-	assert_true(count_told(rig, &crowd) < n / 20);
+	assert_true(count_told(rig, &crowd) < n / 5);
 	kill_crowd(rig, &crowd);
 	assert_int_equal(rig->lost, 0);
 }

@@ -199,7 +199,7 @@ static void take_time(struct rig_task *task, const struct watt_usage *record)
 static void take_event(struct rig *rig, struct rig_task *task, const struct watt_usage *record)
 {
 	assert_true(record->kind <= WATT_USAGE_CGROUP);
-	task->n_events[record->kind]++;
+	task->n_events[record->kind] += record->t_ns >= rig->mark_ns;
 	switch (record->kind) {
 	case WATT_USAGE_TASK:
 		assert_false(task->is_freed);
@@ -264,6 +264,7 @@ void rig_sweep(struct rig *rig, bool is_full)
 
 void rig_mark(struct rig *rig)
 {
+	rig->mark_ns = watt_now_ns();
 	for (size_t i = 0; i < rig->n_slots; i++) {
 		struct rig_task *task = rig->tasks[i];
 

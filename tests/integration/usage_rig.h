@@ -36,7 +36,7 @@ struct rig {
 	enum watt_bpf_mode mode;
 	struct watt_usage_source *source;
 	struct watt_usage_batch batch; /* of the last sweep */
-	uint64_t lost;
+	uint64_t lost, mark_ns;
 	struct rig_task **tasks; /* hash table */
 	size_t n_tasks, n_slots;
 	struct rig_task **latest; /* by pid */
