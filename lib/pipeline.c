@@ -74,7 +74,7 @@ static int list_channels(struct watt_pipeline *p)
 	return 0;
 }
 
-/* Has the engine look for what goes and comes back in the quick sources. */
+/* Has the engine look for what comes to the sources that are in use, or would be. */
 static int watch_sources(struct watt_pipeline *p, const char *list,
 			 struct watt_power *const *sources, size_t n_sources)
 {
@@ -88,13 +88,12 @@ static int watch_sources(struct watt_pipeline *p, const char *list,
 		const struct watt_power_ops *ops = watt_power_registry[i];
 		uint64_t asked_period_ns = 0;
 
-		if (ops->flags & WATT_POWER_BLOCKING ||
-		    !watt_select_is_wanted(ops, list, is_covered))
+		if (!watt_select_is_wanted(ops, list, is_covered))
 			continue;
 		for (s = 0; s < n_sources; s++)
 			if (sources[s]->ops == ops)
 				asked_period_ns = sources[s]->asked_period_ns;
-		r = watt_engine_watch(p->engine, p->env, ops, asked_period_ns);
+		r = watt_engine_watch(p->engine, p->env, ops, asked_period_ns, true);
 	}
 	return r;
 }

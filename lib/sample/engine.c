@@ -430,6 +430,18 @@ static int add_origin(struct watt_engine *engine, const struct watt_power_ops *o
 	return 0;
 }
 
+static struct engine_reader *find_slow_reader(const struct watt_engine *engine,
+					      const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_readers; i++)
+		if (engine->readers[i]->is_blocking && engine->readers[i]->name == ops->name)
+			return engine->readers[i];
+	return NULL;
+}
+
+/* It is opened now, on its thread. */
 static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
 {
@@ -439,6 +451,30 @@ static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 	if (r == 0)
 		r = add_origin(engine, ops, asked_period_ns, reader);
 	return r < 0 ? r : watt_reader_start(reader->reader);
+}
+
+/* It was opened before, or tried: only what comes is of interest. */
+static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
+			const struct watt_power_ops *ops, uint64_t asked_period_ns)
+{
+	struct engine_reader *reader = find_slow_reader(engine, ops);
+	struct engine_origin *origin;
+	int r = 0;
+
+	if (!ops->rescan)
+		return 0;
+	if (reader)
+		watt_reader_set_env(reader->reader, env);
+	else
+		r = add_reader(engine, ops->name, true, false, env, &reader);
+	if (r == 0)
+		r = add_origin(engine, ops, asked_period_ns, reader);
+	if (r < 0)
+		return r;
+	origin = engine->origins[engine->n_origins - 1];
+	origin->is_open = true;
+	origin->next_ns = engine->opts.epoch_ns + LOOK_NS;
+	return 0;
 }
 
 static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
@@ -464,11 +500,16 @@ static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
 }
 
 int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
-		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
+		      const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried)
 {
-	int r = is_blocking(ops) ? watch_slow(engine, env, ops, asked_period_ns) :
-				   watch_quick(engine, env, ops, asked_period_ns);
+	int r;
 
+	if (!is_blocking(ops))
+		r = watch_quick(engine, env, ops, asked_period_ns);
+	else if (was_tried)
+		r = watch_opened(engine, env, ops, asked_period_ns);
+	else
+		r = watch_slow(engine, env, ops, asked_period_ns);
 	watt_engine_poll(engine, watt_now_ns());
 	return r;
 }
@@ -518,7 +559,7 @@ static uint64_t choose_pause_ns(const struct watt_engine *engine,
 
 	if (lookup->has_changed)
 		return 0;
-	if (is_blocking(origin->ops))
+	if (is_blocking(origin->ops) && !origin->ops->watched)
 		return SLOW_LOOK_NS;
 	if (is_any_gone(engine, origin->ops))
 		return WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * lookup->cost_ns);
@@ -598,7 +639,7 @@ void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
 		struct engine_origin *origin = engine->origins[i];
 
 		if (origin->lookup && now_ns >= origin->next_ns &&
-		    (is_blocking(origin->ops) || engine->is_started))
+		    (!origin->is_open || engine->is_started))
 			look(engine, origin);
 	}
 }

@@ -59,7 +59,7 @@ static void run_lookup(struct watt_reader *reader, struct watt_task *task)
 		break;
 	case WATT_LOOKUP_RESCAN:
 		/* what is wrong with the others was said when they were met first */
-		watt_reader_set_quiet(reader, lookup->n_known > 0);
+		watt_reader_set_quiet(reader, true);
 		lookup->error = lookup->ops->rescan(lookup->env, &known, &lookup->power);
 		watt_reader_set_quiet(reader, false);
 		break;

@@ -82,6 +82,12 @@ const struct watt_env *watt_reader_get_env(const struct watt_reader *reader)
 	return &reader->env;
 }
 
+void watt_reader_set_env(struct watt_reader *reader, const struct watt_env *env)
+{
+	reader->env = *env;
+	reader->env.log = (struct watt_log){ say, reader };
+}
+
 void watt_reader_set_quiet(struct watt_reader *reader, bool is_quiet)
 {
 	reader->is_quiet = is_quiet;
@@ -99,8 +105,7 @@ int watt_reader_new(const struct watt_reader_opts *opts, struct watt_reader **re
 	reader->epoch_ns = opts->epoch_ns;
 	reader->is_realtime_wanted = opts->is_realtime;
 	if (opts->env)
-		reader->env = *opts->env;
-	reader->env.log = (struct watt_log){ say, reader };
+		watt_reader_set_env(reader, opts->env);
 	r = watt_ring_init(&reader->inbox, WATT_READER_TASKS, sizeof(struct watt_task *));
 	if (r == 0)
 		r = watt_ring_init(&reader->outbox, 2 * WATT_READER_TASKS,

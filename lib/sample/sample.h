@@ -50,12 +50,12 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine);
  */
 int watt_engine_start(struct watt_engine *engine);
 /*
- * From now on, opens the source if it can block, and looks for what has come in it; what that
- * opens is read as often as asked (0: as the others). env is copied, but for what it points to.
- * 0; -ENOMEM, -EAGAIN: no thread can be had.
+ * From now on, looks for what has come in the source; what that opens is read as often as asked
+ * (0: as the others). One that can block is opened now, on its thread, unless the caller has tried
+ * that. env is copied, but for what it points to. 0; -ENOMEM, -EAGAIN: no thread can be had.
  */
 int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
-		      const struct watt_power_ops *ops, uint64_t asked_period_ns);
+		      const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried);
 /*
  * Takes what the threads have found, and asks them for more when it is time. Channels that have
  * come are behind the others after it; samples of theirs are fetched after that.

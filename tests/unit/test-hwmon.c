@@ -504,10 +504,44 @@ static void test_probe(void **state)
 	scratch_remove(dir);
 }
 
+/* Of a chip that has come, and of nothing else; one that is gone and back is one that comes. */
+static void test_rescan(void **state)
+{
+	char *dir = scratch_new();
+	const char *names[] = { NULL };
+	struct watt_known known = { names, 1 };
+	struct watt_power *more;
+	struct machine m;
+
+	scratch_write(dir, "sys/class/hwmon/hwmon0/name", "meter\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon0/power1_input", "5000000\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon0/power2_input", "6000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	names[0] = m.power->channels[0].name;
+	assert_int_equal(watt_power_hwmon.rescan(&m.world.env, &known, &more), 0);
+	check_power(more);
+	assert_int_equal(more->n_channels, 1);
+	assert_string_equal(more->channels[0].name, m.power->channels[1].name);
+	assert_string_equal(more->channels[0].domain, m.power->channels[1].domain);
+	watt_power_hwmon.close(more);
+	known.n = 0;
+	assert_int_equal(watt_power_hwmon.rescan(&m.world.env, &known, &more), 0);
+	assert_int_equal(more->n_channels, 2);
+	watt_power_hwmon.close(more);
+	scratch_unlink(dir, "sys/class/hwmon/hwmon0/power2_input");
+	known.n = 1;
+	assert_int_equal(watt_power_hwmon.rescan(&m.world.env, &known, &more), -ENODEV);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_boards),
+		cmocka_unit_test(test_rescan),
 		cmocka_unit_test(test_desktop),
 		cmocka_unit_test(test_sockets_and_cores),
 		cmocka_unit_test(test_arm_server),

@@ -194,6 +194,14 @@ static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
 	return r;
 }
 
+static const char *const watched[] = { CLASS, NULL };
+
+static int power_supply_rescan(const struct watt_env *env, const struct watt_known *known,
+			       struct watt_power **ret)
+{
+	return watt_sensor_source_rescan(env, &watt_power_power_supply, load, known, ret);
+}
+
 static int power_supply_open(const struct watt_env *env, struct watt_power **ret)
 {
 	return watt_sensor_source_open(env, &watt_power_power_supply, load, ret);
@@ -211,6 +219,8 @@ const struct watt_power_ops watt_power_power_supply = {
 	.flags = WATT_POWER_BLOCKING,
 	.probe = power_supply_probe,
 	.open = power_supply_open,
+	.rescan = power_supply_rescan,
+	.watched = watched,
 	.read = watt_sensor_set_read,
 	.close = watt_sensor_set_close,
 };

@@ -126,6 +126,14 @@ static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
 	return r;
 }
 
+static const char *const watched[] = { CLASS, NULL };
+
+static int hwmon_rescan(const struct watt_env *env, const struct watt_known *known,
+			struct watt_power **ret)
+{
+	return watt_sensor_source_rescan(env, &watt_power_hwmon, load, known, ret);
+}
+
 static int hwmon_open(const struct watt_env *env, struct watt_power **ret)
 {
 	return watt_sensor_source_open(env, &watt_power_hwmon, load, ret);
@@ -142,6 +150,8 @@ const struct watt_power_ops watt_power_hwmon = {
 	.flags = WATT_POWER_BLOCKING,
 	.probe = hwmon_probe,
 	.open = hwmon_open,
+	.rescan = hwmon_rescan,
+	.watched = watched,
 	.read = watt_sensor_set_read,
 	.close = watt_sensor_set_close,
 };

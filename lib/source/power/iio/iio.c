@@ -224,6 +224,14 @@ static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
 	return r;
 }
 
+static const char *const watched[] = { DEVICES, NULL };
+
+static int iio_rescan(const struct watt_env *env, const struct watt_known *known,
+		      struct watt_power **ret)
+{
+	return watt_sensor_source_rescan(env, &watt_power_iio, load, known, ret);
+}
+
 static int iio_open(const struct watt_env *env, struct watt_power **ret)
 {
 	return watt_sensor_source_open(env, &watt_power_iio, load, ret);
@@ -240,6 +248,8 @@ const struct watt_power_ops watt_power_iio = {
 	.flags = WATT_POWER_BLOCKING,
 	.probe = iio_probe,
 	.open = iio_open,
+	.rescan = iio_rescan,
+	.watched = watched,
 	.read = watt_sensor_set_read,
 	.close = watt_sensor_set_close,
 };

@@ -251,3 +251,41 @@ int watt_sensor_set_end_group(struct watt_sensor_set *set, uint64_t period_ns)
 	set->power.n_groups++;
 	return 0;
 }
+
+/* Keeps those of a group that are not known, from place n on; returns the place behind them. */
+static uint32_t keep_unknown(struct watt_sensor_set *set, const struct watt_power_group *group,
+			     const struct watt_known *known, uint32_t n, uint32_t index)
+{
+	uint32_t i;
+
+	for (i = group->first; i < group->first + group->n; i++) {
+		if (watt_known_has(known, set->channels[i].name)) {
+			watt_sensor_done(&set->sensors[i]);
+			channel_done(&set->channels[i]);
+			continue;
+		}
+		set->sensors[n] = set->sensors[i];
+		set->channels[n] = set->channels[i];
+		set->channels[n++].group = index;
+	}
+	return n;
+}
+
+void watt_sensor_set_drop_known(struct watt_sensor_set *set, const struct watt_known *known)
+{
+	uint32_t i, n = 0, end, n_groups = 0;
+
+	for (i = 0; i < set->power.n_groups; i++) {
+		struct watt_power_group group = set->groups[i];
+
+		end = keep_unknown(set, &group, known, n, n_groups);
+		if (end == n)
+			continue;
+		group.first = n;
+		group.n = end - n;
+		set->groups[n_groups++] = group;
+		n = end;
+	}
+	set->power.n_groups = n_groups;
+	set->power.n_channels = n;
+}

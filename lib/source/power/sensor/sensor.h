@@ -69,6 +69,8 @@ int watt_sensor_set_new(const struct watt_env *env, const struct watt_power_ops 
  * one that has no value just now is kept. 1: added; 0: left out; -ENOMEM.
  */
 int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_spec *spec);
+/* Forgets the sensors whose channels are known, and the groups that had no others. */
+void watt_sensor_set_drop_known(struct watt_sensor_set *set, const struct watt_known *known);
 /* Makes one group of all sensors added since the last one, if there are any. */
 int watt_sensor_set_end_group(struct watt_sensor_set *set, uint64_t period_ns);
 /* Fills a new set with what it finds; also tells how many devices it looked at. */
@@ -76,6 +78,9 @@ typedef int (*watt_sensor_load_fn)(struct watt_sensor_set *set, size_t *ret_n_de
 /* The operations of a source that is such a set: as in watt_power_ops. */
 int watt_sensor_source_open(const struct watt_env *env, const struct watt_power_ops *ops,
 			    watt_sensor_load_fn load, struct watt_power **ret);
+int watt_sensor_source_rescan(const struct watt_env *env, const struct watt_power_ops *ops,
+			      watt_sensor_load_fn load, const struct watt_known *known,
+			      struct watt_power **ret);
 int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power_ops *ops,
 			     watt_sensor_load_fn load, const char *path, const char *things,
 			     struct watt_diag *diag);

@@ -129,6 +129,27 @@ int watt_sensor_source_open(const struct watt_env *env, const struct watt_power_
 	return 0;
 }
 
+int watt_sensor_source_rescan(const struct watt_env *env, const struct watt_power_ops *ops,
+			      watt_sensor_load_fn load, const struct watt_known *known,
+			      struct watt_power **ret)
+{
+	struct watt_sensor_set *set;
+	size_t n_devices;
+	int r;
+
+	/* all of them, so that each has the name that it would have */
+	r = load_set(env, ops, load, &set, &n_devices);
+	if (r < 0)
+		return r;
+	watt_sensor_set_drop_known(set, known);
+	if (!set->power.n_channels) {
+		watt_sensor_set_close(&set->power);
+		return -ENODEV;
+	}
+	*ret = &set->power;
+	return 0;
+}
+
 int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power_ops *ops,
 			     watt_sensor_load_fn load, const char *path, const char *things,
 			     struct watt_diag *diag)

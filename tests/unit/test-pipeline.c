@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/pipeline.c: what appears while a session runs gets its energy, live and in replay. */
+#include "power.h"
+
+#include <wattribute/json.h>
+#include <wattribute/wattribute.h>
+
+#define ZONE "sys/class/powercap/intel-rapl:9"
+
+static int domain_named(const struct watt_snapshot *snap, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		if (!strcmp(watt_snapshot_get_domain(snap, i)->path, path))
+			return (int)i;
+	return -1;
+}
+
+static struct watt_session *open_on(const char *dir, const char *record)
+{
+	struct watt_session_opts opts = { .sz = sizeof(opts),
+					  .sources = "powercap",
+					  .usage = "synth",
+					  .slice_us = 10000,
+					  .is_driven = 1 };
+	struct watt_session *ses;
+	char *sysfs, *procfs;
+
+	assert_true(asprintf(&sysfs, "%s/sys", dir) > 0);
+	assert_true(asprintf(&procfs, "%s/proc", dir) > 0);
+	opts.sysfs_root = sysfs;
+	opts.procfs_root = procfs;
+	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(watt_session_record(ses, record, NULL), 0);
+	assert_int_equal(watt_session_start(ses), 0);
+	free(procfs);
+	free(sysfs);
+	return ses;
+}
+
+/* Lets it count until a domain of that path has energy. */
+static struct watt_snapshot *wait_for_energy(struct watt_session *ses, const char *dir,
+					     const char *path)
+{
+	uint64_t give_up_ns = watt_session_get_time_ns(ses) + 20000000000ULL;
+	struct watt_snapshot *snap;
+	unsigned int uj = 1000;
+	char text[32];
+	int domain;
+
+	for (;;) {
+		snprintf(text, sizeof(text), "%u\n", uj += 1000);
+		scratch_write(dir, ZONE "/energy_uj", text);
+		assert_int_equal(watt_session_wait(ses, 20), 0);
+		assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+		domain = domain_named(snap, path);
+		if (domain >= 0) {
+			const struct watt_energy *energy =
+				&watt_snapshot_get_domain_state(snap, (size_t)domain)->energy;
+
+			if (energy->j > 0 || energy->nj > 0)
+				return snap;
+		}
+		watt_snapshot_unref(snap);
+		assert_true(watt_session_get_time_ns(ses) < give_up_ns);
+	}
+}
+
+static char *json_of(const struct watt_snapshot *snap)
+{
+	char *text = NULL;
+
+	assert_int_equal(watt_snapshot_to_json(snap, 0, &text), 0);
+	return text;
+}
+
+static void check_replay(const char *record, size_t n_channels, const char *expected)
+{
+	struct watt_snapshot *snap, *last = NULL;
+	struct watt_session *ses;
+	char *said;
+
+	assert_int_equal(watt_session_open_recording(record, NULL, &ses), 0);
+	assert_int_equal(watt_session_start(ses), 0);
+	assert_int_equal(watt_session_get_channel_count(ses), n_channels - 1);
+	while (watt_session_next_snapshot(ses, &snap) == 0) {
+		watt_snapshot_unref(last);
+		last = snap;
+	}
+	assert_int_equal(watt_session_get_channel_count(ses), n_channels);
+	said = json_of(last);
+	assert_string_equal(said, expected);
+	free(said);
+	watt_snapshot_unref(last);
+	watt_session_close(ses);
+}
+
+static void test_zone_that_comes(void **state)
+{
+	char *dir = fixture_copy("rapl-forbidden"), *record, *said;
+	const struct watt_domain_state *came;
+	struct watt_session *ses;
+	struct watt_snapshot *snap;
+	size_t n_channels, n_domains;
+	int domain;
+
+	assert_true(asprintf(&record, "%s/run.watt", dir) > 0);
+	ses = open_on(dir, record);
+	n_channels = watt_session_get_channel_count(ses);
+	n_domains = watt_session_get_domain_count(ses);
+	assert_int_equal(watt_session_wait(ses, 50), 0);
+	scratch_write(dir, ZONE "/name", "package-7\n");
+	scratch_write(dir, ZONE "/max_energy_range_uj", "262143328850\n");
+	snap = wait_for_energy(ses, dir, "package-7");
+	assert_int_equal(watt_session_get_channel_count(ses), n_channels + 1);
+	assert_string_equal(watt_session_get_channel(ses, n_channels)->name, "powercap/package-7");
+	assert_int_equal(watt_session_get_domain_count(ses), n_domains + 1);
+	domain = domain_named(snap, "package-7");
+	assert_int_equal(domain, (int)n_domains);
+	came = watt_snapshot_get_domain_state(snap, (size_t)domain);
+	assert_int_equal(came->status, WATT_STATUS_OK);
+	assert_int_equal(watt_snapshot_get_domain(snap, (size_t)domain)->is_summed, 1);
+	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
+	said = json_of(snap);
+	watt_snapshot_unref(snap);
+	watt_session_close(ses);
+	check_replay(record, n_channels + 1, said);
+	free(said);
+	free(record);
+	scratch_remove(dir);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_zone_that_comes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
