@@ -364,13 +364,14 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 		return STATUS_FAILURE;
 	}
 	block_sigpipe();
+	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
+	prctl(PR_SET_CHILD_SUBREAPER, argv != NULL);
 	r = options_open_session(&opts->common, &ses);
 	if (r == 0)
 		r = begin_recording(opts, ses, path, argv);
 	if (r == 0) {
-		/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
-		if (argv && strcmp(watt_session_get_usage_name(ses), "procfs") == 0)
-			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		if (strcmp(watt_session_get_usage_name(ses), "procfs") != 0)
+			prctl(PR_SET_CHILD_SUBREAPER, 0);
 		status = record(opts, ses, &events, path, argv);
 	} else {
 		watt_session_close(ses);

@@ -229,10 +229,11 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 		message_error("cannot receive signals: %s", strerror(-r));
 		return STATUS_FAILURE;
 	}
+	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (options_open_session(&opts->common, &setup.ses) == 0) {
-		/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
-		if (strcmp(watt_session_get_usage_name(setup.ses), "procfs") == 0)
-			prctl(PR_SET_CHILD_SUBREAPER, 1);
+		if (strcmp(watt_session_get_usage_name(setup.ses), "procfs") != 0)
+			prctl(PR_SET_CHILD_SUBREAPER, 0);
 		r = watt_session_start(setup.ses);
 		if (r < 0)
 			message_error("cannot measure: %s", strerror(-r));

@@ -196,10 +196,17 @@ int watt_executor_apply(struct watt_executor *executor, const struct watt_op *op
 			union watt_executor_result *ret)
 {
 	union watt_executor_result unused;
+	int r;
 
+	/* what fails for the asker alone has changed nothing, and has not happened */
+	if (op->kind == WATT_OP_TRACK) {
+		r = apply(executor, op, ret ? ret : &unused);
+		if (r < 0)
+			return r;
+	}
 	if (executor->recorder)
 		watt_recorder_put(executor->recorder, op);
-	return apply(executor, op, ret ? ret : &unused);
+	return op->kind == WATT_OP_TRACK ? 0 : apply(executor, op, ret ? ret : &unused);
 }
 
 struct watt_attrib *watt_executor_attrib(const struct watt_executor *executor)

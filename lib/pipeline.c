@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -173,6 +174,16 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 	return r;
 }
 
+/* The pid of this process, if the kernel gives it the orphans among its descendants; else 0. */
+static uint32_t orphans_pid(void)
+{
+	int is_subreaper = 0;
+
+	if (getpid() != 1 && (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) < 0 || !is_subreaper))
+		return 0;
+	return (uint32_t)getpid();
+}
+
 static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
 {
 	int r;
@@ -184,7 +195,7 @@ static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *o
 		.n_cpus = p->map.n_cpus,
 		.n_slots = p->map.n_slots,
 		.places = p->places,
-		.self_pid = (uint32_t)getpid(),
+		.self_pid = orphans_pid(),
 		.slice_ns = opts->slice_ns,
 		.usage = p->usage->ops->name,
 		.idle_policy = opts->idle_policy,

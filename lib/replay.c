@@ -196,7 +196,8 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 			continue;
 		if (r == -ENOMEM)
 			return r;
-		if (r < 0) {
+		/* older recordings have the questions that were refused, too */
+		if (r < 0 && op.kind != WATT_OP_TRACK) {
 			note_damage(p, "it says what can't be");
 			continue;
 		}

@@ -190,7 +190,9 @@ WATT_API const char *watt_session_get_marks_address(const struct watt_session *s
 
 /**
  * From now on, sums process @p pid, its descendants and theirs (whoever their parent becomes)
- * into one entity of kind WATT_ENTITY_TRACKED. Call it before the process can fork.
+ * into one entity of kind WATT_ENTITY_TRACKED. Call it before the process can fork. Where usage is
+ * "procfs", a descendant whose parent died before anybody saw it is found only if orphans come to
+ * the caller (PR_SET_CHILD_SUBREAPER, set before the session is opened).
  *
  * @return 0; -ESRCH: no such process; -EBUSY: the process is tracked already.
  */

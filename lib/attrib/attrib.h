@@ -32,8 +32,9 @@ struct watt_attrib_opts {
 	const struct watt_cpu_place *places; /* of each slot; copied; NULL: one slot has all */
 	uint64_t grace_ns;   /* how long a slice waits for the last word of tasks that died in it */
 	uint64_t horizon_ns; /* how long it waits for slow domains at most */
-	/* The measuring process: while it tracks a child of its own, children that come to it by
-	 * adoption are descendants of that child. 0: none. */
+	/* The measuring process, if orphans come to it: while it tracks a child of its own and
+	 * anybody of that set is alive, children that it did not bear are descendants of that
+	 * child. 0: orphans go to somebody else. */
 	uint32_t self_pid;
 	const char *idle_policy;                /* as watt_session_opts.idle_policy */
 	const char *share_keys;                 /* as watt_session_opts.share_keys */

@@ -235,6 +235,28 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 	return r;
 }
 
+static bool is_any_alive(const struct watt_attrib *at, const struct watt_account *tracked)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(&at->tasks.processes, &it)))
+		if (watt_container_of(node, struct watt_process, node)->tracked == tracked)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a child of the measuring process, seen for the first time, was born to somebody of the
+ * set that is followed, and came to us when its parent died. What is told at its birth tells its
+ * parent; and who has left nobody behind has no orphans.
+ */
+static bool is_orphan(const struct watt_attrib *at, const struct watt_usage *u)
+{
+	return at->adopt_into && u->parent_tgid == at->self_pid && u->kind != WATT_USAGE_FORK &&
+	       is_any_alive(at, at->adopt_into);
+}
+
 static void inherit(struct watt_attrib *at, struct watt_process *process,
 		    const struct watt_usage *u)
 {
@@ -245,7 +267,7 @@ static void inherit(struct watt_attrib *at, struct watt_process *process,
 	parent = watt_tasks_find_pid(&at->tasks, u->parent_tgid);
 	if (parent && parent->tracked) {
 		set_sum(&process->tracked, parent->tracked);
-	} else if (at->adopt_into && u->parent_tgid == at->self_pid) {
+	} else if (is_orphan(at, u)) {
 		set_sum(&process->tracked, at->adopt_into);
 		process->is_adopted = true;
 	}

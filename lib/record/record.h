@@ -24,7 +24,7 @@ struct watt_setup {
 	uint32_t n_cpus;
 	uint32_t n_slots;
 	const struct watt_cpu_place *places; /* of each slot */
-	uint32_t self_pid;                   /* of the measuring process */
+	uint32_t self_pid; /* of the measuring process, if orphans come to it; else 0 */
 	uint64_t slice_ns;
 	const char *usage; /* name of the usage source */
 	/* What somebody chose about attribution, as in watt_session_opts; NULL: nothing. */

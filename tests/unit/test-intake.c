@@ -315,6 +315,31 @@ static void test_tracks_one_after_another(void **state)
 	close_bench(&b);
 }
 
+/* A child that we bear ourselves is no orphan, nor is any when nobody of the set is alive. */
+static void test_siblings_are_not_tracked(void **state)
+{
+	struct bench b;
+	uint64_t id = 0;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 7, 10, 100, 0);
+	add(&b, WATT_USAGE_TASK, 40, 100, 100, 0)->parent_tgid = 7;
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_track(b.at, 40, &id), 0);
+	add(&b, WATT_USAGE_FORK, 50, 150, 150, 0)->parent_tgid = 7;
+	add(&b, WATT_USAGE_TASK, 50, 150, 200, 30)->parent_tgid = 7;
+	add(&b, WATT_USAGE_TASK, 40, 100, 200, 5)->parent_tgid = 7;
+	end_slice(&b, 200, 0);
+	add(&b, WATT_USAGE_EXIT, 40, 100, 230, 5);
+	add(&b, WATT_USAGE_FREE, 40, 100, 240, 5);
+	end_slice(&b, 300, 0);
+	add(&b, WATT_USAGE_TASK, 60, 310, 400, 70)->parent_tgid = 7;
+	end_slice(&b, 400, 0);
+	snapshot(&b, 400);
+	assert_int_equal(watt_snapshot_find_row(b.snap, id)->cpu_ns, 5 * MS);
+	close_bench(&b);
+}
+
 /* A process that moves leaves what it used with the cgroup that it was in. */
 static void test_moves_between_cgroups(void **state)
 {
@@ -721,6 +746,7 @@ int main(void)
 		cmocka_unit_test(test_last_word_of_an_unknown_thread),
 		cmocka_unit_test(test_tracks_descendants),
 		cmocka_unit_test(test_tracks_one_after_another),
+		cmocka_unit_test(test_siblings_are_not_tracked),
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_forgets_the_unseen),
 		cmocka_unit_test(test_memory_is_bounded),
