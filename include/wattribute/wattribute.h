@@ -15,6 +15,7 @@
 #include <wattribute/entity.h>
 #include <wattribute/json.h>
 #include <wattribute/mark.h>
+#include <wattribute/meter.h>
 #include <wattribute/phase.h>
 #include <wattribute/ranking.h>
 #include <wattribute/recording.h>

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/meter.c, on a machine whose power is known. */
+#include "unit.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include <wattribute/wattribute.h>
+
+/* The three rails of the fixture that its energy is the sum of: mV times mA. */
+#define ORIN_W ((19848.0 * (152 + 96) + 4968.0 * 912) / 1e6)
+
+static struct watt_meter *open_orin(void)
+{
+	const struct watt_session_opts opts = { .sz = sizeof(opts),
+						.sysfs_root = fixture("jetson-agx-orin", "sys"),
+						.sources = "hwmon",
+						.period_us = 1000,
+						.slice_us = 10000 };
+	struct watt_meter *meter = watt_meter_open(&opts);
+
+	assert_non_null(meter);
+	assert_null(watt_meter_get_problem(meter));
+	return meter;
+}
+
+static void check(const struct watt_meter *meter, const struct watt_meter_result *result,
+		  double min_s)
+{
+	double sum = 0;
+	uint32_t i;
+
+	assert_true(result->elapsed_s >= min_s);
+	if (result->status != WATT_STATUS_OK || result->gap_s > 0)
+		return; /* so busy a machine that nothing was read, and it is told */
+	assert_true(fabs(result->power_w - ORIN_W) < 1e-5 * ORIN_W);
+	assert_true(fabs(result->power_w - result->energy_j / result->elapsed_s) < 1e-9);
+	for (i = 0; i < result->n_domains; i++)
+		if (watt_meter_get_domain(meter, i)->is_summed)
+			sum += result->domain_energy_j[i];
+	assert_true(fabs(sum - result->energy_j) < 1e-6);
+	assert_int_equal(result->origin, WATT_ORIGIN_MEASURED);
+}
+
+static void test_known_power(void **state)
+{
+	struct watt_meter *meter = open_orin();
+	struct watt_meter_result result = { .sz = sizeof(result) };
+	int i, n_exact = 0;
+
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(watt_meter_begin(meter), 0);
+		usleep(20000);
+		assert_int_equal(watt_meter_end(meter, &result), 0);
+		check(meter, &result, 0.02);
+		n_exact += fabs(result.power_w - ORIN_W) < 1e-5 * ORIN_W;
+	}
+	assert_in_range(n_exact, 1, 5); /* where the machine was too busy, the status says so */
+	assert_null(watt_meter_close(meter));
+}
+
+static void test_nested(void **state)
+{
+	struct watt_meter *meter = open_orin();
+	struct watt_meter_result inner = { .sz = sizeof(inner) }, outer = { .sz = sizeof(outer) };
+
+	assert_int_equal(watt_meter_begin(meter), 0);
+	assert_int_equal(watt_meter_begin(meter), 0);
+	usleep(10000);
+	assert_int_equal(watt_meter_end(meter, &inner), 0);
+	usleep(10000);
+	assert_int_equal(watt_meter_end(meter, &outer), 0);
+	assert_true(outer.elapsed_s > inner.elapsed_s);
+	check(meter, &inner, 0.01);
+	check(meter, &outer, 0.02);
+	assert_int_equal(watt_meter_end(meter, &outer), -EINVAL);
+	assert_int_equal(watt_meter_begin(meter), 0); /* never ended */
+	watt_meter_close(meter);
+}
+
+static void *measure(void *data)
+{
+	struct watt_meter_result result = { .sz = sizeof(result) };
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(watt_meter_begin(data), 0);
+		usleep(3000);
+		assert_int_equal(watt_meter_end(data, &result), 0);
+		check(data, &result, 0.003);
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	struct watt_meter *meter = open_orin();
+	pthread_t threads[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, measure, meter), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	watt_meter_close(meter);
+}
+
+static void test_mistakes(void **state)
+{
+	const struct watt_session_opts opts = { .sz = sizeof(opts), .sources = "nonsense" };
+	struct watt_meter *meter = watt_meter_open(&opts);
+	struct watt_meter_result result = { .sz = sizeof(result) };
+	struct {
+		size_t sz;
+		double energy_j, elapsed_s;
+	} older = { .sz = sizeof(older), .elapsed_s = -1 };
+
+	assert_int_equal(watt_meter_begin(meter), -EINVAL);
+	assert_int_equal(watt_meter_end(meter, &result), -EINVAL);
+	assert_non_null(strstr(watt_meter_get_problem(meter), "nonsense"));
+	assert_null(watt_meter_get_domain(meter, 0));
+	watt_meter_close(meter);
+	assert_int_equal(watt_meter_begin(NULL), -EINVAL);
+	assert_int_equal(watt_meter_end(NULL, &result), -EINVAL);
+	assert_null(watt_meter_close(NULL));
+	meter = open_orin();
+	assert_int_equal(watt_meter_begin(meter), 0);
+	result.sz = 0;
+	assert_int_equal(watt_meter_end(meter, &result), -EINVAL);
+	assert_int_equal(watt_meter_begin(meter), 0);
+	assert_int_equal(watt_meter_end(meter, (struct watt_meter_result *)(void *)&older), 0);
+	assert_int_equal(older.sz, sizeof(older));
+	assert_true(older.elapsed_s > 0);
+	watt_meter_close(meter);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_power),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_mistakes),
+	};
+
+	return cmocka_run_group_tests_name("meter", tests, NULL, NULL);
+}
