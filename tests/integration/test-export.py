@@ -108,7 +108,8 @@ def truth():
     equal(done.status, 0, f'replay (it said {done.err!r})')
     last = json.loads(done.out.splitlines()[-1])
     equal(last['quality']['check_failures'], 0, 'failed checks')
-    return {domain['path']: domain['energy_nj'] for domain in last['domains']}
+    return {domain['path']: domain['energy']['j'] * 10**9 + domain['energy']['nj']
+            for domain in last['domains']}
 
 
 def nj(text):
