@@ -165,6 +165,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return push_samples(executor, op);
 	case WATT_OP_USAGE:
 		return watt_attrib_push_usage(executor->attrib, &op->usage);
+	case WATT_OP_ACTIVITY:
+		return watt_attrib_push_activity(executor->attrib, &op->activity);
 	case WATT_OP_IDENTITY:
 		return or_gone(watt_attrib_set_identity(executor->attrib, op->identity));
 	case WATT_OP_CGROUP:

@@ -102,6 +102,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 		return NULL;
 	watt_slices_done(&at->slices);
 	watt_ledgers_done(at);
+	watt_activities_done(at);
 	watt_groups_done(at);
 	watt_tasks_done(&at->tasks);
 	watt_accounts_done(&at->accounts);
@@ -190,6 +191,9 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 
 	at->now_ns = now_ns;
 	watt_ledgers_join(at, tl);
+	r = watt_activities_fill(at, now_ns);
+	if (r < 0)
+		return r;
 	for (i = 0; i < at->tree.n_domains; i++) {
 		r = watt_ledger_advance(at, &at->ledgers[i], tl, now_ns);
 		if (r < 0)

@@ -17,6 +17,7 @@
 #include <wattribute/snapshot.h>
 #include <wattribute/usage.h>
 
+#include "base/activity.h"
 #include "base/log.h"
 #include "timeline/timeline.h"
 
@@ -61,6 +62,11 @@ int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel);
 
 /* Ends a slice: accounts the batch. 0, -EINVAL (time goes back), -ENOMEM. */
 int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch *batch);
+/*
+ * What a source of activity tells. 0; -EINVAL: it contradicts itself, and nothing of it is taken;
+ * -ENOMEM.
+ */
+int watt_attrib_push_activity(struct watt_attrib *at, const struct watt_activity_batch *batch);
 /*
  * Attributes every slice whose data has arrived. now_ns is the time of the newest input.
  * Returns the number of (slice, domain) pairs done, or -ENOMEM.

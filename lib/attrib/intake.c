@@ -175,6 +175,18 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 	}
 }
 
+/* The process in the sums that it counts for now. NULL: no memory. */
+static struct watt_member *actor_of(const struct watt_attrib *at,
+				    const struct watt_process *process)
+{
+	return watt_member_get(&at->accounts, process->account,
+			       (struct watt_account *const[]){
+				       [WATT_MEMBER_CGROUP] = process->cgroup,
+				       [WATT_MEMBER_OWNER] = process->owner,
+				       [WATT_MEMBER_TRACKED] = process->tracked,
+			       });
+}
+
 static int add_time(struct watt_attrib *at, struct watt_process *process, struct watt_slice *slice,
 		    uint32_t cpu, uint64_t cpu_ns)
 {
@@ -188,12 +200,7 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	if (r < 0)
 		return r;
 	update_sums(at, process);
-	use.actor = watt_member_get(&at->accounts, process->account,
-				    (struct watt_account *const[]){
-					    [WATT_MEMBER_CGROUP] = process->cgroup,
-					    [WATT_MEMBER_OWNER] = process->owner,
-					    [WATT_MEMBER_TRACKED] = process->tracked,
-				    });
+	use.actor = actor_of(at, process);
 	if (!use.actor)
 		return -ENOMEM;
 	r = watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, &index);
@@ -288,8 +295,60 @@ static void note_first_sweep(struct watt_attrib *at, const struct watt_usage *u)
 		at->tasks.newest_start_ns = WATT_MAX(at->tasks.newest_start_ns, u->start_ns);
 }
 
+/* Start times that the kernel rounds to its clock ticks are not those to the ns. */
+#define START_SLACK_NS 20000000ULL
+
+static bool is_start(uint64_t start_ns, uint64_t told_ns)
+{
+	return !told_ns ||
+	       (start_ns > told_ns ? start_ns - told_ns : told_ns - start_ns) <= START_SLACK_NS;
+}
+
+static int find_departed(const struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
+			 struct watt_member **ret, uint64_t *ret_start_ns)
+{
+	size_t i = at->departures.n;
+
+	while (i-- > 0) {
+		const struct watt_departed *departed = &at->departures.list[i];
+
+		if (departed->pid != pid || !is_start(departed->start_ns, start_ns))
+			continue;
+		*ret = departed->actor;
+		*ret_start_ns = departed->start_ns;
+		return 0;
+	}
+	return -ESRCH;
+}
+
+int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
+			   struct watt_member **ret, uint64_t *ret_start_ns)
+{
+	struct watt_process *process = watt_tasks_find_pid(&at->tasks, pid);
+	int r;
+
+	if (!process || !is_start(process->start_ns, start_ns))
+		return find_departed(at, pid, start_ns, ret, ret_start_ns);
+	r = open_account(at, process);
+	if (r == 0)
+		r = ask_name(at, process);
+	if (r < 0)
+		return r;
+	update_sums(at, process);
+	*ret = actor_of(at, process);
+	*ret_start_ns = process->start_ns;
+	return *ret ? 0 : -ENOMEM;
+}
+
 static void close_process(struct watt_attrib *at, struct watt_process *process)
 {
+	const struct watt_departed departed = { .pid = process->pid,
+						.start_ns = process->start_ns,
+						.end_ns = at->last_sweep_ns,
+						.actor = process->account ? actor_of(at, process) :
+									    NULL };
+
+	watt_activities_depart(at, &departed);
 	if (process->account) {
 		process->account->is_alive = false;
 		process->account->users--;

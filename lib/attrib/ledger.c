@@ -27,11 +27,67 @@ static void init_baseline(struct watt_baseline *baseline, const struct watt_chan
 	baseline->is_given = baseline->is_ready = channel->idle_uw > 0;
 }
 
+/* Whether what lies at this path is a part of the domain, by its name or in the tree. */
+static bool is_path_of(const struct watt_tree *tree, const struct watt_domain *domain,
+		       const char *path)
+{
+	size_t len = strlen(domain->path), i;
+	int32_t d;
+
+	if (!strncmp(path, domain->path, len) && (!path[len] || path[len] == '/'))
+		return true;
+	for (i = 0; i < tree->n_domains; i++)
+		if (!strcmp(tree->domains[i].path, path))
+			for (d = (int32_t)i; d >= 0; d = tree->domains[d].parent)
+				if (&tree->domains[d] == domain)
+					return true;
+	return false;
+}
+
+static int add_place(const struct watt_attrib *at, struct watt_ledger *ledger,
+		     enum watt_activity_kind kind, const char *path)
+{
+	uint32_t n = ledger->n_places[kind];
+	bool *has = realloc(ledger->has_place[kind], (n + 1) * sizeof(*has));
+
+	if (!has)
+		return -ENOMEM;
+	has[n] = is_path_of(&at->tree, ledger->domain, path);
+	ledger->has_place[kind] = has;
+	ledger->n_places[kind]++;
+	return 0;
+}
+
+/* A domain that comes late may have places that came before it. */
+static int add_known_places(const struct watt_attrib *at, struct watt_ledger *ledger)
+{
+	enum watt_activity_kind kind;
+	size_t i;
+	int r = 0;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		for (i = 0; i < at->activities[kind].n_places && r == 0; i++)
+			r = add_place(at, ledger, kind, at->activities[kind].places[i].path);
+	return r;
+}
+
+int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < at->n_ledgers && r == 0; i++)
+		if (at->ledgers[i].n_places[kind] == at->activities[kind].n_places)
+			r = add_place(at, &at->ledgers[i], kind, path);
+	return r;
+}
+
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		       const struct watt_domain *domain, const struct watt_channel *const *channels)
 {
 	bool *has_slot;
 	uint32_t i;
+	int r;
 
 	*ledger = (struct watt_ledger){
 		.domain = domain, .is_usable = true, .next_seq = 1, .key = domain->key
@@ -47,7 +103,8 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	has_slot[at->n_slots] = domain->package_id < 0;
 	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
 	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
-	return watt_key_chain_init(&ledger->chain, at->keys, domain);
+	r = add_known_places(at, ledger);
+	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
 }
 
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
@@ -212,7 +269,10 @@ static int collect_kind(struct watt_attrib *at, const struct watt_ledger *ledger
 	for (place = 0; place < n && r == 0; place++) {
 		if (!ledger->has_place[kind][place])
 			continue;
-		view->n_units += is_first ? uses->n_units[place] : 0;
+		if (uses->n_units[place] == WATT_UNITS_UNKNOWN)
+			view->is_complete = false;
+		else if (is_first)
+			view->n_units += uses->n_units[place];
 		for (i = uses->first[place]; i && r == 0; i = uses->list[i - 1].next_in_place) {
 			const struct watt_use *use = &uses->list[i - 1];
 
@@ -245,22 +305,23 @@ static int collect(struct watt_attrib *at, const struct watt_ledger *ledger,
 /* ---- what they get ---- */
 
 /* Those who have a weight get a share; returns how many, at the front of the parts. */
-static int make_shares(struct watt_attrib *at, struct watt_key_slice *view, size_t domain)
+static int make_shares(struct watt_attrib *at, struct watt_ledger *ledger,
+		       struct watt_key_slice *view, size_t domain)
 {
 	size_t i, n = 0;
 	int r;
 
 	for (i = 0; i < view->n_parts; i++) {
 		struct watt_part part = view->parts[i];
+		const struct watt_member *actor = part.use->actor;
+		int64_t *carry = actor ? &actor->self->carry[domain] : &ledger->nobodys_carry;
 
 		if (!part.weight)
 			continue;
 		r = watt_grow((void **)&at->shares, &at->cap_shares, n, sizeof(*at->shares));
 		if (r < 0)
 			return r;
-		at->shares[n] =
-			(struct watt_share){ .weight = part.weight,
-					     .carry = &part.use->actor->self->carry[domain] };
+		at->shares[n] = (struct watt_share){ .weight = part.weight, .carry = carry };
 		view->parts[i] = view->parts[n];
 		view->parts[n++] = part;
 	}
@@ -268,17 +329,22 @@ static int make_shares(struct watt_attrib *at, struct watt_key_slice *view, size
 }
 
 static int64_t give_shares(struct watt_attrib *at, struct watt_key_slice *view, size_t n,
-			   size_t domain)
+			   size_t domain, int64_t *nobodys_nj)
 {
 	int64_t given_nj = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
+		struct watt_member *actor = view->parts[i].use->actor;
 		int64_t amount_nj = at->shares[i].amount;
 
-		given_nj += amount_nj;
 		view->parts[i].share_nj = amount_nj;
-		watt_member_add_energy(view->parts[i].use->actor, domain, amount_nj);
+		if (!actor) { /* it stays unattributed */
+			*nobodys_nj += amount_nj;
+			continue;
+		}
+		given_nj += amount_nj;
+		watt_member_add_energy(actor, domain, amount_nj);
 	}
 	return given_nj;
 }
@@ -304,6 +370,8 @@ static int weigh(struct watt_attrib *at, struct watt_ledger *ledger, const struc
 		r = collect(at, ledger, slice, key->ops->needs, view);
 		if (r < 0)
 			return r;
+		if (!view->is_complete && !view->n_parts)
+			continue; /* nobody told of this slice */
 		view->dynamic_nj = view->energy_nj;
 		if (key->ops->needs)
 			view->dynamic_nj -= watt_baseline_idle_nj(
@@ -351,7 +419,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 				       .t1_ns = slice->t1_ns,
 				       .energy_nj = energy_nj };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
-	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, shared_nj;
+	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, nobodys_nj = 0, shared_nj;
 	const struct watt_key *used;
 	int n, r;
 
@@ -361,7 +429,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 				      view.busy, view.n_units);
 	if (r < 0)
 		return r;
-	n = make_shares(at, &view, domain);
+	n = make_shares(at, ledger, &view, domain);
 	if (n < 0)
 		return n;
 	idle_nj = energy_nj - view.dynamic_nj;
@@ -371,8 +439,8 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	shared_nj = energy_nj - idle_nj;
 	if (n > 0 && shared_nj > 0) {
 		watt_share_split(at->shares, (size_t)n, shared_nj);
-		given_nj = give_shares(at, &view, (size_t)n, domain);
-		check(at, given_nj == shared_nj);
+		given_nj = give_shares(at, &view, (size_t)n, domain, &nobodys_nj);
+		check(at, given_nj + nobodys_nj == shared_nj);
 	}
 	ledger->key = used ? used->ops->id : WATT_KEY_NONE;
 	ledger->energy_nj += energy_nj;

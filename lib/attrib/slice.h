@@ -15,7 +15,8 @@
 
 /* What one actor did at one place: an amount of one kind of activity. */
 struct watt_use {
-	struct watt_member *actor; /* its account can't go before the slice does */
+	/* Its account can't go before the slice does. NULL: nobody that is known. */
+	struct watt_member *actor;
 	uint64_t amount;
 	uint32_t place;
 	uint32_t next;          /* next use of the same actor in this slice, plus 1 */
@@ -23,12 +24,16 @@ struct watt_use {
 	uint32_t reserved;
 };
 
+/* Nobody told what was done at the place. */
+#define WATT_UNITS_UNKNOWN UINT32_MAX
+
 /* All uses of one kind of activity. */
 struct watt_uses {
 	struct watt_use *list;
 	size_t n, cap;
-	uint32_t *first;   /* per place, plus 1; 0: nobody did anything there */
-	uint32_t *n_units; /* per place: what can be active at once: CPUs that are online, one GPU */
+	uint32_t *first; /* per place, plus 1; 0: nobody did anything there */
+	/* Per place: what can be active at once, CPUs that are online or engines of a GPU. */
+	uint32_t *n_units;
 	uint32_t n_places;
 	bool is_complete; /* nothing is added any more */
 };
@@ -48,6 +53,9 @@ struct watt_slices {
 	uint64_t next_seq;
 	uint32_t next_pending; /* of the slice to come */
 };
+
+/* Keeps the account of an actor from going (by 1), or lets it (by -1). NULL is nobody. */
+void watt_actor_hold(const struct watt_member *actor, int by);
 
 void watt_slices_init(struct watt_slices *slices);
 void watt_slices_done(struct watt_slices *slices);

@@ -6,6 +6,7 @@
 #include "attrib/attrib.h"
 
 #include "attrib/account.h"
+#include "attrib/activity.h"
 #include "attrib/baseline.h"
 #include "attrib/cpus.h"
 #include "attrib/key.h"
@@ -22,6 +23,7 @@ struct watt_ledger {
 	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
 	uint32_t n_places[WATT_N_ACTIVITIES];
 	struct watt_key_chain chain;
+	int64_t nobodys_carry;   /* as watt_share.carry, of those whom nobody knows */
 	enum watt_share_key key; /* that divided the newest slice */
 	bool is_started;
 	bool is_usable;
@@ -96,6 +98,8 @@ struct watt_attrib {
 	uint32_t self_pid;
 	enum watt_idle_policy idle_policy;
 	struct watt_tasks tasks;
+	struct watt_activities activities[WATT_N_ACTIVITIES];
+	struct watt_departures departures;
 	struct watt_slices slices;
 	struct watt_accounts accounts;
 	size_t fold_at_n;         /* accounts at which to fold, if no snapshot does it before */
@@ -124,6 +128,18 @@ struct watt_attrib {
 const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *opts);
 /* intake.c */
 int watt_intake_ask_again(struct watt_attrib *at);
+/*
+ * The process of this pid and start (0: any), and the sums that it counts for; also one that
+ * departed. 0; -ESRCH: nobody knows it; -ENOMEM. *ret is not held.
+ */
+int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
+			   struct watt_member **ret, uint64_t *ret_start_ns);
+/* activity.c */
+void watt_activities_done(struct watt_attrib *at);
+/* A process is gone: keeps its actor as long as somebody may tell of it. */
+void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *departed);
+/* Fills the slices of which everything is known, or has had time enough to be. 0 or -ENOMEM. */
+int watt_activities_fill(struct watt_attrib *at, uint64_t now_ns);
 /* CPU time in slices that a hold keeps back, per account: hold.c */
 void watt_hold_count_ahead(struct watt_attrib *at);
 /* accounts of a stage: groups.c */
@@ -154,6 +170,8 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 /* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */
 enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
 				    const struct watt_timeline *tl);
+/* A place of a kind is new: finds out which domains it is of. 0 or -ENOMEM. */
+int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path);
 /* How ready the key is that was chosen for the domain. */
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 /*

@@ -1,13 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of activity: what somebody did, as a cumulative count. */
+/*
+ * Activity: what somebody did, as a cumulative count. What sources tell, recordings keep and
+ * attribution divides by. Plain values.
+ */
 #ifndef WATT_BASE_ACTIVITY_H
 #define WATT_BASE_ACTIVITY_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 /* The numbers are those of the file format: never change one. */
 enum watt_activity_kind {
 	WATT_ACTIVITY_CPU_TIME = 0, /* ns on CPUs; its places are the slots of CPUs */
 	WATT_ACTIVITY_GPU_TIME = 1, /* ns of the engines of a GPU; its places are GPUs */
 	WATT_N_ACTIVITIES
+};
+
+/* Where something of one kind is done, and up to when that is known. */
+struct watt_activity_place {
+	const char *path;     /* in the tree of domains: "gpu-0"; what lies in a domain is of it */
+	uint64_t complete_ns; /* CLOCK_MONOTONIC: all that was done there before is told */
+	uint32_t kind;        /* enum watt_activity_kind, not that of the CPUs */
+	uint32_t n_units;     /* what can be active there at once: engines */
+};
+
+/* How much a process has done at a place. */
+struct watt_activity {
+	uint64_t t_ns;     /* CLOCK_MONOTONIC; not after complete_ns of the place */
+	uint64_t amount;   /* since it began there, in the unit of the kind; only ever grows */
+	uint64_t start_ns; /* when the process started, CLOCK_BOOTTIME; 0: not known */
+	uint32_t pid;      /* thread group id in the initial pid namespace */
+	uint32_t place;    /* index into the places of the batch */
+};
+
+/*
+ * All that a source has to tell at a time. Every batch tells of every process that is at one of
+ * its places: who was not there before has done what it did since the batch before.
+ */
+struct watt_activity_batch {
+	const struct watt_activity_place *places; /* borrowed */
+	size_t n_places;
+	const struct watt_activity *readings; /* borrowed; of one process in the order of time */
+	size_t n_readings;
 };
 
 #endif

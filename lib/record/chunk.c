@@ -272,6 +272,89 @@ static int put_usage(struct watt_chunk *chunk, struct watt_predict *predict,
 	return 0;
 }
 
+/* ---- activities ---- */
+
+static int check_activity(const struct watt_activity_batch *batch)
+{
+	size_t i;
+
+	if (batch->n_places > WATT_OP_MAX || batch->n_readings > WATT_OP_MAX)
+		return -E2BIG;
+	for (i = 0; i < batch->n_places; i++)
+		if (!batch->places[i].path || strlen(batch->places[i].path) > WATT_TEXT_MAX)
+			return -EINVAL;
+	for (i = 0; i < batch->n_readings; i++)
+		if (batch->readings[i].place >= batch->n_places ||
+		    batch->readings[i].t_ns > batch->places[batch->readings[i].place].complete_ns)
+			return -EINVAL;
+	return 0;
+}
+
+static int reserve_activity(struct watt_chunk *chunk, struct watt_predict *predict,
+			    const struct watt_activity_batch *batch)
+{
+	size_t i, bytes = 0;
+	int r = watt_predict_reserve_activities(predict);
+
+	for (i = 0; i < batch->n_places; i++)
+		bytes += watt_column_text_size(strlen(batch->places[i].path));
+	if (r == 0)
+		r = reserve(chunk, WATT_COLUMN_ACTIVITY_PLACES, WATT_COLUMN_ACTIVITY_READINGS, 1);
+	if (r == 0)
+		r = watt_column_reserve(COLUMN(chunk, PLACE_PATH), bytes);
+	if (r == 0)
+		r = reserve(chunk, WATT_COLUMN_PLACE_KIND, WATT_COLUMN_PLACE_COMPLETE,
+			    batch->n_places);
+	if (r == 0)
+		r = reserve(chunk, WATT_COLUMN_READING_PLACE, WATT_COLUMN_READING_START,
+			    batch->n_readings);
+	return r;
+}
+
+static void put_place(struct watt_chunk *chunk, struct watt_predict *predict,
+		      const struct watt_activity_place *place)
+{
+	watt_column_put_text(COLUMN(chunk, PLACE_PATH), place->path, strlen(place->path));
+	PUT(chunk, PLACE_KIND, place->kind);
+	PUT(chunk, PLACE_UNITS, place->n_units);
+	PUT_DIFFERENCE(chunk, PLACE_COMPLETE, place->complete_ns, predict->complete_ns);
+	predict->complete_ns = place->complete_ns; /* of the past: it is no time of the chunk */
+}
+
+static void put_reading(struct watt_chunk *chunk, struct watt_predict *predict,
+			const struct watt_activity *now, uint64_t complete_ns)
+{
+	struct watt_activity *last = watt_predict_activity(predict, now->pid, now->place);
+
+	PUT(chunk, READING_PLACE, now->place);
+	PUT_DIFFERENCE(chunk, READING_PID, now->pid, predict->activity_pid);
+	PUT(chunk, READING_AGE, complete_ns - now->t_ns);
+	PUT_DIFFERENCE(chunk, READING_AMOUNT, now->amount, last->amount);
+	PUT_DIFFERENCE(chunk, READING_START, now->start_ns, last->start_ns);
+	predict->activity_pid = now->pid;
+	*last = *now;
+}
+
+static int put_activity(struct watt_chunk *chunk, struct watt_predict *predict,
+			const struct watt_activity_batch *batch)
+{
+	size_t i;
+	int r = check_activity(batch);
+
+	if (r == 0)
+		r = reserve_activity(chunk, predict, batch);
+	if (r < 0)
+		return r;
+	PUT(chunk, ACTIVITY_PLACES, batch->n_places);
+	PUT(chunk, ACTIVITY_READINGS, batch->n_readings);
+	for (i = 0; i < batch->n_places; i++)
+		put_place(chunk, predict, &batch->places[i]);
+	for (i = 0; i < batch->n_readings; i++)
+		put_reading(chunk, predict, &batch->readings[i],
+			    batch->places[batch->readings[i].place].complete_ns);
+	return 0;
+}
+
 /* ---- names ---- */
 
 struct text {
@@ -487,6 +570,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_samples(chunk, predict, op);
 	case WATT_OP_USAGE:
 		return put_usage(chunk, predict, op);
+	case WATT_OP_ACTIVITY:
+		return put_activity(chunk, predict, &op->activity);
 	case WATT_OP_IDENTITY:
 		return put_identity(chunk, op->identity);
 	case WATT_OP_CGROUP:

@@ -62,6 +62,17 @@
 	X(CPU_SOFTIRQ, "cpu.softirq_ns", SIGNED) \
 	X(CPU_STEAL, "cpu.steal_ns", SIGNED) \
 	X(CPU_ONLINE, "cpu.online", UNSIGNED) \
+	X(ACTIVITY_PLACES, "activity.places", UNSIGNED) \
+	X(ACTIVITY_READINGS, "activity.readings", UNSIGNED) \
+	X(PLACE_PATH, "place.path", TEXT) \
+	X(PLACE_KIND, "place.kind", UNSIGNED) \
+	X(PLACE_UNITS, "place.units", UNSIGNED) \
+	X(PLACE_COMPLETE, "place.complete_ns", SIGNED) \
+	X(READING_PLACE, "reading.place", UNSIGNED) \
+	X(READING_PID, "reading.pid", SIGNED) \
+	X(READING_AGE, "reading.age_ns", UNSIGNED) \
+	X(READING_AMOUNT, "reading.amount", SIGNED) \
+	X(READING_START, "reading.start_ns", SIGNED) \
 	X(IDENTITY_PID, "identity.pid", UNSIGNED) \
 	X(IDENTITY_PARENT, "identity.parent", UNSIGNED) \
 	X(IDENTITY_START, "identity.start_ns", UNSIGNED) \

@@ -24,6 +24,10 @@ struct watt_chunk_reader {
 	size_t cap_records;
 	struct watt_cpu_time *cpus;
 	size_t cap_cpus;
+	struct watt_activity_place *places;
+	size_t cap_places;
+	struct watt_activity *readings;
+	size_t cap_readings;
 	struct watt_identity identity;
 	struct watt_cgroup cgroup;
 	struct watt_container container;
@@ -57,6 +61,8 @@ struct watt_chunk_reader *watt_chunk_reader_free(struct watt_chunk_reader *reade
 	free(reader->samples);
 	free(reader->records);
 	free(reader->cpus);
+	free(reader->places);
+	free(reader->readings);
 	free(reader);
 	return NULL;
 }
@@ -423,6 +429,83 @@ static int next_usage(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return 0;
 }
 
+/* ---- activities ---- */
+
+static int read_place(struct watt_chunk_reader *reader, struct watt_activity_place *ret)
+{
+	struct watt_predict *predict = &reader->predict;
+	int r = get_text(reader, WATT_COLUMN_PLACE_PATH, &ret->path);
+
+	if (r == 0 && !ret->path)
+		r = refuse(reader, WATT_COLUMN_PLACE_PATH);
+	if (r == 0)
+		r = get_u32(reader, WATT_COLUMN_PLACE_KIND, WATT_N_ACTIVITIES - 1, &ret->kind);
+	if (r == 0)
+		r = get_u32(reader, WATT_COLUMN_PLACE_UNITS, UINT32_MAX, &ret->n_units);
+	if (r == 0)
+		r = get_difference(reader, WATT_COLUMN_PLACE_COMPLETE, predict->complete_ns,
+				   UINT64_MAX, &predict->complete_ns);
+	ret->complete_ns = predict->complete_ns;
+	return r;
+}
+
+static int read_reading(struct watt_chunk_reader *reader, size_t n_places,
+			struct watt_activity *ret)
+{
+	struct watt_predict *predict = &reader->predict;
+	struct watt_activity *last;
+	uint64_t complete_ns, age_ns = 0;
+	int r;
+
+	if (!n_places)
+		return refuse(reader, WATT_COLUMN_READING_PLACE);
+	r = get_u32(reader, WATT_COLUMN_READING_PLACE, (uint32_t)n_places - 1, &ret->place);
+	if (r == 0)
+		r = get_difference_u32(reader, WATT_COLUMN_READING_PID, &predict->activity_pid);
+	if (r < 0)
+		return r;
+	ret->pid = predict->activity_pid;
+	complete_ns = reader->places[ret->place].complete_ns;
+	last = watt_predict_activity(predict, ret->pid, ret->place);
+	r = get(reader, WATT_COLUMN_READING_AGE, complete_ns, &age_ns);
+	if (r == 0)
+		r = get_difference(reader, WATT_COLUMN_READING_AMOUNT, last->amount, UINT64_MAX,
+				   &ret->amount);
+	if (r == 0)
+		r = get_difference(reader, WATT_COLUMN_READING_START, last->start_ns, UINT64_MAX,
+				   &ret->start_ns);
+	ret->t_ns = complete_ns - age_ns;
+	*last = *ret;
+	return r;
+}
+
+static int next_activity(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	size_t i, n_places = 0, n_readings = 0;
+	int r = get_count(reader, WATT_COLUMN_ACTIVITY_PLACES, WATT_COLUMN_PLACE_PATH, &n_places);
+
+	if (r == 0)
+		r = get_count(reader, WATT_COLUMN_ACTIVITY_READINGS, WATT_COLUMN_READING_PLACE,
+			      &n_readings);
+	if (r == 0)
+		r = make_room((void **)&reader->places, &reader->cap_places, n_places,
+			      sizeof(*reader->places));
+	if (r == 0)
+		r = make_room((void **)&reader->readings, &reader->cap_readings, n_readings,
+			      sizeof(*reader->readings));
+	if (r == 0)
+		r = watt_predict_reserve_activities(&reader->predict);
+	for (i = 0; r == 0 && i < n_places; i++)
+		r = read_place(reader, &reader->places[i]);
+	for (i = 0; r == 0 && i < n_readings; i++)
+		r = read_reading(reader, n_places, &reader->readings[i]);
+	if (r < 0)
+		return r;
+	ret->activity = (struct watt_activity_batch){ reader->places, n_places, reader->readings,
+						      n_readings };
+	return 0;
+}
+
 /* ---- names ---- */
 
 struct text {
@@ -597,6 +680,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_samples(reader, ret);
 	case WATT_OP_USAGE:
 		return next_usage(reader, ret);
+	case WATT_OP_ACTIVITY:
+		return next_activity(reader, ret);
 	case WATT_OP_IDENTITY:
 		return next_identity(reader, ret);
 	case WATT_OP_CGROUP:

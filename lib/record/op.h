@@ -16,6 +16,8 @@
 #include <wattribute/sample.h>
 #include <wattribute/usage.h>
 
+#include "base/activity.h"
+
 /* The highest number of them. */
 #define WATT_OP_LAST WATT_OP_CONTAINER
 
@@ -32,6 +34,7 @@ enum watt_op_kind {
 	WATT_OP_HOLD = 9,     /* attribute nothing that is later; 0: go on */
 	WATT_OP_SNAPSHOT = 10,
 	WATT_OP_CHANNELS = 11,  /* channels have come; since format 2 */
+	WATT_OP_ACTIVITY = 12,  /* what a source of activity tells; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 };
 
@@ -43,6 +46,7 @@ struct watt_op {
 			size_t n;
 		} samples;
 		struct watt_usage_batch usage;
+		struct watt_activity_batch activity;
 		const struct watt_identity *identity;
 		const struct watt_cgroup *cgroup;
 		const struct watt_container *container;

@@ -42,6 +42,7 @@ void watt_predict_done(struct watt_predict *predict)
 	free(predict->tasks);
 	free(predict->slots);
 	free(predict->cpus);
+	free(predict->activities);
 	*predict = (struct watt_predict){ 0 };
 }
 
@@ -54,7 +55,11 @@ void watt_predict_clear(struct watt_predict *predict)
 	if (predict->cpus)
 		memset(predict->cpus, 0, predict->n_cpus * sizeof(*predict->cpus));
 	predict->batch = (struct watt_usage_batch){ 0 };
-	predict->t_after_ns = predict->advance_ns = 0;
+	predict->t_after_ns = predict->advance_ns = predict->complete_ns = 0;
+	predict->activity_pid = 0;
+	if (predict->activities)
+		memset(predict->activities, 0,
+		       WATT_PREDICT_ACTIVITIES * sizeof(*predict->activities));
 	predict->channel = predict->n_tasks = predict->tid = 0;
 }
 
@@ -122,4 +127,19 @@ struct watt_usage *watt_predict_task(struct watt_predict *predict, uint32_t tid)
 	*slot = predict->n_tasks;
 	*task = (struct watt_usage){ .tid = tid, .tgid = tid };
 	return task;
+}
+
+int watt_predict_reserve_activities(struct watt_predict *predict)
+{
+	if (!predict->activities)
+		predict->activities = calloc(WATT_PREDICT_ACTIVITIES, sizeof(*predict->activities));
+	return predict->activities ? 0 : -ENOMEM;
+}
+
+struct watt_activity *watt_predict_activity(struct watt_predict *predict, uint32_t pid,
+					    uint32_t place)
+{
+	uint64_t hash = watt_hash_u64(pid | (uint64_t)place << 32);
+
+	return &predict->activities[hash % WATT_PREDICT_ACTIVITIES];
 }

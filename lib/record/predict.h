@@ -13,6 +13,8 @@
 #include <wattribute/sample.h>
 #include <wattribute/usage.h>
 
+#include "base/activity.h"
+
 struct watt_predict_channel {
 	uint64_t t_before_ns; /* of its last sample */
 	uint64_t step_ns;     /* from the one before it */
@@ -38,7 +40,13 @@ struct watt_predict {
 	struct watt_cpu_time *cpus;
 	size_t n_cpus;
 	uint64_t advance_ns;
+	/* the last batch of activities */
+	uint64_t complete_ns;
+	uint32_t activity_pid;
+	struct watt_activity *activities; /* by hashes of pids; one may be of another pid */
 };
+
+#define WATT_PREDICT_ACTIVITIES 1024
 
 /* 0 or -ENOMEM. */
 int watt_predict_init(struct watt_predict *predict, uint32_t n_channels);
@@ -52,6 +60,11 @@ void watt_predict_clear(struct watt_predict *predict);
 int watt_predict_reserve_tasks(struct watt_predict *predict, size_t n);
 /* Makes room for that many CPUs. 0 or -ENOMEM. */
 int watt_predict_reserve_cpus(struct watt_predict *predict, size_t n);
+/* Makes room for activities. 0 or -ENOMEM. */
+int watt_predict_reserve_activities(struct watt_predict *predict);
+/* The last reading like this one, which the next one is to replace; needs room. */
+struct watt_activity *watt_predict_activity(struct watt_predict *predict, uint32_t pid,
+					    uint32_t place);
 /* The last record of a task, which the next one is to replace; needs room. */
 struct watt_usage *watt_predict_task(struct watt_predict *predict, uint32_t tid);
 

@@ -13,6 +13,7 @@
 #define OPS_CHANNELS 16
 #define OPS_CPUS 4
 #define OPS_TASKS 40
+#define OPS_PER_TICK 8
 #define OPS_START_NS (1000 * WATT_NSEC_PER_SEC)
 
 static inline uint64_t ops_random(uint64_t *state)
@@ -119,6 +120,8 @@ struct ops {
 	struct watt_container container;
 	struct watt_label labels[2];
 	char text[8][64];
+	struct watt_activity_place gpus[2];
+	struct watt_activity readings[2 * OPS_TASKS];
 	uint64_t ticks;
 	uint64_t samples_made;
 	bool is_full; /* the next sweep */
@@ -215,6 +218,28 @@ static inline void ops_usage(struct ops *ops, struct watt_op *ret)
 	ops->is_full = false;
 }
 
+/* A sixth of the tasks are on two GPUs, which tell how they are three ticks late. */
+static inline void ops_activity(struct ops *ops, struct watt_op *ret)
+{
+	uint64_t random = ops->ticks; /* of its own: the others stay as they were */
+	size_t i, n = 0;
+
+	for (i = 0; i < 2; i++)
+		ops->gpus[i] = (struct watt_activity_place){ i ? "gpu-1" : "gpu-0",
+							     ops->now_ns - 150000000 + i,
+							     WATT_ACTIVITY_GPU_TIME, 1 + i };
+	for (i = ops->ticks % 2; i < OPS_TASKS; i += 6, n++)
+		ops->readings[n] = (struct watt_activity){
+			.t_ns = ops->gpus[i % 2].complete_ns - ops_below(&random, 9),
+			.amount = ops->ticks * 1000000 + ops_below(&random, 1000000),
+			.start_ns = ops->tasks[i].start_ns,
+			.pid = ops->tasks[i].tgid,
+			.place = i % 2,
+		};
+	ret->kind = WATT_OP_ACTIVITY;
+	ret->activity = (struct watt_activity_batch){ ops->gpus, 2, ops->readings, n };
+}
+
 static inline const char *ops_text(struct ops *ops, size_t i)
 {
 	if (ops_below(&ops->random, 4) == 0)
@@ -303,10 +328,13 @@ static inline void ops_next(struct ops *ops, struct watt_op *ret)
 		ops_name(ops, ret);
 		break;
 	case 4:
+		ops_activity(ops, ret);
+		break;
+	case 5:
 		ret->kind = WATT_OP_HOLD;
 		ret->hold_ns = ops->ticks % 20 ? 0 : ops->now_ns;
 		break;
-	case 5:
+	case 6:
 		ret->kind = WATT_OP_ADVANCE;
 		ret->advance_ns = ops->now_ns + 100;
 		break;
@@ -391,6 +419,22 @@ static inline void ops_assert_container(const struct watt_container *a,
 	}
 }
 
+static inline void ops_assert_activity(const struct watt_activity_batch *a,
+				       const struct watt_activity_batch *b)
+{
+	size_t i;
+
+	assert_int_equal(a->n_places, b->n_places);
+	for (i = 0; i < a->n_places; i++) {
+		assert_string_equal(a->places[i].path, b->places[i].path);
+		assert_int_equal(a->places[i].kind, b->places[i].kind);
+		assert_int_equal(a->places[i].n_units, b->places[i].n_units);
+		assert_int_equal(a->places[i].complete_ns, b->places[i].complete_ns);
+	}
+	assert_int_equal(a->n_readings, b->n_readings);
+	assert_memory_equal(a->readings, b->readings, a->n_readings * sizeof(*a->readings));
+}
+
 static inline void ops_assert_equal(const struct watt_op *a, const struct watt_op *b)
 {
 	assert_int_equal(a->kind, b->kind);
@@ -402,6 +446,9 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 		break;
 	case WATT_OP_USAGE:
 		ops_assert_usage(&a->usage, &b->usage);
+		break;
+	case WATT_OP_ACTIVITY:
+		ops_assert_activity(&a->activity, &b->activity);
 		break;
 	case WATT_OP_IDENTITY:
 		ops_assert_identity(a->identity, b->identity);

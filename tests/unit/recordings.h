@@ -51,7 +51,7 @@ static inline void put_ticks(struct watt_recorder *recorder, struct ops *ops, un
 	struct watt_op op;
 	unsigned int i;
 
-	for (i = 0; i < 7 * ticks; i++) {
+	for (i = 0; i < OPS_PER_TICK * ticks; i++) {
 		ops_next(ops, &op);
 		watt_recorder_put(recorder, &op);
 	}

@@ -137,6 +137,8 @@ static void test_what_makes_no_sense_changes_nothing(void **state)
 	struct fixture_chunk *f = *state;
 	struct watt_sample samples[2] = { { 1, 2, 3, 0, 0 }, { 1, 2, 3, OPS_CHANNELS, 0 } };
 	struct watt_usage record = { .comm = "0123456789abcdef" };
+	struct watt_activity_place place = { "gpu-0", 5, WATT_ACTIVITY_GPU_TIME, 1 };
+	struct watt_activity reading = { .t_ns = 5, .place = 1 };
 	struct watt_op op = { .kind = WATT_OP_SAMPLES };
 
 	op.samples.list = samples;
@@ -151,6 +153,12 @@ static void test_what_makes_no_sense_changes_nothing(void **state)
 	op = (struct watt_op){ .kind = WATT_OP_USAGE };
 	op.usage.records = &record;
 	op.usage.n_records = 1;
+	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &op), -EINVAL);
+	op = (struct watt_op){ .kind = WATT_OP_ACTIVITY };
+	op.activity = (struct watt_activity_batch){ &place, 1, &reading, 1 };
+	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &op), -EINVAL);
+	reading.place = 0;
+	reading.t_ns = 6;
 	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &op), -EINVAL);
 	op.kind = 99;
 	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &op), -EINVAL);

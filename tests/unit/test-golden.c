@@ -111,6 +111,22 @@ static void print_name(FILE *out, const struct watt_op *op)
 		fprintf(out, "user %u %s\n", op->user.uid, op->user.name);
 }
 
+static void print_activity(FILE *out, const struct watt_activity_batch *batch)
+{
+	size_t i;
+
+	fprintf(out, "activity\n");
+	for (i = 0; i < batch->n_places; i++)
+		fprintf(out, " %s %u %u %" PRIu64 "\n", batch->places[i].path,
+			batch->places[i].kind, batch->places[i].n_units,
+			batch->places[i].complete_ns);
+	for (i = 0; i < batch->n_readings; i++)
+		fprintf(out, " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			batch->readings[i].place, batch->readings[i].pid,
+			batch->readings[i].start_ns, batch->readings[i].t_ns,
+			batch->readings[i].amount);
+}
+
 static void print_op(FILE *out, const struct watt_op *op)
 {
 	size_t i;
@@ -126,6 +142,9 @@ static void print_op(FILE *out, const struct watt_op *op)
 		break;
 	case WATT_OP_USAGE:
 		print_usage(out, &op->usage);
+		break;
+	case WATT_OP_ACTIVITY:
+		print_activity(out, &op->activity);
 		break;
 	case WATT_OP_IDENTITY:
 	case WATT_OP_CGROUP:

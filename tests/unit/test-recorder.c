@@ -55,7 +55,7 @@ static void test_round_trip(void **state)
 		make_recording(path, seed, ticks);
 		/* one file, nothing beside it */
 		assert_int_equal(access(wal, F_OK), -1);
-		assert_int_equal(read_all(path, seed), 7 * ticks);
+		assert_int_equal(read_all(path, seed), OPS_PER_TICK * ticks);
 		assert_int_equal(unlink(path), 0);
 	}
 	free(path);
@@ -203,7 +203,7 @@ static void test_killed(void **state)
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(access(wal, F_OK), 0);
-		assert_true(read_all(path, 1) > 7 * 60);
+		assert_true(read_all(path, 1) > OPS_PER_TICK * 60);
 		assert_int_equal(watt_recording_open(path, NULL, NULL, &rec), 0);
 		info = watt_recording_get_info(rec);
 		assert_int_equal(info->is_complete, 0);
@@ -236,12 +236,12 @@ static void test_read_while_written(void **state)
 		if (i % 10)
 			continue;
 		n = read_all(path, 9);
-		assert_true(n >= before && n <= 7 * ops.ticks);
-		assert_true(n + 7 * 20 >= 7 * ops.ticks);
+		assert_true(n >= before && n <= OPS_PER_TICK * ops.ticks);
+		assert_true(n + OPS_PER_TICK * 20 >= OPS_PER_TICK * ops.ticks);
 		before = n;
 	}
 	watt_recorder_close(recorder);
-	assert_int_equal(read_all(path, 9), 7 * 100);
+	assert_int_equal(read_all(path, 9), OPS_PER_TICK * 100);
 	assert_int_equal(heard.n, 0);
 	free(path);
 }
@@ -324,7 +324,7 @@ static void record_through_failure(const char *path, void (*block)(void *data),
 	assert_non_null(strstr(heard.last, why));
 
 	ops_init(&again, 2);
-	for (i = 0; i < 7 * ops.ticks; i++) {
+	for (i = 0; i < OPS_PER_TICK * ops.ticks; i++) {
 		ops_next(&again, &op);
 		expected.names += op.kind >= WATT_OP_IDENTITY && op.kind <= WATT_OP_USER;
 		expected.marks += op.kind == WATT_OP_MARK;
