@@ -109,6 +109,7 @@ static void print_role(const struct watt_diag *diags, size_t n, enum watt_source
 		[WATT_ROLE_POWER] = "Power: what is used",
 		[WATT_ROLE_USAGE] = "Usage: who was running",
 		[WATT_ROLE_META] = "Names: who is who",
+		[WATT_ROLE_ACTIVITY] = "Activity: who used what beside the CPUs",
 	};
 	bool has_title = false;
 	size_t i;
@@ -135,6 +136,7 @@ static void print_all(const struct watt_diag *diags, size_t n, const struct verd
 
 	print_role(diags, n, WATT_ROLE_POWER, is_verbose, width);
 	print_role(diags, n, WATT_ROLE_USAGE, is_verbose, width);
+	print_role(diags, n, WATT_ROLE_ACTIVITY, is_verbose, width);
 	print_role(diags, n, WATT_ROLE_META, is_verbose, width);
 	text_wrap(stdout, text_clean(clean, sizeof(clean), verdict->text), 0, 0, width);
 }

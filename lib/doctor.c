@@ -87,23 +87,36 @@ static void ask_power(const struct watt_env *env, const char *list,
 	*is_covered |= diag->is_selected && covers;
 }
 
-static bool usage_is_wanted(const char *name, const struct watt_usage_ops *ops, bool have_one)
+static bool usage_is_wanted(const char *name, const struct watt_activity_ops *ops, bool have_one)
 {
 	if (name && strcmp(name, "auto"))
 		return !strcmp(name, ops->name);
-	return !have_one && !(ops->flags & WATT_USAGE_OPS_TEST);
+	return !have_one && !(ops->flags & WATT_ACTIVITY_TEST);
 }
 
 static void ask_usage(const struct watt_env *env, const char *name,
-		      const struct watt_usage_ops *ops, bool *have_one, struct watt_diag *diag)
+		      const struct watt_activity_ops *ops, bool *have_one, struct watt_diag *diag)
 {
 	diag->source = ops->name;
 	diag->summary = ops->summary;
 	diag->role = WATT_ROLE_USAGE;
-	diag->is_test = !!(ops->flags & WATT_USAGE_OPS_TEST);
+	diag->is_test = !!(ops->flags & WATT_ACTIVITY_TEST);
 	ops->probe(env, diag);
 	diag->is_selected = diag->state == WATT_AVAILABLE && usage_is_wanted(name, ops, *have_one);
 	*have_one |= diag->is_selected;
+}
+
+static void ask_activity(const struct watt_env *env, const char *list,
+			 const struct watt_activity_ops *ops, struct watt_diag *diag)
+{
+	diag->source = ops->name;
+	diag->summary = ops->summary;
+	diag->role = WATT_ROLE_ACTIVITY;
+	diag->is_test = !!(ops->flags & WATT_ACTIVITY_TEST);
+	diag->period_ns = ops->period_ns;
+	ops->probe(env, diag);
+	diag->is_selected = diag->state == WATT_AVAILABLE &&
+			    watt_select_activity_is_wanted(ops, list);
 }
 
 static void ask_meta(const struct watt_env *env, const struct watt_meta_ops *ops,
@@ -129,10 +142,13 @@ static void ask_all(const struct watt_env *env, const struct watt_session_opts *
 		if (n < max)
 			diags[n] = diag;
 	}
-	for (i = 0; watt_usage_registry[i]; i++, n++) {
+	for (i = 0; watt_activity_registry[i]; i++, n++) {
 		struct watt_diag diag = { 0 };
 
-		ask_usage(env, opts->usage, watt_usage_registry[i], &have_usage, &diag);
+		if (watt_activity_registry[i]->sweep)
+			ask_usage(env, opts->usage, watt_activity_registry[i], &have_usage, &diag);
+		else
+			ask_activity(env, opts->sources, watt_activity_registry[i], &diag);
 		if (n < max)
 			diags[n] = diag;
 	}

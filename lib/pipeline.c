@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wires the stages. Values come from the sources, are read by the engine, become curves in the
- * timeline and are divided in attrib; nothing is computed here.
+ * timeline and are divided in attrib; nothing is computed here. It has more than 800 lines because
+ * it alone may know every stage.
  */
 #include "pipeline.h"
 
@@ -19,6 +20,7 @@
 #include "rates.h"
 #include "sample/inquiry.h"
 #include "sample/sample.h"
+#include "sample/teller.h"
 #include "source/select.h"
 #include "source/host/topology.h"
 
@@ -26,6 +28,8 @@
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
 /* How long a flush waits for names: it is for numbers. */
 #define NAMES_PATIENCE_NS (100 * WATT_NSEC_PER_MSEC)
+/* How long the end waits for sources of activity that are being read. */
+#define STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
 #define FETCH_SIZE 512
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
 
@@ -37,7 +41,9 @@ struct watt_pipeline {
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
 	struct watt_cpu_map map;
 	struct watt_cpu_place *places; /* of the map's slots */
-	struct watt_usage_source *usage;
+	struct watt_activity_source *usage;
+	struct watt_teller *tellers[WATT_MAX_SOURCES];
+	size_t n_tellers;
 	struct watt_inquiry *inquiry;
 	struct watt_setup setup;
 	struct watt_executor *executor;
@@ -137,7 +143,7 @@ static int open_topology(struct watt_pipeline *p)
 
 static int open_usage_named(struct watt_pipeline *p, const char *name)
 {
-	const struct watt_usage_ops *ops = watt_select_usage_named(name);
+	const struct watt_activity_ops *ops = watt_select_usage_named(name);
 	int r;
 
 	if (!ops) {
@@ -162,14 +168,32 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 
 	if (name && strcmp(name, "auto"))
 		return open_usage_named(p, name);
-	for (i = 0; watt_usage_registry[i]; i++) {
-		if (watt_usage_registry[i]->flags & WATT_USAGE_OPS_TEST)
+	for (i = 0; watt_activity_registry[i]; i++) {
+		if (!watt_activity_registry[i]->sweep ||
+		    (watt_activity_registry[i]->flags & WATT_ACTIVITY_TEST))
 			continue;
-		r = watt_usage_registry[i]->open(p->env, &p->map, &p->usage);
+		r = watt_activity_registry[i]->open(p->env, &p->map, &p->usage);
 		if (r == 0)
 			return 0;
 		watt_log(&p->env->log, WATT_LOG_INFO, "usage by %s does not work here: %s",
-			 watt_usage_registry[i]->name, strerror(-r));
+			 watt_activity_registry[i]->name, strerror(-r));
+	}
+	return r;
+}
+
+/* Sources of activity that tell by themselves; one that does not work says so in the log. */
+static int open_tellers(struct watt_pipeline *p, const char *list)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; watt_activity_registry[i] && r == 0; i++) {
+		const struct watt_activity_ops *ops = watt_activity_registry[i];
+
+		if (!watt_select_activity_is_wanted(ops, list) || p->n_tellers == WATT_MAX_SOURCES)
+			continue;
+		r = watt_teller_new(p->env, ops, &p->tellers[p->n_tellers]);
+		p->n_tellers += r == 0;
 	}
 	return r;
 }
@@ -241,6 +265,8 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (r == 0)
 		r = open_usage(p, opts->usage);
 	if (r == 0)
+		r = open_tellers(p, opts->sources);
+	if (r == 0)
 		r = watt_inquiry_new(env, NULL, &p->inquiry);
 	if (r == 0)
 		r = open_flow(p, opts);
@@ -256,8 +282,12 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 
 int watt_pipeline_stop(struct watt_pipeline *p)
 {
+	uint64_t deadline_ns = watt_now_ns() + STOP_TIMEOUT_NS;
 	int n_hung = 0;
+	size_t i;
 
+	for (i = 0; p && i < p->n_tellers; i++)
+		n_hung += watt_teller_stop(p->tellers[i], deadline_ns);
 	if (p && p->engine)
 		n_hung += watt_engine_stop(p->engine);
 	if (p && p->inquiry)
@@ -267,6 +297,8 @@ int watt_pipeline_stop(struct watt_pipeline *p)
 
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 {
+	size_t i;
+
 	if (!p)
 		return NULL;
 	watt_crosschecks_done(&p->crosschecks);
@@ -274,6 +306,8 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_executor_free(p->executor);
 	free(p->domains);
 	watt_inquiry_free(p->inquiry);
+	for (i = 0; i < p->n_tellers; i++)
+		watt_teller_free(p->tellers[i]);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
 	watt_cpu_map_done(&p->map);
@@ -508,6 +542,24 @@ static void ask_names(struct watt_pipeline *p)
 	ask_processes(p);
 }
 
+static int take_activities(struct watt_pipeline *p)
+{
+	struct watt_op op = { .kind = WATT_OP_ACTIVITY };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < p->n_tellers && r >= 0; i++) {
+		if (watt_teller_poll(p->tellers[i], watt_now_ns(), &op.activity) == 0)
+			r = watt_executor_apply(p->executor, &op, NULL);
+		if (r == -EINVAL) {
+			watt_log(&p->env->log, WATT_LOG_WARNING,
+				 "a source of activity contradicts itself: left out");
+			r = 0;
+		}
+	}
+	return r;
+}
+
 static int advance(struct watt_pipeline *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = watt_now_ns() };
@@ -524,7 +576,8 @@ static int attribute(struct watt_pipeline *p)
 		return r;
 	watt_crosschecks_compare(&p->crosschecks, watt_now_ns(), &p->env->log);
 	ask_names(p);
-	return advance(p);
+	r = take_activities(p);
+	return r < 0 ? r : advance(p);
 }
 
 int watt_pipeline_tick(struct watt_pipeline *p)
@@ -544,6 +597,8 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 
 int watt_pipeline_start(struct watt_pipeline *p)
 {
+	uint64_t deadline_ns = watt_now_ns() + READ_TIMEOUT_NS;
+	size_t i;
 	int r;
 
 	r = watt_engine_start(p->engine);
@@ -553,6 +608,8 @@ int watt_pipeline_start(struct watt_pipeline *p)
 	r = watt_engine_read_now(p->engine, READ_TIMEOUT_NS);
 	if (r < 0 && r != -ETIMEDOUT)
 		return r;
+	for (i = 0; i < p->n_tellers; i++)
+		watt_teller_wait(p->tellers[i], deadline_ns);
 	return watt_pipeline_tick(p);
 }
 

@@ -25,6 +25,7 @@ enum watt_source_role {
 	WATT_ROLE_POWER = 0,
 	WATT_ROLE_USAGE = 1,
 	WATT_ROLE_META = 2,
+	WATT_ROLE_ACTIVITY = 3, /**< who did what beside the CPUs */
 };
 
 /** The answer of one source. */

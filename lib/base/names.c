@@ -92,7 +92,8 @@ NAMES(watt_availability_name, enum watt_availability,
 NAMES(watt_source_role_name, enum watt_source_role,
 	[WATT_ROLE_POWER] = "power",
 	[WATT_ROLE_USAGE] = "usage",
-	[WATT_ROLE_META] = "meta")
+	[WATT_ROLE_META] = "meta",
+	[WATT_ROLE_ACTIVITY] = "activity")
 /* clang-format on */
 
 const char *watt_version(void)

@@ -19,15 +19,17 @@ const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_estimate,
 	&watt_power_null,
 	&watt_power_synth,
+	&watt_power_synth_gpu,
 	NULL,
 };
 
-const struct watt_usage_ops *const watt_usage_registry[] = {
+const struct watt_activity_ops *const watt_activity_registry[] = {
 #ifdef WATT_HAVE_BPF
-	&watt_usage_bpf,
+	&watt_activity_bpf,
 #endif
-	&watt_usage_procfs,
-	&watt_usage_synth,
+	&watt_activity_procfs,
+	&watt_activity_synth,
+	&watt_activity_synth_gpu,
 	NULL,
 };
 

@@ -20,11 +20,13 @@ extern const struct watt_power_ops watt_power_estimate;
 extern const struct watt_power_ops watt_power_kmod;
 extern const struct watt_power_ops watt_power_null;
 extern const struct watt_power_ops watt_power_synth;
+extern const struct watt_power_ops watt_power_synth_gpu;
 #ifdef WATT_HAVE_BPF
-extern const struct watt_usage_ops watt_usage_bpf;
+extern const struct watt_activity_ops watt_activity_bpf;
 #endif
-extern const struct watt_usage_ops watt_usage_procfs;
-extern const struct watt_usage_ops watt_usage_synth;
+extern const struct watt_activity_ops watt_activity_procfs;
+extern const struct watt_activity_ops watt_activity_synth;
+extern const struct watt_activity_ops watt_activity_synth_gpu;
 extern const struct watt_power_ops watt_power_perf_rapl;
 extern const struct watt_power_ops watt_power_powercap;
 

@@ -150,12 +150,24 @@ int watt_select_power(const struct watt_env *env, const char *list, struct watt_
 	return n ? (int)n : -ENODEV;
 }
 
-const struct watt_usage_ops *watt_select_usage_named(const char *name)
+const struct watt_activity_ops *watt_select_usage_named(const char *name)
 {
 	size_t i;
 
-	for (i = 0; watt_usage_registry[i]; i++)
-		if (!strcmp(watt_usage_registry[i]->name, name))
-			return watt_usage_registry[i];
+	for (i = 0; watt_activity_registry[i]; i++)
+		if (watt_activity_registry[i]->sweep &&
+		    !strcmp(watt_activity_registry[i]->name, name))
+			return watt_activity_registry[i];
 	return NULL;
+}
+
+bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops, const char *list)
+{
+	enum watt_choice choice = watt_select_choice(list, ops->name);
+
+	if (!ops->read)
+		return false;
+	if (choice != WATT_CHOICE_AUTO)
+		return choice == WATT_CHOICE_YES;
+	return !(ops->flags & WATT_ACTIVITY_TEST);
 }

@@ -30,6 +30,8 @@ bool watt_select_covers_cpus(const struct watt_power *power);
  */
 int watt_select_power(const struct watt_env *env, const char *list, struct watt_power **ret);
 /* The same for the one source of usage. */
-const struct watt_usage_ops *watt_select_usage_named(const char *name);
+const struct watt_activity_ops *watt_select_usage_named(const char *name);
+/* Whether a source with readings of its own is used: it goes with the power source of its name. */
+bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops, const char *list);
 
 #endif

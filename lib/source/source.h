@@ -20,6 +20,7 @@
 #include <wattribute/sample.h>
 #include <wattribute/usage.h>
 
+#include "base/activity.h"
 #include "base/fs.h"
 #include "base/log.h"
 
@@ -126,7 +127,7 @@ struct watt_channel *watt_channel_free(struct watt_channel *copy);
 /* The registry, ended by NULL, in the order of preference. */
 extern const struct watt_power_ops *const watt_power_registry[];
 
-/* ---- usage ---- */
+/* ---- activity ---- */
 
 /* CPUs that share one energy counter: a package, a die or a core. */
 #define WATT_SLOT_NONE 0xffffu
@@ -138,22 +139,28 @@ struct watt_cpu_map {
 	uint16_t *slot;   /* per CPU; WATT_SLOT_NONE: in no domain that counts */
 };
 
-struct watt_usage_source;
+struct watt_activity_source;
 
-/* Bits of watt_usage_ops.flags. */
-enum watt_usage_ops_flag {
-	WATT_USAGE_OPS_TEST = 1u << 0, /* only by name, never by itself (synth) */
+/* Bits of watt_activity_ops.flags. */
+enum watt_activity_flag {
+	WATT_ACTIVITY_TEST = 1u << 0, /* only by name, never by itself (synth) */
 };
 
-struct watt_usage_ops {
+/*
+ * A source of activity. One that has sweep() counts the CPU time of tasks: a session has one, and
+ * its sweeps cut time into slices. Any number of those that have read() are open beside it: they
+ * tell of other kinds, when they know it.
+ */
+struct watt_activity_ops {
 	const char *name;
 	const char *summary;
-	uint32_t flags; /* enum watt_usage_ops_flag */
+	uint32_t flags;     /* enum watt_activity_flag */
+	uint64_t period_ns; /* of read(): how often there is something new */
 	/* As watt_power_ops.probe. */
 	int (*probe)(const struct watt_env *env, struct watt_diag *diag);
-	/* map is borrowed and outlives the source. */
+	/* map is borrowed and outlives the source; NULL: it has read(). */
 	int (*open)(const struct watt_env *env, const struct watt_cpu_map *map,
-		    struct watt_usage_source **ret);
+		    struct watt_activity_source **ret);
 	/*
 	 * One sweep over all tasks, and all that happened since the one before. With full set,
 	 * every live task is in it (the first sweep is always full). The batch is borrowed until
@@ -161,16 +168,22 @@ struct watt_usage_ops {
 	 * never says less than the moment it speaks of.
 	 * 0, or a negative errno after which the source can be swept again.
 	 */
-	int (*sweep)(struct watt_usage_source *src, bool full, struct watt_usage_batch *ret);
-	void (*close)(struct watt_usage_source *src);
+	int (*sweep)(struct watt_activity_source *src, bool full, struct watt_usage_batch *ret);
+	/*
+	 * For a source of another kind, with readings of its own: all that is known and was not told
+	 * yet. The batch is borrowed until the next call. 0, or a negative errno after which it can
+	 * be read again. Opened and read on a thread of its own: it may block.
+	 */
+	int (*read)(struct watt_activity_source *src, struct watt_activity_batch *ret);
+	void (*close)(struct watt_activity_source *src);
 };
 
-struct watt_usage_source {
-	const struct watt_usage_ops *ops;
+struct watt_activity_source {
+	const struct watt_activity_ops *ops;
 };
 
 /* In the order of preference, ended by NULL. */
-extern const struct watt_usage_ops *const watt_usage_registry[];
+extern const struct watt_activity_ops *const watt_activity_registry[];
 
 /* ---- meta ---- */
 

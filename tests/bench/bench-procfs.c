@@ -92,7 +92,7 @@ static uint64_t scan_by_stat(void)
 	return bench_thread_cpu_ns() - begin_ns;
 }
 
-static uint64_t sweep(struct watt_usage_source *src, bool full, struct watt_usage_batch *batch)
+static uint64_t sweep(struct watt_activity_source *src, bool full, struct watt_usage_batch *batch)
 {
 	uint64_t begin_ns = bench_thread_cpu_ns();
 
@@ -109,7 +109,7 @@ enum what {
 	N_WHAT
 };
 
-static void bench_sweeps(struct watt_usage_source *src)
+static void bench_sweeps(struct watt_activity_source *src)
 {
 	static const char *const names[] = { [QUIET] = "procfs sweep, no forks",
 					     [FORKS] = "procfs sweep, after a fork",
@@ -139,7 +139,7 @@ static void bench_sweeps(struct watt_usage_source *src)
 }
 
 /* First sight of all processes, and who they are. */
-static void bench_first(const struct watt_env *env, struct watt_usage_source *src)
+static void bench_first(const struct watt_env *env, struct watt_activity_source *src)
 {
 	struct watt_usage_batch batch;
 	struct bench_series series = { 0 };
@@ -180,11 +180,11 @@ int main(int argc, char **argv)
 	struct watt_env env = { .sysfs = WATT_ROOT_INIT,
 				.procfs = WATT_ROOT_INIT,
 				.config = &config };
-	struct watt_usage_source *src;
+	struct watt_activity_source *src;
 
 	start_children(bench_arg(argc, argv, 1000));
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0 ||
-	    watt_usage_procfs.open(&env, &map, &src) < 0)
+	    watt_activity_procfs.open(&env, &map, &src) < 0)
 		bench_exit(BENCH_SKIP, "no procfs here");
 	bench_first(&env, src);
 	bench_sweeps(src);

@@ -58,7 +58,7 @@ static bool grow_crowd(struct crowd *crowd, unsigned int n_tasks)
 
 /* ---- the ways to look at them ---- */
 
-static uint64_t sweep_cost_ns(struct watt_usage_source *source, bool is_full,
+static uint64_t sweep_cost_ns(struct watt_activity_source *source, bool is_full,
 			      struct watt_usage_batch *batch)
 {
 	struct bench_series series = { 0 };
@@ -81,7 +81,7 @@ static uint64_t sweep_cost_ns(struct watt_usage_source *source, bool is_full,
 
 static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
 {
-	struct watt_usage_source *source;
+	struct watt_activity_source *source;
 	struct watt_usage_batch batch;
 	uint64_t moved_ns, full_ns;
 	int r;
@@ -368,7 +368,7 @@ int main(void)
 
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
 		bench_exit(BENCH_SKIP, "no /proc or /sys");
-	if (watt_usage_bpf.probe(&env, &diag) < 0)
+	if (watt_activity_bpf.probe(&env, &diag) < 0)
 		bench_exit(BENCH_SKIP, "%s; %s", diag.why, diag.hint);
 	libbpf_set_print(no_print);
 	map.n_slots = 1;

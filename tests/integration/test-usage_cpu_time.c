@@ -127,7 +127,7 @@ static void test_idle_ns(void **state)
 static void test_batch(void **state)
 {
 	struct watt_cpu_map map = { .n_cpus = (uint32_t)n_cpus, .n_slots = 1 };
-	struct watt_usage_source *source;
+	struct watt_activity_source *source;
 	struct watt_usage_batch batch;
 	static uint16_t slots[CPUS];
 	int i;

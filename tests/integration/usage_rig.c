@@ -34,7 +34,7 @@ const char *rig_why_not(void)
 		env.log.fn = print_log;
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
 		return "no /proc or /sys";
-	if (watt_usage_bpf.probe(&env, &diag) == 0)
+	if (watt_activity_bpf.probe(&env, &diag) == 0)
 		return NULL;
 	snprintf(why, sizeof(why), "%s; %s", diag.why, diag.hint);
 	return why;
@@ -115,7 +115,7 @@ int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
 struct rig *rig_open_sized(enum watt_bpf_mode mode, enum rig_split split,
 			   const struct watt_bpf_sizes *sizes)
 {
-	struct watt_usage_source *source;
+	struct watt_activity_source *source;
 	struct rig *rig;
 	int r;
 

@@ -34,7 +34,7 @@ struct rig_task {
 
 struct rig {
 	enum watt_bpf_mode mode;
-	struct watt_usage_source *source;
+	struct watt_activity_source *source;
 	struct watt_usage_batch batch; /* of the last sweep */
 	uint64_t lost, mark_ns;
 	struct rig_task **tasks; /* hash table */

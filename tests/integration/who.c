@@ -81,13 +81,14 @@ int main(int argc, char **argv)
 				.procfs = WATT_ROOT_INIT,
 				.config = &config };
 	uint32_t pid = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
-	struct watt_usage_source *src;
+	struct watt_activity_source *src;
 	struct watt_usage_batch batch;
 	int status = 1;
 	size_t i;
 
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0 ||
-	    watt_usage_procfs.open(&env, &map, &src) < 0 || src->ops->sweep(src, true, &batch) < 0)
+	    watt_activity_procfs.open(&env, &map, &src) < 0 ||
+	    src->ops->sweep(src, true, &batch) < 0)
 		return 1;
 	for (i = 0; i < batch.n_records; i++)
 		if (batch.records[i].tgid == pid)

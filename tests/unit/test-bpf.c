@@ -39,15 +39,15 @@ static int teardown(void **state)
 static void test_captured_machine(void **state)
 {
 	struct watt_cpu_map map = { .n_cpus = 1, .n_slots = 1, .slot = (uint16_t[1]){ 0 } };
-	struct watt_usage_source *source = NULL;
+	struct watt_activity_source *source = NULL;
 	struct machine *machine = *state;
 	struct watt_diag diag = { .state = WATT_AVAILABLE };
 
-	assert_int_equal(watt_usage_bpf.probe(&machine->env, &diag), -ENODEV);
+	assert_int_equal(watt_activity_bpf.probe(&machine->env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	assert_int_equal(diag.error, -ENODEV);
 	assert_non_null(strstr(diag.why, "captured"));
-	assert_int_equal(watt_usage_bpf.open(&machine->env, &map, &source), -ENODEV);
+	assert_int_equal(watt_activity_bpf.open(&machine->env, &map, &source), -ENODEV);
 	assert_null(source);
 }
 
@@ -60,7 +60,7 @@ static void test_this_machine(void **state)
 
 	watt_root_close(&machine->env.procfs);
 	assert_int_equal(watt_root_open(&machine->env.procfs, "/proc"), 0);
-	r = watt_usage_bpf.probe(&machine->env, &diag);
+	r = watt_activity_bpf.probe(&machine->env, &diag);
 	assert_int_equal(r, diag.error);
 	assert_true(strlen(diag.why) > 0);
 	assert_true((r == 0) == (diag.state == WATT_AVAILABLE));
@@ -72,7 +72,7 @@ static void test_this_machine(void **state)
 
 static void test_close_nothing(void **state)
 {
-	watt_usage_bpf.close(NULL);
+	watt_activity_bpf.close(NULL);
 }
 
 int main(void)

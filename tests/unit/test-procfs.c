@@ -14,7 +14,7 @@
 #define TICK_NS 10000000ULL
 
 static struct test_env test;
-static struct watt_usage_source *src;
+static struct watt_activity_source *src;
 static struct watt_usage_batch batch;
 static uint16_t no_slots[2];
 static const struct watt_cpu_map map = { .n_cpus = 2, .n_slots = 1, .slot = no_slots };
@@ -22,8 +22,8 @@ static const struct watt_cpu_map map = { .n_cpus = 2, .n_slots = 1, .slot = no_s
 static void open_source(const char *procfs, const char *sysfs)
 {
 	test_env_open(&test, procfs, sysfs);
-	assert_int_equal(watt_usage_procfs.open(&test.env, &map, &src), 0);
-	assert_ptr_equal(src->ops, &watt_usage_procfs);
+	assert_int_equal(watt_activity_procfs.open(&test.env, &map, &src), 0);
+	assert_ptr_equal(src->ops, &watt_activity_procfs);
 }
 
 static void close_source(void)
@@ -395,7 +395,7 @@ static void test_slots(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	stay_on(1);
 	test_env_open(&test, "/proc", "/sys");
-	assert_int_equal(watt_usage_procfs.open(&test.env, &two, &src), 0);
+	assert_int_equal(watt_activity_procfs.open(&test.env, &two, &src), 0);
 	sweep(false);
 	for (i = 0; i < 4; i++) {
 		stay_on(i & 1);
@@ -413,21 +413,21 @@ static void test_probe(void **state)
 	char *dir = scratch_new();
 
 	test_env_open(&test, "/proc", "/sys");
-	assert_int_equal(watt_usage_procfs.probe(&test.env, &diag), 0);
+	assert_int_equal(watt_activity_procfs.probe(&test.env, &diag), 0);
 	assert_int_equal(diag.state, WATT_AVAILABLE);
 	assert_non_null(strstr(diag.why, "processes"));
 	test_env_close(&test);
 	test_env_open(&test, dir, NULL);
-	assert_int_equal(watt_usage_procfs.probe(&test.env, &diag), -ENOENT);
+	assert_int_equal(watt_activity_procfs.probe(&test.env, &diag), -ENOENT);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	assert_int_equal(diag.error, -ENOENT);
 	assert_true(diag.hint[0] != '\0');
 	scratch_write(dir, "stat", "nonsense\n");
-	assert_int_equal(watt_usage_procfs.probe(&test.env, &diag), -EBADMSG);
+	assert_int_equal(watt_activity_procfs.probe(&test.env, &diag), -EBADMSG);
 	assert_int_equal(diag.state, WATT_BROKEN);
 	test_env_close(&test);
 	scratch_remove(dir);
-	watt_usage_procfs.close(NULL);
+	watt_activity_procfs.close(NULL);
 }
 
 int main(void)

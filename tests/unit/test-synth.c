@@ -103,18 +103,18 @@ static void test_twins(void **state)
 
 static void test_usage(void **state)
 {
-	struct watt_usage_source *usage;
+	struct watt_activity_source *usage;
 	struct watt_usage_batch batch;
 	struct watt_diag diag = { .state = WATT_BROKEN };
 	struct watt_cpu_map map = { 0 };
 	struct watt_env env;
 
 	env_open(&env);
-	assert_true(watt_usage_synth.flags & WATT_USAGE_OPS_TEST);
-	assert_int_equal(watt_usage_synth.probe(&env, &diag), 0);
+	assert_true(watt_activity_synth.flags & WATT_ACTIVITY_TEST);
+	assert_int_equal(watt_activity_synth.probe(&env, &diag), 0);
 	assert_int_equal(diag.state, WATT_AVAILABLE);
-	assert_int_equal(watt_usage_synth.open(&env, &map, &usage), 0);
-	assert_ptr_equal(usage->ops, &watt_usage_synth);
+	assert_int_equal(watt_activity_synth.open(&env, &map, &usage), 0);
+	assert_ptr_equal(usage->ops, &watt_activity_synth);
 	assert_int_equal(usage->ops->sweep(usage, false, &batch), 0);
 	assert_true(batch.flags & WATT_BATCH_FULL);
 	assert_int_equal(batch.n_cpus, 4);
@@ -122,8 +122,8 @@ static void test_usage(void **state)
 	usleep(3000);
 	assert_int_equal(usage->ops->sweep(usage, false, &batch), 0);
 	assert_false(batch.flags & WATT_BATCH_FULL);
-	watt_usage_synth.close(usage);
-	watt_usage_synth.close(NULL);
+	watt_activity_synth.close(usage);
+	watt_activity_synth.close(NULL);
 	watt_root_close(&env.sysfs);
 }
 

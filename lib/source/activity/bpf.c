@@ -35,7 +35,7 @@
 #define MISSED_PERIOD_NS (250 * WATT_NSEC_PER_MSEC)
 
 struct bpf_source {
-	struct watt_usage_source base;
+	struct watt_activity_source base;
 	struct watt_bpf_object object;
 	struct watt_event_ring ring;
 	struct watt_move_log moves;
@@ -136,7 +136,7 @@ static int probe(const struct watt_env *env, struct watt_diag *diag)
 
 /* ---- open, close ---- */
 
-static void source_close(struct watt_usage_source *base)
+static void source_close(struct watt_activity_source *base)
 {
 	struct bpf_source *src;
 
@@ -198,7 +198,7 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 
 int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_map *map,
 			     enum watt_bpf_mode mode, const struct watt_bpf_sizes *sizes,
-			     struct watt_usage_source **ret)
+			     struct watt_activity_source **ret)
 {
 	struct bpf_source *src;
 	int r;
@@ -208,7 +208,7 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 	src = calloc(1, sizeof(*src));
 	if (!src)
 		return -ENOMEM;
-	src->base.ops = &watt_usage_bpf;
+	src->base.ops = &watt_activity_bpf;
 	src->stat_fd = -1;
 	r = open_all(src, env, map, mode, sizes);
 	if (r < 0) {
@@ -220,7 +220,7 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 }
 
 static int source_open(const struct watt_env *env, const struct watt_cpu_map *map,
-		       struct watt_usage_source **ret)
+		       struct watt_activity_source **ret)
 {
 	return watt_usage_bpf_open_mode(env, map, WATT_BPF_MODE_AUTO, NULL, ret);
 }
@@ -387,7 +387,7 @@ static uint32_t batch_flags(const struct bpf_source *src, bool is_full)
 	return flags;
 }
 
-static int source_sweep(struct watt_usage_source *base, bool full, struct watt_usage_batch *ret)
+static int source_sweep(struct watt_activity_source *base, bool full, struct watt_usage_batch *ret)
 {
 	struct bpf_source *src = watt_container_of(base, struct bpf_source, base);
 	const struct watt_usage *tasks = NULL;
@@ -436,7 +436,7 @@ static int source_sweep(struct watt_usage_source *base, bool full, struct watt_u
 	return 0;
 }
 
-const struct watt_usage_ops watt_usage_bpf = {
+const struct watt_activity_ops watt_activity_bpf = {
 	.name = "bpf",
 	.summary = "every task, counted in the kernel",
 	.probe = probe,

@@ -30,7 +30,7 @@
 #define N_CPUS_MAX 65536
 
 struct procfs {
-	struct watt_usage_source base;
+	struct watt_activity_source base;
 	const struct watt_env *env;
 	struct watt_proc_reader reader;
 	bool has_slots; /* the CPU that a record names matters */
@@ -347,7 +347,7 @@ static int account_all(struct procfs *src, bool full)
 	return error;
 }
 
-static int procfs_sweep(struct watt_usage_source *base, bool full, struct watt_usage_batch *ret)
+static int procfs_sweep(struct watt_activity_source *base, bool full, struct watt_usage_batch *ret)
 {
 	struct procfs *src = watt_container_of(base, struct procfs, base);
 	uint64_t t_before_ns = watt_now_ns(), forks, tick_ns;
@@ -387,7 +387,7 @@ static int procfs_sweep(struct watt_usage_source *base, bool full, struct watt_u
 
 /* ---- open, close, probe ---- */
 
-static void procfs_close(struct watt_usage_source *base)
+static void procfs_close(struct watt_activity_source *base)
 {
 	struct procfs *src;
 	size_t i;
@@ -425,14 +425,14 @@ static int procfs_init(struct procfs *src)
 }
 
 static int procfs_open(const struct watt_env *env, const struct watt_cpu_map *map,
-		       struct watt_usage_source **ret)
+		       struct watt_activity_source **ret)
 {
 	struct procfs *src = calloc(1, sizeof(*src));
 	int r;
 
 	if (!src)
 		return -ENOMEM;
-	src->base.ops = &watt_usage_procfs;
+	src->base.ops = &watt_activity_procfs;
 	src->env = env;
 	src->has_slots = map->n_slots > 1;
 	src->stat = (struct watt_file)WATT_FILE_INIT;
@@ -488,7 +488,7 @@ static int procfs_probe(const struct watt_env *env, struct watt_diag *diag)
 	return 0;
 }
 
-const struct watt_usage_ops watt_usage_procfs = {
+const struct watt_activity_ops watt_activity_procfs = {
 	.name = "procfs",
 	.summary = "CPU time of processes from procfs",
 	.probe = procfs_probe,

@@ -14,13 +14,13 @@
 #include "source/synth/live.h"
 
 struct synth_usage {
-	struct watt_usage_source source; /* first */
+	struct watt_activity_source source; /* first */
 	struct watt_synth_machine *machine;
 	bool was_swept;
 };
 
 static int synth_open(const struct watt_env *env, const struct watt_cpu_map *map,
-		      struct watt_usage_source **ret)
+		      struct watt_activity_source **ret)
 {
 	struct synth_usage *synth = calloc(1, sizeof(*synth));
 	int r;
@@ -32,12 +32,12 @@ static int synth_open(const struct watt_env *env, const struct watt_cpu_map *map
 		free(synth);
 		return r;
 	}
-	synth->source.ops = &watt_usage_synth;
+	synth->source.ops = &watt_activity_synth;
 	*ret = &synth->source;
 	return 0;
 }
 
-static int synth_sweep(struct watt_usage_source *src, bool full, struct watt_usage_batch *ret)
+static int synth_sweep(struct watt_activity_source *src, bool full, struct watt_usage_batch *ret)
 {
 	struct synth_usage *synth = (struct synth_usage *)src;
 	uint64_t now_ns = watt_now_ns();
@@ -53,7 +53,7 @@ static int synth_sweep(struct watt_usage_source *src, bool full, struct watt_usa
 	return r;
 }
 
-static void synth_close(struct watt_usage_source *src)
+static void synth_close(struct watt_activity_source *src)
 {
 	struct synth_usage *synth = (struct synth_usage *)src;
 
@@ -82,10 +82,10 @@ static int synth_probe(const struct watt_env *env, struct watt_diag *diag)
 	return 0;
 }
 
-const struct watt_usage_ops watt_usage_synth = {
+const struct watt_activity_ops watt_activity_synth = {
 	.name = "synth",
 	.summary = "tasks of a simulated machine, for tests",
-	.flags = WATT_USAGE_OPS_TEST,
+	.flags = WATT_ACTIVITY_TEST,
 	.probe = synth_probe,
 	.open = synth_open,
 	.sweep = synth_sweep,

@@ -73,3 +73,18 @@ int watt_synth_live_open(const struct watt_env *env, bool has_events,
 		*ret_epoch_ns = opts.epoch_ns;
 	return watt_synth_machine_new(&opts, ret);
 }
+
+void watt_synth_live_gpu(const struct watt_env *env, struct watt_synth_gpu *ret)
+{
+	struct watt_synth_gpu_opts opts = {
+		.seed = SEED,
+		.epoch_ns = env->epoch_ns ? env->epoch_ns : watt_now_ns(),
+		.window_ns = 170 * WATT_NSEC_PER_MSEC,
+		.idle_w = 20,
+		.busy_w = 150,
+		.n_users = WATT_SYNTH_GPU_USERS,
+	};
+
+	opts.epoch_ns -= opts.epoch_ns % WATT_NSEC_PER_USEC;
+	watt_synth_gpu_init(ret, &opts);
+}

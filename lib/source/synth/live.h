@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "source/source.h"
+#include "source/synth/gpu.h"
 #include "source/synth/machine.h"
 
 /*
@@ -19,5 +20,7 @@
  */
 int watt_synth_live_open(const struct watt_env *env, bool has_events,
 			 struct watt_synth_machine **ret, uint64_t *ret_epoch_ns);
+/* The GPU beside it: all that are opened with one environment are twins too. */
+void watt_synth_live_gpu(const struct watt_env *env, struct watt_synth_gpu *ret);
 
 #endif

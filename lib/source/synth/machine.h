@@ -87,7 +87,7 @@ int watt_synth_machine_run(struct watt_synth_machine *machine, uint64_t t_ns);
 uint64_t watt_synth_machine_now_ns(const struct watt_synth_machine *machine);
 
 /*
- * What a usage source would tell now: as watt_usage_ops.sweep. All events since the sweep before
+ * What a usage source would tell now: as watt_activity_ops.sweep. All events since the sweep before
  * in their order, then the tasks. The batch is borrowed until the machine goes on, or is swept
  * again. 0 or -ENOMEM.
  */
