@@ -60,7 +60,8 @@ struct engine_origin {
 	struct engine_reader *finder;
 	struct watt_lookup *lookup; /* NULL: it is under way */
 	bool is_open;
-	bool is_refused;  /* it did not open, and that was said */
+	bool is_refused; /* it did not open, and that was said */
+	uint64_t answered_ns;
 	uint64_t next_ns; /* when to look again */
 };
 
@@ -425,6 +426,7 @@ static int add_origin(struct watt_engine *engine, const struct watt_power_ops *o
 	origin->ops = ops;
 	origin->asked_period_ns = asked_period_ns;
 	origin->finder = finder;
+	origin->answered_ns = engine->opts.epoch_ns;
 	origin->lookup->task.owner = origin;
 	engine->origins[engine->n_origins++] = origin;
 	return 0;
@@ -551,7 +553,7 @@ static void look(struct watt_engine *engine, struct engine_origin *origin)
 		origin->lookup = lookup;
 }
 
-/* When to look again after this answer. */
+/* How long not to look after the newest answer. */
 static uint64_t choose_pause_ns(const struct watt_engine *engine,
 				const struct engine_origin *origin)
 {
@@ -564,6 +566,29 @@ static uint64_t choose_pause_ns(const struct watt_engine *engine,
 	if (is_any_gone(engine, origin->ops))
 		return WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * lookup->cost_ns);
 	return LOOK_NS;
+}
+
+static uint64_t choose_next_ns(const struct watt_engine *engine, const struct engine_origin *origin)
+{
+	if (!origin->ops->rescan && origin->is_open)
+		return UINT64_MAX;
+	return origin->answered_ns + choose_pause_ns(engine, origin);
+}
+
+/*
+ * A channel is gone: the next look was put off as if all were there. Until then a counter that is
+ * back may wrap, and nobody could tell how often.
+ */
+static void search_soon(struct watt_engine *engine, const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_origins; i++) {
+		struct engine_origin *origin = engine->origins[i];
+
+		if (origin->ops == ops && origin->lookup)
+			origin->next_ns = WATT_MIN(origin->next_ns, choose_next_ns(engine, origin));
+	}
 }
 
 static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, uint64_t now_ns)
@@ -586,9 +611,8 @@ static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, 
 		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s does not work here yet: %s",
 			 origin->ops->name, strerror(-lookup->error));
 	}
-	origin->next_ns = origin->ops->rescan || !origin->is_open ?
-				  now_ns + choose_pause_ns(engine, origin) :
-				  UINT64_MAX;
+	origin->answered_ns = now_ns;
+	origin->next_ns = choose_next_ns(engine, origin);
 }
 
 static void receive(struct watt_engine *engine, struct engine_reader *reader, uint64_t now_ns)
@@ -810,8 +834,14 @@ static void note_statuses(struct watt_engine *engine, const struct watt_sample *
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		engine->channels[samples[i].channel]->status = (enum watt_status)samples[i].status;
+	for (i = 0; i < n; i++) {
+		struct engine_channel *channel = engine->channels[samples[i].channel];
+		bool was_gone = is_gone(channel);
+
+		channel->status = (enum watt_status)samples[i].status;
+		if (is_gone(channel) && !was_gone)
+			search_soon(engine, channel->ops);
+	}
 }
 
 size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, size_t n)

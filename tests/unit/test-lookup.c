@@ -185,15 +185,16 @@ static void script_begin(enum phase hangs_in, uint64_t n_there)
 	watt_counter_set(&script.n_there, n_there);
 }
 
-/* Drives the engine until a channel has a sample with this status. */
-static void wait_for_status(struct watt_engine *engine, uint32_t channel, enum watt_status status)
+/* Drives the engine, whose clock stands still, until a channel has a sample with this status. */
+static void wait_for_status_at(struct watt_engine *engine, uint32_t channel,
+			       enum watt_status status, uint64_t stands_at_ns)
 {
 	uint64_t give_up_ns = watt_now_ns() + 20 * WATT_NSEC_PER_SEC;
 	struct watt_sample samples[64];
 	size_t n, i;
 
 	for (;;) {
-		watt_engine_poll(engine, watt_now_ns());
+		watt_engine_poll(engine, stands_at_ns ? stands_at_ns : watt_now_ns());
 		n = watt_engine_fetch(engine, samples, WATT_ARRAY_SIZE(samples));
 		for (i = 0; i < n; i++) {
 			assert_true(samples[i].channel < watt_engine_channel_count(engine));
@@ -203,6 +204,11 @@ static void wait_for_status(struct watt_engine *engine, uint32_t channel, enum w
 		assert_true(watt_now_ns() < give_up_ns);
 		usleep(500);
 	}
+}
+
+static void wait_for_status(struct watt_engine *engine, uint32_t channel, enum watt_status status)
+{
+	wait_for_status_at(engine, channel, status, 0);
 }
 
 static void wait_for_count(const struct watt_counter *counter, uint64_t n)
@@ -340,13 +346,36 @@ static void test_comes_and_goes(void **state)
 	assert_int_equal(watt_counter_get(&script.n_closed), watt_counter_get(&script.n_opened));
 }
 
+/* What is gone is searched at once, not when it would have been time to look for more. */
+static void test_searched_soon(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t_ns, give_up_ns, opened;
+	struct watt_engine *engine;
+
+	script_begin(PHASE_NONE, 1);
+	engine = engine_with(&scripted_quick, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	t_ns = watt_now_ns() + 10 * WATT_NSEC_PER_SEC;
+	wait_for_status_at(engine, 2, WATT_STATUS_OK, t_ns);
+	opened = watt_counter_get(&script.n_opened);
+	watt_counter_set(&script.is_gone, 1);
+	wait_for_status_at(engine, 2, WATT_STATUS_ABSENT, t_ns);
+	give_up_ns = watt_now_ns() + 20 * WATT_NSEC_PER_SEC;
+	while (watt_counter_get(&script.n_opened) == opened) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, t_ns + 200 * MS);
+		usleep(500);
+	}
+	watt_engine_free(engine);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_opens_late),
-		cmocka_unit_test(test_hangs_anywhere),
-		cmocka_unit_test(test_rescan_hangs),
-		cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_opens_late),    cmocka_unit_test(test_hangs_anywhere),
+		cmocka_unit_test(test_rescan_hangs),  cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_searched_soon),
 	};
 
 	return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
