@@ -61,10 +61,11 @@ static int resize(struct watt_account *account, size_t n, size_t cap)
 {
 	bool is_sum = watt_entity_kind_is_sum(account->kind);
 	watt_i128 *numbers = calloc((is_sum ? 4 : 3) * cap + 1, sizeof(*numbers));
-	watt_i128 *third = numbers + 2 * cap;
+	watt_i128 *third;
 
 	if (!numbers)
 		return -ENOMEM;
+	third = numbers + 2 * cap;
 	if (n) {
 		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
 		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
