@@ -324,18 +324,67 @@ static int fill_domains(struct watt_series *series, struct watt_series_window *w
 	return 0;
 }
 
-/* The domains of a series are those that its first window has. */
+/* Room for n numbers instead of those that there are; what is new is zero. */
+static int widen(int64_t **numbers, size_t n_rows, size_t n_before, size_t n)
+{
+	int64_t *wider = calloc(n_rows * n + 1, sizeof(*wider));
+	size_t i;
+
+	if (!wider)
+		return -ENOMEM;
+	for (i = 0; i < n_rows && n_before; i++)
+		memcpy(&wider[i * n], &(*numbers)[i * n_before], n_before * sizeof(*wider));
+	free(*numbers);
+	*numbers = wider;
+	return 0;
+}
+
+/* Of a domain that came later, an earlier window knows that it was not there. */
+static int widen_window(struct watt_series_window *window, size_t n_before, size_t n)
+{
+	struct watt_series_energy *domains =
+		realloc(window->domains, (n + 1) * sizeof(*window->domains));
+	size_t d;
+
+	if (!domains)
+		return -ENOMEM;
+	window->domains = domains;
+	for (d = n_before; d < n; d++)
+		domains[d] = (struct watt_series_energy){ .status = WATT_STATUS_ABSENT };
+	return widen(&window->energy_nj, window->n_cells, n_before, n);
+}
+
+/* Domains are only ever added, behind those that there are. */
+static int grow(struct watt_series *series, size_t n)
+{
+	size_t before = series->info.n_domains, i;
+	struct watt_series_energy *totals = realloc(series->totals, (n + 1) * sizeof(*totals));
+	uint64_t *gap_ns;
+	int r = 0;
+
+	if (!totals)
+		return -ENOMEM;
+	series->totals = totals;
+	gap_ns = realloc(series->gap_ns, (n + 1) * sizeof(*gap_ns));
+	if (!gap_ns)
+		return -ENOMEM;
+	series->gap_ns = gap_ns;
+	memset(&totals[before], 0, (n - before) * sizeof(*totals));
+	memset(&gap_ns[before], 0, (n - before) * sizeof(*gap_ns));
+	for (i = 0; i < series->info.n_entities && r == 0; i++)
+		r = widen(&series->entities[i].energy_nj, 1, before, n);
+	for (i = 0; i < series->info.n_windows && r == 0; i++)
+		r = widen_window(&series->windows[i], before, n);
+	if (r == 0)
+		series->info.n_domains = n;
+	return r;
+}
+
 static int begin(struct watt_series *series, size_t n_domains)
 {
-	if (series->totals)
-		return n_domains == series->info.n_domains ? 0 : -EINVAL;
-	series->totals = calloc(n_domains + 1, sizeof(*series->totals));
-	free(series->gap_ns);
-	series->gap_ns = calloc(n_domains + 1, sizeof(*series->gap_ns));
-	if (!series->totals || !series->gap_ns)
-		return -ENOMEM;
-	series->info.n_domains = n_domains;
-	return 0;
+	if (series->totals && n_domains == series->info.n_domains)
+		return 0;
+	return n_domains < series->info.n_domains ? -EINVAL : grow(series, n_domains);
 }
 
 static int remember(struct watt_series *series, const struct watt_view *view)

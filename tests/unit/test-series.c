@@ -257,6 +257,39 @@ static void test_the_folded_stay_folded(void **state)
 	watt_series_free(series);
 }
 
+/* A domain that comes later was not there before; what there was stays what it was. */
+static void test_domain_that_comes(void **state)
+{
+	struct watt_series *series = NULL;
+	struct machine m;
+	size_t w;
+
+	init(&m);
+	m.view.n_domains = N_DOMAINS - 1;
+	assert_int_equal(watt_series_new(0, &series), 0);
+	for (w = 0; w < 6; w++) {
+		if (w == 3)
+			m.view.n_domains = N_DOMAINS;
+		add_window(&m, series, 2, 4, WATT_NO_MARK);
+	}
+	assert_int_equal(watt_series_finish(series), 0);
+	assert_int_equal(series->info.n_domains, N_DOMAINS);
+	assert_int_equal(series->info.n_failures, 0);
+	for (w = 0; w < 6; w++) {
+		const struct watt_series_energy *late = &series->windows[w].domains[N_DOMAINS - 1];
+
+		assert_int_equal(watt_series_is_known(late), w >= 3);
+		assert_int_equal(late->status == WATT_STATUS_ABSENT, w < 3);
+		assert_true(watt_series_is_known(&series->windows[w].domains[0]));
+	}
+	assert_int_equal(series->totals[0].energy_nj, m.truth_nj[0]);
+	m.view.n_domains = 1; /* none ever goes */
+	assert_int_equal(watt_series_add(series, &m.view, 6 * WINDOW_NS, 7 * WINDOW_NS,
+					 WATT_NO_MARK),
+			 -EINVAL);
+	watt_series_free(series);
+}
+
 /* No value is not 0: it has no power, and takes no part in a mean. */
 static void test_what_is_missing(void **state)
 {
@@ -313,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_is_sparse),
 		cmocka_unit_test(test_folding_loses_nothing),
 		cmocka_unit_test(test_the_folded_stay_folded),
+		cmocka_unit_test(test_domain_that_comes),
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_choice_of_windows),
 	};
