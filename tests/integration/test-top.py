@@ -85,7 +85,7 @@ def test_picture_at_80x24():
         for key in ('quit', 'help', 'group', 'filter'):
             true(key in lines[-1], f'no {key} in {lines[-1]!r}')
         terminal.keys('q')
-        lines = terminal.wait(r'prompt>[^>]*$')
+        lines = terminal.wait(r'\nprompt>\s*$')
         true(any(EQUATION.search(line) for line in lines), 'no equation is left behind')
         terminal.type('stty -a | tr ";" "\\n" | grep -c "[^-]echo "')
         terminal.keys('Enter')
@@ -167,7 +167,7 @@ def test_signals_restore_the_terminal():
             true(found, 'top does not run')
             for pid in found:
                 os.kill(int(pid), getattr(__import__('signal'), 'SIG' + name))
-            terminal.wait(r'prompt>[^>]*$')
+            terminal.wait(r'\nprompt>\s*$')
             terminal.type('echo the-$((40+2))')
             terminal.keys('Enter')
             terminal.wait('the-42')
