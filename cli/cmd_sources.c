@@ -10,6 +10,7 @@
 
 #include <wattribute/json.h>
 #include <wattribute/session.h>
+#include <wattribute/view.h>
 
 #include "command.h"
 #include "domain_tree.h"
@@ -20,7 +21,6 @@
 #include "table.h"
 #include "units.h"
 #include "verdict.h"
-#include "view.h"
 #include "xalloc.h"
 
 #define SETTLE_MS 150
@@ -157,7 +157,7 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 
 static void format_computed(const struct watt_domain_state *state, char *buf)
 {
-	double power_w = state ? view_power_w(state, state->window_nj) : NAN;
+	double power_w = state ? watt_view_power_w(state, state->window_nj) : NAN;
 
 	if (state && state->status == WATT_STATUS_OK && !state->is_usable)
 		snprintf(buf, UNITS_SIZE, "not usable");

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <wattribute/balance.h>
 #include <wattribute/json.h>
 #include <wattribute/session.h>
 
-#include "balance.h"
 #include "command.h"
 #include "events.h"
 #include "message.h"
@@ -73,7 +73,7 @@ struct top {
 	struct sparkline history;
 	struct watt_snapshot *snap; /* of the newest refresh */
 	struct watt_mark mark;      /* the newest; its label is the phase */
-	struct view view;
+	struct watt_view *view;     /* of it; NULL: none yet */
 	uint64_t refreshes;
 	unsigned int n_empty; /* times that keys were announced and none came */
 	bool has_domains;
@@ -176,7 +176,7 @@ static bool is_live(const struct top *top)
 static void draw(struct top *top)
 {
 	struct top_frame frame = {
-		.view = &top->view,
+		.view = top->view,
 		.model = &top->model,
 		.history = &top->history,
 		.usage = watt_session_get_usage_name(top->ses),
@@ -197,9 +197,9 @@ static void draw(struct top *top)
 
 static void remember_power(struct top *top)
 {
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 
-	balance_draw(&top->view, &balance);
+	watt_balance_draw(top->view, &balance);
 	sparkline_add(&top->history, balance.has_power ? balance.power_w : NAN);
 }
 
@@ -207,6 +207,7 @@ static void remember_power(struct top *top)
 static int refresh_now(struct top *top)
 {
 	struct watt_snapshot *snap;
+	struct watt_view *view;
 	int r;
 
 	while (watt_session_next_mark(top->ses, &top->mark) == 0)
@@ -214,15 +215,20 @@ static int refresh_now(struct top *top)
 	r = watt_session_snapshot(top->ses, &snap);
 	if (r < 0)
 		return r;
-	view_done(&top->view);
+	r = watt_view_new(snap, &view);
+	if (r < 0) {
+		watt_snapshot_unref(snap);
+		return r;
+	}
+	watt_view_free(top->view);
 	watt_snapshot_unref(top->snap);
 	top->snap = snap;
-	view_init(&top->view, snap);
+	top->view = view;
 	top->refreshes++;
 	if (top->opts->common.is_json)
 		return sink_file_put(top->sink, stdout, snap);
 	remember_power(top);
-	top_model_build(&top->model, &top->view);
+	top_model_build(&top->model, top->view);
 	errno = 0;
 	draw(top);
 	return !top->screen && ferror(stdout) ? (errno ? -errno : -EIO) : 0;
@@ -246,7 +252,7 @@ static void take_keys(struct top *top, bool *ret_refresh)
 		else if (action == TOP_JOULES)
 			top->is_joules = !top->is_joules;
 		else if (action == TOP_REBUILD && top->snap)
-			top_model_build(&top->model, &top->view);
+			top_model_build(&top->model, top->view);
 		else if (action == TOP_REFRESH)
 			*ret_refresh = true;
 	}
@@ -320,12 +326,12 @@ static int run(struct top *top)
 /* What stays in the terminal when the screen is gone: the equation of the whole time. */
 static void print_farewell(const struct top *top)
 {
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 	char line[256];
 
 	if (!top->snap)
 		return;
-	balance_draw(&top->view, &balance);
+	watt_balance_draw(top->view, &balance);
 	puts(top_header_joules(&balance, line, sizeof(line)));
 }
 
@@ -375,7 +381,7 @@ int cmd_top(int argc, char **argv)
 	if (r == 0)
 		r = show(&top);
 	watt_sink_close(top.sink);
-	view_done(&top.view);
+	watt_view_free(top.view);
 	watt_snapshot_unref(top.snap);
 	watt_session_close(top.ses);
 	top_model_done(&top.model);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/view.h>
+
 #include "message.h"
-#include "view.h"
 #include "xalloc.h"
 
 /* A panel while it is made: which domains it is the sum of, and who has a line. */
@@ -89,7 +90,7 @@ static void choose_lines(struct making *making, size_t top)
 		const struct watt_series_entity *entity = watt_series_get_entity(series, i);
 
 		making->line_of[i] = SIZE_MAX;
-		if (view_is_user(entity->kind) && energy_of(making, entity->energy_nj) != 0)
+		if (watt_view_is_user(entity->kind) && energy_of(making, entity->energy_nj) != 0)
 			ranks[n++] = (struct rank){ i, energy_of(making, entity->energy_nj) };
 	}
 	qsort(ranks, n, sizeof(*ranks), by_energy);

@@ -92,10 +92,10 @@ static char *format_losses(const struct watt_record_stats *stats,
 
 static const struct watt_quality *quality_of(const struct record_run *run)
 {
-	return run->totals.snap ? run->totals.view.quality : NULL;
+	return run->totals.snap ? run->totals.view->quality : NULL;
 }
 
-static void add_power(struct line *line, const struct balance *balance)
+static void add_power(struct line *line, const struct watt_balance *balance)
 {
 	char power[UNITS_SIZE];
 
@@ -132,7 +132,7 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 
 static void print_energy(const struct record_run *run, FILE *out)
 {
-	const struct balance *balance = &run->totals.balance;
+	const struct watt_balance *balance = &run->totals.balance;
 	int digits = units_digits(balance->uncertainty_ppm);
 	char energy[UNITS_SIZE], power[UNITS_SIZE];
 	double elapsed_s;
@@ -141,7 +141,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 		fprintf(out, " No energy is known.\n");
 		return;
 	}
-	elapsed_s = (double)(run->totals.view.t_ns - run->totals.view.start_ns) / 1e9;
+	elapsed_s = (double)(run->totals.view->t_ns - run->totals.view->start_ns) / 1e9;
 	fprintf(out, " The machine used %s, %s on average (%s).",
 		units_energy(energy, watt_energy_to_j(balance->energy), digits),
 		units_power(power, watt_energy_to_j(balance->energy) / elapsed_s, digits),

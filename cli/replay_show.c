@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "balance.h"
+#include <wattribute/balance.h>
+
 #include "message.h"
 #include "options.h"
 #include "page.h"
@@ -62,7 +63,7 @@ int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap)
 }
 
 static void show_table(struct replay_show *show, const struct recorded *recorded,
-		       const struct watt_window *window, const struct view *view)
+		       const struct watt_window *window, const struct watt_view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
 	struct top_frame frame = {
@@ -122,15 +123,15 @@ static struct table *new_lines(void)
 }
 
 static void add_line(struct replay_show *show, const struct recorded *recorded,
-		     const struct watt_window *window, const struct view *view)
+		     const struct watt_window *window, const struct watt_view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 	int digits;
 
 	if (!show->lines)
 		show->lines = new_lines();
-	balance_draw(view, &balance);
+	watt_balance_draw(view, &balance);
 	top_model_build(&show->model, view);
 	digits = units_digits(balance.uncertainty_ppm);
 	table_add(show->lines, "%.3f", since_s(recorded, window->t0_ns));
@@ -147,17 +148,20 @@ static void add_line(struct replay_show *show, const struct recorded *recorded,
 int replay_show_window(struct replay_show *show, const struct recorded *recorded,
 		       const struct watt_window *window)
 {
-	struct view view;
+	struct watt_view *view;
+	int r;
 
 	if (show->is_json)
 		return replay_show_snapshot(show, window->snap);
-	view_init(&view, window->snap);
+	r = watt_view_new(window->snap, &view);
+	if (r < 0)
+		return r;
 	errno = 0;
 	if (show->is_table)
-		show_table(show, recorded, window, &view);
+		show_table(show, recorded, window, view);
 	else
-		add_line(show, recorded, window, &view);
-	view_done(&view);
+		add_line(show, recorded, window, view);
+	watt_view_free(view);
 	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 

@@ -11,12 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <wattribute/balance.h>
 #include <wattribute/comparison.h>
 #include <wattribute/ranking.h>
 #include <wattribute/recording.h>
 #include <wattribute/series.h>
 
-#include "balance.h"
 #include "excerpt.h"
 #include "recorded.h"
 
@@ -38,7 +38,8 @@ struct report_run {
 	struct report_loss *losses;
 	size_t n_losses;
 	struct watt_series *series;
-	struct balance balance; /* origin, uncertainty, keys; its energies are those of `whole` */
+	struct watt_balance
+		balance; /* origin, uncertainty, keys; its energies are those of `whole` */
 	struct watt_phases *phases;
 };
 

@@ -136,7 +136,7 @@ static void set_sum(json_t *obj, const struct watt_phase *sum)
 
 static json_t *total_value(const struct report_run *run)
 {
-	const struct balance *balance = &run->balance;
+	const struct watt_balance *balance = &run->balance;
 	json_t *obj = json_object();
 
 	set_sum(obj, watt_phases_get_whole(run->phases));

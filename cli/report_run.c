@@ -63,18 +63,18 @@ static void draw_balance(struct report_run *run)
 	size_t n = watt_series_get_info(run->series)->n_domains, i;
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
 	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
-	const struct view view = { .domains = domains, .states = states, .n_domains = n };
+	const struct watt_view view = { .domains = domains, .states = states, .n_domains = n };
 
 	for (i = 0; i < n; i++) {
 		domains[i] = watt_series_get_domain(run->series, i);
 		states[i] = watt_series_get_state(run->series, i);
 	}
-	balance_draw(&view, &run->balance);
+	watt_balance_draw(&view, &run->balance);
 }
 
 int report_run_finish(struct report_run *run)
 {
-	run->balance = (struct balance){ 0 };
+	run->balance = (struct watt_balance){ .sz = sizeof(run->balance) };
 	if (watt_series_get_info(run->series)->n_windows)
 		draw_balance(run);
 	return watt_phases_find(run->series, run->marks, run->n_marks, &run->phases);

@@ -179,7 +179,7 @@ static const char *without_none(const char *keys, char *buf, size_t size)
 static void print_whole(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
-	const struct balance *balance = &run->balance;
+	const struct watt_balance *balance = &run->balance;
 	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
 	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
 	struct line line = { 0 };

@@ -294,7 +294,7 @@ static json_t *quality_value(const struct watt_quality *quality)
 int stat_report_json(const struct stat_report *report, FILE *out)
 {
 	const struct stat_setup *setup = report->setup;
-	const struct balance *balance = &setup->balance;
+	const struct watt_balance *balance = &setup->balance;
 	json_t *doc = json_object(), *runs = json_array();
 	size_t i;
 	int r;

@@ -144,7 +144,7 @@ static void print_domains(const struct stat_report *report, FILE *out)
 
 static void print_title(const struct stat_report *report, FILE *out)
 {
-	const struct balance *balance = &report->setup->balance;
+	const struct watt_balance *balance = &report->setup->balance;
 	char clean[256], number[UNITS_SIZE];
 	char *const *argv = report->setup->argv;
 
@@ -230,7 +230,7 @@ static void print_idle(const struct stat_report *report, FILE *out, int digits)
 
 void stat_report_print(const struct stat_report *report, FILE *out)
 {
-	const struct balance *balance = &report->setup->balance;
+	const struct watt_balance *balance = &report->setup->balance;
 	int digits = units_digits(balance->uncertainty_ppm);
 	auto_free char *share = NULL;
 	struct watt_statistics s;
@@ -262,7 +262,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 }
 
 void stat_report_interval(FILE *out, const struct stat_interval *interval,
-			  const struct balance *balance)
+			  const struct watt_balance *balance)
 {
 	int digits = units_digits(balance->uncertainty_ppm);
 	double elapsed_s = (double)interval->elapsed_ns / 1e9;

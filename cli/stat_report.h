@@ -21,7 +21,7 @@ struct stat_phases stat_report_labels(const struct stat_report *report);
 void stat_report_phases(const struct stat_report *report, FILE *out);
 /* One line of -I. */
 void stat_report_interval(FILE *out, const struct stat_interval *interval,
-			  const struct balance *balance);
+			  const struct watt_balance *balance);
 /* -EOPNOTSUPP where the command was built without JSON. */
 int stat_report_json(const struct stat_report *report, FILE *out);
 

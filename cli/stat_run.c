@@ -255,7 +255,7 @@ static struct stat_loss loss_between(const struct watt_domain_state *before,
 static void fill_domains(struct stat_run *run, const struct totals *before,
 			 const struct totals *after)
 {
-	size_t i, n = after->view.n_domains;
+	size_t i, n = after->view->n_domains;
 
 	run->n_domains = n;
 	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
@@ -263,14 +263,14 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 	run->domain_machine_nj = xcalloc(n, sizeof(*run->domain_machine_nj));
 	run->domain_loss = xcalloc(n, sizeof(*run->domain_loss));
 	for (i = 0; i < n; i++) {
-		const struct watt_domain_state *b = before->view.states[i];
-		const struct watt_domain_state *a = after->view.states[i];
+		const struct watt_domain_state *b = before->view->states[i];
+		const struct watt_domain_state *a = after->view->states[i];
 
-		run->domain_known[i] = after->row && view_has_energy(a);
+		run->domain_known[i] = after->row && watt_view_has_energy(a);
 		run->domain_nj[i] = watt_energy_to_nj(totals_get_domain_energy(after, i));
 		run->domain_machine_nj[i] = totals_difference_nj(b->energy, a->energy);
 		run->domain_loss[i] = loss_between(b, a);
-		if (after->view.domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
+		if (after->view->domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
 			run->machine_w +=
 				(double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
 	}
@@ -278,7 +278,7 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 
 static void fill_run(struct measurement *m, const struct totals *after)
 {
-	const struct balance *before = &m->before.balance;
+	const struct watt_balance *before = &m->before.balance;
 	struct stat_run *run = m->run;
 
 	run->is_known = after->balance.is_known && after->row;
@@ -291,7 +291,7 @@ static void fill_run(struct measurement *m, const struct totals *after)
 	run->shared_idle_nj = totals_difference_nj(before->shared_idle, after->balance.shared_idle);
 	fill_domains(run, &m->before, after);
 	m->setup->balance = after->balance;
-	m->setup->quality = *after->view.quality;
+	m->setup->quality = *after->view->quality;
 }
 
 static int begin_child(struct measurement *m)

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <wattribute/balance.h>
 #include <wattribute/session.h>
 
-#include "balance.h"
 #include "events.h"
 #include "stat_phase.h"
 
@@ -65,7 +65,7 @@ struct stat_setup {
 	/* Called at the end of each interval. */
 	void (*show_interval)(void *data, const struct stat_interval *interval);
 	void *data;
-	struct balance balance; /* of the newest snapshot */
+	struct watt_balance balance; /* of the newest snapshot */
 	struct watt_quality quality;
 	bool is_interrupted; /* the user wants no further run */
 };

@@ -49,7 +49,7 @@ static const char *short_path(const char *path, char *buf)
 }
 
 /* The domains of the partition first: they add up to the column of watts. */
-static void add_domains(struct top_columns *columns, const struct view *view, size_t width)
+static void add_domains(struct top_columns *columns, const struct watt_view *view, size_t width)
 {
 	char title[DOMAIN_MOST + 1];
 	int pass;
@@ -74,7 +74,7 @@ static void add_domains(struct top_columns *columns, const struct view *view, si
 }
 
 void top_columns_choose(struct top_columns *columns, const struct top_model *model,
-			const struct view *view, bool has_domains, size_t width)
+			const struct watt_view *view, bool has_domains, size_t width)
 {
 	bool is_tree = model->group == TOP_BY_TREE;
 	bool has_pid = model->group == TOP_BY_PROCESS || is_tree;

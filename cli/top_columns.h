@@ -44,7 +44,7 @@ struct top_columns {
  * domain as far as there is room.
  */
 void top_columns_choose(struct top_columns *columns, const struct top_model *model,
-			const struct view *view, bool has_domains, size_t width);
+			const struct watt_view *view, bool has_domains, size_t width);
 /* The text of one cell, not padded. Returns buf (TOP_CELL_SIZE bytes). */
 char *top_columns_cell(const struct top_columns *columns, size_t i, const struct top_row *row,
 		       char *buf);

@@ -7,7 +7,7 @@
 #include "top_model.h"
 
 struct top_frame {
-	const struct view *view;
+	const struct watt_view *view;
 	const struct top_model *model;
 	const struct sparkline *history;
 	const char *usage;

@@ -9,7 +9,7 @@
 #include "text.h"
 #include "units.h"
 
-char *top_header_power(const struct balance *balance, char *buf, size_t size)
+char *top_header_power(const struct watt_balance *balance, char *buf, size_t size)
 {
 	int digits = units_digits(balance->uncertainty_ppm);
 	char power[UNITS_SIZE], accuracy[UNITS_SIZE];
@@ -45,7 +45,7 @@ static int decimals_of(double whole, int digits)
 }
 
 /* "measured A = attributed B + idle C + unattributed D W" */
-static char *equation(const struct balance *balance, const double parts[4], const char *unit,
+static char *equation(const struct watt_balance *balance, const double parts[4], const char *unit,
 		      char *buf, size_t size)
 {
 	int decimals = decimals_of(parts[0], units_digits(balance->uncertainty_ppm) + 1);
@@ -57,7 +57,7 @@ static char *equation(const struct balance *balance, const double parts[4], cons
 	return buf;
 }
 
-char *top_header_watts(const struct balance *balance, char *buf, size_t size)
+char *top_header_watts(const struct watt_balance *balance, char *buf, size_t size)
 {
 	const double parts[] = { balance->power_w, balance->attributed_w, balance->idle_w,
 				 balance->unattributed_w };
@@ -68,7 +68,7 @@ char *top_header_watts(const struct balance *balance, char *buf, size_t size)
 	return buf;
 }
 
-char *top_header_joules(const struct balance *balance, char *buf, size_t size)
+char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size)
 {
 	const double parts[] = { watt_energy_to_j(balance->energy),
 				 watt_energy_to_j(balance->attributed),
@@ -108,7 +108,7 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 		snprintf(buf, size, "nothing lost");
 }
 
-char *top_header_trust(const struct balance *balance, const struct watt_quality *quality,
+char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, char *buf, size_t size)
 {
 	char losses[128], idle[64], number[UNITS_SIZE];

@@ -8,18 +8,18 @@
 
 #include <stddef.h>
 
-#include "balance.h"
+#include <wattribute/balance.h>
 
 /* "12.3 W estimated +-40 %" */
-char *top_header_power(const struct balance *balance, char *buf, size_t size);
+char *top_header_power(const struct watt_balance *balance, char *buf, size_t size);
 /* ", in phase 'load'"; "" for no phase */
 char *top_header_phase(const char *phase, char *buf, size_t size);
 /* "estimated 12.3 W = attributed 3.2 + idle 8.9 + unattributed 0.2 W" */
-char *top_header_watts(const struct balance *balance, char *buf, size_t size);
+char *top_header_watts(const struct watt_balance *balance, char *buf, size_t size);
 /* The same in joules since the start. */
-char *top_header_joules(const struct balance *balance, char *buf, size_t size);
+char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size);
 /* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
-char *top_header_trust(const struct balance *balance, const struct watt_quality *quality,
+char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, char *buf, size_t size);
 
 #endif

@@ -78,7 +78,7 @@ static void sums_done(struct sums *sums)
 }
 
 /* sign -1 takes a row out of the sums again. */
-static void sums_add(struct sums *sums, const struct view *view, const struct watt_row *row,
+static void sums_add(struct sums *sums, const struct watt_view *view, const struct watt_row *row,
 		     int sign)
 {
 	size_t i;
@@ -92,7 +92,7 @@ static void sums_add(struct sums *sums, const struct view *view, const struct wa
 	sums->window_cpu_ns += (uint64_t)sign * row->window_cpu_ns;
 }
 
-static bool sums_are_zero(const struct sums *sums, const struct view *view)
+static bool sums_are_zero(const struct sums *sums, const struct watt_view *view)
 {
 	size_t i;
 
@@ -115,7 +115,7 @@ static struct top_row *append(struct top_model *model, const char *name)
 	return row;
 }
 
-static void fill(struct top_row *row, const struct view *view, const struct sums *sums)
+static void fill(struct top_row *row, const struct watt_view *view, const struct sums *sums)
 {
 	bool is_known = false;
 	size_t i;
@@ -126,7 +126,7 @@ static void fill(struct top_row *row, const struct view *view, const struct sums
 	row->domain_w = xcalloc(view->n_domains, sizeof(*row->domain_w));
 	row->domain = xcalloc(view->n_domains, sizeof(*row->domain));
 	for (i = 0; i < view->n_domains; i++) {
-		row->domain_w[i] = view_power_w(view->states[i], sums->window_nj[i]);
+		row->domain_w[i] = watt_view_power_w(view->states[i], sums->window_nj[i]);
 		row->domain[i] = sums->energy[i];
 		if (!view->domains[i]->is_partition)
 			continue;
@@ -184,7 +184,7 @@ static void format_name(const struct watt_entity *entity, char *buf, size_t size
 	}
 }
 
-static void append_entity(struct top_model *model, const struct view *view,
+static void append_entity(struct top_model *model, const struct watt_view *view,
 			  const struct watt_row *source)
 {
 	const struct watt_entity *entity = &source->entity;
@@ -209,7 +209,7 @@ static void append_entity(struct top_model *model, const struct view *view,
 	sums_done(&sums);
 }
 
-static void append_sums(struct top_model *model, const struct view *view, const char *name,
+static void append_sums(struct top_model *model, const struct watt_view *view, const char *name,
 			enum watt_entity_kind kind, const struct sums *sums)
 {
 	struct top_row *row = append(model, name);
@@ -220,7 +220,7 @@ static void append_sums(struct top_model *model, const struct view *view, const 
 }
 
 /* Idle and unattributed energy are users like any other. */
-static void append_unused(struct top_model *model, const struct view *view)
+static void append_unused(struct top_model *model, const struct watt_view *view)
 {
 	struct sums idle = sums_new(view->n_domains), rest = sums_new(view->n_domains);
 	size_t i;
@@ -237,12 +237,12 @@ static void append_unused(struct top_model *model, const struct view *view)
 	sums_done(&rest);
 }
 
-static void build_processes(struct top_model *model, const struct view *view)
+static void build_processes(struct top_model *model, const struct watt_view *view)
 {
 	size_t i;
 
 	for (i = 0; i < view->n_rows; i++)
-		if (view_is_user(view->rows[i]->entity.kind))
+		if (watt_view_is_user(view->rows[i]->entity.kind))
 			append_entity(model, view, view->rows[i]);
 }
 
@@ -268,10 +268,10 @@ static bool is_of_group(enum top_group group, enum watt_entity_kind kind)
 /* Kernel threads are in cgroups too, and are not taken out of them here. */
 static bool is_apart(enum top_group group, enum watt_entity_kind kind)
 {
-	return group != TOP_BY_CGROUP && view_is_kernel(kind);
+	return group != TOP_BY_CGROUP && watt_view_is_kernel(kind);
 }
 
-static void build_groups(struct top_model *model, const struct view *view)
+static void build_groups(struct top_model *model, const struct watt_view *view)
 {
 	struct sums kernel = sums_new(view->n_domains), rest = sums_new(view->n_domains);
 	char name[64];
@@ -282,7 +282,7 @@ static void build_groups(struct top_model *model, const struct view *view)
 
 		if (is_apart(model->group, row->entity.kind)) {
 			sums_add(&kernel, view, row, 1);
-		} else if (view_is_user(row->entity.kind)) {
+		} else if (watt_view_is_user(row->entity.kind)) {
 			sums_add(&rest, view, row, 1);
 		} else if (is_of_group(model->group, row->entity.kind)) {
 			append_entity(model, view, row);
@@ -386,7 +386,7 @@ static void add_up(struct top_model *model)
 	}
 }
 
-void top_model_build(struct top_model *model, const struct view *view)
+void top_model_build(struct top_model *model, const struct watt_view *view)
 {
 	top_model_done(model);
 	model->n_domains = view->n_domains;

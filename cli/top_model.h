@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "view.h"
+#include <wattribute/view.h>
 
 enum top_group {
 	TOP_BY_PROCESS,
@@ -66,7 +66,7 @@ struct top_model {
 };
 
 /* Forgets the rows and makes new ones; the settings stay. */
-void top_model_build(struct top_model *model, const struct view *view);
+void top_model_build(struct top_model *model, const struct watt_view *view);
 void top_model_done(struct top_model *model);
 
 /* "process", "tree", ...; NULL if out of range. */

@@ -4,7 +4,8 @@
 
 #include <unistd.h>
 
-#include "balance.h"
+#include <wattribute/balance.h>
+
 #include "page.h"
 #include "table.h"
 #include "top_columns.h"
@@ -34,10 +35,10 @@ static void print_rows(const struct top_frame *frame, const struct top_columns *
 void top_plain_print(const struct top_frame *frame, FILE *out)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 	char line[256], phase[256], number[UNITS_SIZE];
 
-	balance_draw(frame->view, &balance);
+	watt_balance_draw(frame->view, &balance);
 	columns.digits = units_digits(balance.uncertainty_ppm);
 	fprintf(out, "%s, over %s%s\n", top_header_power(&balance, line, sizeof(line)),
 		units_time(number, (double)frame->view->window_ns / 1e9, 3),

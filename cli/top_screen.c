@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "balance.h"
+#include <wattribute/balance.h>
+
 #include "message.h"
 #include "text.h"
 #include "top_columns.h"
@@ -109,7 +110,7 @@ static attr_t colour(enum colour pair)
 }
 
 /* The first line: name, power, how sure, history, clock. */
-static void draw_power(const struct top_frame *frame, const struct balance *balance)
+static void draw_power(const struct top_frame *frame, const struct watt_balance *balance)
 {
 	char line[256], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[UNITS_SIZE];
 	bool is_sure = balance->has_power && balance->origin == WATT_ORIGIN_MEASURED;
@@ -132,7 +133,7 @@ static void draw_power(const struct top_frame *frame, const struct balance *bala
 	}
 }
 
-static void draw_header(const struct top_frame *frame, const struct balance *balance)
+static void draw_header(const struct top_frame *frame, const struct watt_balance *balance)
 {
 	const struct watt_quality *quality = frame->view->quality;
 	bool has_losses = quality->lost_records || quality->lost_samples ||
@@ -230,7 +231,7 @@ static void draw_row(const struct top_columns *columns, const struct top_row *ro
 }
 
 static void draw_rows(struct top_screen *screen, const struct top_frame *frame,
-		      const struct balance *balance)
+		      const struct watt_balance *balance)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	const struct top_model *model = frame->model;
@@ -321,9 +322,9 @@ static void draw_help(void)
 
 void top_screen_draw(struct top_screen *screen, const struct top_frame *frame)
 {
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 
-	balance_draw(frame->view, &balance);
+	watt_balance_draw(frame->view, &balance);
 	erase();
 	draw_header(frame, &balance);
 	if (screen->is_help)

@@ -4,16 +4,22 @@
 
 #include "events.h"
 
-static void open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
-			  struct totals *ret)
+static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
+			 struct totals *ret)
 {
-	struct totals totals = { .snap = snap, .t_ns = t_ns };
+	struct totals totals = { .snap = snap, .t_ns = t_ns, .balance.sz = sizeof(totals.balance) };
+	int r;
 
-	view_init(&totals.view, snap);
-	balance_draw(&totals.view, &totals.balance);
+	r = watt_view_new(snap, &totals.view);
+	if (r < 0) {
+		watt_snapshot_unref(snap);
+		return r;
+	}
+	watt_balance_draw(totals.view, &totals.balance);
 	totals.row = entity_id ? watt_snapshot_find_row(snap, entity_id) : NULL;
 	totals_done(ret);
 	*ret = totals;
+	return 0;
 }
 
 int totals_take(struct watt_session *ses, uint64_t entity_id, struct totals *ret)
@@ -22,9 +28,7 @@ int totals_take(struct watt_session *ses, uint64_t entity_id, struct totals *ret
 	int r;
 
 	r = watt_session_snapshot(ses, &snap);
-	if (r == 0)
-		open_snapshot(snap, entity_id, events_now_ns(), ret);
-	return r;
+	return r < 0 ? r : open_snapshot(snap, entity_id, events_now_ns(), ret);
 }
 
 int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, uint32_t timeout_ms,
@@ -34,15 +38,12 @@ int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, 
 	int r;
 
 	r = watt_session_snapshot_at(ses, t_ns, timeout_ms, &snap);
-	if (r == 0)
-		open_snapshot(snap, entity_id, watt_snapshot_get_time_ns(snap), ret);
-	return r;
+	return r < 0 ? r : open_snapshot(snap, entity_id, watt_snapshot_get_time_ns(snap), ret);
 }
 
 void totals_done(struct totals *totals)
 {
-	if (totals->snap)
-		view_done(&totals->view);
+	watt_view_free(totals->view);
 	watt_snapshot_unref(totals->snap);
 	*totals = (struct totals){ 0 };
 }
@@ -64,8 +65,9 @@ uint64_t totals_get_cpu_ns(const struct totals *totals)
 
 struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain)
 {
-	return domain < totals->view.n_domains ? totals->view.states[domain]->energy :
-						 (struct watt_energy){ 0 };
+	return totals->view && domain < totals->view->n_domains ?
+		       totals->view->states[domain]->energy :
+		       (struct watt_energy){ 0 };
 }
 
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)

@@ -6,16 +6,15 @@
 #ifndef WATT_CLI_TOTALS_H
 #define WATT_CLI_TOTALS_H
 
+#include <wattribute/balance.h>
 #include <wattribute/session.h>
-
-#include "balance.h"
-#include "view.h"
+#include <wattribute/view.h>
 
 /* All zero: none was taken. */
 struct totals {
 	struct watt_snapshot *snap;
-	struct view view;
-	struct balance balance;
+	struct watt_view *view; /* of it */
+	struct watt_balance balance;
 	const struct watt_row *row; /* of the entity; NULL: it is not in the snapshot */
 	uint64_t t_ns;              /* CLOCK_MONOTONIC */
 };

@@ -8,6 +8,7 @@
 
 #include <wattribute/types.h>
 
+#include <wattribute/balance.h>
 #include <wattribute/channel.h>
 #include <wattribute/comparison.h>
 #include <wattribute/diag.h>
@@ -26,6 +27,7 @@
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
 #include <wattribute/usage.h>
+#include <wattribute/view.h>
 #include <wattribute/window.h>
 
 #endif

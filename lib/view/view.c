@@ -8,7 +8,8 @@
 
 int watt_view_init(struct watt_view *view, const struct watt_snapshot *snap)
 {
-	struct watt_view v = { .n_domains = watt_snapshot_get_domain_count(snap),
+	struct watt_view v = { .sz = sizeof(v),
+			       .n_domains = watt_snapshot_get_domain_count(snap),
 			       .n_rows = watt_snapshot_get_row_count(snap) };
 	size_t i;
 
@@ -42,7 +43,31 @@ void watt_view_done(struct watt_view *view)
 	*view = (struct watt_view){ 0 };
 }
 
-bool watt_view_has_energy(const struct watt_domain_state *state)
+int watt_view_new(const struct watt_snapshot *snap, struct watt_view **ret)
+{
+	struct watt_view *view = calloc(1, sizeof(*view));
+	int r;
+
+	if (!view)
+		return -ENOMEM;
+	r = watt_view_init(view, snap);
+	if (r < 0) {
+		free(view);
+		return r;
+	}
+	*ret = view;
+	return 0;
+}
+
+struct watt_view *watt_view_free(struct watt_view *view)
+{
+	if (view)
+		watt_view_done(view);
+	free(view);
+	return NULL;
+}
+
+int watt_view_has_energy(const struct watt_domain_state *state)
 {
 	return state->status == WATT_STATUS_OK || !watt_energy_is_zero(state->energy);
 }
@@ -92,13 +117,13 @@ bool watt_view_has_used(const struct watt_view *view, const struct watt_row *row
 	return false;
 }
 
-bool watt_view_is_kernel(enum watt_entity_kind kind)
+int watt_view_is_kernel(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_KTHREAD || kind == WATT_ENTITY_IRQ ||
 	       kind == WATT_ENTITY_SOFTIRQ;
 }
 
-bool watt_view_is_user(enum watt_entity_kind kind)
+int watt_view_is_user(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_VM ||
 	       kind == WATT_ENTITY_EXITED || watt_view_is_kernel(kind);

@@ -7,6 +7,7 @@
 /* Totals of a machine with two domains, made up. */
 struct made_up {
 	struct totals totals;
+	struct watt_view view;
 	struct watt_domain_state states[2];
 	const struct watt_domain_state *pointers[2];
 	struct watt_row row;
@@ -25,8 +26,8 @@ static void make(struct made_up *ret, int64_t machine_nj, int64_t command_nj, ui
 	ret->states[1].energy = watt_energy_from_nj(machine_nj / 2);
 	ret->pointers[0] = &ret->states[0];
 	ret->pointers[1] = &ret->states[1];
-	ret->totals.view.n_domains = 2;
-	ret->totals.view.states = ret->pointers;
+	ret->view = (struct watt_view){ .states = ret->pointers, .n_domains = 2 };
+	ret->totals.view = &ret->view;
 	ret->totals.balance.is_known = true;
 	ret->totals.balance.energy = watt_energy_from_nj(machine_nj);
 	ret->totals.row = &ret->row;

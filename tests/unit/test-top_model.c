@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#include "balance.h"
+#include <wattribute/balance.h>
+
 #include "text.h"
 #include "top_model.h"
 
@@ -29,7 +30,7 @@ struct machine {
 	const struct watt_domain_state *states[N_DOMAINS];
 	const struct watt_row *rows[16];
 	struct watt_quality quality;
-	struct view view;
+	struct watt_view view;
 	size_t n;
 };
 
@@ -89,12 +90,12 @@ static void init(struct machine *m)
 		m->states[d] = &m->state[d];
 		m->state[d].key = WATT_KEY_CPU_TIME;
 	}
-	m->view = (struct view){ .domains = m->domains,
-				 .states = m->states,
-				 .rows = m->rows,
-				 .n_domains = N_DOMAINS,
-				 .quality = &m->quality,
-				 .window_ns = SECOND_NS };
+	m->view = (struct watt_view){ .domains = m->domains,
+				      .states = m->states,
+				      .rows = m->rows,
+				      .n_domains = N_DOMAINS,
+				      .quality = &m->quality,
+				      .window_ns = SECOND_NS };
 	add(m, WATT_ENTITY_PROCESS, "init", 1, 0, 1000);
 	add(m, WATT_ENTITY_PROCESS, "shell", 10, 1, 2000);
 	add(m, WATT_ENTITY_PROCESS, "make", 11, 10, 4000);
@@ -295,14 +296,14 @@ static void test_missing_power(void **state)
 
 static void test_balance(void **state)
 {
-	struct balance balance;
+	struct watt_balance balance = { .sz = sizeof(balance) };
 	struct machine m;
 
 	init(&m);
 	m.domain[DRAM].origin = WATT_ORIGIN_ESTIMATED;
 	m.domain[DRAM].uncertainty_ppm = 400000;
 	m.state[PACKAGE].baseline_ready = 1;
-	balance_draw(&m.view, &balance);
+	watt_balance_draw(&m.view, &balance);
 	assert_true(balance.is_known && balance.has_power && balance.is_exact);
 	assert_int_equal(watt_energy_to_nj(balance.energy),
 			 watt_energy_to_nj(balance.attributed) + watt_energy_to_nj(balance.idle) +
@@ -313,21 +314,21 @@ static void test_balance(void **state)
 	assert_string_equal(balance.keys, "cpu_time");
 	assert_false(balance.is_baseline_ready);
 	m.state[DRAM].key = WATT_KEY_NONE;
-	balance_draw(&m.view, &balance);
+	watt_balance_draw(&m.view, &balance);
 	assert_true(balance.is_baseline_ready);
 	assert_string_equal(balance.keys, "cpu_time, none");
 	/* The attributed part is summed on its own: a lost row is seen. */
 	m.view.rows[3] = m.view.rows[7];
-	balance_draw(&m.view, &balance);
+	watt_balance_draw(&m.view, &balance);
 	assert_false(balance.is_exact);
 }
 
 static void test_balance_of_nothing(void **state)
 {
-	struct view view = { 0 };
-	struct balance balance;
+	struct watt_view view = { 0 };
+	struct watt_balance balance = { .sz = sizeof(balance) };
 
-	balance_draw(&view, &balance);
+	watt_balance_draw(&view, &balance);
 	assert_false(balance.is_known);
 	assert_false(balance.has_power);
 	assert_false(balance.is_baseline_ready);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums over the partition: the domains that cover the machine's energy exactly once. */
-#include "balance.h"
+#include <wattribute/balance.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void add_key(struct balance *sum, enum watt_share_key key)
+#include "base/util.h"
+
+static void add_key(struct watt_balance *sum, enum watt_share_key key)
 {
 	const char *name = watt_share_key_name(key);
 	size_t used = strlen(sum->keys);
@@ -16,29 +19,29 @@ static void add_key(struct balance *sum, enum watt_share_key key)
 			 name);
 }
 
-static void add_power(struct balance *sum, const struct watt_domain_state *state)
+static void add_power(struct watt_balance *sum, const struct watt_domain_state *state)
 {
-	if (isnan(view_power_w(state, 0)))
+	if (isnan(watt_view_power_w(state, 0)))
 		return;
-	sum->has_power = true;
-	sum->power_w += view_power_w(state, state->window_nj);
-	sum->idle_w += view_power_w(state, state->window_idle_nj);
-	sum->unattributed_w += view_power_w(state, state->window_unattributed_nj);
+	sum->has_power = 1;
+	sum->power_w += watt_view_power_w(state, state->window_nj);
+	sum->idle_w += watt_view_power_w(state, state->window_idle_nj);
+	sum->unattributed_w += watt_view_power_w(state, state->window_unattributed_nj);
 }
 
-static void add_domain(struct balance *sum, const struct watt_domain *domain,
+static void add_domain(struct watt_balance *sum, const struct watt_domain *domain,
 		       const struct watt_domain_state *state)
 {
-	if (!view_has_energy(state))
+	if (!watt_view_has_energy(state))
 		return;
-	sum->is_known = true;
+	sum->is_known = 1;
 	sum->energy = watt_energy_add(sum->energy, state->energy);
 	sum->idle = watt_energy_add(sum->idle, state->idle);
 	sum->unattributed = watt_energy_add(sum->unattributed, state->unattributed);
 	sum->shared_idle = watt_energy_add(sum->shared_idle, state->shared_idle);
 	/* Where nothing can be shared, nobody needs to know what idle is. */
 	if (state->key != WATT_KEY_NONE) {
-		sum->has_baseline = true;
+		sum->has_baseline = 1;
 		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
 	}
 	sum->baseline_w += (double)state->baseline_uw / 1e6;
@@ -50,12 +53,13 @@ static void add_domain(struct balance *sum, const struct watt_domain *domain,
 	add_power(sum, state);
 }
 
-static void add_row(struct balance *sum, const struct view *view, const struct watt_row *row)
+static void add_row(struct watt_balance *sum, const struct watt_view *view,
+		    const struct watt_row *row)
 {
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++) {
-		double power_w = view_power_w(view->states[i], row->window_nj[i]);
+		double power_w = watt_view_power_w(view->states[i], row->window_nj[i]);
 
 		if (!view->domains[i]->is_partition)
 			continue;
@@ -65,20 +69,24 @@ static void add_row(struct balance *sum, const struct view *view, const struct w
 	}
 }
 
-void balance_draw(const struct view *view, struct balance *ret)
+int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 {
-	struct balance sum = { .is_baseline_ready = true, .idle_policy = view->idle_policy };
+	struct watt_balance sum = { .is_baseline_ready = 1, .idle_policy = view->idle_policy };
 	struct watt_energy parts;
 	size_t i;
 
+	if (ret->sz < sizeof(ret->sz))
+		return -EINVAL;
 	for (i = 0; i < view->n_domains; i++)
 		if (view->domains[i]->is_partition)
 			add_domain(&sum, view->domains[i], view->states[i]);
 	for (i = 0; i < view->n_rows; i++)
-		if (view_is_user(view->rows[i]->entity.kind))
+		if (watt_view_is_user(view->rows[i]->entity.kind))
 			add_row(&sum, view, view->rows[i]);
 	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
 	parts = watt_energy_add(watt_energy_add(sum.attributed, sum.idle), sum.unattributed);
 	sum.is_exact = watt_energy_compare(sum.energy, parts) == 0;
-	*ret = sum;
+	sum.sz = ret->sz;
+	memcpy(ret, &sum, WATT_MIN(ret->sz, sizeof(sum)));
+	return 0;
 }

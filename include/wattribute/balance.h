@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file balance.h
+ * @brief A balance: what became of the machine's energy.
+ *
+ *     measured = attributed + idle + unattributed
+ *
+ * Sums over the partition: the domains that cover the machine's energy exactly once. The
+ * attributed part is summed from the rows, not computed as the rest, so that the equation can
+ * fail. A plain value.
+ */
+#ifndef WATTRIBUTE_BALANCE_H
+#define WATTRIBUTE_BALANCE_H
+
+#include <wattribute/view.h>
+
+WATT_BEGIN_DECLS
+
+/** Sums of a view. Energies are since the session began, powers of the window. */
+struct watt_balance {
+	size_t sz;                  /**< sizeof(struct watt_balance), the caller's */
+	uint32_t is_known;          /**< there is some energy */
+	uint32_t has_power;         /**< and it is known for the window */
+	uint32_t is_exact;          /**< the equation holds to the nJ */
+	uint32_t has_baseline;      /**< some domain can be shared, so idle matters */
+	uint32_t is_baseline_ready; /**< and is known in every such domain */
+	enum watt_origin origin;    /**< the least certain one */
+	uint32_t uncertainty_ppm;   /**< the greatest; 0: unknown */
+	enum watt_idle_policy idle_policy;
+	struct watt_energy energy, attributed, idle, unattributed;
+	struct watt_energy shared_idle; /**< idle energy in attributed */
+	double power_w, attributed_w, idle_w, unattributed_w;
+	double baseline_w;
+	char keys[64]; /**< by what it was shared: "cpu_time" */
+};
+
+/** 0; -EINVAL: a size that is not valid. Thread-safe. */
+WATT_API int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret);
+
+WATT_END_DECLS
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file view.h
+ * @brief A view: a snapshot laid open as arrays.
+ *
+ * What is computed from a view can be computed from made-up data too. Everything in it is borrowed
+ * from the snapshot, which must outlive it. One thread per object.
+ */
+#ifndef WATTRIBUTE_VIEW_H
+#define WATTRIBUTE_VIEW_H
+
+#include <wattribute/snapshot.h>
+
+WATT_BEGIN_DECLS
+
+/** What a snapshot holds. The library makes it, and it may grow. */
+struct watt_view {
+	size_t sz; /**< sizeof(struct watt_view), the library's */
+	const struct watt_domain **domains;
+	const struct watt_domain_state **states; /**< one for each domain */
+	size_t n_domains;
+	const struct watt_row **rows;
+	size_t n_rows;
+	const struct watt_quality *quality;
+	enum watt_idle_policy idle_policy;
+	uint64_t t_ns;      /**< of the snapshot, CLOCK_MONOTONIC */
+	uint64_t start_ns;  /**< of the session */
+	uint64_t window_ns; /**< length of the window that ends at t_ns */
+};
+
+/** 0 or -ENOMEM. */
+WATT_API int watt_view_new(const struct watt_snapshot *snap, struct watt_view **ret);
+/** NULL is allowed. Always returns NULL. */
+WATT_API struct watt_view *watt_view_free(struct watt_view *view);
+
+/** 1: a domain has any energy at all, be it 0; 0: none is known. */
+WATT_API int watt_view_has_energy(const struct watt_domain_state *state);
+/** Power of an energy in the window of its domain; NAN where that is not known. */
+WATT_API double watt_view_power_w(const struct watt_domain_state *state, int64_t window_nj);
+/** 1: one of those that the energy is divided among; 0: a sum of others, or nobody. */
+WATT_API int watt_view_is_user(enum watt_entity_kind kind);
+/** The same for kernel threads and interrupts alone. */
+WATT_API int watt_view_is_kernel(enum watt_entity_kind kind);
+
+WATT_END_DECLS
+
+#endif
