@@ -214,6 +214,7 @@ static attr_t row_style(const struct top_row *row)
 	case WATT_ENTITY_USER:
 	case WATT_ENTITY_TRACKED:
 	case WATT_ENTITY_POD:
+	case WATT_ENTITY_THREAD:
 		break;
 	}
 	return row->is_dead ? A_DIM : A_NORMAL;

@@ -186,6 +186,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 	case WATT_OP_HOLD:
 		watt_attrib_hold(executor->attrib, op->hold_ns);
 		return 0;
+	case WATT_OP_THREADS:
+		return watt_attrib_show_threads(executor->attrib);
 	case WATT_OP_CHANNELS:
 		return add_channels(executor, op);
 	case WATT_OP_SNAPSHOT:

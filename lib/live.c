@@ -608,6 +608,7 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	struct watt_pipeline_opts pipeline_opts = {
 		.sources = opts->sources,
 		.usage = opts->usage,
+		.has_threads = opts->has_threads,
 	};
 	struct watt_log log = { opts->log, opts->log_data };
 	int r;

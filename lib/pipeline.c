@@ -52,9 +52,10 @@ struct watt_pipeline {
 	const struct watt_domain **domains; /* for the recorder */
 	struct watt_crosschecks crosschecks;
 	uint64_t full_sweep_ns; /* when the last one was */
-	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
-	uint64_t lost;          /* usage records lost at the last sweep */
-	uint64_t told_lost;     /* of them, those that a flush has told */
+	bool has_threads;
+	uint64_t hold_ns;   /* of the snapshot that is being waited for; 0: none */
+	uint64_t lost;      /* usage records lost at the last sweep */
+	uint64_t told_lost; /* of them, those that a flush has told */
 	uint64_t told_lost_samples;
 };
 
@@ -259,6 +260,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 	if (!p)
 		return -ENOMEM;
 	p->env = env;
+	p->has_threads = opts->has_threads;
 	r = open_power(p, opts);
 	if (r == 0)
 		r = open_topology(p);
@@ -595,13 +597,27 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 	return swept < 0 ? swept : r;
 }
 
+/* Before the first sweep, and told to the recording too. */
+static int show_threads(struct watt_pipeline *p)
+{
+	const struct watt_op op = { .kind = WATT_OP_THREADS };
+
+	if (!p->has_threads)
+		return 0;
+	if (p->usage->ops->show_threads)
+		p->usage->ops->show_threads(p->usage);
+	return watt_executor_apply(p->executor, &op, NULL);
+}
+
 int watt_pipeline_start(struct watt_pipeline *p)
 {
 	uint64_t deadline_ns = watt_now_ns() + READ_TIMEOUT_NS;
 	size_t i;
 	int r;
 
-	r = watt_engine_start(p->engine);
+	r = show_threads(p);
+	if (r == 0)
+		r = watt_engine_start(p->engine);
 	if (r < 0)
 		return r;
 	/* the curves must begin before the first slice does */

@@ -25,6 +25,7 @@ struct watt_pipeline_opts {
 	const char *rates;
 	uint64_t period_ns;
 	uint64_t slice_ns;
+	bool has_threads; /* as watt_session_opts.has_threads */
 };
 
 /* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */

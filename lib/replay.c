@@ -470,6 +470,16 @@ static int choose(char **owned, const char *chosen, const char **setting)
 	return *owned ? 0 : -ENOMEM;
 }
 
+/* Who sweeps by process alone has recorded whether it told of threads. */
+static int show_threads(struct replay *p)
+{
+	const struct watt_op op = { .kind = WATT_OP_THREADS };
+
+	if (!strcmp(p->setup.usage, "procfs"))
+		return 0;
+	return watt_executor_apply(p->executor, &op, NULL);
+}
+
 static int open_parts(struct replay *p, const char *path, const struct watt_session_opts *opts)
 {
 	const struct watt_recording_info *info;
@@ -495,7 +505,8 @@ static int open_parts(struct replay *p, const char *path, const struct watt_sess
 	p->fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (p->fd < 0)
 		return -errno;
-	return watt_executor_new(&p->setup, &p->log, &p->executor);
+	r = watt_executor_new(&p->setup, &p->log, &p->executor);
+	return r == 0 && opts->has_threads ? show_threads(p) : r;
 }
 
 int watt_replay_open(const char *path, const struct watt_session_opts *opts,

@@ -29,6 +29,9 @@ enum watt_entity_kind {
 	WATT_ENTITY_KERNEL = 12,  /**< sum of the kernel threads, irq and softirq */
 	WATT_ENTITY_VM = 13,      /**< a process that runs a virtual machine */
 	WATT_ENTITY_POD = 14,     /**< sum of the containers of one pod */
+	/** One thread of a process, or what its ended threads used together. Only where threads are
+	 *  asked for: those of a process are the process, to the nJ. Kernel threads have none. */
+	WATT_ENTITY_THREAD = 15,
 };
 
 /** Bits of watt_identity.missing and watt_entity.missing: what could not be read. */
@@ -51,6 +54,8 @@ struct watt_identity {
 	const char *cmdline;    /**< arguments joined by one space, at most 4,095 bytes */
 	const char *vm_name;    /**< the virtual machine that it runs; NULL: it runs none */
 	const char *hypervisor; /**< "qemu", "firecracker", "cloud-hypervisor"; NULL: none */
+	uint32_t tid;           /**< of a thread, in the initial pid namespace; of a process 0 */
+	uint32_t reserved;
 };
 
 /** What a cgroup is. Strings are NULL where the path does not tell. */
@@ -89,16 +94,17 @@ struct watt_container {
 /** One user of energy. */
 struct watt_entity {
 	uint64_t id; /**< unique in its session, never used again */
-	/** Entity that it is in, and is summed into: a process is in its cgroup, that in its container,
-	 *  pod or unit, a container in its pod or else its unit. 0: none. */
+	/** Entity that it is in, and is summed into: a thread is in its process, that in its cgroup,
+	 *  that in its container, pod or unit, a container in its pod or else its unit. 0: none. */
 	uint64_t parent_id;
 	enum watt_entity_kind kind;
-	uint32_t count;   /**< processes summed into it so far; 1 for a process */
+	uint32_t count; /**< processes summed into it so far; 1 for a process; of a thread, threads */
 	uint32_t alive;   /**< 1: it can still use energy */
 	uint32_t missing; /**< enum watt_identity_field */
 	const char *name; /**< short, never NULL: comm, path, name or id, unit, user name */
-	const struct watt_identity *identity; /**< of a process, kernel thread or VM; else NULL */
-	const struct watt_cgroup *cgroup;     /**< its cgroup, where it has one and it is known */
+	/** Of a process, thread, kernel thread or VM; else NULL, and of threads that have ended. */
+	const struct watt_identity *identity;
+	const struct watt_cgroup *cgroup; /**< its cgroup, where it has one and it is known */
 	/** What a container or pod is called, once somebody has told; else NULL. */
 	const struct watt_container *container;
 };

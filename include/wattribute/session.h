@@ -87,7 +87,9 @@ struct watt_session_opts {
 	/** 1: the caller has an event loop and does the session's work in dispatch(). 0: the
 	 *  library's own thread does it. */
 	uint32_t is_driven;
-	uint32_t reserved;
+	/** 1: threads are entities, too, and each process is the sum of its own. Of a recording, where
+	 *  what was recorded tells of threads: that by BPF always does. */
+	uint32_t has_threads;
 };
 
 /** Bits of what watt_session_flush() returns: what was lost since the flush before. */

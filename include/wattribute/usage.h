@@ -35,6 +35,9 @@ enum watt_usage_flag {
 	WATT_USAGE_WHOLE = 1u << 4,     /**< cpu_ns is of the whole process, dead threads too */
 	WATT_USAGE_NO_UID = 1u << 5,    /**< uid is not known */
 	WATT_USAGE_NO_CGROUP = 1u << 6, /**< cgroup_id is not known */
+	/** cpu_ns is of threads of the process that ended and were not told of by themselves; tid and
+	 *  start_ns are the leader's. Only in TASK, behind those of the threads. */
+	WATT_USAGE_ENDED = 1u << 7,
 };
 
 /** One record. A plain value of 80 bytes; the BPF programs write this very layout. */

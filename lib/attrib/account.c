@@ -57,29 +57,33 @@ void watt_accounts_done(struct watt_accounts *accounts)
 }
 
 /* Room for other so many domains: one piece of memory for what it holds of them. */
-static int resize(struct watt_account *account, size_t n, size_t cap)
+static int resize(const struct watt_accounts *accounts, struct watt_account *account, size_t n,
+		  size_t cap)
 {
 	bool is_sum = watt_entity_kind_is_sum(account->kind);
-	watt_i128 *numbers = calloc((is_sum ? 4 : 3) * cap + 1, sizeof(*numbers));
-	watt_i128 *third;
+	bool has_parts = is_sum || (accounts->has_threads && account->kind == WATT_ENTITY_PROCESS);
+	watt_i128 *numbers = calloc((has_parts ? 5 : 3) * cap + 1, sizeof(*numbers));
+	watt_i128 *retired_nj;
+	int64_t *carry;
 
 	if (!numbers)
 		return -ENOMEM;
-	third = numbers + 2 * cap;
+	carry = (int64_t *)(numbers + 2 * cap);
+	retired_nj = numbers + 3 * cap;
 	if (n) {
 		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
 		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
-		if (is_sum)
-			memcpy(third, account->retired_nj, n * sizeof(*account->retired_nj));
-		else
-			memcpy(third, account->carry, n * sizeof(*account->carry));
+		if (has_parts)
+			memcpy(retired_nj, account->retired_nj, n * sizeof(*retired_nj));
+		if (!is_sum)
+			memcpy(carry, account->carry, n * sizeof(*carry));
 	}
 	free(account->energy_nj);
 	account->energy_nj = numbers;
 	account->base_nj = numbers + cap;
-	account->retired_nj = is_sum ? third : NULL;
-	account->check_nj = is_sum ? third + cap : NULL;
-	account->carry = is_sum ? NULL : (int64_t *)third;
+	account->retired_nj = has_parts ? retired_nj : NULL;
+	account->check_nj = has_parts ? retired_nj + cap : NULL;
+	account->carry = is_sum ? NULL : carry;
 	return watt_members_resize(account, n, cap);
 }
 
@@ -90,7 +94,7 @@ int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains)
 
 	if (n_domains > accounts->cap_domains) {
 		for (i = 0; i < accounts->n && r == 0; i++)
-			r = resize(accounts->list[i], accounts->n_domains, cap);
+			r = resize(accounts, accounts->list[i], accounts->n_domains, cap);
 		if (r < 0)
 			return r; /* those that have more room than they need do no harm */
 		accounts->cap_domains = cap;
@@ -109,7 +113,7 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 		account = calloc(1, sizeof(*account));
 	if (account)
 		account->kind = kind;
-	if (account && resize(account, 0, accounts->cap_domains) < 0) {
+	if (account && resize(accounts, account, 0, accounts->cap_domains) < 0) {
 		free(account);
 		account = NULL;
 	}
@@ -272,5 +276,5 @@ bool watt_entity_kind_is_leaf(enum watt_entity_kind kind)
 bool watt_entity_kind_is_sum(enum watt_entity_kind kind)
 {
 	return !watt_entity_kind_is_leaf(kind) && kind != WATT_ENTITY_IDLE &&
-	       kind != WATT_ENTITY_UNATTRIBUTED;
+	       kind != WATT_ENTITY_UNATTRIBUTED && kind != WATT_ENTITY_THREAD;
 }

@@ -20,6 +20,13 @@
 
 struct watt_member;
 
+/* What threads of a process used that are not accounts of their own. */
+enum watt_thread_rest {
+	WATT_THREADS_ENDED,
+	WATT_THREADS_UNKNOWN, /* some thread did it, and nobody tells which */
+	WATT_N_THREAD_RESTS,
+};
+
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
 	uint64_t id;
@@ -35,6 +42,8 @@ struct watt_account {
 	struct watt_name *cgroup;                  /* owned; NULL: not known */
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
 	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
+	/* Of a process whose threads are accounts; NULL: none yet. */
+	struct watt_account *rest[WATT_N_THREAD_RESTS];
 	uint64_t cpu_ns;
 	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
@@ -42,9 +51,11 @@ struct watt_account {
 	struct watt_member *members; /* owned; of a process, and of what else is in sums */
 	watt_i128 *energy_nj;        /* per domain */
 	watt_i128 *base_nj;          /* at the last snapshot */
-	watt_i128 *retired_nj;       /* of a sum: what parts had that are no more; else NULL */
-	watt_i128 *check_nj;         /* of a sum: scratch of the check; else NULL */
-	int64_t *carry;              /* of watt_share; NULL of a sum */
+	/* Of a sum, as is a process whose threads are accounts: what parts had that are no more,
+	 * and scratch of the check; else NULL. */
+	watt_i128 *retired_nj;
+	watt_i128 *check_nj;
+	int64_t *carry; /* of watt_share; NULL of a sum */
 };
 
 struct watt_accounts {
@@ -52,8 +63,9 @@ struct watt_accounts {
 	size_t n, cap;
 	size_t n_domains;
 	size_t cap_domains; /* that every account has room for */
-	size_t n_of_kind[WATT_ENTITY_POD + 1];
+	size_t n_of_kind[WATT_ENTITY_THREAD + 1];
 	uint64_t next_id;
+	bool has_threads; /* a process is the sum of its threads */
 	struct watt_htab by_name;
 };
 

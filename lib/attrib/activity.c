@@ -389,7 +389,7 @@ static void forget(struct watt_attrib *at, struct watt_activities *all, uint64_t
 
 /* ---- who is gone ---- */
 
-static bool has_places(const struct watt_attrib *at)
+bool watt_activities_have_places(const struct watt_attrib *at)
 {
 	size_t kind;
 
@@ -413,7 +413,7 @@ void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *
 {
 	struct watt_departures *departures = &at->departures;
 
-	if (!departed->actor || !has_places(at))
+	if (!departed->actor || !watt_activities_have_places(at))
 		return;
 	if (departures->n == MAX_DEPARTED)
 		drop_departed(departures, MAX_DEPARTED / 4);

@@ -243,6 +243,14 @@ int watt_attrib_set_identity(struct watt_attrib *at, const struct watt_identity 
 	return 0;
 }
 
+int watt_attrib_show_threads(struct watt_attrib *at)
+{
+	if (at->had_sweep && !at->accounts.has_threads)
+		return -EBUSY;
+	at->accounts.has_threads = true;
+	return 0;
+}
+
 /* Children of those who are tracked are tracked too, until nobody is added. */
 static bool track_children(struct watt_attrib *at, struct watt_account *tracked)
 {

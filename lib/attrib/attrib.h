@@ -96,6 +96,11 @@ int watt_attrib_next_unknown_container(struct watt_attrib *at, struct watt_cgrou
 /* Names a container, its pod, or both; all that was attributed to them before counts. */
 int watt_attrib_set_container(struct watt_attrib *at, const struct watt_container *container);
 
+/*
+ * From the first sweep on, threads are entities, and each process the sum of its own. 0; -EBUSY:
+ * there was a sweep, and they are not.
+ */
+int watt_attrib_show_threads(struct watt_attrib *at);
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
 /*
  * Asks again for the names of all who are alive: somebody who listens has just come.

@@ -54,14 +54,34 @@ static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_
 static bool is_folded(const struct watt_account *account)
 {
 	return account->count == 0 && account->users == 0 && !account->is_alive &&
-	       account->kind != WATT_ENTITY_EXITED;
+	       !account->members && account->kind != WATT_ENTITY_EXITED;
+}
+
+/* Before processes: who has threads that still wait is not over. */
+static int fold_threads(struct watt_attrib *at, bool shown)
+{
+	size_t i;
+	int r = 0;
+
+	/* what they are folded into comes behind them, and may go at once with its process */
+	for (i = 0; at->accounts.has_threads && i < at->accounts.n && r == 0; i++) {
+		struct watt_account *thread = at->accounts.list[i];
+
+		if (thread->kind == WATT_ENTITY_THREAD && !thread->is_alive && !thread->users &&
+		    thread->was_shown == shown)
+			r = watt_thread_fold(at, thread);
+	}
+	return r;
 }
 
 static int fold_processes(struct watt_attrib *at, bool shown)
 {
-	size_t i, n = at->accounts.n;
-	int r = 0;
+	size_t i, n;
+	int r = fold_threads(at, shown);
 
+	if (r < 0)
+		return r;
+	n = at->accounts.n;
 	for (i = 0; i < n; i++) {
 		struct watt_account *process = at->accounts.list[i], *exited;
 

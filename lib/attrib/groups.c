@@ -17,7 +17,7 @@ static struct watt_member *add_kernel_member(struct watt_attrib *at, struct watt
 {
 	account->parent_id = at->kernel->id;
 	return watt_member_get(&at->accounts, account,
-			       (struct watt_account *const[]){
+			       (struct watt_account *const[WATT_MEMBER_SUMS]){
 				       [WATT_MEMBER_OWNER] = at->kernel,
 				       [WATT_MEMBER_TRACKED] = NULL,
 			       });

@@ -155,6 +155,7 @@ static void set_sum(struct watt_account **sum, struct watt_account *to)
 static void update_sums(struct watt_attrib *at, struct watt_process *process)
 {
 	struct watt_account *owner = process->owner, *cgroup = process->cgroup;
+	bool is_news;
 
 	if (process->flags & WATT_USAGE_KTHREAD)
 		owner = at->kernel;
@@ -164,8 +165,12 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 		cgroup = watt_groups_get_cgroup(at, process->cgroup_id,
 						process->flags & WATT_USAGE_CGROUP_V1,
 						process->pid);
+	is_news = (owner && !process->owner) || (cgroup && !process->cgroup);
 	set_sum(&process->owner, owner);
 	set_sum(&process->cgroup, cgroup);
+	if (is_news && process->account && process->had_threads &&
+	    watt_process_has_threads(at, process))
+		watt_threads_join(at, process);
 	if (process->account) {
 		process->account->parent_id = cgroup ? cgroup->id : 0;
 		if (cgroup && process->account->cgroup != cgroup->name) {
@@ -176,22 +181,42 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 }
 
 /* The process in the sums that it counts for now. NULL: no memory. */
-static struct watt_member *actor_of(const struct watt_attrib *at,
-				    const struct watt_process *process)
+static struct watt_member *actor_of(struct watt_attrib *at, struct watt_process *process)
 {
+	if (watt_process_has_threads(at, process))
+		return watt_thread_get_rest(at, process, WATT_THREADS_UNKNOWN);
 	return watt_member_get(&at->accounts, process->account,
-			       (struct watt_account *const[]){
+			       (struct watt_account *const[WATT_MEMBER_SUMS]){
 				       [WATT_MEMBER_CGROUP] = process->cgroup,
 				       [WATT_MEMBER_OWNER] = process->owner,
 				       [WATT_MEMBER_TRACKED] = process->tracked,
 			       });
 }
 
-static int add_time(struct watt_attrib *at, struct watt_process *process, struct watt_slice *slice,
-		    uint32_t cpu, uint64_t cpu_ns)
+/* Who ran: the process, one of its threads, or (task NULL) those that have ended. */
+static struct watt_member *runner_of(struct watt_attrib *at, struct watt_process *process,
+				     struct watt_task *task, const struct watt_usage *u,
+				     struct watt_last_use **ret_last_use)
 {
-	struct watt_use use = { .amount = cpu_ns, .place = slot_of(at, cpu) };
-	uint32_t index = process->slice_seq == slice->seq ? process->slice_use : 0;
+	struct watt_member *runner;
+
+	*ret_last_use = &process->last_use;
+	if (!watt_process_has_threads(at, process))
+		return actor_of(at, process);
+	if (!task)
+		return watt_thread_get_rest(at, process, WATT_THREADS_ENDED);
+	runner = watt_thread_get_actor(at, task, u->comm);
+	if (runner)
+		*ret_last_use = &task->thread->last_use;
+	return runner;
+}
+
+static int add_time(struct watt_attrib *at, struct watt_process *process, struct watt_task *task,
+		    struct watt_slice *slice, const struct watt_usage *u, uint64_t cpu_ns)
+{
+	struct watt_use use = { .amount = cpu_ns, .place = slot_of(at, u->cpu) };
+	struct watt_last_use *last;
+	uint32_t index;
 	int r;
 
 	r = open_account(at, process);
@@ -200,16 +225,15 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	if (r < 0)
 		return r;
 	update_sums(at, process);
-	use.actor = actor_of(at, process);
+	use.actor = runner_of(at, process, task, u, &last);
 	if (!use.actor)
 		return -ENOMEM;
+	index = last->slice_seq == slice->seq ? last->index : 0;
 	r = watt_slice_add_use(slice, WATT_ACTIVITY_CPU_TIME, &use, &index);
 	if (r < 0)
 		return r;
-	if (slice->seq >= process->slice_seq) {
-		process->slice_seq = slice->seq;
-		process->slice_use = index;
-	}
+	if (slice->seq >= last->slice_seq)
+		*last = (struct watt_last_use){ slice->seq, index };
 	watt_member_add_cpu(use.actor, cpu_ns);
 	at->quality.busy_ns += cpu_ns;
 	return 0;
@@ -236,7 +260,7 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 		task->cpu_ns = u->cpu_ns;
 		return 0;
 	}
-	r = add_time(at, task->process, slice, u->cpu, u->cpu_ns - task->cpu_ns);
+	r = add_time(at, task->process, task, slice, u, u->cpu_ns - task->cpu_ns);
 	if (r == 0)
 		task->cpu_ns = u->cpu_ns;
 	return r;
@@ -342,13 +366,15 @@ int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_
 
 static void close_process(struct watt_attrib *at, struct watt_process *process)
 {
-	const struct watt_departed departed = { .pid = process->pid,
-						.start_ns = process->start_ns,
-						.end_ns = at->last_sweep_ns,
-						.actor = process->account ? actor_of(at, process) :
-									    NULL };
+	struct watt_departed departed = { .pid = process->pid,
+					  .start_ns = process->start_ns,
+					  .end_ns = at->last_sweep_ns };
 
-	watt_activities_depart(at, &departed);
+	if (process->account && watt_activities_have_places(at)) {
+		departed.actor = actor_of(at, process);
+		watt_activities_depart(at, &departed);
+	}
+	watt_threads_close(process);
 	if (process->account) {
 		process->account->is_alive = false;
 		process->account->users--;
@@ -375,6 +401,7 @@ static void remove_task(struct watt_attrib *at, struct watt_task *task)
 	struct watt_process *process = task->process;
 
 	settle(at, task);
+	watt_thread_close(task);
 	watt_tasks_remove(&at->tasks, task);
 	if (!process->n_tasks)
 		close_process(at, process);
@@ -447,15 +474,40 @@ static void take_cgroup(struct watt_process *process, const struct watt_usage *u
 		process->cgroup_id = u->cgroup_id;
 }
 
+/* Threads that nobody told of before they ended. A process that is older had some before us. */
+static int take_ended(struct watt_attrib *at, struct watt_slice *slice, const struct watt_usage *u)
+{
+	struct watt_process *process =
+		watt_tasks_find_process(&at->tasks, u->tgid, u->leader_start_ns);
+	uint64_t cpu_ns;
+
+	if (!process)
+		return 0;
+	if (!process->is_ended_counted && (!at->had_sweep || is_older_than_session(at, u)))
+		process->ended_ns = u->cpu_ns;
+	process->is_ended_counted = true;
+	if (u->cpu_ns <= process->ended_ns)
+		return 0;
+	cpu_ns = u->cpu_ns - process->ended_ns;
+	process->ended_ns = u->cpu_ns;
+	if (is_possible(at, cpu_ns))
+		return add_time(at, process, NULL, slice, u, cpu_ns);
+	at->quality.damaged_records++;
+	return 0;
+}
+
 static int take_record(struct watt_attrib *at, struct watt_slice *slice, const struct watt_usage *u)
 {
 	bool task_is_new, process_is_new;
 	struct watt_task *task;
+	int r;
 
 	if (u->kind == WATT_USAGE_EXEC && u->tid != u->tgid) {
 		watt_tasks_exec_swap(&at->tasks, u);
 		return 0;
 	}
+	if (u->flags & WATT_USAGE_ENDED)
+		return take_ended(at, slice, u);
 	note_first_sweep(at, u);
 	task = watt_tasks_touch(&at->tasks, u, &task_is_new, &process_is_new);
 	if (!task)
@@ -466,7 +518,8 @@ static int take_record(struct watt_attrib *at, struct watt_slice *slice, const s
 	take_cgroup(task->process, u);
 	if (process_is_new)
 		inherit(at, task->process, u);
-	return take_known(at, task, slice, u);
+	r = watt_thread_rename(task, u->comm);
+	return r < 0 ? r : take_known(at, task, slice, u);
 }
 
 /*

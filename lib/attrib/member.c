@@ -86,18 +86,45 @@ static struct watt_member *member_new(const struct watt_accounts *accounts,
 	return member;
 }
 
+void watt_members_join(const struct watt_accounts *accounts, struct watt_account *account,
+		       struct watt_account *const sums[WATT_MEMBER_SUMS])
+{
+	join_unknown(accounts, account, WATT_MEMBER_CGROUP, sums[WATT_MEMBER_CGROUP]);
+	join_unknown(accounts, account, WATT_MEMBER_OWNER, sums[WATT_MEMBER_OWNER]);
+}
+
 struct watt_member *watt_member_get(const struct watt_accounts *accounts,
 				    struct watt_account *account,
 				    struct watt_account *const sums[WATT_MEMBER_SUMS])
 {
 	struct watt_member *member;
 
-	join_unknown(accounts, account, WATT_MEMBER_CGROUP, sums[WATT_MEMBER_CGROUP]);
-	join_unknown(accounts, account, WATT_MEMBER_OWNER, sums[WATT_MEMBER_OWNER]);
+	watt_members_join(accounts, account, sums);
 	for (member = account->members; member; member = member->next)
 		if (!memcmp(member->sums, sums, sizeof(member->sums)))
 			return member;
 	return member_new(accounts, account, sums);
+}
+
+int watt_members_move(const struct watt_accounts *accounts, struct watt_account *to,
+		      struct watt_account *from)
+{
+	const struct watt_member *member;
+	struct watt_member *same;
+	size_t i;
+
+	/* before anything has moved: it may fail */
+	for (member = from->members; member; member = member->next)
+		if (!watt_member_get(accounts, to, member->sums))
+			return -ENOMEM;
+	for (member = from->members; member; member = member->next) {
+		same = watt_member_get(accounts, to, member->sums);
+		for (i = 0; i < accounts->n_domains; i++)
+			same->energy_nj[i] += member->energy_nj[i];
+		same->cpu_ns += member->cpu_ns;
+	}
+	watt_members_free(from);
+	return 0;
 }
 
 void watt_members_retire(const struct watt_accounts *accounts, struct watt_account *account)

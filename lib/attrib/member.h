@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A member: what one account used while it counted for the same sums: its cgroup, its user, the
- * set in which it is tracked. Whoever moves goes on as another member, so that a sum is always
+ * set in which it is tracked, a thread's process. Whoever moves goes on as another member, so that a sum is always
  * the sum of its members, however late their energy comes; and that is checked.
  */
 #ifndef WATT_ATTRIB_MEMBER_H
@@ -14,6 +14,7 @@ enum watt_member_sum {
 	WATT_MEMBER_CGROUP,
 	WATT_MEMBER_OWNER, /* its user, or the kernel */
 	WATT_MEMBER_TRACKED,
+	WATT_MEMBER_PROCESS, /* of a thread */
 	WATT_MEMBER_SUMS,
 };
 
@@ -32,6 +33,12 @@ struct watt_member {
 struct watt_member *watt_member_get(const struct watt_accounts *accounts,
 				    struct watt_account *account,
 				    struct watt_account *const sums[WATT_MEMBER_SUMS]);
+/* Gives a cgroup and an owner that were not known until now what was used meanwhile. */
+void watt_members_join(const struct watt_accounts *accounts, struct watt_account *account,
+		       struct watt_account *const sums[WATT_MEMBER_SUMS]);
+/* All that the members of an account have goes to those of another one, in the same sums. */
+int watt_members_move(const struct watt_accounts *accounts, struct watt_account *to,
+		      struct watt_account *from);
 /* Room for cap domains, of which there are n. 0 or -ENOMEM. */
 int watt_members_resize(struct watt_account *account, size_t n, size_t cap);
 /* The account goes: what its members had stays in their sums. */

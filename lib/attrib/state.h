@@ -13,6 +13,7 @@
 #include "attrib/share.h"
 #include "attrib/slice.h"
 #include "attrib/task.h"
+#include "attrib/thread.h"
 #include "attrib/tree.h"
 
 #define WATT_NOT_JOINED UINT64_MAX
@@ -136,6 +137,8 @@ int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_
 			   struct watt_member **ret, uint64_t *ret_start_ns);
 /* activity.c */
 void watt_activities_done(struct watt_attrib *at);
+/* Whether any source tells of activities at all. */
+bool watt_activities_have_places(const struct watt_attrib *at);
 /* A process is gone: keeps its actor as long as somebody may tell of it. */
 void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *departed);
 /* Fills the slices of which everything is known, or has had time enough to be. 0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/thread.h"
 #include "base/util.h"
 
 int watt_tasks_init(struct watt_tasks *tasks)
@@ -22,13 +23,19 @@ int watt_tasks_init(struct watt_tasks *tasks)
 	return r;
 }
 
+static void task_free(struct watt_task *task)
+{
+	free(task->thread);
+	free(task);
+}
+
 void watt_tasks_done(struct watt_tasks *tasks)
 {
 	struct watt_htab_iter it = { 0 }, it2 = { 0 };
 	struct watt_hnode *node;
 
 	while ((node = watt_htab_iterate(&tasks->tasks, &it)))
-		free(watt_container_of(node, struct watt_task, node));
+		task_free(watt_container_of(node, struct watt_task, node));
 	while ((node = watt_htab_iterate(&tasks->processes, &it2)))
 		free(watt_container_of(node, struct watt_process, node));
 	watt_htab_done(&tasks->tasks);
@@ -106,6 +113,7 @@ static struct watt_task *task_new(struct watt_tasks *tasks, struct watt_process 
 	task->start_ns = u->start_ns;
 	task->process = process;
 	process->n_tasks++;
+	process->had_threads |= process->n_tasks > 1;
 	watt_htab_insert(&tasks->tasks, &task->node, task_hash(u->tid, u->start_ns));
 	return task;
 }
@@ -168,7 +176,7 @@ void watt_tasks_remove(struct watt_tasks *tasks, struct watt_task *task)
 	tasks->n_dying -= task->exit_ns != 0;
 	task->process->n_tasks--;
 	watt_htab_remove(&tasks->tasks, &task->node);
-	free(task);
+	task_free(task);
 }
 
 void watt_tasks_remove_process(struct watt_tasks *tasks, struct watt_process *process)

@@ -15,6 +15,12 @@
 #include "attrib/account.h"
 #include "base/htab.h"
 
+/* Where the uses of somebody begin in the newest slice that has any. */
+struct watt_last_use {
+	uint64_t slice_seq;
+	uint32_t index; /* plus 1 */
+};
+
 struct watt_process {
 	struct watt_hnode node;
 	uint32_t pid;
@@ -22,18 +28,22 @@ struct watt_process {
 	uint64_t start_ns;
 	uint64_t cgroup_id;
 	uint32_t uid;
-	uint16_t flags;  /* enum watt_usage_flag of its newest record */
-	bool is_adopted; /* tracked because its parent died and it came to us */
-	bool is_asked;   /* its name was asked for and has not changed since */
+	uint16_t flags;        /* enum watt_usage_flag of its newest record */
+	bool is_adopted;       /* tracked because its parent died and it came to us */
+	bool is_asked;         /* its name was asked for and has not changed since */
+	bool had_threads;      /* more than one task at a time */
+	bool is_ended_counted; /* ended_ns is where counting began, or later */
+	uint64_t ended_ns; /* of threads that were not told of by themselves: accounted so far */
 	uint32_t n_tasks;
 	char comm[16];
 	struct watt_account *account; /* made when it first uses CPU time; NULL: it never did */
 	struct watt_account *cgroup;
 	struct watt_account *owner;
 	struct watt_account *tracked;
-	uint64_t slice_seq; /* slice that slice_use speaks of */
-	uint32_t slice_use;
+	struct watt_last_use last_use;
 };
+
+struct watt_thread;
 
 struct watt_task {
 	struct watt_hnode node;
@@ -42,9 +52,10 @@ struct watt_task {
 	uint64_t start_ns;
 	uint64_t cpu_ns; /* accounted so far: never goes down */
 	struct watt_process *process;
-	uint64_t exit_ns;       /* 0: alive */
-	uint32_t n_unseen;      /* full sweeps in a row that did not see it */
-	uint64_t pending_slice; /* number of the slice that waits for its last word; 0: none */
+	uint64_t exit_ns;           /* 0: alive */
+	uint32_t n_unseen;          /* full sweeps in a row that did not see it */
+	uint64_t pending_slice;     /* number of the slice that waits for its last word; 0: none */
+	struct watt_thread *thread; /* owned; NULL: it has no account of its own */
 };
 
 struct watt_tasks {

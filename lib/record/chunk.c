@@ -591,6 +591,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 	case WATT_OP_CHANNELS:
 		r = watt_predict_grow(predict, (uint32_t)op->channels.n);
 		return r < 0 ? r : put_number(chunk, WATT_COLUMN_CHANNELS, op->channels.n);
+	case WATT_OP_THREADS:
+		return 0; /* it says all by being there */
 	case WATT_OP_CONTAINER:
 		return put_container(chunk, op->container);
 	}

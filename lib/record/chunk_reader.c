@@ -700,6 +700,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_snapshot(reader, ret);
 	case WATT_OP_CHANNELS:
 		return next_channels(reader, ret);
+	case WATT_OP_THREADS:
+		return 0;
 	case WATT_OP_CONTAINER:
 		return next_container(reader, ret);
 	}

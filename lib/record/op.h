@@ -35,6 +35,7 @@ enum watt_op_kind {
 	WATT_OP_SNAPSHOT = 10,
 	WATT_OP_CHANNELS = 11,  /* channels have come; since format 2 */
 	WATT_OP_ACTIVITY = 12,  /* what a source of activity tells; since format 2 */
+	WATT_OP_THREADS = 15,   /* threads are entities; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 };
 

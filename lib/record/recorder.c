@@ -48,6 +48,7 @@ struct watt_recorder {
 	struct watt_mark phase; /* t_ns 0: none */
 	uint32_t tracks[MAX_TRACKS];
 	size_t n_tracks;
+	bool has_threads;
 	bool is_snapshot_aligned;
 	bool needs_all;
 	bool has_failed; /* a chunk was not written; the next that is ends that */
@@ -131,6 +132,9 @@ static void remember(struct watt_recorder *rec, const struct watt_op *op)
 	case WATT_OP_HOLD:
 		rec->hold_ns = op->hold_ns;
 		break;
+	case WATT_OP_THREADS:
+		rec->has_threads = true;
+		break;
 	case WATT_OP_TRACK:
 		if (rec->n_tracks < MAX_TRACKS)
 			rec->tracks[rec->n_tracks++] = op->track_pid;
@@ -181,7 +185,7 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 	while (watt_chunk_reader_next(rec->reader, &op, &fault) == 0) {
 		has_hold |= op.kind == WATT_OP_HOLD;
 		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
-		    op.kind != WATT_OP_CHANNELS)
+		    op.kind != WATT_OP_CHANNELS && op.kind != WATT_OP_THREADS)
 			continue;
 		if (watt_chunk_size(&rec->current->chunk) > limit)
 			break;
@@ -306,6 +310,7 @@ static bool is_due(const struct watt_recorder *rec)
 static void rotate(struct watt_recorder *rec)
 {
 	const struct watt_op phase = { .kind = WATT_OP_MARK, .mark = rec->phase };
+	const struct watt_op threads = { .kind = WATT_OP_THREADS };
 	struct watt_record_stats stats;
 
 	cut(rec);
@@ -314,6 +319,8 @@ static void rotate(struct watt_recorder *rec)
 	rec->file_begin_ns = rec->rotated_ns = rec->now_ns;
 	rec->is_rotating = false;
 	rec->current->begins_file = true;
+	if (rec->has_threads)
+		encode(rec, &threads);
 	if (rec->hold_ns)
 		encode_hold(rec);
 	if (rec->phase.label[0]) {

@@ -250,6 +250,8 @@ static void put_process(struct watt_json *json, struct watt_json_node parent,
 	}
 	obj = watt_json_object(json, parent, "process");
 	watt_json_uint(json, obj, "pid", who->pid);
+	if (who->tid)
+		watt_json_uint(json, obj, "tid", who->tid);
 	uint_or_null(json, obj, "parent_pid", who->parent_pid);
 	watt_json_time(json, obj, "start_s", (uint64_t)(who->start_ns));
 	watt_json_id(json, obj, "uid", entity->missing & WATT_IDENTITY_UID ? -1 : (int64_t)who->uid,

@@ -159,6 +159,8 @@ static void add_identity(struct watt_json *doc, struct watt_json_node row,
 	}
 	obj = watt_json_object(doc, row, "process");
 	watt_json_int(doc, obj, "pid", who->pid);
+	if (who->tid)
+		watt_json_int(doc, obj, "tid", who->tid);
 	watt_json_id(doc, obj, "parent_pid", who->parent_pid, 0);
 	watt_json_time(doc, obj, "start_s", who->start_ns);
 	watt_json_id(doc, obj, "uid", missing & WATT_IDENTITY_UID ? -1 : (int64_t)who->uid, -1);
@@ -208,6 +210,7 @@ static bool is_in_sum(enum watt_entity_kind kind)
 	case WATT_ENTITY_TRACKED:
 	case WATT_ENTITY_KERNEL:
 	case WATT_ENTITY_POD:
+	case WATT_ENTITY_THREAD:
 		return false;
 	}
 	return false;

@@ -175,6 +175,8 @@ struct watt_activity_ops {
 	 * be read again. Opened and read on a thread of its own: it may block.
 	 */
 	int (*read)(struct watt_activity_source *src, struct watt_activity_batch *ret);
+	/* From the next sweep on, each thread is told of by itself. NULL: it always is. */
+	void (*show_threads)(struct watt_activity_source *src);
 	void (*close)(struct watt_activity_source *src);
 };
 

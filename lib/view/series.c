@@ -15,7 +15,7 @@
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define ENTITIES 1000
-#define N_KINDS (WATT_ENTITY_POD + 1)
+#define N_KINDS (WATT_ENTITY_THREAD + 1)
 
 int watt_series_new(size_t max_entities, struct watt_series **ret)
 {

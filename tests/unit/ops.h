@@ -285,7 +285,7 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		.labels = ops->labels,
 		.n_labels = (uint32_t)ops_below(&ops->random, 3),
 	};
-	switch (ops_below(&ops->random, 6)) {
+	switch (ops_below(&ops->random, 7)) {
 	case 0:
 		*ret = (struct watt_op){ .kind = WATT_OP_IDENTITY, .identity = &ops->identity };
 		break;
@@ -299,6 +299,9 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		break;
 	case 4:
 		*ret = (struct watt_op){ .kind = WATT_OP_CONTAINER, .container = &ops->container };
+		break;
+	case 5:
+		ret->kind = WATT_OP_THREADS;
 		break;
 	case 3:
 		ret->kind = WATT_OP_TRACK;
@@ -458,6 +461,8 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 		break;
 	case WATT_OP_CHANNELS:
 		assert_int_equal(a->channels.n, b->channels.n);
+		break;
+	case WATT_OP_THREADS:
 		break;
 	case WATT_OP_CONTAINER:
 		ops_assert_container(a->container, b->container);

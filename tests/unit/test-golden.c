@@ -154,6 +154,9 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_CHANNELS:
 		fprintf(out, "channels %zu\n", op->channels.n);
 		break;
+	case WATT_OP_THREADS:
+		fprintf(out, "threads\n");
+		break;
 	case WATT_OP_CONTAINER:
 		fprintf(out, "container %s %s\n", op->container->id ? op->container->id : "-",
 			op->container->name ? op->container->name : "-");

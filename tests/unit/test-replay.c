@@ -76,6 +76,7 @@ struct world {
 	uint64_t seed;
 	uint64_t t_ns;
 	size_t n_channels; /* with even seeds, the last one comes while it runs */
+	bool has_threads;  /* with every third seed */
 	double energy_j[N_CHANNELS];
 	struct watt_usage tasks[MAX_TASKS];
 	size_t n_tasks;
@@ -130,6 +131,10 @@ static void spawn(struct world *w)
 				     .cpu = (uint32_t)rnd(w, 4),
 				     .parent_tgid = w->tasks[0].tgid };
 	task->tgid = task->tid;
+	if (w->has_threads && w->n_tasks > 1 && one_in(w, 2)) {
+		task->tgid = w->tasks[0].tgid;
+		task->leader_start_ns = w->tasks[0].start_ns;
+	}
 	snprintf(task->comm, sizeof(task->comm), "task-%u", task->tid % 5);
 	if (one_in(w, 2))
 		tell(w, task, WATT_USAGE_FORK);
@@ -297,6 +302,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 	static const uint16_t slots[4] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	static struct watt_setup setup;
+	const struct watt_op threads = { .kind = WATT_OP_THREADS };
 	const struct watt_record_opts usual = { .sz = sizeof(usual), .overwrite = 1 };
 	const struct watt_domain *domains[2 * N_CHANNELS];
 	size_t i, n;
@@ -315,6 +321,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
 	w->n_channels = setup.n_channels;
+	w->has_threads = seed % 3 == 1;
 	w->t_ns = w->next_start_ns = 77000 * MS;
 	w->next_tid = 1000;
 	assert_int_equal(watt_executor_new(&setup, NULL, &w->executor), 0);
@@ -327,6 +334,8 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 		skip();
 	assert_int_equal(r, 0);
 	watt_executor_record(w->executor, w->recorder);
+	if (w->has_threads)
+		apply(w, &threads, NULL);
 	for (i = 0; i < 6; i++)
 		spawn(w);
 }
@@ -490,6 +499,9 @@ static void test_same_bytes(void **state)
 	for (seed = 1; seed <= 12; seed++) {
 		open_world(&w, seed, path, seed % 3 ? NULL : "proportional", NULL);
 		live(&w, SECONDS);
+		if (w.said[w.n_said - 1])
+			assert_int_equal(!!strstr(w.said[w.n_said - 1], "(ended threads)"),
+					 w.has_threads);
 		assert_int_equal(assert_prefix(&w, path), w.n_said);
 		assert_int_equal(assert_prefix(&w, path), w.n_said); /* and again */
 		close_world(&w);
