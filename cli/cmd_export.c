@@ -3,27 +3,22 @@
  * `wattribute export`: a recording in the formats of other tools. The library has the formats.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <wattribute/sink.h>
 
 #include "command.h"
-#include "excerpt.h"
-#include "message.h"
-#include "options.h"
-#include "output.h"
-#include "policy.h"
-#include "recorded.h"
-#include "sink_file.h"
+#include "conversion.h"
 #include "status.h"
 #include "xalloc.h"
 
 static const char help_text[] =
 	"Usage: wattribute export [OPTION...] FILE\n"
 	"Writes what is in a recording for other tools.\n\n"
-	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto, emon or snapshot\n"
+	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto, emon,\n"
+	"                       snapshot, report or html\n"
 	"  -o, --output=FILE    there instead of to standard output\n"
 	"      --force          replace a file that is there\n"
 	"  -w, --what=WHAT      csv: energy (default), domains, samples or marks\n"
@@ -38,23 +33,8 @@ static const char help_text[] =
 	"  -h, --help           this text\n\n" POLICY_HELP
 	"\nExample: wattribute export -f perfetto -o run.pftrace --window=100ms run.watt\n";
 
-struct request {
-	const char *path;
-	const char *output;
-	const struct watt_sink_info *format;
-	const char *what;
-	struct excerpt excerpt;
-	const char *kinds;
-	bool with_zeros;
-	bool can_replace;
-	struct options common;
-};
-
-/* ---- options ---- */
-
 enum {
-	OPT_FORCE = OPTIONS_OWN,
-	OPT_KINDS,
+	OPT_KINDS = OPTIONS_OWN,
 	OPT_ZEROS,
 };
 
@@ -75,180 +55,59 @@ static char *format_names(void)
 	return names;
 }
 
-static int take_format(struct request *request, const char *value)
+static int take_format(struct conversion *export, const char *value)
 {
+	const struct watt_sink_info *info = watt_sink_find_info(value);
 	auto_free char *names = format_names();
 
-	request->format = watt_sink_find_info(value);
-	return request->format ? 0 : options_bad_value("--format", value, names);
+	if (!info)
+		return options_bad_value("--format", value, names);
+	export->format = info->name;
+	return 0;
 }
 
 static int take_own(void *data, int code)
 {
-	struct request *request = data;
+	struct conversion *export = data;
 
 	switch (code) {
 	case 'f':
-		return take_format(request, optarg);
-	case 'o':
-		request->output = optarg;
-		return 0;
+		return take_format(export, optarg);
 	case 'w':
-		request->what = optarg;
-		return 0;
-	case OPT_FORCE:
-		request->can_replace = true;
+		conversion_choose(export, "what", optarg);
 		return 0;
 	case OPT_KINDS:
-		request->kinds = optarg;
+		conversion_choose(export, "kinds", optarg);
 		return 0;
 	case OPT_ZEROS:
-		request->with_zeros = true;
+		conversion_choose(export, "zeros", "yes");
 		return 0;
 	default:
-		return excerpt_take(&request->excerpt, code);
+		return conversion_take(export, code);
 	}
-}
-
-static int take_all(struct request *request, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'f' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "what", required_argument, NULL, 'w' },
-		{ "force", no_argument, NULL, OPT_FORCE },
-		EXCERPT_LONG,
-		{ "kinds", required_argument, NULL, OPT_KINDS },
-		{ "zeros", no_argument, NULL, OPT_ZEROS },
-		POLICY_LONG,
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int r;
-
-	r = options_take(&request->common, argc, argv, ":f:o:w:" OPTIONS_SHORT, longs, take_own,
-			 request);
-	if (r < 0)
-		return r;
-	if (request->common.is_help)
-		return 0;
-	return options_take_recording(&request->common, argc, argv, &request->path);
-}
-
-/* ---- the run ---- */
-
-static const struct watt_sink_option *find_option(const struct watt_sink_info *info,
-						  const char *name)
-{
-	const struct watt_sink_option *option = info->options;
-
-	for (; option && option->name; option++)
-		if (strcmp(option->name, name) == 0)
-			return option;
-	return NULL;
-}
-
-/* What a person has chosen with --name=value; value NULL: nothing. */
-static int choose(struct watt_sink *sink, const struct request *request, const char *name,
-		  const char *value)
-{
-	const struct watt_sink_option *option = find_option(request->format, name);
-	auto_free char *flag = xasprintf("--%s", name);
-	int r;
-
-	if (!value)
-		return 0;
-	r = watt_sink_set(sink, name, value);
-	if (r == -ENOENT)
-		message_usage("%s has no %s", request->format->name, flag);
-	else if (r == -EINVAL)
-		options_bad_value(flag, value, option->values);
-	return r < 0 ? -EINVAL : 0;
-}
-
-static int choose_all(struct watt_sink *sink, const struct request *request)
-{
-	int r;
-
-	r = choose(sink, request, "what", request->what);
-	if (r == 0)
-		r = choose(sink, request, "kinds", request->kinds);
-	if (r == 0)
-		r = choose(sink, request, "zeros", request->with_zeros ? "yes" : NULL);
-	return r;
-}
-
-static int tell(struct watt_sink *sink, const struct request *request,
-		const struct recorded *recorded, FILE *file)
-{
-	struct watt_excerpt part = { .sz = sizeof(part),
-				     .from_ns = recorded->from_ns,
-				     .to_ns = recorded->to_ns,
-				     .window_ns = request->excerpt.window_ns,
-				     .session = &request->common.session };
-	unsigned int errors = message_get_error_count();
-	int r;
-
-	r = watt_sink_put_recording(sink, recorded->path, &part);
-	if (r == 0)
-		r = watt_sink_finish(sink);
-	if (r < 0 && ferror(file))
-		message_error("cannot write %s: %s",
-			      request->output ? request->output : "the output", strerror(-r));
-	else if (r < 0 && message_get_error_count() == errors)
-		message_error("cannot read %s: %s", recorded->path, strerror(-r));
-	return r;
-}
-
-static int write_all(const struct request *request, const struct recorded *recorded,
-		     struct output *output)
-{
-	struct watt_sink *sink = NULL;
-	int r;
-
-	r = sink_file_open(request->format->name, output->file, &sink);
-	if (r == 0)
-		r = choose_all(sink, request);
-	if (r == 0)
-		r = tell(sink, request, recorded, output->file);
-	watt_sink_close(sink);
-	return r;
-}
-
-static int export_recording(const struct request *request)
-{
-	struct recorded recorded;
-	struct output output;
-	int r;
-
-	r = recorded_open(&recorded, request->path, &request->excerpt.from, &request->excerpt.to);
-	if (r < 0)
-		return r;
-	r = output_open(&output, request->output, request->can_replace);
-	if (r == 0) {
-		r = write_all(request, &recorded, &output);
-		if (r == 0)
-			r = output_commit(&output);
-		output_discard(&output);
-	}
-	recorded_close(&recorded);
-	return r;
 }
 
 int cmd_export(int argc, char **argv)
 {
-	struct request request = { .format = watt_sink_find_info("csv"),
-				   .excerpt.window_ns = 1000000000,
-				   .common = OPTIONS_INIT };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "what", required_argument, NULL, 'w' },
+		{ "kinds", required_argument, NULL, OPT_KINDS },
+		{ "zeros", no_argument, NULL, OPT_ZEROS },
+		CONVERSION_LONG,
+	};
+	struct conversion export = CONVERSION_INIT;
 	int r;
 
-	if (take_all(&request, argc, argv) < 0)
+	export.format = "csv";
+	export.excerpt.window_ns = 1000000000;
+	if (conversion_take_all(&export, argc, argv, ":f:o:w:" OPTIONS_SHORT, longs, take_own,
+				&export) < 0)
 		return STATUS_USAGE;
-	if (request.common.is_help) {
+	if (export.common.is_help) {
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
-	r = export_recording(&request);
+	r = conversion_run(&export);
 	return r == 0 ? STATUS_OK : r == -EINVAL ? STATUS_USAGE : STATUS_FAILURE;
 }

@@ -331,7 +331,7 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 
 	setup.events.wants_marks = true;
 	if (opts->common.is_json)
-		r = sink_file_open("snapshot", stdout, &view.sink);
+		r = sink_file_open("snapshot", &stdout, &view.sink);
 	if (r == 0)
 		r = record_run(&setup, &view.run);
 	watt_sink_close(view.sink);

@@ -377,7 +377,7 @@ int cmd_top(int argc, char **argv)
 	else
 		r = options_open_session(&opts.common, &top.ses);
 	if (r == 0 && opts.common.is_json)
-		r = sink_file_open("snapshot", stdout, &top.sink);
+		r = sink_file_open("snapshot", &stdout, &top.sink);
 	if (r == 0)
 		r = show(&top);
 	watt_sink_close(top.sink);

@@ -58,7 +58,7 @@ int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap)
 	int r = 0;
 
 	if (!show->sink)
-		r = sink_file_open("snapshot", stdout, &show->sink);
+		r = sink_file_open("snapshot", &stdout, &show->sink);
 	return r < 0 ? r : sink_file_put(show->sink, stdout, snap);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `wattribute report` knows of a recording: read once, then shown as text, JSON or a page.
- * All three show the numbers that are made here.
+ * What `wattribute report` knows of a recording: read once, then shown as text. The library shows the same
+ * numbers as a document and as a page.
  */
 #ifndef WATT_CLI_REPORT_H
 #define WATT_CLI_REPORT_H
@@ -70,14 +70,8 @@ void report_run_done(struct report_run *run);
 /* For people. */
 void report_text_print(const struct report *report, FILE *out, size_t width);
 void report_text_compare(const struct report *report, FILE *out, size_t width);
-/* By docs/schema/wattribute-report-1.json. -EOPNOTSUPP: built without JSON. */
-int report_json_print(const struct report *report, FILE *out);
-/* One page with everything in it. -EOPNOTSUPP: built without JSON; -ENOPKG: without the page. */
-int report_html_print(const struct report *report, FILE *out);
 
 /* A time of the recording: s since its first window. */
 double report_time_s(const struct report_run *run, uint64_t t_ns);
-/* Last part of a path. */
-const char *report_file_name(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a recording, and computes what all forms of a report show of it. */
+/* Reads a recording, and computes what a report shows of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,11 +93,4 @@ void report_run_done(struct report_run *run)
 double report_time_s(const struct report_run *run, uint64_t t_ns)
 {
 	return ((double)t_ns - (double)watt_series_get_info(run->series)->start_ns) / 1e9;
-}
-
-const char *report_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }

@@ -9,17 +9,20 @@
 
 static int write_bytes(void *data, const void *bytes, size_t n)
 {
+	FILE *const *file = data;
+
 	errno = 0;
-	if (fwrite(bytes, 1, n, data) == n)
+	if (fwrite(bytes, 1, n, *file) == n)
 		return 0;
 	return errno ? -errno : -EIO;
 }
 
-int sink_file_open(const char *name, FILE *file, struct watt_sink **ret)
+int sink_file_open(const char *name, FILE *const *file, struct watt_sink **ret)
 {
-	struct watt_sink_opts opts = {
-		.sz = sizeof(opts), .write = write_bytes, .write_data = file, .log = message_log
-	};
+	struct watt_sink_opts opts = { .sz = sizeof(opts),
+				       .write = write_bytes,
+				       .write_data = (void *)file,
+				       .log = message_log };
 	int r;
 
 	r = watt_sink_open(name, &opts, ret);

@@ -7,8 +7,11 @@
 
 #include <wattribute/sink.h>
 
-/* 0 or a negative errno, and a line has been printed. The file must outlive the sink. */
-int sink_file_open(const char *name, FILE *file, struct watt_sink **ret);
+/*
+ * 0 or a negative errno, and a line has been printed. The file need not be open before something
+ * is written; what points to it must outlive the sink.
+ */
+int sink_file_open(const char *name, FILE *const *file, struct watt_sink **ret);
 /*
  * Puts a snapshot, and has it stand in the file. 0 or a negative errno; a line has been printed
  * unless it is -EPIPE: a reader that went is no failure.

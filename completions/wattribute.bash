@@ -52,7 +52,7 @@ _wattribute()
 		;;
 	--format | -f)
 		if [[ $command == export ]]; then
-			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon snapshot' -- "$cur"))
+			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon snapshot report html' -- "$cur"))
 			return
 		fi
 		;;

@@ -22,7 +22,8 @@
 #define FIRST_CAP 4096
 /* So much of a document on a stream is kept at most, and one item. */
 #define STREAM_MOST 65536
-#define ALL_LEVELS UINT32_MAX
+
+const struct watt_json_layout watt_json_pretty = { .indent = 2, .line_levels = UINT32_MAX };
 
 /* ---- text ---- */
 
@@ -250,7 +251,7 @@ void watt_json_init(struct watt_json *doc, uint32_t flags, const char *schema)
 	struct watt_json_layout layout = { 0 };
 
 	if (flags & WATT_JSON_PRETTY)
-		layout = (struct watt_json_layout){ .indent = 2, .line_levels = ALL_LEVELS };
+		layout = watt_json_pretty;
 	watt_json_begin(doc, layout, NULL);
 	watt_json_text(doc, doc->root, "schema", schema);
 	watt_json_text(doc, doc->root, "version", watt_version());

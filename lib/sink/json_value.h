@@ -35,6 +35,9 @@ struct watt_json_layout {
 	uint32_t line_levels; /* down to this level each item has its line; 0: no line breaks */
 };
 
+/* Indented, each item on a line of its own. */
+extern const struct watt_json_layout watt_json_pretty;
+
 /* A document that is being written. */
 struct watt_json {
 	struct watt_json_node root;

@@ -10,9 +10,11 @@ extern const struct watt_sink_ops *const watt_sink_registry[];
 
 extern const struct watt_sink_ops watt_sink_csv;
 extern const struct watt_sink_ops watt_sink_emon;
+extern const struct watt_sink_ops watt_sink_html;
 extern const struct watt_sink_ops watt_sink_json;
 extern const struct watt_sink_ops watt_sink_jsonl;
 extern const struct watt_sink_ops watt_sink_perfetto;
+extern const struct watt_sink_ops watt_sink_report;
 extern const struct watt_sink_ops watt_sink_snapshot;
 
 #endif

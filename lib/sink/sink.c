@@ -14,17 +14,32 @@
 
 #include "sink/registry.h"
 
+/* A recording that is being told. */
+struct telling {
+	struct watt_sink_about about;
+	struct watt_recording *rec;
+	struct watt_session *ses;   /* NULL until it is needed */
+	struct watt_mark *marks;    /* copies, in the order of time */
+	struct watt_series *series; /* NULL: the sink takes something else */
+	struct watt_phases *phases; /* of it */
+};
+
+/* One that is compared, and what it is compared with. */
+#define RECORDINGS_MOST 2
+
 /* A sink with what the formats need not see. */
 struct writer {
 	struct watt_sink sink; /* the first */
-	struct watt_sink_about about;
+	struct telling told[RECORDINGS_MOST];
+	size_t n_told;
 	struct watt_recording_info live; /* stands for the recording that there is not */
-	struct watt_snapshot *first;     /* whose domains about has */
+	struct watt_snapshot *first;     /* whose domains told[0] has */
 	watt_write_fn write;
 	void *write_data;
 	int error; /* of write() */
 	uint64_t n_windows;
-	bool has_begun, has_ended;
+	bool has_ended;
+	bool has_failed; /* to take a recording: nothing comes after it */
 };
 
 static struct writer *writer_of(struct watt_sink *sink)
@@ -155,7 +170,7 @@ int watt_sink_set(struct watt_sink *sink, const char *option, const char *value)
 {
 	if (!sink || !option || !value)
 		return -EINVAL;
-	if (writer_of(sink)->has_begun)
+	if (writer_of(sink)->n_told)
 		return -EALREADY;
 	if (!has_option(sink->ops, option))
 		return -ENOENT;
@@ -174,7 +189,9 @@ int watt_sink_set(struct watt_sink *sink, const char *option, const char *value)
 
 static enum watt_sink_need need_of(const struct watt_sink *sink)
 {
-	return sink->ops->need ? sink->ops->need(sink) : WATT_SINK_WINDOWS;
+	if (sink->ops->need)
+		return sink->ops->need(sink);
+	return sink->ops->series ? WATT_SINK_SERIES : WATT_SINK_WINDOWS;
 }
 
 /* What a call comes to: an error of the format, or of the function to write. */
@@ -187,10 +204,9 @@ static int outcome(struct writer *w, int r)
 	return r;
 }
 
-static int begin(struct writer *w)
+static int begin(struct writer *w, struct telling *t)
 {
-	w->has_begun = true;
-	w->sink.about = &w->about;
+	w->sink.about = &t->about;
 	return outcome(w, w->sink.ops->begin ? w->sink.ops->begin(&w->sink) : 0);
 }
 
@@ -241,15 +257,16 @@ static int tell_windows(struct writer *w, struct watt_session *ses,
 /* Channels are apart by their delays, never by this much. */
 #define SAMPLES_APART_NS 60000000000ULL
 
-static int tell_samples(struct writer *w, struct watt_recording *rec)
+static int tell_samples(struct writer *w, struct telling *t)
 {
 	struct watt_sample samples[1024];
-	uint64_t from_ns = w->about.from_ns, to_ns = w->about.to_ns;
+	uint64_t from_ns = t->about.from_ns, to_ns = t->about.to_ns;
 	int r, n, i;
 
-	r = watt_recording_seek(rec, from_ns);
+	r = watt_recording_seek(t->rec, from_ns);
 	while (r == 0) {
-		n = watt_recording_read_samples(rec, samples, sizeof(samples) / sizeof(samples[0]));
+		n = watt_recording_read_samples(t->rec, samples,
+						sizeof(samples) / sizeof(samples[0]));
 		if (n <= 0)
 			return n;
 		for (i = 0; i < n && r == 0; i++)
@@ -263,20 +280,18 @@ static int tell_samples(struct writer *w, struct watt_recording *rec)
 
 /* ---- recordings ---- */
 
-/* A recording that is being told. */
-struct telling {
-	struct watt_recording *rec;
-	struct watt_session *ses; /* NULL until it is needed */
-	struct watt_mark *marks;  /* copies, in the order of time */
-};
-
-static void about_done(struct watt_sink_about *about)
+static void telling_done(struct telling *t)
 {
-	free(about->channels);
-	free(about->domains);
-	free(about->marks);
-	free(about->losses);
-	*about = (struct watt_sink_about){ 0 };
+	watt_phases_free(t->phases);
+	watt_series_free(t->series);
+	watt_session_close(t->ses);
+	watt_recording_close(t->rec);
+	free(t->marks);
+	free(t->about.channels);
+	free(t->about.domains);
+	free(t->about.marks);
+	free(t->about.losses);
+	*t = (struct telling){ 0 };
 }
 
 static int choose_part(struct watt_sink_about *about, const struct watt_excerpt *part)
@@ -290,8 +305,9 @@ static int choose_part(struct watt_sink_about *about, const struct watt_excerpt 
 	return info->end_ns <= info->start_ns ? -ENODATA : 0;
 }
 
-static int about_init(struct watt_sink_about *about, struct telling *t, const char *path)
+static int about_init(struct telling *t, const char *path)
 {
+	struct watt_sink_about *about = &t->about;
 	size_t i;
 
 	*about = (struct watt_sink_about){ .file = path,
@@ -319,7 +335,7 @@ static int about_init(struct watt_sink_about *about, struct telling *t, const ch
 /* Opens a session on the recording, and goes to the beginning of the part. */
 static int replay(struct writer *w, struct telling *t, const struct watt_excerpt *part)
 {
-	struct watt_sink_about *about = &w->about;
+	struct watt_sink_about *about = &t->about;
 	struct watt_session_opts opts = { .sz = sizeof(opts),
 					  .log = w->sink.log.fn,
 					  .log_data = w->sink.log.data };
@@ -346,10 +362,9 @@ static int replay(struct writer *w, struct telling *t, const struct watt_excerpt
 	return 0;
 }
 
-static struct watt_windows_opts plan_of(const struct writer *w, const struct telling *t,
-					uint64_t window_ns)
+static struct watt_windows_opts plan_of(const struct telling *t, uint64_t window_ns)
 {
-	const struct watt_sink_about *about = &w->about;
+	const struct watt_sink_about *about = &t->about;
 	uint64_t slice_ns = about->info->slice_ns;
 
 	if (window_ns && window_ns < slice_ns)
@@ -364,37 +379,85 @@ static struct watt_windows_opts plan_of(const struct writer *w, const struct tel
 					   .n_marks = about->n_marks };
 }
 
-static int tell_recording(struct writer *w, struct telling *t, const char *path,
+static int read_series(struct writer *w, struct telling *t, const struct watt_windows_opts *plan)
+{
+	int r;
+
+	r = watt_series_read(t->ses, plan, w->sink.ops->n_kept, &t->series);
+	/* What was read before is worth to be shown. */
+	if (r < 0 && (!t->series || watt_series_get_info(t->series)->n_windows == 0))
+		return r;
+	if (r < 0)
+		watt_log(&w->sink.log, WATT_LOG_ERROR, "%s can be read up to here only: %s",
+			 t->about.file, strerror(-r));
+	return watt_phases_find(t->series, t->marks, t->about.n_marks, &t->phases);
+}
+
+static int open_recording(struct writer *w, struct telling *t, const char *path,
 			  const struct watt_excerpt *part)
 {
-	enum watt_sink_need need = need_of(&w->sink);
-	struct watt_windows_opts plan;
 	int r;
 
 	r = watt_recording_open(path, w->sink.log.fn, w->sink.log.data, &t->rec);
 	if (r == 0)
-		r = about_init(&w->about, t, path);
+		r = about_init(t, path);
 	if (r == 0)
-		r = choose_part(&w->about, part);
-	if (r == 0 && need == WATT_SINK_WINDOWS)
+		r = choose_part(&t->about, part);
+	return r;
+}
+
+static int tell_recording(struct writer *w, struct telling *t, const struct watt_excerpt *part)
+{
+	enum watt_sink_need need = need_of(&w->sink);
+	struct watt_windows_opts plan = plan_of(t, part->window_ns);
+	int r = 0;
+
+	if (need == WATT_SINK_WINDOWS || need == WATT_SINK_SERIES)
 		r = replay(w, t, part);
+	if (r == 0 && need == WATT_SINK_SERIES)
+		return read_series(w, t, &plan);
 	if (r == 0)
-		r = begin(w);
+		r = begin(w, t);
 	if (r < 0 || need == WATT_SINK_ABOUT)
 		return r;
-	if (need == WATT_SINK_SAMPLES)
-		return tell_samples(w, t->rec);
-	plan = plan_of(w, t, part->window_ns);
-	return tell_windows(w, t->ses, &plan);
+	return need == WATT_SINK_SAMPLES ? tell_samples(w, t) : tell_windows(w, t->ses, &plan);
+}
+
+static int tell_series(struct writer *w)
+{
+	struct watt_sink_series told[RECORDINGS_MOST] = { 0 };
+	size_t i;
+
+	for (i = 0; i < w->n_told; i++)
+		told[i] = (struct watt_sink_series){ .about = &w->told[i].about,
+						     .series = w->told[i].series,
+						     .phases = w->told[i].phases };
+	w->sink.about = told[0].about;
+	return w->sink.ops->series(&w->sink, &told[0], w->n_told > 1 ? &told[1] : NULL);
 }
 
 /* The format may look at what it was told until it has ended. */
 static int end(struct writer *w)
 {
-	if (w->has_ended || !w->has_begun)
+	int r = 0;
+
+	if (w->has_ended || w->has_failed || !w->n_told)
 		return 0;
 	w->has_ended = true;
-	return outcome(w, w->sink.ops->end ? w->sink.ops->end(&w->sink) : 0);
+	if (w->told[0].series)
+		r = tell_series(w);
+	if (r == 0 && w->sink.ops->end)
+		r = w->sink.ops->end(&w->sink);
+	return outcome(w, r);
+}
+
+/* A sink takes one recording, or a second to compare the first with. */
+static bool has_room(const struct writer *w)
+{
+	if (w->has_ended || w->first || w->has_failed)
+		return false;
+	return !w->n_told ||
+	       (w->told[0].series && !w->sink.ops->is_alone && w->n_told < RECORDINGS_MOST);
 }
 
 int watt_sink_put_recording(struct watt_sink *sink, const char *path,
@@ -402,21 +465,25 @@ int watt_sink_put_recording(struct watt_sink *sink, const char *path,
 {
 	static const struct watt_excerpt all = { .sz = sizeof(all) };
 	struct writer *w = sink ? writer_of(sink) : NULL;
-	struct telling t = { 0 };
+	struct telling *t;
 	int r;
 
 	if (!w || !path || (part && part->sz < sizeof(*part)))
 		return -EINVAL;
-	if (w->has_begun)
+	if (!has_room(w))
 		return -EALREADY;
-	r = tell_recording(w, &t, path, part ? part : &all);
+	t = &w->told[w->n_told++];
+	r = open_recording(w, t, path, part ? part : &all);
 	if (r == 0)
+		r = tell_recording(w, t, part ? part : &all);
+	/* Others are whole when no more is to come. */
+	if (r == 0 && !t->series)
 		r = end(w);
-	sink->about = NULL;
-	about_done(&w->about);
-	watt_session_close(t.ses);
-	watt_recording_close(t.rec);
-	free(t.marks);
+	w->has_failed = r < 0;
+	if (!t->series || r < 0) {
+		sink->about = NULL;
+		telling_done(t);
+	}
 	return r;
 }
 
@@ -424,7 +491,8 @@ int watt_sink_put_recording(struct watt_sink *sink, const char *path,
 
 static int begin_live(struct writer *w, struct watt_snapshot *snap)
 {
-	struct watt_sink_about *about = &w->about;
+	struct telling *t = &w->told[w->n_told++];
+	struct watt_sink_about *about = &t->about;
 	struct watt_recording_info *info = &w->live;
 	size_t i;
 
@@ -451,7 +519,7 @@ static int begin_live(struct writer *w, struct watt_snapshot *snap)
 	for (i = 0; i < about->n_domains; i++)
 		about->domains[i] = watt_snapshot_get_domain(snap, i);
 	w->first = watt_snapshot_ref(snap);
-	return begin(w);
+	return begin(w, t);
 }
 
 int watt_sink_put_snapshot(struct watt_sink *sink, struct watt_snapshot *snap)
@@ -464,9 +532,9 @@ int watt_sink_put_snapshot(struct watt_sink *sink, struct watt_snapshot *snap)
 		return -EINVAL;
 	if (need_of(sink) != WATT_SINK_WINDOWS)
 		return -EOPNOTSUPP;
-	if (w->has_ended || (w->has_begun && !w->first))
+	if (w->has_ended || (w->n_told && !w->first))
 		return -EALREADY;
-	if (!w->has_begun)
+	if (!w->n_told)
 		r = begin_live(w, snap);
 	if (r < 0)
 		return r;
@@ -496,6 +564,7 @@ int watt_sink_finish(struct watt_sink *sink)
 struct watt_sink *watt_sink_close(struct watt_sink *sink)
 {
 	struct writer *w = sink ? writer_of(sink) : NULL;
+	size_t i;
 
 	if (!w)
 		return NULL;
@@ -507,7 +576,8 @@ struct watt_sink *watt_sink_close(struct watt_sink *sink)
 		w->error = -ECANCELED;
 	if (sink->out)
 		fclose(sink->out);
-	about_done(&w->about);
+	for (i = 0; i < w->n_told; i++)
+		telling_done(&w->told[i]);
 	watt_snapshot_unref(w->first);
 	free(w);
 	return NULL;

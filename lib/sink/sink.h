@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <wattribute/phase.h>
 #include <wattribute/recording.h>
+#include <wattribute/series.h>
 #include <wattribute/sink.h>
 
 #include "base/log.h"
@@ -45,11 +47,19 @@ struct watt_sink_window {
 	const char *phase;       /* NULL: none */
 };
 
+/* The windows of a recording as one. Borrowed. */
+struct watt_sink_series {
+	const struct watt_sink_about *about;
+	const struct watt_series *series;
+	const struct watt_phases *phases;
+};
+
 /* What a sink has to be told. */
 enum watt_sink_need {
 	WATT_SINK_WINDOWS = 0, /* of a recording: costs a replay */
 	WATT_SINK_SAMPLES = 1,
-	WATT_SINK_ABOUT = 2, /* what is told in begin() is all */
+	WATT_SINK_ABOUT = 2,  /* what is told in begin() is all */
+	WATT_SINK_SERIES = 3, /* of a recording: all its windows at once */
 };
 
 struct watt_sink_ops;
@@ -70,10 +80,16 @@ struct watt_sink_ops {
 	size_t data_size;
 	/* An option that is listed. -EINVAL: not this value. */
 	int (*set)(struct watt_sink *sink, const char *option, const char *value);
-	enum watt_sink_need (*need)(const struct watt_sink *sink); /* NULL: the windows */
+	enum watt_sink_need (*need)(
+		const struct watt_sink *sink); /* NULL: the series, or the windows */
 	int (*begin)(struct watt_sink *sink);
 	int (*window)(struct watt_sink *sink, const struct watt_sink_window *window);
 	int (*sample)(struct watt_sink *sink, const struct watt_sample *sample);
+	/* In place of begin(), windows, and end(). before: to compare with; NULL: none. */
+	int (*series)(struct watt_sink *sink, const struct watt_sink_series *now,
+		      const struct watt_sink_series *before);
+	size_t n_kept; /* entities of a kind that a series keeps apart; 0: 1,000 */
+	bool is_alone; /* it takes one series and compares nothing */
 	int (*end)(struct watt_sink *sink);
 	/* Frees what is in data; also after an error, or if begin() was never called. */
 	void (*done)(struct watt_sink *sink);

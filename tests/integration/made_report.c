@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "sink/registry.h"
 #include "text.h"
 #include "view/series.h"
 #include "xalloc.h"
@@ -364,12 +365,58 @@ static struct watt_recording_info make_info(const struct kind *kind)
 	};
 }
 
+/* What a sink is told of a recording; the losses are its to free. */
+struct told {
+	struct watt_sink_about about;
+	struct watt_sink_series series;
+};
+
+static void tell(const struct report_run *run, struct told *ret)
+{
+	const struct watt_mark **marks = xcalloc(run->n_marks, sizeof(*marks));
+	const struct watt_recording_loss **losses = xcalloc(run->n_losses, sizeof(*losses));
+	struct watt_recording_loss *list = xcalloc(run->n_losses, sizeof(*list));
+	size_t i;
+
+	for (i = 0; i < run->n_marks; i++)
+		marks[i] = &run->marks[i];
+	for (i = 0; i < run->n_losses; i++) {
+		list[i] =
+			(struct watt_recording_loss){ .t0_ns = run->losses[i].t0_ns,
+						      .t1_ns = run->losses[i].t1_ns,
+						      .samples = run->losses[i].samples,
+						      .usage_records = run->losses[i].usage_records,
+						      .why = run->losses[i].why };
+		losses[i] = &list[i];
+	}
+	ret->about = (struct watt_sink_about){ .file = run->path,
+					       .info = run->info,
+					       .marks = marks,
+					       .n_marks = run->n_marks,
+					       .losses = losses,
+					       .n_losses = run->n_losses };
+	ret->series = (struct watt_sink_series){ .about = &ret->about,
+						 .series = run->series,
+						 .phases = run->phases };
+}
+
+static int write_sink(const struct watt_sink_ops *ops, const struct report *report)
+{
+	struct watt_sink sink = { .ops = ops, .out = stdout, .data = xcalloc(1, ops->data_size) };
+	struct told now, before;
+
+	tell(report->run, &now);
+	if (report->other)
+		tell(report->other, &before);
+	return ops->series(&sink, &now.series, report->other ? &before.series : NULL);
+}
+
 static int print(const struct report *report, const char *format)
 {
 	if (strcmp(format, "html") == 0)
-		return report_html_print(report, stdout);
+		return write_sink(&watt_sink_html, report);
 	if (strcmp(format, "json") == 0)
-		return report_json_print(report, stdout);
+		return write_sink(&watt_sink_report, report);
 	report_text_print(report, stdout, 100);
 	if (report->other)
 		report_text_compare(report, stdout, 100);

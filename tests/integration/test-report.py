@@ -231,7 +231,7 @@ def test_without_a_page_it_is_said():
         true('tried again' in done.stderr, 'it says that it tries again')
         equal(os.stat(output).st_mtime, 0, 'the next build tries again')
         with open(output, encoding='utf-8') as file:
-            true('report_template_size = 0' in file.read(), 'the page is empty')
+            true('watt_html_template_size = 0' in file.read(), 'the page is empty')
 
 
 main([

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/sink/csv.c, json.c, perfetto.c, emon.c, on a made-up machine of two packages, with names that want to break readers */
+/*
+ * lib/sink/csv.c, json.c, perfetto.c, emon.c, report.c, html.c, on a made-up machine of two packages,
+ * with names that want to break readers.
+ */
 #include "unit.h"
 
 #include <jansson.h>
 
+#include "sink/html_template.h"
 #include "sink/registry.h"
+#include "view/series.h"
 
 #define N_DOMAINS 4
 #define N_ROWS 6
@@ -594,6 +599,150 @@ static void test_perfetto(void **state)
 	free(text);
 }
 
+/* ---- of all windows at once ---- */
+
+/* As a session has it: idle energy is the domains', and nobody used what is not known. */
+static void settle(struct machine *m, size_t w, int64_t (*ret_nj)[N_DOMAINS])
+{
+	size_t i, d;
+
+	for (i = 0; i < N_ROWS; i++) {
+		for (d = 0; d < N_DOMAINS; d++)
+			ret_nj[i][d] = is_missing(w, d) ? 0 : used_nj[w][i][d];
+		rows[i].window_nj = ret_nj[i];
+		rows[i].window_total_nj = ret_nj[i][0] + ret_nj[i][2];
+	}
+	for (d = 0; d < N_DOMAINS; d++)
+		m->state[d].window_idle_nj = ret_nj[3][d];
+}
+
+static struct watt_series *make_series(struct machine *m)
+{
+	int64_t settled_nj[N_ROWS][N_DOMAINS];
+	struct watt_series *series;
+	size_t w;
+
+	assert_int_equal(watt_series_new(0, &series), 0);
+	series->info.window_ns = S;
+	for (w = 0; w < N_WINDOWS; w++) {
+		struct watt_sink_window window;
+
+		make_window(m, w, &window);
+		settle(m, w, settled_nj);
+		assert_int_equal(watt_series_add(series, &window.view, window.t0_ns, window.t1_ns,
+						 w < 1 ? WATT_NO_MARK :
+						 w < 3 ? 0 :
+							 1),
+				 0);
+	}
+	assert_int_equal(watt_series_finish(series), 0);
+	return series;
+}
+
+/* What a sink of series writes of the machine, and of the machine compared with itself. */
+static char *reported(const struct watt_sink_ops *ops, const char *option, const char *value,
+		      bool is_compared)
+{
+	struct watt_sink sink = { .ops = ops };
+	struct machine m;
+	struct watt_sink_series told = { .about = &m.about };
+	struct watt_series *series;
+	struct watt_phases *phases;
+	char *text = NULL;
+	size_t len;
+
+	init(&m);
+	series = make_series(&m);
+	assert_int_equal(watt_phases_find(series, m.mark, 2, &phases), 0);
+	told.series = series;
+	told.phases = phases;
+	sink.about = &m.about;
+	sink.data = calloc(1, ops->data_size);
+	sink.out = open_memstream(&text, &len);
+	if (option)
+		assert_int_equal(ops->set(&sink, option, value), 0);
+	assert_int_equal(ops->series(&sink, &told, is_compared ? &told : NULL), 0);
+	fclose(sink.out);
+	free(sink.data);
+	watt_phases_free(phases);
+	watt_series_free(series);
+	return text;
+}
+
+static int64_t sum_of_entities(json_t *doc)
+{
+	json_t *entity;
+	int64_t sum_nj = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "entities"), i, entity)
+		sum_nj += json_integer_value(json_object_get(entity, "energy_nj"));
+	return sum_nj;
+}
+
+static void test_report(void **state)
+{
+	static const char *const groups[] = { "process", "name", "container", "user" };
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		char *text = reported(&watt_sink_report, "group", groups[i], i % 2);
+		json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *total;
+		double energy_j;
+
+		assert_non_null(doc);
+		assert_string_equal(json_string_value(json_object_get(doc, "group")), groups[i]);
+		total = json_object_get(doc, "total");
+		assert_int_equal(json_integer_value(json_object_get(total, "energy_nj")),
+				 sum_of_used(0) + sum_of_used(2));
+		assert_int_equal(sum_of_entities(doc), sum_of_used(0) + sum_of_used(2));
+		energy_j = json_number_value(json_object_get(total, "energy_j"));
+		assert_true((int64_t)(energy_j * 1e9 + 0.5) == sum_of_used(0) + sum_of_used(2));
+		assert_int_equal(json_array_size(json_object_get(doc, "domains")), N_DOMAINS);
+		assert_int_equal(
+			json_array_size(json_object_get(json_object_get(doc, "losses"), "list")),
+			1);
+		assert_int_equal(json_is_object(json_object_get(doc, "comparison")), i % 2);
+		json_decref(doc);
+		free(text);
+	}
+}
+
+/* Nothing that a name says can end the script that the data are in. */
+static void test_html(void **state)
+{
+	const char *from, *p;
+	char *text, *data;
+	json_t *doc;
+
+	if (watt_html_template_size == 0)
+		skip();
+	text = reported(&watt_sink_html, NULL, NULL, true);
+	from = text + watt_html_template_hole;
+	data = strndup(from, strcspn(from, "<"));
+	for (p = data; *p; p++)
+		assert_true(*p != '>' && *p != '&');
+	doc = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(doc);
+	assert_int_equal(sum_of_entities(json_object_get(doc, "report")),
+			 sum_of_used(0) + sum_of_used(2));
+	assert_int_equal(json_array_size(json_object_get(json_object_get(doc, "series"), "t")),
+			 N_WINDOWS);
+	assert_true(json_is_object(json_object_get(doc, "other")));
+	json_decref(doc);
+	free(data);
+	free(text);
+}
+
+static void test_group_is_known(void **state)
+{
+	struct watt_sink sink = { .data = calloc(1, watt_sink_report.data_size) };
+
+	assert_int_equal(watt_sink_report.set(&sink, "group", "colour"), -EINVAL);
+	assert_int_equal(watt_sink_html.set(&sink, "group", ""), -EINVAL);
+	free(sink.data);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -605,6 +754,9 @@ int main(void)
 		cmocka_unit_test(test_emon),
 		cmocka_unit_test(test_emon_needs_a_package),
 		cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_html),
+		cmocka_unit_test(test_group_is_known),
 	};
 
 	return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);

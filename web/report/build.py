@@ -96,10 +96,10 @@ def write(output, text):
     rows = [','.join(map(str, data[i:i + 32])) for i in range(0, len(data), 32)]
     with open(output, 'w', encoding='utf-8') as file:
         file.write('/* SPDX-License-Identifier: Apache-2.0 AND MIT */\n/* Made by web/report/build.py. */\n'
-                   '#include "report_template.h"\n\nconst unsigned char report_template[] = {\n'
+                   '#include "sink/html_template.h"\n\nconst unsigned char watt_html_template[] = {\n'
                    + ',\n'.join(rows or ['0']) + '\n};\n'
-                   f'const size_t report_template_size = {len(data)};\n'
-                   f'const size_t report_template_hole = {hole};\n')
+                   f'const size_t watt_html_template_size = {len(data)};\n'
+                   f'const size_t watt_html_template_hole = {hole};\n')
 
 
 def main():
