@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +18,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
+#include "outlet.h"
 #include "page.h"
 #include "policy.h"
 #include "sink_file.h"
@@ -193,7 +193,10 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 struct view_of_run {
 	struct watt_session *ses;
 	struct record_run run;
-	struct watt_sink *sink; /* of --json; NULL: none */
+	struct outlet *outlet;  /* of --json; NULL: none */
+	FILE *out;              /* its stream */
+	struct watt_sink *sink; /* into it */
+	bool is_unread;         /* the outlet takes nothing any more */
 	bool has_line;          /* there is a line on the terminal that changes */
 };
 
@@ -202,10 +205,14 @@ static int put_snapshot(void *data, struct watt_snapshot *snap)
 	struct view_of_run *view = data;
 	int r;
 
-	r = sink_file_put(view->sink, stdout, snap);
-	if (r < 0)
-		clearerr(stdout); /* it is said; and a reader that went is no failure */
-	return r;
+	if (view->is_unread)
+		return 0;
+	r = sink_file_put(view->sink, view->out, snap);
+	if (r != -EINTR)
+		return r;
+	/* The signal is the command's or ends the recording; nobody reads what comes until then. */
+	view->is_unread = true;
+	return 0;
 }
 
 static void show_progress(void *data)
@@ -288,19 +295,6 @@ static void block_sigpipe(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Takes back what the reader that has gone left: the signal, and text that nobody gets. */
-static void forget_reader(void)
-{
-	static const struct timespec now;
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	while (sigtimedwait(&set, NULL, &now) == SIGPIPE)
-		continue;
-	__fpurge(stdout);
-}
-
 static int end_status(const struct record_run *run, const struct record_end *end, int r)
 {
 	bool is_incomplete = end->stats.lost_ns || end->stats.error;
@@ -310,6 +304,19 @@ static int end_status(const struct record_run *run, const struct record_end *end
 	if (run->exit_status)
 		return run->exit_status;
 	return (r < 0 && r != -EPIPE) || is_incomplete ? STATUS_FAILURE : STATUS_OK;
+}
+
+static int open_outlet(struct view_of_run *view, const struct events *events)
+{
+	int r;
+
+	r = outlet_open(events, &view->outlet);
+	if (r < 0)
+		message_error("cannot write the output: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	view->out = outlet_get_file(view->outlet);
+	return sink_file_open("snapshot", &view->out, &view->sink);
 }
 
 /* Measures until the end. The session is closed behind it, so that the file is finished. */
@@ -331,12 +338,11 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 
 	setup.events.wants_marks = true;
 	if (opts->common.is_json)
-		r = sink_file_open("snapshot", &stdout, &view.sink);
+		r = open_outlet(&view, &setup.events);
 	if (r == 0)
 		r = record_run(&setup, &view.run);
 	watt_sink_close(view.sink);
-	if (r == -EPIPE)
-		forget_reader();
+	outlet_close(view.outlet);
 	watt_session_get_record_stats(ses, &end.stats);
 	watt_session_close(ses);
 	if (view.has_line)

@@ -18,6 +18,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
+#include "outlet.h"
 #include "policy.h"
 #include "sink_file.h"
 #include "status.h"
@@ -69,6 +70,8 @@ struct top {
 	struct events events;
 	struct top_model model;
 	struct top_screen *screen; /* NULL: plain or JSON */
+	struct outlet *outlet;     /* NULL: a screen */
+	FILE *out;                 /* its stream */
 	struct watt_sink *sink;    /* of JSON; else NULL */
 	struct sparkline history;
 	struct watt_snapshot *snap; /* of the newest refresh */
@@ -158,12 +161,19 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 	return options_finish(&opts->common, argc, argv);
 }
 
+/* Whether the terminal is this job's: the kernel stops another one that changes its modes. */
+static bool has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	       tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
 static bool wants_screen(const struct top_options *opts)
 {
 	const char *term = getenv("TERM");
 
-	return !opts->common.is_json && !opts->is_plain && !opts->is_once && isatty(STDIN_FILENO) &&
-	       isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+	return !opts->common.is_json && !opts->is_plain && !opts->is_once && has_terminal() &&
+	       term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* Whether the users are those of this machine. */
@@ -192,7 +202,7 @@ static void draw(struct top *top)
 	if (top->screen)
 		top_screen_draw(top->screen, &frame);
 	else
-		top_plain_print(&frame, stdout);
+		top_plain_print(&frame, top->out);
 }
 
 static void remember_power(struct top *top)
@@ -226,12 +236,12 @@ static int refresh_now(struct top *top)
 	top->view = view;
 	top->refreshes++;
 	if (top->opts->common.is_json)
-		return sink_file_put(top->sink, stdout, snap);
+		return sink_file_put(top->sink, top->out, snap);
 	remember_power(top);
 	top_model_build(&top->model, top->view);
 	errno = 0;
 	draw(top);
-	return !top->screen && ferror(stdout) ? (errno ? -errno : -EIO) : 0;
+	return !top->screen && ferror(top->out) ? (errno ? -errno : -EIO) : 0;
 }
 
 static void take_keys(struct top *top, bool *ret_refresh)
@@ -279,10 +289,9 @@ static void take_signal(struct top *top)
 }
 
 /* A reader that has gone is nobody's mistake. */
-static void complain(int r)
+static bool is_failure(int r)
 {
-	if (r != -EPIPE && message_get_error_count() == 0)
-		message_error("cannot show the watts: %s", strerror(-r));
+	return r < 0 && r != -EPIPE;
 }
 
 static int run(struct top *top)
@@ -312,8 +321,10 @@ static int run(struct top *top)
 		if (is_due && !top->is_done) {
 			int r = refresh_now(top);
 
-			if (r < 0) {
-				complain(r);
+			/* The signal is still to be taken. */
+			if (r < 0 && r != -EINTR) {
+				if (is_failure(r) && message_get_error_count() == 0)
+					message_error("cannot show the watts: %s", strerror(-r));
 				return r;
 			}
 		}
@@ -335,6 +346,21 @@ static void print_farewell(const struct top *top)
 	puts(top_header_joules(&balance, line, sizeof(line)));
 }
 
+static int open_outlet(struct top *top)
+{
+	int r;
+
+	r = outlet_open(&top->events, &top->outlet);
+	if (r < 0) {
+		message_error("cannot write the output: %s", strerror(-r));
+		return r;
+	}
+	top->out = outlet_get_file(top->outlet);
+	if (top->opts->common.is_json)
+		r = sink_file_open("snapshot", &top->out, &top->sink);
+	return r;
+}
+
 static int show(struct top *top)
 {
 	bool had_screen = false;
@@ -349,6 +375,10 @@ static int show(struct top *top)
 	if (wants_screen(top->opts) && top_screen_open(&top->screen) == 0) {
 		top->events.input_fd = STDIN_FILENO;
 		had_screen = true;
+	} else {
+		r = open_outlet(top);
+		if (r < 0)
+			return r;
 	}
 	r = run(top);
 	top->screen = top_screen_close(top->screen);
@@ -376,15 +406,14 @@ int cmd_top(int argc, char **argv)
 		message_error("cannot receive signals: %s", strerror(-r));
 	else
 		r = options_open_session(&opts.common, &top.ses);
-	if (r == 0 && opts.common.is_json)
-		r = sink_file_open("snapshot", &stdout, &top.sink);
 	if (r == 0)
 		r = show(&top);
 	watt_sink_close(top.sink);
+	outlet_close(top.outlet);
 	watt_view_free(top.view);
 	watt_snapshot_unref(top.snap);
 	watt_session_close(top.ses);
 	top_model_done(&top.model);
 	events_close(&top.events);
-	return r < 0 && r != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+	return is_failure(r) ? STATUS_FAILURE : STATUS_OK;
 }

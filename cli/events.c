@@ -18,20 +18,43 @@ uint64_t events_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
-int events_open(struct events *ev)
+/* What ends a command. */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+static bool is_end(int signal)
 {
-	static const int signals[] = { SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGCHLD,
-				       SIGWINCH, SIGCONT, SIGUSR1, SIGUSR2 };
-	sigset_t set;
 	size_t i;
 
-	sigemptyset(&set);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&set, signals[i]);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i] == signal)
+			return true;
+	return false;
+}
+
+static void add_signals(sigset_t *set, const int *signals, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sigaddset(set, signals[i]);
+}
+
+int events_open(struct events *ev)
+{
+	static const int others[] = { SIGCHLD, SIGWINCH, SIGCONT, SIGUSR1, SIGUSR2 };
+	sigset_t end_set, set;
+
+	sigemptyset(&end_set);
+	add_signals(&end_set, ends, ARRAY_SIZE(ends));
+	set = end_set;
+	add_signals(&set, others, ARRAY_SIZE(others));
 	if (sigprocmask(SIG_BLOCK, &set, &ev->old_mask) < 0)
 		return -errno;
 	ev->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return ev->signal_fd < 0 ? -errno : 0;
+	if (ev->signal_fd < 0)
+		return -errno;
+	ev->end_fd = signalfd(-1, &end_set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return ev->end_fd < 0 ? -errno : 0;
 }
 
 void events_close(struct events *ev)
@@ -39,7 +62,9 @@ void events_close(struct events *ev)
 	if (ev->signal_fd < 0)
 		return;
 	close(ev->signal_fd);
-	ev->signal_fd = -1;
+	if (ev->end_fd >= 0)
+		close(ev->end_fd);
+	ev->signal_fd = ev->end_fd = -1;
 	sigprocmask(SIG_SETMASK, &ev->old_mask, NULL);
 }
 
@@ -51,6 +76,7 @@ static bool take_signal(struct events *ev)
 		return false;
 	ev->signal = (int)info.ssi_signo;
 	ev->is_from_terminal = info.ssi_code == SI_KERNEL;
+	ev->is_ending = ev->is_ending || is_end(ev->signal);
 	return true;
 }
 

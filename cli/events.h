@@ -16,18 +16,20 @@
 
 struct events {
 	int signal_fd;
+	int end_fd;            /* readable while a signal waits that ends a command; never read */
 	int input_fd;          /* keys; -1: none */
 	int process_fd;        /* pidfd of the process that is waited for; -1: none */
 	sigset_t old_mask;     /* what a child has to start with */
 	int signal;            /* the newest signal */
 	bool is_from_terminal; /* it was sent by the terminal, so the whole group got it */
+	bool is_ending;        /* one came that ends a command */
 	bool wants_marks;
 	struct watt_mark mark; /* the newest mark */
 };
 
 #define EVENTS_INIT \
 	{ \
-		.signal_fd = -1, .input_fd = -1, .process_fd = -1 \
+		.signal_fd = -1, .end_fd = -1, .input_fd = -1, .process_fd = -1 \
 	}
 
 /* What happened: bits of the return value of events_wait(). */

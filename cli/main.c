@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 		return finish(STATUS_OK);
 	}
 	if (strcmp(argv[1], "help") == 0)
-		return help(argc - 1, argv + 1);
+		return finish(help(argc - 1, argv + 1));
 	command = find(argv[1]);
 	if (!command)
 		return complain_unknown(argv[1]);

@@ -39,7 +39,7 @@ int sink_file_put(struct watt_sink *sink, FILE *file, struct watt_snapshot *snap
 	errno = 0;
 	if (r == 0 && fflush(file) == EOF)
 		r = errno ? -errno : -EIO;
-	if (r < 0 && r != -EPIPE)
+	if (r < 0 && r != -EPIPE && r != -EINTR)
 		message_error("cannot write the output: %s", strerror(-r));
 	return r;
 }

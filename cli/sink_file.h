@@ -14,7 +14,8 @@
 int sink_file_open(const char *name, FILE *const *file, struct watt_sink **ret);
 /*
  * Puts a snapshot, and has it stand in the file. 0 or a negative errno; a line has been printed
- * unless it is -EPIPE: a reader that went is no failure.
+ * unless it is -EPIPE or -EINTR: a reader that went or does not read when all shall end is no
+ * failure.
  */
 int sink_file_put(struct watt_sink *sink, FILE *file, struct watt_snapshot *snap);
 

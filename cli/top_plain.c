@@ -28,7 +28,7 @@ static void print_rows(const struct top_frame *frame, const struct top_columns *
 		for (i = 0; i < columns->n; i++)
 			table_add(table, "%s",
 				  top_columns_cell(columns, i, &frame->model->rows[k], cell));
-	table_print(table, out, isatty(fileno(out)) ? page_get_width(out, 1000) : WIDTH_PIPE);
+	table_print(table, out, isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : WIDTH_PIPE);
 	table_free(table);
 }
 

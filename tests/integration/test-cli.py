@@ -83,6 +83,15 @@ def test_unreadable_roots():
     one_line(run('sources', '--sources=nonsense'), 1, 'nonsense')
 
 
+def test_a_full_disk_is_told():
+    for args in (['help'], ['help', 'top'], ['--help'], ['--version'], ['top', '--help'], []):
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        equal(done.returncode, 1, f'{args}: status')
+        true('No space left on device' in done.stderr, f'{args}: {done.stderr!r}')
+
+
 def test_exit_status_of_the_command_is_passed_through():
     equal(run('stat', 'sh', '-c', 'exit 7').status, 7, 'exit 7')
     equal(run('stat', 'true').status, 0, 'true')

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`wattribute top` on terminals of many sizes, by tmux, and without a terminal."""
+import fcntl
 import os
+import random
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import sys
+import tempfile
+import termios
 import time
 
 sys.dont_write_bytecode = True
@@ -166,7 +172,7 @@ def test_signals_restore_the_terminal():
                                    text=True, check=False).stdout.split()
             true(found, 'top does not run')
             for pid in found:
-                os.kill(int(pid), getattr(__import__('signal'), 'SIG' + name))
+                os.kill(int(pid), getattr(signal, 'SIG' + name))
             terminal.wait(r'\nprompt>\s*$')
             terminal.type('echo the-$((40+2))')
             terminal.keys('Enter')
@@ -211,6 +217,57 @@ def test_pipe():
         result = run('top', '--once', '-d', '0.2', '-g', group)
         true(title in result.out, f'{group}: {result.out}')
         true('idle' in result.out and 'unattributed' in result.out, f'{group}: {result.out}')
+
+
+def end_with_a_full_pipe(*args):
+    """Sends SIGTERM when the pipe is full, or about to be; the exit status."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    process = subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=writer,
+                               stderr=subprocess.DEVNULL)
+    os.close(writer)
+    try:
+        end = time.monotonic() + 60
+        while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, b'    '))[0] == 0:
+            true(time.monotonic() < end and process.poll() is None, 
+                 f'{args}: nothing in the pipe, status {process.poll()}')
+            time.sleep(0.02)
+        time.sleep(random.uniform(0, 0.8))  # whatever it does then, it ends
+        process.send_signal(signal.SIGTERM)
+        return process.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(reader)
+
+
+def test_it_hears_signals_while_nobody_reads():
+    with tempfile.TemporaryDirectory() as folder:
+        for args in (['top', '--json'], ['top'],
+                     ['record', '--json', '-q', '-f', '-o', os.path.join(folder, 'x.watt')]):
+            for _ in range(3):
+                delay = ['-d', '0.1'] if args[0] == 'top' else []
+                equal(end_with_a_full_pipe(*args, *delay, '--sources=synth'), 0, f'{args}')
+
+
+def test_the_reader_gets_all_that_was_begun():
+    """A slow reader, that does read, has whole documents, the last as well."""
+    process = subprocess.Popen([PROGRAM, 'top', '--json', '-d', '0.1', '--sources=synth'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    lines = [first] + process.stdout.readlines()
+    equal(process.wait(60), 0, 'status')
+    for line in lines:
+        true(line.endswith('}\n'), f'cut: {line[-40:]!r}')
+
+
+def test_the_terminal_of_another_job():
+    """timeout in a script makes a job of its own that the terminal does not belong to."""
+    with Terminal(100, 50) as terminal:
+        terminal.type(f"sh -c 'timeout 3 {PROGRAM} top -d 0.2 --sources=synth; echo ended-$?'")
+        terminal.keys('Enter')
+        terminal.wait(r'ended-124')
 
 
 def test_the_hog_is_on_top():
