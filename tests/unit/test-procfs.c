@@ -2,9 +2,11 @@
 /* lib/source/activity/procfs.c */
 #include "env.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -430,6 +432,173 @@ static void test_probe(void **state)
 	watt_activity_procfs.close(NULL);
 }
 
+/* ---- threads ---- */
+
+#define N_THREADS 3
+
+struct worker {
+	pthread_t thread;
+	pthread_barrier_t *steps; /* done with the work; allowed to end */
+	uint32_t tid;
+	uint64_t work_ns;
+	uint64_t used_ns; /* as its own clock tells, a little before it waits */
+};
+
+static uint64_t clock_of(clockid_t clock)
+{
+	struct timespec ts;
+
+	assert_int_equal(clock_gettime(clock, &ts), 0);
+	return watt_timespec_to_ns(&ts);
+}
+
+static void *work(void *data)
+{
+	struct worker *w = data;
+
+	w->tid = (uint32_t)gettid();
+	pthread_setname_np(pthread_self(), "worker");
+	do
+		w->used_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	while (w->used_ns < w->work_ns);
+	pthread_barrier_wait(w->steps);
+	pthread_barrier_wait(w->steps);
+	return NULL;
+}
+
+static const struct watt_usage *thread_record(uint32_t tid, enum watt_usage_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < batch.n_records; i++)
+		if (batch.records[i].tid == tid && batch.records[i].kind == kind &&
+		    !(batch.records[i].flags & WATT_USAGE_ENDED))
+			return &batch.records[i];
+	return NULL;
+}
+
+/* What a full sweep tells that a process and its threads have used. */
+static uint64_t told_of(uint32_t pid)
+{
+	uint64_t sum_ns = 0;
+	size_t i;
+
+	for (i = 0; i < batch.n_records; i++)
+		if (batch.records[i].tgid == pid && batch.records[i].kind == WATT_USAGE_TASK)
+			sum_ns += batch.records[i].cpu_ns;
+	return sum_ns;
+}
+
+static uint64_t sweep_threads(uint64_t gone_ns)
+{
+	uint64_t before_ns = clock_of(CLOCK_PROCESS_CPUTIME_ID), told_ns;
+
+	sweep(true);
+	told_ns = told_of((uint32_t)getpid()) + gone_ns;
+	/* to the ns, whoever runs meanwhile */
+	assert_true(told_ns >= before_ns);
+	assert_true(told_ns <= clock_of(CLOCK_PROCESS_CPUTIME_ID));
+	return told_ns;
+}
+
+static void test_threads(void **state)
+{
+	struct worker workers[N_THREADS] = { { .work_ns = 6 * TICK_NS },
+					     { .work_ns = 4 * TICK_NS },
+					     { .work_ns = 2 * TICK_NS } };
+	uint32_t self = (uint32_t)getpid(), i;
+	const struct watt_usage *u;
+	pthread_barrier_t steps;
+	uint64_t gone_ns = 0;
+
+	open_source("/proc", NULL);
+	src->ops->show_threads(src);
+	sweep_threads(0);
+	assert_int_equal(pthread_barrier_init(&steps, NULL, N_THREADS + 1), 0);
+	for (i = 0; i < N_THREADS; i++) {
+		workers[i].steps = &steps;
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	}
+	pthread_barrier_wait(&steps);
+	sweep_threads(0);
+	for (i = 0; i < N_THREADS; i++) {
+		u = thread_record(workers[i].tid, WATT_USAGE_TASK);
+		assert_non_null(u);
+		assert_int_equal(u->tgid, self);
+		assert_true(u->cpu_ns >= workers[i].used_ns);
+		assert_true(u->start_ns >= u->leader_start_ns);
+		assert_string_equal(u->comm, "worker");
+		assert_false(u->flags & WATT_USAGE_WHOLE);
+	}
+	pthread_barrier_wait(&steps);
+	for (i = 0; i < N_THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
+	/* a thread is joined a moment before it has left the list: until all have */
+	for (i = 0; i < N_THREADS; i++) {
+		while (syscall(SYS_tgkill, self, workers[i].tid, 0) == 0)
+			sched_yield();
+	}
+	sweep(true);
+	for (i = 0; i < N_THREADS; i++) {
+		u = thread_record(workers[i].tid, WATT_USAGE_FREE);
+		assert_non_null(u);
+		gone_ns += u->cpu_ns;
+	}
+	sweep_threads(gone_ns);
+	assert_null(thread_record(workers[0].tid, WATT_USAGE_TASK));
+	assert_non_null(thread_record(self, WATT_USAGE_TASK));
+	pthread_barrier_destroy(&steps);
+	close_source();
+}
+
+static void *be_short(void *data)
+{
+	uint64_t end_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) + *(uint64_t *)data;
+
+	while (clock_of(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		continue;
+	return NULL;
+}
+
+/* Born and gone between two sweeps: it is known that they were there, by what they used. */
+static void test_threads_unseen(void **state)
+{
+	uint64_t work_ns = 2 * TICK_NS, ended_ns = 0;
+	uint32_t self = (uint32_t)getpid(), k;
+	pthread_t thread;
+	size_t i;
+
+	open_source("/proc", NULL);
+	src->ops->show_threads(src);
+	sweep_threads(0);
+	for (k = 0; k < 3; k++) {
+		assert_int_equal(pthread_create(&thread, NULL, be_short, &work_ns), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	sweep_threads(0);
+	for (i = 0; i < batch.n_records; i++)
+		if (batch.records[i].tgid == self && batch.records[i].flags & WATT_USAGE_ENDED)
+			ended_ns += batch.records[i].cpu_ns;
+	/* it has that of the tests before, too */
+	assert_true(ended_ns >= 3 * work_ns);
+	close_source();
+}
+
+/* What was captured without them has processes all the same. */
+static void test_threads_not_captured(void **state)
+{
+	const struct watt_usage *u;
+
+	open_source(fixture("kube-node", "proc"), NULL);
+	src->ops->show_threads(src);
+	sweep(false);
+	assert_int_equal(batch.n_records, 11);
+	u = record_of(1202, 0);
+	assert_int_equal(u->cpu_ns, 6000 * TICK_NS);
+	assert_int_equal(u->flags, WATT_USAGE_WHOLE);
+	close_source();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -444,6 +613,9 @@ int main(void)
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_unseen),
+		cmocka_unit_test(test_threads_not_captured),
 	};
 
 	return cmocka_run_group_tests_name("procfs", tests, NULL, NULL);

@@ -23,12 +23,15 @@ struct watt_proc_reader {
 	bool has_clock; /* pids of procfs are ours: their CPU clocks can be asked */
 };
 
+struct watt_proc_threads;
+
 struct watt_proc {
 	struct watt_usage usage; /* the record to send: a TASK, with t_ns and cpu_ns as sent last */
 	uint64_t inode;          /* of its directory */
 	uint64_t refresh_ns; /* CLOCK_MONOTONIC from when its identity is due to be read again */
 	bool is_new;         /* nothing was sent of it yet */
-	bool is_hidden;      /* its stat can't be read: start_ns is when it was seen first */
+	struct watt_proc_threads *threads; /* owned; NULL: it is told of as a whole */
+	bool is_hidden; /* its stat can't be read: start_ns is when it was seen first */
 };
 
 /* What changed between two readings of the identity. */

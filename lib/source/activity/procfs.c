@@ -2,7 +2,8 @@
 /*
  * Usage from procfs, where BPF can't be had: one record for each process that used the CPUs
  * since the sweep before. It asks known processes for their CPU clocks, and looks for new ones
- * only if /proc/stat says that there were forks. It sees no threads and no deaths.
+ * only if /proc/stat says that there were forks. It sees no deaths, and threads only on request:
+ * each is a file to read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "source/host/status.h"
 #include "source/host/cpustat.h"
 #include "source/activity/proc.h"
+#include "source/activity/proc_threads.h"
 #include "source/activity/proclist.h"
 #include "source/activity/unseen.h"
 
@@ -34,6 +36,7 @@ struct procfs {
 	const struct watt_env *env;
 	struct watt_proc_reader reader;
 	bool has_slots; /* the CPU that a record names matters */
+	bool has_threads;
 	bool is_started;
 	bool has_warned;
 	struct watt_file stat;
@@ -65,17 +68,41 @@ static void warn_once(struct procfs *src, const char *what, int error)
 	src->has_warned = true;
 }
 
-static int send(struct procfs *src, const struct watt_proc *proc, enum watt_usage_kind kind)
+static int put(void *data, const struct watt_usage *usage)
 {
+	struct procfs *src = data;
 	int r;
 
 	r = watt_grow((void **)&src->records, &src->records_cap, src->n_records,
 		      sizeof(src->records[0]));
-	if (r < 0)
-		return r;
-	src->records[src->n_records] = proc->usage;
-	src->records[src->n_records++].kind = (uint16_t)kind;
-	return 0;
+	if (r == 0)
+		src->records[src->n_records++] = *usage;
+	return r;
+}
+
+static int send(struct procfs *src, const struct watt_proc *proc, enum watt_usage_kind kind)
+{
+	struct watt_usage usage = proc->usage;
+
+	usage.kind = (uint16_t)kind;
+	return put(src, &usage);
+}
+
+static struct watt_proc_threads_opts threads_opts(struct procfs *src, struct watt_proc *proc)
+{
+	return (struct watt_proc_threads_opts){ .reader = &src->reader,
+						.proc = proc,
+						.has_places = src->has_slots,
+						.send = put,
+						.data = src };
+}
+
+static void proc_free(struct watt_proc *proc)
+{
+	if (proc->threads)
+		watt_proc_threads_done(proc->threads);
+	free(proc->threads);
+	free(proc);
 }
 
 /* ---- /proc/stat ---- */
@@ -188,12 +215,16 @@ static struct watt_proc *meet(struct procfs *src, const struct watt_proclist_ent
 static void bury(struct procfs *src, struct watt_proc *proc, uint64_t t_ns)
 {
 	if (!proc->is_new) {
+		struct watt_proc_threads_opts opts = threads_opts(src, proc);
+
 		proc->usage.t_ns = t_ns;
 		/* without room the core finds out by the next full sweep */
-		if (send(src, proc, WATT_USAGE_EXIT) == 0)
+		if (proc->threads && !proc->threads->is_whole)
+			watt_proc_threads_bury(proc->threads, &opts);
+		else if (send(src, proc, WATT_USAGE_EXIT) == 0)
 			send(src, proc, WATT_USAGE_FREE);
 	}
-	free(proc);
+	proc_free(proc);
 }
 
 static bool is_still(struct procfs *src, struct watt_proc *proc,
@@ -295,6 +326,28 @@ static void count_seen(struct procfs *src, const struct watt_proc *proc, uint64_
 		watt_unseen_add(&src->unseen, cpu_ns - proc->usage.cpu_ns);
 }
 
+/* What a process used, by thread where that is asked for and can be had. */
+static int send_usage(struct procfs *src, struct watt_proc *proc, bool full)
+{
+	struct watt_proc_threads_opts opts = threads_opts(src, proc);
+	int r;
+
+	if (!src->has_threads || proc->is_hidden || proc->usage.flags & WATT_USAGE_KTHREAD)
+		return send(src, proc, WATT_USAGE_TASK);
+	if (!proc->threads)
+		proc->threads = calloc(1, sizeof(*proc->threads));
+	if (!proc->threads)
+		return -ENOMEM;
+	opts.is_full = full;
+	opts.wants_names = full || (proc->refresh_ns && proc->usage.t_ns >= proc->refresh_ns);
+	r = proc->threads->is_whole ? -EOPNOTSUPP : watt_proc_threads_read(proc->threads, &opts);
+	if (r == 0 || r == -ENOMEM || (r == -ESRCH && src->env->procfs.is_kernel))
+		return r;
+	/* what can't be read by thread now is told with the next reading */
+	proc->threads->is_whole |= !proc->threads->told_ns;
+	return proc->threads->is_whole ? send(src, proc, WATT_USAGE_TASK) : 0;
+}
+
 /* -ESRCH: it is gone; -ENOMEM. Any other trouble leaves it as it was. */
 static int account(struct procfs *src, struct watt_proc *proc, bool full)
 {
@@ -315,10 +368,10 @@ static int account(struct procfs *src, struct watt_proc *proc, bool full)
 	if (has_moved && src->has_slots)
 		watt_proc_locate(&src->reader, proc);
 	proc->usage.t_ns = t_ns;
-	proc->is_new = false;
-	r = send(src, proc, WATT_USAGE_TASK);
+	r = send_usage(src, proc, full);
 	if (r < 0)
 		return r;
+	proc->is_new = false;
 	if (was_new)
 		schedule_refresh(src, proc, t_ns);
 	if (has_moved && !was_new && t_ns >= proc->refresh_ns)
@@ -396,7 +449,7 @@ static void procfs_close(struct watt_activity_source *base)
 		return;
 	src = watt_container_of(base, struct procfs, base);
 	for (i = 0; i < src->n_procs; i++)
-		free(src->procs[i]);
+		proc_free(src->procs[i]);
 	free(src->procs);
 	free(src->merged);
 	free(src->records);
@@ -422,6 +475,11 @@ static int procfs_init(struct procfs *src)
 	src->open_ns = watt_clock_ns(CLOCK_BOOTTIME);
 	watt_proc_reader_init(&src->reader, &src->env->procfs, &src->env->sysfs);
 	return watt_proclist_open(&src->list, &src->env->procfs);
+}
+
+static void procfs_show_threads(struct watt_activity_source *base)
+{
+	watt_container_of(base, struct procfs, base)->has_threads = true;
 }
 
 static int procfs_open(const struct watt_env *env, const struct watt_cpu_map *map,
@@ -494,5 +552,6 @@ const struct watt_activity_ops watt_activity_procfs = {
 	.probe = procfs_probe,
 	.open = procfs_open,
 	.sweep = procfs_sweep,
+	.show_threads = procfs_show_threads,
 	.close = procfs_close,
 };
