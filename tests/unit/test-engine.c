@@ -436,7 +436,8 @@ static void test_hung_source(void **state)
 	static struct watt_counter is_hanging;
 	int warnings = 0, closed = 0;
 	struct watt_engine_opts opts = { .period_ns = MS,
-					 .stop_timeout_ns = 20 * MS,
+					 /* for the quick one; who can hang has less */
+					 .stop_timeout_ns = 60 * WATT_NSEC_PER_SEC,
 					 .log = { count_warnings, &warnings } };
 	struct fake *a = fake_new(&quick_ops), *b = fake_new(&slow_ops);
 	struct watt_engine *engine;
