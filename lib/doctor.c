@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks every source what it can do here, and measures what a reading of it costs. */
+/*
+ * Asks every source what it can do here, and measures what a reading of it costs. All are asked at
+ * once, each on a thread of its own: whoever hangs is left behind, with all that it may touch.
+ */
+#include "doctor.h"
+
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <wattribute/session.h>
-
 #include "base/clock.h"
+#include "base/ring.h"
 #include "base/util.h"
 #include "env.h"
 #include "source/select.h"
 
 #define COST_READS 9
+/* The longest that anybody waits for a diagnosis. */
+#define LIMIT_NS (10 * WATT_NSEC_PER_SEC)
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -69,22 +78,193 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 	ops->close(power);
 }
 
-static void ask_power(const struct watt_env *env, const char *list,
-		      const struct watt_power_ops *ops, bool *is_covered, struct watt_diag *diag)
+/* One source that is asked; exactly one of the three is not NULL. */
+struct patient {
+	const struct watt_power_ops *power;
+	const struct watt_activity_ops *activity;
+	const struct watt_meta_ops *meta;
+	struct inquest *inquest;
+	struct watt_diag blank; /* who it is */
+	struct watt_diag diag;  /* the thread's until it has answered */
+	bool covers;            /* the same: it measures the CPUs */
+	bool has_answered;      /* the mutex's */
+};
+
+/* Belongs to who asks and to all threads; whoever is last frees it. */
+struct inquest {
+	struct watt_env_owner owner;
+	struct watt_env env; /* the owner's, with a log that ends */
+	struct watt_signal news;
+	pthread_mutex_t mutex; /* of what follows */
+	unsigned int refs;
+	bool is_over;
+	struct patient *patients;
+	size_t n;
+};
+
+/* ---- what a thread does ---- */
+
+static void ask_power(const struct watt_env *env, struct patient *patient)
 {
-	bool covers = false;
+	if (patient->power->probe(env, &patient->diag) == 0)
+		measure_power(env, patient->power, &patient->diag, &patient->covers);
+}
+
+static void ask(const struct watt_env *env, struct patient *patient)
+{
+	if (patient->power)
+		ask_power(env, patient);
+	else if (patient->activity)
+		patient->activity->probe(env, &patient->diag);
+	else
+		patient->meta->probe(env, &patient->diag);
+}
+
+/* With the mutex, which it gives up. */
+static void unref(struct inquest *inquest)
+{
+	bool is_last = --inquest->refs == 0;
+
+	pthread_mutex_unlock(&inquest->mutex);
+	if (!is_last)
+		return;
+	watt_env_close(&inquest->owner);
+	pthread_mutex_destroy(&inquest->mutex);
+	free(inquest->patients);
+	free(inquest);
+}
+
+static void *run(void *data)
+{
+	struct patient *patient = data;
+	struct inquest *inquest = patient->inquest;
+
+	ask(&inquest->env, patient);
+	pthread_mutex_lock(&inquest->mutex);
+	patient->has_answered = true;
+	watt_signal_send(&inquest->news);
+	unref(inquest);
+	return NULL;
+}
+
+/* The log of the caller is not there any more when it is over. */
+static void tell(void *data, enum watt_log_level level, const char *text)
+{
+	struct inquest *inquest = data;
+
+	pthread_mutex_lock(&inquest->mutex);
+	if (!inquest->is_over)
+		watt_log(&inquest->owner.env.log, level, "%s", text);
+	pthread_mutex_unlock(&inquest->mutex);
+}
+
+/* ---- who asks ---- */
+
+static size_t count_sources(void)
+{
+	size_t n = 0, i;
+
+	for (i = 0; watt_power_registry[i]; i++)
+		n++;
+	for (i = 0; watt_activity_registry[i]; i++)
+		n++;
+	for (i = 0; watt_meta_registry[i]; i++)
+		n++;
+	return n;
+}
+
+static void add_patient(struct inquest *inquest, const struct patient *patient)
+{
+	struct patient *added = &inquest->patients[inquest->n++];
+
+	*added = *patient;
+	added->inquest = inquest;
+	added->diag = added->blank;
+}
+
+static void list_patients(struct inquest *inquest)
+{
+	size_t i;
+
+	for (i = 0; watt_power_registry[i]; i++) {
+		const struct watt_power_ops *ops = watt_power_registry[i];
+		const struct patient patient = {
+			.power = ops,
+			.blank = { .source = ops->name,
+				   .summary = ops->summary,
+				   .role = WATT_ROLE_POWER,
+				   .is_test = !!(ops->flags & WATT_POWER_TEST) },
+		};
+
+		add_patient(inquest, &patient);
+	}
+	for (i = 0; watt_activity_registry[i]; i++) {
+		const struct watt_activity_ops *ops = watt_activity_registry[i];
+		const struct patient patient = {
+			.activity = ops,
+			.blank = { .source = ops->name,
+				   .summary = ops->summary,
+				   .role = ops->sweep ? WATT_ROLE_USAGE : WATT_ROLE_ACTIVITY,
+				   .is_test = !!(ops->flags & WATT_ACTIVITY_TEST),
+				   .period_ns = ops->sweep ? 0 : ops->period_ns },
+		};
+
+		add_patient(inquest, &patient);
+	}
+	for (i = 0; watt_meta_registry[i]; i++) {
+		const struct watt_meta_ops *ops = watt_meta_registry[i];
+		const struct patient patient = {
+			.meta = ops,
+			.blank = { .source = ops->name,
+				   .summary = ops->summary,
+				   .role = WATT_ROLE_META },
+		};
+
+		add_patient(inquest, &patient);
+	}
+}
+
+/* Where there is no thread to be had, it is asked here and now. */
+static void start(struct inquest *inquest, struct patient *patient)
+{
+	pthread_t thread;
+	sigset_t all, old;
 	int r;
 
-	diag->source = ops->name;
-	diag->summary = ops->summary;
-	diag->role = WATT_ROLE_POWER;
-	diag->is_test = !!(ops->flags & WATT_POWER_TEST);
-	r = ops->probe(env, diag);
+	pthread_mutex_lock(&inquest->mutex);
+	inquest->refs++;
+	pthread_mutex_unlock(&inquest->mutex);
+	/* the program's signals are for its own threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&thread, NULL, run, patient);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r == 0)
-		measure_power(env, ops, diag, &covers);
-	diag->is_selected = diag->state == WATT_AVAILABLE &&
-			    watt_select_is_wanted(ops, list, *is_covered);
-	*is_covered |= diag->is_selected && covers;
+		pthread_detach(thread);
+	else
+		run(patient);
+}
+
+static bool have_all_answered(struct inquest *inquest)
+{
+	bool have_all = true;
+	size_t i;
+
+	pthread_mutex_lock(&inquest->mutex);
+	for (i = 0; i < inquest->n; i++)
+		have_all &= inquest->patients[i].has_answered;
+	pthread_mutex_unlock(&inquest->mutex);
+	return have_all;
+}
+
+static void wait_for_answers(struct inquest *inquest, uint64_t deadline_ns)
+{
+	uint32_t seen;
+
+	do
+		seen = watt_signal_get(&inquest->news);
+	while (!have_all_answered(inquest) &&
+	       watt_signal_wait(&inquest->news, seen, deadline_ns) == 0);
 }
 
 static bool usage_is_wanted(const char *name, const struct watt_activity_ops *ops, bool have_one)
@@ -94,88 +274,114 @@ static bool usage_is_wanted(const char *name, const struct watt_activity_ops *op
 	return !have_one && !(ops->flags & WATT_ACTIVITY_TEST);
 }
 
-static void ask_usage(const struct watt_env *env, const char *name,
-		      const struct watt_activity_ops *ops, bool *have_one, struct watt_diag *diag)
+static bool is_wanted(const struct patient *patient, const struct watt_session_opts *opts,
+		      bool is_covered, bool have_usage)
 {
-	diag->source = ops->name;
-	diag->summary = ops->summary;
-	diag->role = WATT_ROLE_USAGE;
-	diag->is_test = !!(ops->flags & WATT_ACTIVITY_TEST);
-	ops->probe(env, diag);
-	diag->is_selected = diag->state == WATT_AVAILABLE && usage_is_wanted(name, ops, *have_one);
-	*have_one |= diag->is_selected;
+	if (patient->power)
+		return watt_select_is_wanted(patient->power, opts->sources, is_covered);
+	if (patient->meta)
+		return true;
+	if (patient->activity->sweep)
+		return usage_is_wanted(opts->usage, patient->activity, have_usage);
+	return watt_select_activity_is_wanted(patient->activity, opts->sources);
 }
 
-static void ask_activity(const struct watt_env *env, const char *list,
-			 const struct watt_activity_ops *ops, struct watt_diag *diag)
+/* Of one that has not come back no more is known than who it is. */
+static struct watt_diag describe_hung(const struct patient *patient, uint64_t limit_ns)
 {
-	diag->source = ops->name;
-	diag->summary = ops->summary;
-	diag->role = WATT_ROLE_ACTIVITY;
-	diag->is_test = !!(ops->flags & WATT_ACTIVITY_TEST);
-	diag->period_ns = ops->period_ns;
-	ops->probe(env, diag);
-	diag->is_selected = diag->state == WATT_AVAILABLE &&
-			    watt_select_activity_is_wanted(ops, list);
+	struct watt_diag diag = patient->blank;
+
+	diag.state = WATT_BROKEN;
+	diag.error = -ETIMEDOUT;
+	snprintf(diag.why, sizeof(diag.why), "it did not answer within %.0f s",
+		 (double)limit_ns / 1e9);
+	snprintf(diag.hint, sizeof(diag.hint),
+		 "look in the kernel's log for a device that hangs%s%s",
+		 patient->power ? "; leave it out by --sources=-" : "",
+		 patient->power ? diag.source : "");
+	return diag;
 }
 
-static void ask_meta(const struct watt_env *env, const struct watt_meta_ops *ops,
-		     struct watt_diag *diag)
-{
-	diag->source = ops->name;
-	diag->summary = ops->summary;
-	diag->role = WATT_ROLE_META;
-	ops->probe(env, diag);
-	diag->is_selected = diag->state == WATT_AVAILABLE;
-}
-
-static void ask_all(const struct watt_env *env, const struct watt_session_opts *opts,
-		    struct watt_diag *diags, size_t max, size_t *ret_n)
+/* In the order of the registry: whether one is used depends on those before it. */
+static void collect(struct inquest *inquest, const struct watt_session_opts *opts,
+		    uint64_t limit_ns, struct watt_diag *ret, size_t max)
 {
 	bool is_covered = false, have_usage = false;
-	size_t i, n = 0;
+	size_t i;
 
-	for (i = 0; watt_power_registry[i]; i++, n++) {
-		struct watt_diag diag = { 0 };
+	pthread_mutex_lock(&inquest->mutex);
+	for (i = 0; i < inquest->n; i++) {
+		const struct patient *patient = &inquest->patients[i];
+		struct watt_diag diag = patient->has_answered ? patient->diag :
+								describe_hung(patient, limit_ns);
 
-		ask_power(env, opts->sources, watt_power_registry[i], &is_covered, &diag);
-		if (n < max)
-			diags[n] = diag;
+		diag.is_selected = diag.state == WATT_AVAILABLE &&
+				   is_wanted(patient, opts, is_covered, have_usage);
+		is_covered |= diag.is_selected && patient->power && patient->covers;
+		have_usage |= diag.is_selected && diag.role == WATT_ROLE_USAGE;
+		if (i < max)
+			ret[i] = diag;
 	}
-	for (i = 0; watt_activity_registry[i]; i++, n++) {
-		struct watt_diag diag = { 0 };
-
-		if (watt_activity_registry[i]->sweep)
-			ask_usage(env, opts->usage, watt_activity_registry[i], &have_usage, &diag);
-		else
-			ask_activity(env, opts->sources, watt_activity_registry[i], &diag);
-		if (n < max)
-			diags[n] = diag;
-	}
-	for (i = 0; watt_meta_registry[i]; i++, n++) {
-		struct watt_diag diag = { 0 };
-
-		ask_meta(env, watt_meta_registry[i], &diag);
-		if (n < max)
-			diags[n] = diag;
-	}
-	*ret_n = n;
+	inquest->is_over = true;
+	pthread_mutex_unlock(&inquest->mutex);
 }
 
-int watt_doctor(const struct watt_session_opts *opts, struct watt_diag *ret, size_t *ret_n)
+static int open_inquest(const struct watt_session_opts *opts, struct inquest **ret)
 {
-	struct watt_env_owner owner = WATT_ENV_OWNER_INIT;
+	struct inquest *inquest = calloc(1, sizeof(*inquest));
+	int r;
+
+	if (!inquest)
+		return -ENOMEM;
+	*ret = inquest;
+	inquest->owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
+	inquest->refs = 1;
+	r = -pthread_mutex_init(&inquest->mutex, NULL);
+	if (r < 0)
+		return r;
+	r = watt_env_open(opts, &inquest->owner);
+	if (r == 0)
+		r = watt_select_check(opts->sources, &inquest->owner.env.log);
+	if (r < 0)
+		return r;
+	inquest->patients = calloc(count_sources() + 1, sizeof(*inquest->patients));
+	if (!inquest->patients)
+		return -ENOMEM;
+	inquest->env = inquest->owner.env;
+	inquest->env.log = (struct watt_log){ tell, inquest };
+	list_patients(inquest);
+	return 0;
+}
+
+int watt_doctor_within(const struct watt_session_opts *opts, uint64_t limit_ns,
+		       struct watt_diag *ret, size_t *ret_n)
+{
+	struct inquest *inquest = NULL;
 	struct watt_session_opts full;
+	size_t i;
 	int r;
 
 	r = watt_opts_copy(opts, &full, sizeof(full));
 	if (r < 0 || !ret_n || (*ret_n && !ret))
 		return -EINVAL;
-	r = watt_env_open(&full, &owner);
-	if (r == 0)
-		r = watt_select_check(full.sources, &owner.env.log);
-	if (r == 0)
-		ask_all(&owner.env, &full, ret, *ret_n, ret_n);
-	watt_env_close(&owner);
+	r = open_inquest(&full, &inquest);
+	if (r == 0) {
+		uint64_t deadline_ns = watt_now_ns() + limit_ns;
+
+		for (i = 0; i < inquest->n; i++)
+			start(inquest, &inquest->patients[i]);
+		wait_for_answers(inquest, deadline_ns);
+		collect(inquest, &full, limit_ns, ret, *ret_n);
+		*ret_n = inquest->n;
+	}
+	if (inquest) {
+		pthread_mutex_lock(&inquest->mutex);
+		unref(inquest);
+	}
 	return r;
+}
+
+int watt_doctor(const struct watt_session_opts *opts, struct watt_diag *ret, size_t *ret_n)
+{
+	return watt_doctor_within(opts, LIMIT_NS, ret, ret_n);
 }
