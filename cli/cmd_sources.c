@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "domain_tree.h"
+#include "latecomers.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
@@ -33,7 +34,9 @@ static const char help_text[] =
 	"      --json           one JSON document\n\n" OPTIONS_HELP
 	"\nUSE: sum = added to the machine's energy; part = inside a domain that is added;\n"
 	"alone = its relation to the others is unknown, never added; duplicate = measures\n"
-	"what another channel measures already, never added.\n";
+	"what another channel measures already, never added.\n"
+	"\nSensors behind slow buses are waited for, for 3 s at most; those that are not\n"
+	"open then are listed below the tree.\n";
 
 struct listing {
 	struct watt_session *ses;
@@ -258,6 +261,14 @@ static void print_keys(const struct watt_session *ses)
 	puts(".");
 }
 
+static void print_latecomers(const struct watt_session *ses)
+{
+	char late[160];
+
+	if (*latecomers_list(ses, late, sizeof(late)))
+		printf("Not open yet: %s.\n", late);
+}
+
 static int print_json(const struct watt_session *ses)
 {
 	auto_free char *text = NULL;
@@ -313,6 +324,7 @@ static int list_all(struct watt_session *ses, bool is_json)
 	} else {
 		print_table(&list, isatty(STDOUT_FILENO));
 		print_keys(ses);
+		print_latecomers(ses);
 	}
 	watt_snapshot_unref(list.snap);
 	return r;

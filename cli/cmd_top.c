@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "events.h"
+#include "latecomers.h"
 #include "message.h"
 #include "number.h"
 #include "options.h"
@@ -31,6 +32,8 @@
 #include "xalloc.h"
 
 #define DELAY_NS 1000000000ULL
+/* A screen need not wait for sensors behind slow buses. */
+#define SCREEN_OPEN_WAIT_MS 20
 /* On a screen the first picture comes early: nobody likes to look at nothing. */
 #define FIRST_NS 300000000ULL
 #define EMPTY_MAX 100
@@ -185,11 +188,13 @@ static bool is_live(const struct top *top)
 
 static void draw(struct top *top)
 {
+	char late[96];
 	struct top_frame frame = {
 		.view = top->view,
 		.model = &top->model,
 		.history = &top->history,
 		.usage = watt_session_get_usage_name(top->ses),
+		.late = late,
 		.phase = top->mark.label,
 		.has_domains = top->has_domains,
 		.is_joules = top->is_joules,
@@ -199,6 +204,7 @@ static void draw(struct top *top)
 
 	if (!top->snap)
 		return;
+	latecomers_list(top->ses, late, sizeof(late));
 	if (top->screen)
 		top_screen_draw(top->screen, &frame);
 	else
@@ -387,6 +393,14 @@ static int show(struct top *top)
 	return r;
 }
 
+/* A screen shows what there is, and what comes when it comes; a table is printed once. */
+static int open_session(struct top_options *opts, struct watt_session **ret)
+{
+	if (wants_screen(opts))
+		opts->common.session.open_wait_ms = SCREEN_OPEN_WAIT_MS;
+	return options_open_session(&opts->common, ret);
+}
+
 int cmd_top(int argc, char **argv)
 {
 	struct top_options opts = { .common = OPTIONS_INIT, .delay_ns = DELAY_NS };
@@ -405,7 +419,7 @@ int cmd_top(int argc, char **argv)
 	if (r < 0)
 		message_error("cannot receive signals: %s", strerror(-r));
 	else
-		r = options_open_session(&opts.common, &top.ses);
+		r = open_session(&opts, &top.ses);
 	if (r == 0)
 		r = show(&top);
 	watt_sink_close(top.sink);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "latecomers.h"
 #include "message.h"
 #include "number.h"
 #include "policy.h"
@@ -166,13 +167,20 @@ int options_take_all(struct options *opts, int argc, char **argv)
 int options_open_session(const struct options *opts, struct watt_session **ret)
 {
 	unsigned int errors = message_get_error_count();
+	struct watt_session_opts session = opts->session;
+	char late[160];
 	int r;
 
-	r = watt_session_open(&opts->session, ret);
-	if (r == 0) {
+	if (!session.open_wait_ms)
+		session.open_wait_ms = OPTIONS_OPEN_WAIT_MS;
+	r = watt_session_open(&session, ret);
+	/* whoever hangs would hold up the doctor, too */
+	if (r == 0 && *latecomers_list(*ret, late, sizeof(late)))
+		message_note("not open yet: %s; what they measure counts from when they are", late);
+	if (r == 0 && !*late)
 		verdict_note_privilege(&opts->session);
+	if (r == 0)
 		return 0;
-	}
 	if (message_get_error_count() > errors)
 		return r;
 	if (r == -ENODEV)

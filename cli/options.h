@@ -18,6 +18,9 @@ struct options {
 	int verbosity;
 };
 
+/* How long a command that needs the set of sensors waits for the slow ones among them. */
+#define OPTIONS_OPEN_WAIT_MS 3000u
+
 #define OPTIONS_INIT \
 	{ \
 		.session = {.sz = sizeof(struct watt_session_opts), .is_driven = 1 } \

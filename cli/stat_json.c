@@ -291,6 +291,23 @@ static json_t *quality_value(const struct watt_quality *quality)
 	return obj;
 }
 
+static json_t *sources_value(const struct watt_session *ses)
+{
+	json_t *array = json_array();
+	enum watt_status status;
+	const char *name;
+	size_t i;
+
+	for (i = 0; (name = watt_session_get_source(ses, i, &status)); i++) {
+		json_t *obj = json_object();
+
+		set(obj, "name", json_string(name));
+		set(obj, "status", json_string(watt_status_name(status)));
+		json_array_append_new(array, obj);
+	}
+	return array;
+}
+
 int stat_report_json(const struct stat_report *report, FILE *out)
 {
 	const struct stat_setup *setup = report->setup;
@@ -315,6 +332,7 @@ int stat_report_json(const struct stat_report *report, FILE *out)
 		json_array_append_new(runs, run_value(report, &report->runs[i]));
 	set(doc, "runs", runs);
 	set(doc, "summary", summary_value(report));
+	set(doc, "sources", sources_value(setup->ses));
 	set(doc, "quality", quality_value(&setup->quality));
 	r = json_dumpf(doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	fputc('\n', out);

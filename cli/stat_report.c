@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "domain_tree.h"
+#include "latecomers.h"
 #include "text.h"
 #include "units.h"
 #include "xalloc.h"
@@ -228,6 +229,14 @@ static void print_idle(const struct stat_report *report, FILE *out, int digits)
 	print_measure(report, out, IDLE_J, "J", digits, 2, "idle while nobody ran");
 }
 
+static void print_latecomers(const struct stat_report *report, FILE *out)
+{
+	char late[160];
+
+	if (*latecomers_list(report->setup->ses, late, sizeof(late)))
+		fprintf(out, "\nNot open yet, and not in the numbers: %s.\n", late);
+}
+
 void stat_report_print(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
@@ -258,6 +267,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
 	stat_report_phases(report, out);
 	print_losses(report, out);
+	print_latecomers(report, out);
 	fputc('\n', out);
 }
 

@@ -11,6 +11,7 @@ struct top_frame {
 	const struct top_model *model;
 	const struct sparkline *history;
 	const char *usage;
+	const char *late;  /* sources that are not open yet; "" or NULL: none */
 	const char *phase; /* that the newest mark began; "" or NULL: none */
 	bool has_domains;
 	bool is_joules;

@@ -109,9 +109,9 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 }
 
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
-		       const char *usage, char *buf, size_t size)
+		       const char *usage, const char *late, char *buf, size_t size)
 {
-	char losses[128], idle[64], number[UNITS_SIZE];
+	char losses[128], idle[64], waits[128] = "", number[UNITS_SIZE];
 
 	format_losses(quality, losses, sizeof(losses));
 	if (balance->is_baseline_ready)
@@ -121,7 +121,9 @@ char *top_header_trust(const struct watt_balance *balance, const struct watt_qua
 			 balance->idle_policy == WATT_IDLE_PROPORTIONAL ? " and shared too" : "");
 	else
 		snprintf(idle, sizeof(idle), "idle power not known yet");
-	snprintf(buf, size, "shared by %s, %s, usage %s, %s",
+	if (late && *late)
+		snprintf(waits, sizeof(waits), "not open yet: %s; ", late);
+	snprintf(buf, size, "%sshared by %s, %s, usage %s, %s", waits,
 		 *balance->keys ? balance->keys : "nothing", idle, usage, losses);
 	return buf;
 }

@@ -20,6 +20,6 @@ char *top_header_watts(const struct watt_balance *balance, char *buf, size_t siz
 char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size);
 /* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
-		       const char *usage, char *buf, size_t size);
+		       const char *usage, const char *late, char *buf, size_t size);
 
 #endif

@@ -48,7 +48,8 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 		top_header_joules(&balance, line, sizeof(line)),
 		units_elapsed(number, (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
 	fprintf(out, "%s\n\n",
-		top_header_trust(&balance, frame->view->quality, frame->usage, line, sizeof(line)));
+		top_header_trust(&balance, frame->view->quality, frame->usage, frame->late, line,
+				 sizeof(line)));
 	top_columns_choose(&columns, frame->model, frame->view, frame->has_domains, 0);
 	print_rows(frame, &columns, out);
 	if (frame->model->n_hidden)

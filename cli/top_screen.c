@@ -147,7 +147,7 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	snprintf(since, sizeof(since), "%s in %s", line,
 		 units_elapsed(number, (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
 	put(2, 0, A_NORMAL, since);
-	top_header_trust(balance, quality, frame->usage, line, sizeof(line));
+	top_header_trust(balance, quality, frame->usage, frame->late, line, sizeof(line));
 	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
 }
 

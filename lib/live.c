@@ -29,6 +29,7 @@
 #define MIN_SLICE_US 1000u
 #define MAX_SLICE_US 60000000u
 #define MIN_PERIOD_US 1000u
+#define DEFAULT_OPEN_WAIT_MS 20u
 /* Taken at once; the others make the descriptor readable again. */
 #define MARKS_PER_LOOK 64
 #define FLUSH_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
@@ -36,6 +37,8 @@
 #define CUT_PAUSE_NS (20 * WATT_NSEC_PER_MSEC)
 /* The rings are emptied when this share of them may be full. */
 #define ROOM_SHARE 4
+/* However much room there is: so often it is asked what has come. */
+#define MAX_DRAIN_NS WATT_NSEC_PER_SEC
 /* A caller that drives and is later than this is not waited for. */
 #define MAX_GRACE_NS (500 * WATT_NSEC_PER_MSEC)
 
@@ -119,8 +122,21 @@ static uint64_t next_due_ns(const struct live *live, uint64_t now_ns)
 /* How often somebody has to look, by what is read now: sources come and go. */
 static void set_pace(struct live *live)
 {
-	live->drain_ns = watt_pipeline_room_ns(live->pipeline) / ROOM_SHARE;
+	uint64_t room_ns = watt_pipeline_room_ns(live->pipeline) / ROOM_SHARE;
+
+	live->drain_ns = WATT_MIN(room_ns, MAX_DRAIN_NS);
 	live->grace_ns = WATT_MIN(live->drain_ns, MAX_GRACE_NS);
+}
+
+/* What has come may have less room than what was there. */
+static int drain(struct live *live, uint64_t now_ns)
+{
+	int r;
+
+	live->looked_ns = now_ns;
+	r = watt_pipeline_drain(live->pipeline);
+	set_pace(live);
+	return r;
 }
 
 /* Returns the number of slices taken, or a negative errno. */
@@ -139,8 +155,7 @@ static int do_due(struct live *live)
 	if (n_marks == 0 && now_ns < live->due_ns) {
 		if (now_ns - live->looked_ns < live->drain_ns)
 			return 0;
-		live->looked_ns = now_ns;
-		return watt_pipeline_drain(live->pipeline);
+		return drain(live, now_ns);
 	}
 	/* however many were missed, and at once for a mark: one slice ends */
 	if (now_ns >= live->due_ns)
@@ -203,8 +218,7 @@ static void look(struct live *live)
 	if (is_thread_on_duty(live)) {
 		r = do_due(live);
 	} else if (now_ns - live->looked_ns >= live->drain_ns) {
-		live->looked_ns = now_ns;
-		r = watt_pipeline_drain(live->pipeline);
+		r = drain(live, now_ns);
 	} else {
 		return;
 	}
@@ -568,6 +582,12 @@ static int live_get_reader_stats(const struct watt_session *ses, size_t index,
 	return 0;
 }
 
+static const char *live_get_source(const struct watt_session *ses, size_t index,
+				   enum watt_status *ret_status)
+{
+	return watt_pipeline_source(live_of(ses)->pipeline, index, ret_status);
+}
+
 static const struct watt_session_ops live_ops = {
 	.close = live_close,
 	.record = live_record,
@@ -585,6 +605,7 @@ static const struct watt_session_ops live_ops = {
 	.get_crosscheck = live_get_crosscheck,
 	.get_sample = live_get_sample,
 	.get_reader_stats = live_get_reader_stats,
+	.get_source = live_get_source,
 };
 
 static int check_opts(const struct watt_session_opts *opts, const struct watt_log *log)
@@ -621,6 +642,9 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	pipeline_opts.period_ns = opts->period_us ? opts->period_us * WATT_NSEC_PER_USEC :
 						    live->slice_ns;
 	pipeline_opts.slice_ns = live->slice_ns;
+	pipeline_opts.patience_ns =
+		(opts->open_wait_ms ? opts->open_wait_ms : DEFAULT_OPEN_WAIT_MS) *
+		WATT_NSEC_PER_MSEC;
 	r = watt_env_open(opts, &live->env);
 	if (r < 0)
 		return r;

@@ -17,7 +17,7 @@
 #include "crosschecks.h"
 #include "executor.h"
 #include "machine.h"
-#include "rates.h"
+#include "powers.h"
 #include "sample/inquiry.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
@@ -35,7 +35,8 @@
 
 struct watt_pipeline {
 	const struct watt_env *env;
-	struct watt_engine *engine;
+	struct watt_powers powers;
+	struct watt_engine *engine; /* of the powers */
 	const struct watt_channel **channels;
 	size_t n_channels;
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
@@ -82,50 +83,17 @@ static int list_channels(struct watt_pipeline *p)
 	return 0;
 }
 
-/* Has the engine look for what comes to the sources that are in use, or would be. */
-static int watch_sources(struct watt_pipeline *p, const char *list,
-			 struct watt_power *const *sources, size_t n_sources)
-{
-	bool is_covered = false;
-	size_t i, s;
-	int r = 0;
-
-	for (s = 0; s < n_sources; s++)
-		is_covered |= watt_select_covers_cpus(sources[s]);
-	for (i = 0; watt_power_registry[i] && r == 0; i++) {
-		const struct watt_power_ops *ops = watt_power_registry[i];
-		uint64_t asked_period_ns = 0;
-
-		if (!watt_select_is_wanted(ops, list, is_covered))
-			continue;
-		for (s = 0; s < n_sources; s++)
-			if (sources[s]->ops == ops)
-				asked_period_ns = sources[s]->asked_period_ns;
-		r = watt_engine_watch(p->engine, p->env, ops, asked_period_ns, true);
-	}
-	return r;
-}
-
 static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
 {
-	struct watt_engine_opts engine_opts = {
-		.period_ns = opts->period_ns,
-		.log = p->env->log,
+	const struct watt_powers_opts powers_opts = {
+		.list = opts->sources,
+		.rates = opts->rates,
+		.patience_ns = opts->patience_ns,
+		.engine = { .period_ns = opts->period_ns, .log = p->env->log },
 	};
-	struct watt_power *sources[WATT_MAX_SOURCES];
-	int n_sources, rates_error, r;
+	int r = watt_powers_open(p->env, &powers_opts, &p->powers);
 
-	n_sources = watt_select_power(p->env, opts->sources, sources);
-	if (n_sources < 0)
-		return n_sources;
-	rates_error = watt_rates_apply(opts->rates, sources, (size_t)n_sources, &p->env->log);
-	/* from here on, the sources are the engine's */
-	r = watt_engine_new(&engine_opts, sources, (size_t)n_sources, &p->engine);
-	if (r == 0)
-		r = rates_error;
-	if (r < 0)
-		return r;
-	r = watch_sources(p, opts->sources, sources, (size_t)n_sources);
+	p->engine = p->powers.engine;
 	return r < 0 ? r : list_channels(p);
 }
 
@@ -370,7 +338,7 @@ static int take_channels(struct watt_pipeline *p)
 	size_t first = p->n_channels;
 	int r;
 
-	watt_engine_poll(p->engine, watt_now_ns());
+	watt_powers_poll(&p->powers, watt_now_ns());
 	if (watt_engine_channel_count(p->engine) == first)
 		return 0;
 	r = list_channels(p);
@@ -850,6 +818,15 @@ int watt_pipeline_sample(const struct watt_pipeline *p, size_t i, struct watt_sa
 		ret->raw = 0;
 	}
 	return 0;
+}
+
+const char *watt_pipeline_source(const struct watt_pipeline *p, size_t i,
+				 enum watt_status *ret_status)
+{
+	if (i >= p->powers.n)
+		return NULL;
+	*ret_status = watt_engine_source_status(p->engine, p->powers.ops[i]);
+	return p->powers.ops[i]->name;
 }
 
 void watt_pipeline_reader_stats(const struct watt_pipeline *p, size_t i,

@@ -25,7 +25,8 @@ struct watt_pipeline_opts {
 	const char *rates;
 	uint64_t period_ns;
 	uint64_t slice_ns;
-	bool has_threads; /* as watt_session_opts.has_threads */
+	bool has_threads;     /* as watt_session_opts.has_threads */
+	uint64_t patience_ns; /* as watt_session_opts.open_wait_ms */
 };
 
 /* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */
@@ -77,6 +78,9 @@ const struct watt_attrib *watt_pipeline_attrib(const struct watt_pipeline *pipel
 int watt_pipeline_crosscheck(const struct watt_pipeline *pipeline, size_t i,
 			     int64_t *ret_difference_ppm);
 int watt_pipeline_sample(const struct watt_pipeline *pipeline, size_t i, struct watt_sample *ret);
+/* The name of power source i, and how it does; NULL: there are not so many. */
+const char *watt_pipeline_source(const struct watt_pipeline *pipeline, size_t i,
+				 enum watt_status *ret_status);
 void watt_pipeline_reader_stats(const struct watt_pipeline *pipeline, size_t i,
 				struct watt_reader_stats *ret);
 

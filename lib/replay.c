@@ -440,6 +440,13 @@ static int replay_get_reader_stats(const struct watt_session *ses, size_t index,
 	return -ENODATA;
 }
 
+static const char *replay_get_source(const struct watt_session *ses, size_t index,
+				     enum watt_status *ret_status)
+{
+	(void)ses, (void)index, (void)ret_status;
+	return NULL;
+}
+
 static const struct watt_session_ops replay_ops = {
 	.close = replay_close,
 	.start = replay_start,
@@ -457,6 +464,7 @@ static const struct watt_session_ops replay_ops = {
 	.get_crosscheck = replay_get_crosscheck,
 	.get_sample = replay_get_sample,
 	.get_reader_stats = replay_get_reader_stats,
+	.get_source = replay_get_source,
 };
 
 /* ---- opening ---- */

@@ -190,6 +190,14 @@ int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 	return ses->ops->get_reader_stats(ses, index, ret);
 }
 
+const char *watt_session_get_source(const struct watt_session *ses, size_t index,
+				    enum watt_status *ret_status)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
+	return ses->ops->get_source(ses, index, ret_status);
+}
+
 size_t watt_session_get_domain_count(const struct watt_session *ses)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);

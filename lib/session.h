@@ -39,6 +39,9 @@ struct watt_session_ops {
 	int (*get_sample)(const struct watt_session *ses, size_t index, struct watt_sample *ret);
 	int (*get_reader_stats)(const struct watt_session *ses, size_t index,
 				struct watt_reader_stats *ret);
+	/* the name of a source; NULL: there are not so many */
+	const char *(*get_source)(const struct watt_session *ses, size_t index,
+				  enum watt_status *ret_status);
 };
 
 /*

@@ -90,6 +90,10 @@ struct watt_session_opts {
 	/** 1: threads are entities, too, and each process is the sum of its own. Of a recording, where
 	 *  what was recorded tells of threads: that by BPF always does. */
 	uint32_t has_threads;
+	/** For how many ms at most open() waits for sensors behind slow buses. Those that take
+	 *  longer join when they are open (watt_session_get_source()). 0: 20. */
+	uint32_t open_wait_ms;
+	uint32_t reserved;
 };
 
 /** Bits of what watt_session_flush() returns: what was lost since the flush before. */
@@ -115,7 +119,10 @@ struct watt_reader_stats {
 };
 
 /**
- * Opens the sources and builds the domain tree. Nothing is read periodically yet.
+ * Opens the sources and builds the domain tree. Nothing is read periodically yet. Sensors that may
+ * be slow (hwmon, iio, power_supply) are opened on threads of their own, and waited for no longer
+ * than watt_session_opts.open_wait_ms, but up to 5 s if one of them was asked for by name, or if
+ * nothing can be measured without them.
  *
  * @return 0; -ENODEV: no power source works (watt_doctor() says why); -EINVAL: an option is not
  * valid; -EACCES; -ENOMEM. The log callback has the sentence.
@@ -224,6 +231,14 @@ WATT_API int watt_session_get_sample(const struct watt_session *ses, size_t inde
 /** How the reader of a channel is doing; -ENODATA: a recording does not know. */
 WATT_API int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 					   struct watt_reader_stats *ret);
+/**
+ * The power sources that are used here, or would be, one after the other: the name of the one at
+ * @p index, and how it does: WATT_STATUS_OK: it is open; PENDING: it is being opened; STALE: it
+ * hangs; ABSENT, FORBIDDEN, BROKEN: it is not open, and why (what comes later is OK then). NULL: there
+ * are not so many. A recording tells of none.
+ */
+WATT_API const char *watt_session_get_source(const struct watt_session *ses, size_t index,
+					     enum watt_status *ret_status);
 WATT_API size_t watt_session_get_domain_count(const struct watt_session *ses);
 /** NULL if @p index is out of range. */
 WATT_API const struct watt_domain *watt_session_get_domain(const struct watt_session *ses,

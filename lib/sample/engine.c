@@ -59,8 +59,11 @@ struct engine_origin {
 	uint64_t asked_period_ns;
 	struct engine_reader *finder;
 	struct watt_lookup *lookup; /* NULL: it is under way */
-	bool is_open;
+	struct watt_power *power;   /* opened, and for the caller to take; else NULL */
+	bool is_open;               /* or was tried, and may come one day */
+	bool has_opened;
 	bool is_refused; /* it did not open, and that was said */
+	int error;       /* of the newest open() */
 	uint64_t answered_ns;
 	uint64_t next_ns; /* when to look again */
 };
@@ -80,6 +83,7 @@ struct watt_engine {
 	size_t n_origins, cap_origins;
 	uint64_t missed_before; /* by bundles that are no more */
 	uint64_t lost_before;
+	bool is_dealt; /* the sources of the beginning are numbered */
 	bool is_started;
 };
 
@@ -212,8 +216,11 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 	if (r == 0)
 		r = add_bundle(engine, members, n, numbers, reader, &bundle);
 	if (r == 0) {
-		bundle->is_first = bundle->is_handed = true;
-		watt_reader_add(reader->reader, bundle->bundle);
+		bundle->is_first = true;
+		/* a thread that runs is given it at the start */
+		bundle->is_handed = !watt_reader_is_running(reader->reader);
+		if (bundle->is_handed)
+			watt_reader_add(reader->reader, bundle->bundle);
 		for (i = 0; i < n_numbers; i++)
 			engine->channels[numbers[i]]->bundle = bundle;
 		for (i = 0; i < dealer->n; i++)
@@ -223,6 +230,33 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 	}
 	free(numbers);
 	free(members);
+	return r;
+}
+
+static struct engine_reader *find_slow_reader(const struct watt_engine *engine,
+					      const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_readers; i++)
+		if (engine->readers[i]->is_blocking && engine->readers[i]->name == ops->name)
+			return engine->readers[i];
+	return NULL;
+}
+
+/* The one that reads the source. */
+static int get_reader(struct watt_engine *engine, const struct watt_power_ops *ops,
+		      struct engine_reader **ret)
+{
+	int r;
+
+	*ret = is_blocking(ops) ? find_slow_reader(engine, ops) : engine->fast;
+	if (*ret)
+		return 0;
+	r = add_reader(engine, is_blocking(ops) ? ops->name : "watt-fast", is_blocking(ops),
+		       !is_blocking(ops), NULL, ret);
+	if (r == 0 && !is_blocking(ops))
+		engine->fast = *ret;
 	return r;
 }
 
@@ -244,10 +278,7 @@ static int deal(struct watt_engine *engine, struct dealer *dealer)
 		if (!dealer->sources[i])
 			continue;
 		ops = dealer->sources[i]->ops;
-		r = add_reader(engine, is_blocking(ops) ? ops->name : "watt-fast", is_blocking(ops),
-			       !is_blocking(ops), NULL, &reader);
-		if (r == 0 && !is_blocking(ops))
-			engine->fast = reader;
+		r = get_reader(engine, ops, &reader);
 		if (r == 0)
 			r = deal_bundle(engine, dealer, is_blocking(ops), i, reader);
 	}
@@ -265,11 +296,9 @@ static void take_opts(struct watt_engine *engine, const struct watt_engine_opts 
 		engine->opts.stop_timeout_ns = DEFAULT_STOP_TIMEOUT_NS;
 }
 
-int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
-		    size_t n_sources, struct watt_engine **ret)
+int watt_engine_add(struct watt_engine *engine, struct watt_power *const *sources, size_t n_sources)
 {
 	struct dealer dealer = { .n = n_sources };
-	struct watt_engine *engine = calloc(1, sizeof(*engine));
 	size_t i;
 	int r = -ENOMEM;
 
@@ -280,11 +309,28 @@ int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *cons
 			sources[i]->ops->close(sources[i]);
 	for (i = 0; dealer.sources && i < n_sources; i++)
 		dealer.sources[i] = sources[i];
-	if (engine && dealer.sources && dealer.first_channel) {
-		take_opts(engine, opts);
+	if (dealer.sources && dealer.first_channel)
 		r = deal(engine, &dealer);
-	}
 	dealer_done(&dealer);
+	engine->is_dealt = true;
+	return r;
+}
+
+int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
+		    size_t n_sources, struct watt_engine **ret)
+{
+	struct watt_engine *engine = calloc(1, sizeof(*engine));
+	size_t i;
+	int r = 0;
+
+	if (!engine) {
+		for (i = 0; i < n_sources; i++)
+			sources[i]->ops->close(sources[i]);
+		return -ENOMEM;
+	}
+	take_opts(engine, opts);
+	if (n_sources > 0)
+		r = watt_engine_add(engine, sources, n_sources);
 	if (r < 0) {
 		watt_engine_free(engine);
 		return r;
@@ -432,17 +478,6 @@ static int add_origin(struct watt_engine *engine, const struct watt_power_ops *o
 	return 0;
 }
 
-static struct engine_reader *find_slow_reader(const struct watt_engine *engine,
-					      const struct watt_power_ops *ops)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_readers; i++)
-		if (engine->readers[i]->is_blocking && engine->readers[i]->name == ops->name)
-			return engine->readers[i];
-	return NULL;
-}
-
 /* It is opened now, on its thread. */
 static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
@@ -479,21 +514,32 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 	return 0;
 }
 
+static int start_late(const struct watt_engine *engine, struct engine_reader *reader)
+{
+	if (!engine->is_started || watt_reader_is_running(reader->reader))
+		return 0;
+	return watt_reader_start(reader->reader);
+}
+
 static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
-		       const struct watt_power_ops *ops, uint64_t asked_period_ns)
+		       const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried)
 {
 	struct engine_origin *origin;
+	struct engine_reader *reader;
 	int r = 0;
 
-	if (!ops->rescan)
+	if (!ops->rescan && was_tried)
 		return 0;
-	if (!engine->fast)
-		r = add_reader(engine, "watt-fast", false, true, NULL, &engine->fast);
+	r = get_reader(engine, ops, &reader);
 	if (r == 0 && !engine->finder)
 		r = add_reader(engine, "watt-finder", false, false, env, &engine->finder);
 	if (r == 0)
+		r = start_late(engine, reader);
+	if (r == 0)
+		r = start_late(engine, engine->finder);
+	if (r == 0)
 		r = add_origin(engine, ops, asked_period_ns, engine->finder);
-	if (r < 0)
+	if (r < 0 || !was_tried)
 		return r;
 	origin = engine->origins[engine->n_origins - 1];
 	origin->is_open = true; /* or it comes one day */
@@ -507,7 +553,7 @@ int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
 	int r;
 
 	if (!is_blocking(ops))
-		r = watch_quick(engine, env, ops, asked_period_ns);
+		r = watch_quick(engine, env, ops, asked_period_ns, was_tried);
 	else if (was_tried)
 		r = watch_opened(engine, env, ops, asked_period_ns);
 	else
@@ -591,6 +637,18 @@ static void search_soon(struct watt_engine *engine, const struct watt_power_ops 
 	}
 }
 
+/* What it is asked next, when it did not open. */
+static void note_refusal(struct watt_engine *engine, struct engine_origin *origin, int error)
+{
+	origin->error = error;
+	if (!origin->is_refused)
+		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s does not work here yet: %s",
+			 origin->ops->name, strerror(-error));
+	origin->is_refused = true;
+	/* from now on it is enough to look whether something has come */
+	origin->is_open = origin->ops->rescan != NULL;
+}
+
 static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, uint64_t now_ns)
 {
 	struct engine_origin *origin = lookup->task.owner;
@@ -600,17 +658,17 @@ static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, 
 	origin->lookup = lookup;
 	lookup->power = NULL;
 	if (power) {
-		origin->is_open = true;
-		r = take_arrival(engine, origin, power);
+		origin->is_open = origin->has_opened = true;
+		if (engine->is_dealt)
+			r = take_arrival(engine, origin, power);
+		else
+			origin->power = power;
+	} else if (lookup->kind == WATT_LOOKUP_OPEN) {
+		note_refusal(engine, origin, lookup->error);
 	}
 	if (r < 0)
 		watt_log(&engine->opts.log, WATT_LOG_WARNING, "%s: what has come can't be read: %s",
 			 origin->ops->name, strerror(-r));
-	if (lookup->kind == WATT_LOOKUP_OPEN && !origin->is_open && !origin->is_refused) {
-		origin->is_refused = true;
-		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s does not work here yet: %s",
-			 origin->ops->name, strerror(-lookup->error));
-	}
 	origin->answered_ns = now_ns;
 	origin->next_ns = choose_next_ns(engine, origin);
 }
@@ -668,6 +726,107 @@ void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
 	}
 }
 
+/* ---- what is opened at the beginning ---- */
+
+static struct engine_origin *find_origin(const struct watt_engine *engine,
+					 const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_origins; i++)
+		if (engine->origins[i]->ops == ops)
+			return engine->origins[i];
+	return NULL;
+}
+
+/* Nobody has heard yet whether it opens. */
+static bool is_being_opened(const struct engine_origin *origin)
+{
+	return !origin->lookup && !origin->is_open && !origin->is_refused;
+}
+
+int watt_engine_wait_open(struct watt_engine *engine, uint64_t deadline_ns)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < engine->n_origins && r == 0; i++) {
+		struct engine_origin *origin = engine->origins[i];
+
+		receive(engine, origin->finder, watt_now_ns());
+		while (is_being_opened(origin) && r == 0) {
+			r = watt_reader_wait_task(origin->finder->reader, deadline_ns);
+			receive(engine, origin->finder, watt_now_ns());
+		}
+	}
+	return r;
+}
+
+int watt_engine_take_open(struct watt_engine *engine, const struct watt_power_ops *ops,
+			  struct watt_power **ret)
+{
+	struct engine_origin *origin = find_origin(engine, ops);
+
+	if (!origin)
+		return -ENODEV;
+	receive(engine, origin->finder, watt_now_ns());
+	if (is_being_opened(origin))
+		return -EAGAIN;
+	if (!origin->power)
+		return origin->error < 0 ? origin->error : -ENODEV;
+	*ret = origin->power;
+	origin->power = NULL;
+	return 0;
+}
+
+void watt_engine_ask_period(struct watt_engine *engine, const struct watt_power_ops *ops,
+			    uint64_t period_ns)
+{
+	struct engine_origin *origin = find_origin(engine, ops);
+
+	if (origin)
+		origin->asked_period_ns = period_ns;
+}
+
+static bool has_channel_of(const struct watt_engine *engine, const struct watt_power_ops *ops)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_channels; i++)
+		if (engine->channels[i]->ops == ops)
+			return true;
+	return false;
+}
+
+static enum watt_status status_of_error(int error)
+{
+	switch (error) {
+	case -EACCES:
+	case -EPERM:
+		return WATT_STATUS_FORBIDDEN;
+	case 0:
+	case -ENODEV:
+	case -ENOENT:
+		return WATT_STATUS_ABSENT;
+	default:
+		return WATT_STATUS_BROKEN;
+	}
+}
+
+enum watt_status watt_engine_source_status(const struct watt_engine *engine,
+					   const struct watt_power_ops *ops)
+{
+	const struct engine_origin *origin = find_origin(engine, ops);
+
+	if (origin && is_blocking(ops) && origin->finder->has_hung)
+		return WATT_STATUS_STALE;
+	if (has_channel_of(engine, ops))
+		return WATT_STATUS_OK;
+	if (!origin)
+		return WATT_STATUS_ABSENT;
+	return is_being_opened(origin) ? WATT_STATUS_PENDING : status_of_error(origin->error);
+}
+
 /* ---- the end ---- */
 
 static void free_reader(struct engine_reader *reader)
@@ -703,6 +862,8 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 	watt_engine_stop(engine);
 	close_slow(engine);
 	for (i = 0; i < engine->n_origins; i++) {
+		if (engine->origins[i]->power)
+			engine->origins[i]->ops->close(engine->origins[i]->power);
 		watt_lookup_free(engine->origins[i]->lookup);
 		free(engine->origins[i]);
 	}

@@ -217,6 +217,19 @@ struct watt_task *watt_reader_receive(struct watt_reader *reader)
 	return task;
 }
 
+int watt_reader_wait_task(const struct watt_reader *reader, uint64_t deadline_ns)
+{
+	uint32_t seen;
+
+	for (;;) {
+		seen = watt_signal_get(&reader->news);
+		if (watt_ring_count(&reader->outbox))
+			return 0;
+		if (watt_signal_wait(&reader->news, seen, deadline_ns) < 0)
+			return -ETIMEDOUT;
+	}
+}
+
 void watt_reader_add(struct watt_reader *reader, struct watt_bundle *bundle)
 {
 	struct watt_bundle *last = reader->first;

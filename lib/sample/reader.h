@@ -69,6 +69,8 @@ uint64_t watt_reader_busy_since_ns(const struct watt_reader *reader, const char 
 int watt_reader_send(struct watt_reader *reader, struct watt_task *task);
 /* A task that is done; NULL: none is. */
 struct watt_task *watt_reader_receive(struct watt_reader *reader);
+/* Waits until there is something to receive. 0 or -ETIMEDOUT. */
+int watt_reader_wait_task(const struct watt_reader *reader, uint64_t deadline_ns);
 /* Before its thread starts: the environment is copied, but for what it points to. */
 void watt_reader_set_env(struct watt_reader *reader, const struct watt_env *env);
 /* The environment for sources that are opened on its thread: what is logged comes as watt_said. */

@@ -35,10 +35,14 @@ struct watt_engine_opts {
 
 /*
  * Takes the open sources (owned by the engine from here, also on failure). Channels are numbered
- * in the order of the sources: that number is watt_sample.channel.
+ * in the order of the sources: that number is watt_sample.channel. Without any, the engine waits
+ * for watt_engine_add(), and until then what it opens can be taken.
  */
 int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *const *sources,
 		    size_t n_sources, struct watt_engine **ret);
+/* The same for one that was made without sources; those that it opened itself may be among them. */
+int watt_engine_add(struct watt_engine *engine, struct watt_power *const *sources,
+		    size_t n_sources);
 /*
  * Stops the threads and closes the sources, except for those that hang. Accepts NULL; returns
  * NULL.
@@ -51,11 +55,28 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine);
 int watt_engine_start(struct watt_engine *engine);
 /*
  * From now on, looks for what has come in the source; what that opens is read as often as asked
- * (0: as the others). One that can block is opened now, on its thread, unless the caller has tried
+ * (0: as the others). It is opened now, on a thread that may wait, unless the caller has tried
  * that. env is copied, but for what it points to. 0; -ENOMEM, -EAGAIN: no thread can be had.
  */
 int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
 		      const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried);
+/* Waits until every source that is being opened has answered. 0; -ETIMEDOUT: not all have. */
+int watt_engine_wait_open(struct watt_engine *engine, uint64_t deadline_ns);
+/*
+ * Before watt_engine_add(): a source that its thread has opened; it is the caller's until it is
+ * added. -EAGAIN: it is still being opened; any other negative errno: what open() said.
+ */
+int watt_engine_take_open(struct watt_engine *engine, const struct watt_power_ops *ops,
+			  struct watt_power **ret);
+/* What the source has or will open is read so often. */
+void watt_engine_ask_period(struct watt_engine *engine, const struct watt_power_ops *ops,
+			    uint64_t period_ns);
+/*
+ * OK: it is open; PENDING: it is being opened; STALE: it hangs; ABSENT, FORBIDDEN, BROKEN: why it
+ * is not open.
+ */
+enum watt_status watt_engine_source_status(const struct watt_engine *engine,
+					   const struct watt_power_ops *ops);
 /*
  * Takes what the threads have found, and asks them for more when it is time. Channels that have
  * come are behind the others after it; samples of theirs are fetched after that.

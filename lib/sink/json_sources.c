@@ -130,12 +130,21 @@ int watt_sources_to_json(const struct watt_session *ses, uint32_t flags, char **
 {
 	struct watt_json doc;
 	struct watt_json_node array;
+	enum watt_status status;
+	const char *name;
 	size_t i;
 
 	if (!ses || !ret)
 		return -EINVAL;
 	watt_json_init(&doc, flags, "wattribute-sources-1");
 	watt_json_text(&doc, doc.root, "usage", watt_session_get_usage_name(ses));
+	array = watt_json_array(&doc, doc.root, "sources");
+	for (i = 0; (name = watt_session_get_source(ses, i, &status)); i++) {
+		struct watt_json_node obj = watt_json_append(&doc, array);
+
+		watt_json_text(&doc, obj, "name", name);
+		watt_json_text(&doc, obj, "status", watt_status_name(status));
+	}
 	array = watt_json_array(&doc, doc.root, "domains");
 	for (i = 0; i < watt_session_get_domain_count(ses); i++)
 		add_domain(&doc, array, ses, watt_session_get_domain(ses, i));

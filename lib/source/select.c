@@ -6,6 +6,7 @@
 #include "source/select.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -85,21 +86,26 @@ enum watt_choice watt_select_choice(const char *list, const char *name)
 	return any_yes && choice == WATT_CHOICE_AUTO ? WATT_CHOICE_NO : choice;
 }
 
+bool watt_select_is_of_cpus(const struct watt_channel *channel)
+{
+	switch (channel->kind) {
+	case WATT_DOMAIN_TOTAL:
+	case WATT_DOMAIN_PACKAGE:
+	case WATT_DOMAIN_CORES:
+	case WATT_DOMAIN_CPU_RAIL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool watt_select_covers_cpus(const struct watt_power *power)
 {
 	uint32_t i;
 
-	for (i = 0; i < power->n_channels; i++) {
-		switch (power->channels[i].kind) {
-		case WATT_DOMAIN_TOTAL:
-		case WATT_DOMAIN_PACKAGE:
-		case WATT_DOMAIN_CORES:
-		case WATT_DOMAIN_CPU_RAIL:
+	for (i = 0; i < power->n_channels; i++)
+		if (watt_select_is_of_cpus(&power->channels[i]))
 			return true;
-		default:
-			break;
-		}
-	}
 	return false;
 }
 
@@ -120,34 +126,70 @@ bool watt_select_is_wanted(const struct watt_power_ops *ops, const char *list, b
 	       !((ops->flags & WATT_POWER_FALLBACK) && is_covered);
 }
 
-int watt_select_power(const struct watt_env *env, const char *list, struct watt_power **ret)
+int watt_select_complain(const struct watt_power_ops *ops, const struct watt_log *log, int r)
 {
-	bool is_covered = false;
+	watt_log(log, WATT_LOG_ERROR,
+		 "the source %s does not work here: %s; wattribute doctor says why", ops->name,
+		 strerror(-r));
+	return r;
+}
+
+/* 0; 1: it does not work, and nobody asked for it. */
+static int open_wanted(const struct watt_env *env, const char *list,
+		       const struct watt_power_ops *ops, struct watt_power **ret)
+{
+	int r = ops->open(env, ret);
+
+	if (r < 0 && watt_select_choice(list, ops->name) == WATT_CHOICE_YES)
+		return watt_select_complain(ops, &env->log, r);
+	return r < 0 ? 1 : 0;
+}
+
+int watt_select_quick(const struct watt_env *env, const char *list, struct watt_power **ret)
+{
 	size_t i, n = 0;
 	int r;
 
-	r = watt_select_check(list, &env->log);
-	if (r < 0)
-		return r;
 	for (i = 0; watt_power_registry[i] && n < WATT_MAX_SOURCES; i++) {
 		const struct watt_power_ops *ops = watt_power_registry[i];
-		enum watt_choice choice = watt_select_choice(list, ops->name);
 
-		if (!watt_select_is_wanted(ops, list, is_covered))
+		if (ops->flags & (WATT_POWER_BLOCKING | WATT_POWER_FALLBACK) ||
+		    !watt_select_is_wanted(ops, list, false))
 			continue;
-		r = ops->open(env, &ret[n]);
-		if (r < 0 && choice == WATT_CHOICE_YES) {
-			watt_log(&env->log, WATT_LOG_ERROR,
-				 "the source %s does not work here: %s; wattribute doctor says why",
-				 ops->name, strerror(-r));
-			return close_all(ret, n, r);
-		}
+		r = open_wanted(env, list, ops, &ret[n]);
 		if (r < 0)
-			continue;
-		is_covered |= watt_select_covers_cpus(ret[n]);
-		n++;
+			return close_all(ret, n, r);
+		n += r == 0;
 	}
-	return n ? (int)n : -ENODEV;
+	return (int)n;
+}
+
+int watt_select_fallback(const struct watt_env *env, const char *list,
+			 const struct watt_power_ops *ops, bool is_covered, struct watt_power **ret)
+{
+	return watt_select_is_wanted(ops, list, is_covered) ? open_wanted(env, list, ops, ret) : 1;
+}
+
+static size_t rank(const struct watt_power *power)
+{
+	size_t i = 0;
+
+	while (watt_power_registry[i] && watt_power_registry[i] != power->ops)
+		i++;
+	return i;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	size_t x = rank(*(struct watt_power *const *)a), y = rank(*(struct watt_power *const *)b);
+
+	return (x > y) - (x < y);
+}
+
+void watt_select_sort(struct watt_power **sources, size_t n)
+{
+	if (n > 0)
+		qsort(sources, n, sizeof(struct watt_power *), compare_ranks);
 }
 
 const struct watt_activity_ops *watt_select_usage_named(const char *name)

@@ -231,7 +231,8 @@ static struct watt_engine *engine_with(const struct watt_power_ops *ops, const s
 				      .groups = &quick_group,
 				      .n_groups = 1 };
 	assert_int_equal(watt_engine_new(&opts, &quick, 1, &engine), 0);
-	assert_int_equal(watt_engine_watch(engine, env, ops, 0, false), 0);
+	assert_int_equal(
+		watt_engine_watch(engine, env, ops, 0, !(ops->flags & WATT_POWER_BLOCKING)), 0);
 	return engine;
 }
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks a session whom it waits for. What is absent or broken is doctor's to tell. */
+#include "latecomers.h"
+
+#include <stdio.h>
+
+char *latecomers_list(const struct watt_session *ses, char *buf, size_t size)
+{
+	enum watt_status status;
+	const char *name;
+	size_t i, n = 0;
+
+	buf[0] = '\0';
+	for (i = 0; (name = watt_session_get_source(ses, i, &status)) && n < size; i++)
+		if (status == WATT_STATUS_PENDING || status == WATT_STATUS_STALE)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s (%s)", n ? ", " : "", name,
+					      watt_status_name(status));
+	return buf;
+}
