@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{ "export", cmd_export, "a recording for other tools: CSV, JSON, Perfetto, ..." },
 	{ "plot", cmd_plot, "a picture of a recording: power over time" },
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
+	{ "agent", cmd_agent, "a service: watts per process, container and pod for Prometheus" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
 };

@@ -6,7 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
 		--nvml-lib --redfish-url --kubelet-url --verbose --help --json'
-	local commands='top stat record replay report export plot mark sources doctor'
+	local commands='top stat record replay report export plot mark agent sources doctor'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -29,7 +29,7 @@ _wattribute()
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
 		;;
-	--config | --nvml-lib | --output | -o | --recording)
+	--settings | --config | --nvml-lib | --output | -o | --recording)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		return
 		;;
@@ -93,6 +93,12 @@ _wattribute()
 		;;
 	esac
 	case $command in
+	agent)
+		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout
+			--interval --levels --level-domains --top --min-age --keep-ended --created --log-level
+			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
+			--sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))
+		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
 			--filter --domains --plain" -- "$cur"))

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes metrics. Numbers are written by hand where there are ten thousand of them: printf takes
+ * most of a scrape's time.
+ */
+#include "exposition.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "xalloc.h"
+
+#define NJ_PER_J 1000000000
+
+/* ---- bytes ---- */
+
+static void grow(struct bytes *bytes, size_t n)
+{
+	size_t cap = bytes->cap ? bytes->cap : 4096;
+
+	while (cap < bytes->n + n + 1)
+		cap *= 2;
+	if (cap != bytes->cap)
+		bytes->data = xrealloc(bytes->data, cap, 1);
+	bytes->cap = cap;
+}
+
+void bytes_add(struct bytes *bytes, const char *text, size_t n)
+{
+	if (bytes->n + n + 1 > bytes->cap)
+		grow(bytes, n);
+	memcpy(bytes->data + bytes->n, text, n);
+	bytes->n += n;
+	bytes->data[bytes->n] = '\0';
+}
+
+void bytes_add_text(struct bytes *bytes, const char *text)
+{
+	bytes_add(bytes, text, strlen(text));
+}
+
+void bytes_format(struct bytes *bytes, const char *format, ...)
+{
+	char small[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(small, sizeof(small), format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	if ((size_t)n < sizeof(small)) {
+		bytes_add(bytes, small, (size_t)n);
+		return;
+	}
+	grow(bytes, (size_t)n);
+	va_start(args, format);
+	vsnprintf(bytes->data + bytes->n, (size_t)n + 1, format, args);
+	va_end(args);
+	bytes->n += (size_t)n;
+}
+
+void bytes_done(struct bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct bytes){ 0 };
+}
+
+/* ---- labels ---- */
+
+/* Any bytes can be in a name of the kernel's; the format is UTF-8. */
+static void add_escaped(struct bytes *labels, const char *value)
+{
+	uint32_t character;
+
+	while (*value) {
+		size_t n = text_decode(value, &character);
+
+		if (n == 0)
+			bytes_add_text(labels, "?");
+		else if (*value == '\n')
+			bytes_add_text(labels, "\\n");
+		else if (*value == '"' || *value == '\\')
+			bytes_add(labels, *value == '"' ? "\\\"" : "\\\\", 2);
+		else
+			bytes_add(labels, value, n);
+		value += n ? n : 1;
+	}
+}
+
+void exposition_add_label(struct bytes *labels, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	if (labels->n)
+		bytes_add_text(labels, ",");
+	bytes_add_text(labels, name);
+	bytes_add_text(labels, "=\"");
+	add_escaped(labels, value);
+	bytes_add_text(labels, "\"");
+}
+
+/* ---- samples ---- */
+
+static const char *suffix_of(enum exposition_type type)
+{
+	return type == EXPOSITION_COUNTER ? "_total" : type == EXPOSITION_INFO ? "_info" : "";
+}
+
+/* The text form knows no type "info", and calls a counter by its whole name. */
+static const char *type_name(const struct exposition *ex)
+{
+	if (ex->family.type == EXPOSITION_COUNTER)
+		return "counter";
+	return ex->family.type == EXPOSITION_INFO && ex->format == EXPOSITION_OPENMETRICS ? "info" :
+											    "gauge";
+}
+
+void exposition_begin(struct exposition *ex, enum exposition_format format)
+{
+	memset(ex, 0, sizeof(*ex));
+	ex->format = format;
+}
+
+void exposition_family(struct exposition *ex, const struct exposition_family *family)
+{
+	ex->family = *family;
+	ex->has_head = false;
+}
+
+static void write_head(struct exposition *ex)
+{
+	const struct exposition_family *family = &ex->family;
+	bool is_open = ex->format == EXPOSITION_OPENMETRICS;
+	const char *suffix = is_open ? "" : suffix_of(family->type);
+
+	ex->has_head = true;
+	bytes_format(&ex->bytes, "# HELP %s%s %s\n", family->name, suffix, family->help);
+	bytes_format(&ex->bytes, "# TYPE %s%s %s\n", family->name, suffix, type_name(ex));
+	if (is_open && family->unit)
+		bytes_format(&ex->bytes, "# UNIT %s %s\n", family->name, family->unit);
+}
+
+/* name_total{labels,domain="..."} and the space behind. */
+static void begin_sample(struct exposition *ex, const char *suffix, const char *labels,
+			 const char *domain)
+{
+	struct bytes *bytes = &ex->bytes;
+	bool has_labels = labels && *labels;
+
+	if (!ex->has_head)
+		write_head(ex);
+	bytes_add_text(bytes, ex->family.name);
+	bytes_add_text(bytes, suffix);
+	if (has_labels || domain)
+		bytes_add(bytes, "{", 1);
+	if (has_labels)
+		bytes_add_text(bytes, labels);
+	if (has_labels && domain)
+		bytes_add(bytes, ",", 1);
+	if (domain) {
+		bytes_add_text(bytes, "domain=\"");
+		add_escaped(bytes, domain);
+		bytes_add(bytes, "\"", 1);
+	}
+	if (has_labels || domain)
+		bytes_add(bytes, "}", 1);
+	bytes_add(bytes, " ", 1);
+	ex->samples++;
+}
+
+static void add_u64(struct bytes *bytes, uint64_t value)
+{
+	char digits[20];
+	size_t n = sizeof(digits);
+
+	do
+		digits[--n] = (char)('0' + value % 10);
+	while (value /= 10);
+	bytes_add(bytes, digits + n, sizeof(digits) - n);
+}
+
+/* A number of 1e-9 with all its digits, zeros at the end left out. */
+static void add_billionths(struct bytes *bytes, nanojoules value)
+{
+	char digits[10] = ".000000000";
+	uint32_t part;
+	size_t n, i;
+
+	if (value < 0) {
+		bytes_add(bytes, "-", 1);
+		value = -value;
+	}
+	add_u64(bytes, (uint64_t)(value / NJ_PER_J));
+	part = (uint32_t)(value % NJ_PER_J);
+	if (!part)
+		return;
+	for (i = sizeof(digits) - 1; i >= 1; i--, part /= 10)
+		digits[i] = (char)('0' + part % 10);
+	for (n = sizeof(digits); digits[n - 1] == '0';)
+		n--;
+	bytes_add(bytes, digits, n);
+}
+
+void exposition_energy(struct exposition *ex, const char *labels, const char *domain,
+		       nanojoules energy_nj)
+{
+	begin_sample(ex, suffix_of(ex->family.type), labels, domain);
+	add_billionths(&ex->bytes, energy_nj);
+	bytes_add(&ex->bytes, "\n", 1);
+}
+
+void exposition_time(struct exposition *ex, const char *labels, uint64_t time_ns)
+{
+	exposition_energy(ex, labels, NULL, time_ns);
+}
+
+void exposition_count(struct exposition *ex, const char *labels, uint64_t count)
+{
+	begin_sample(ex, suffix_of(ex->family.type), labels, NULL);
+	add_u64(&ex->bytes, count);
+	bytes_add(&ex->bytes, "\n", 1);
+}
+
+void exposition_number(struct exposition *ex, const char *labels, const char *domain, double value)
+{
+	if (!isfinite(value))
+		return;
+	begin_sample(ex, suffix_of(ex->family.type), labels, domain);
+	bytes_format(&ex->bytes, "%.9g\n", value);
+}
+
+void exposition_created(struct exposition *ex, const char *labels, const char *domain,
+			uint64_t realtime_ns)
+{
+	if (ex->format != EXPOSITION_OPENMETRICS || !realtime_ns)
+		return;
+	begin_sample(ex, "_created", labels, domain);
+	add_billionths(&ex->bytes, realtime_ns);
+	bytes_add(&ex->bytes, "\n", 1);
+}
+
+void exposition_end(struct exposition *ex)
+{
+	if (ex->format == EXPOSITION_OPENMETRICS)
+		bytes_add_text(&ex->bytes, "# EOF\n");
+}
+
+void exposition_done(struct exposition *ex)
+{
+	bytes_done(&ex->bytes);
+}
+
+/* ---- which form ---- */
+
+const char *exposition_mime(enum exposition_format format)
+{
+	return format == EXPOSITION_OPENMETRICS ?
+		       "application/openmetrics-text; version=1.0.0; charset=utf-8" :
+		       "text/plain; version=0.0.4; charset=utf-8";
+}
+
+static size_t skip_blank(const char *text)
+{
+	return strspn(text, " \t");
+}
+
+/* "0", "0.5", "1.000" in thousandths; what is no quality counts as 0: not wanted. */
+static unsigned int parse_quality(const char *text, size_t n)
+{
+	unsigned int value = 0, unit = 1000;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (text[i] == '.' && i == 1)
+			continue;
+		if (text[i] < '0' || text[i] > '9' || unit == 0)
+			return 0;
+		value += unit * (unsigned int)(text[i] - '0');
+		unit /= 10;
+	}
+	return n && value <= 1000 ? value : 0;
+}
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+	return strlen(word) == n && strncmp(text, word, n) == 0;
+}
+
+/* One media range with its parameters; which form it wants (-1: none of ours) and how much. */
+static int parse_range(const char *text, size_t n, unsigned int *ret_quality)
+{
+	size_t begin = skip_blank(text), len = strcspn(text + begin, "; \t,");
+	const char *type = text + begin, *p = type + len, *end = text + n;
+	bool is_open = is_word(type, len, "application/openmetrics-text");
+	int form = is_open || is_word(type, len, "text/plain") || is_word(type, len, "text/*") ||
+				   is_word(type, len, "*/*") ?
+			   is_open :
+			   -1;
+
+	*ret_quality = 1000;
+	while (p < end && (p += skip_blank(p)) < end && *p == ';') {
+		p += 1 + skip_blank(p + 1);
+		len = strcspn(p, "; \t,");
+		if (len > 2 && strncmp(p, "q=", 2) == 0)
+			*ret_quality = parse_quality(p + 2, len - 2);
+		/* Of OpenMetrics there is one version here; the drafts before it are the same. */
+		if (is_open && len > 8 && strncmp(p, "version=", 8) == 0 &&
+		    !is_word(p + 8, len - 8, "1.0.0") && !is_word(p + 8, len - 8, "0.0.1"))
+			form = -1;
+		p += len;
+	}
+	return form;
+}
+
+enum exposition_format exposition_choose(const char *accept)
+{
+	unsigned int best[EXPOSITION_N] = { 0 }, quality;
+
+	while (accept && *accept) {
+		size_t n = strcspn(accept, ",");
+		int form = parse_range(accept, n, &quality);
+
+		if (form >= 0 && quality > best[form])
+			best[form] = quality;
+		accept += n + (accept[n] == ',');
+	}
+	return best[EXPOSITION_OPENMETRICS] &&
+			       best[EXPOSITION_OPENMETRICS] >= best[EXPOSITION_TEXT] ?
+		       EXPOSITION_OPENMETRICS :
+		       EXPOSITION_TEXT;
+}

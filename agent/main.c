@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent: measures one machine for as long as it runs, and serves what it finds. It is a
+ * program of its own, run by `wattribute agent`, so that the command needs no server's libraries.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "monitor.h"
+#include "server.h"
+#include "settings.h"
+#include "status.h"
+#include "text.h"
+#include "xalloc.h"
+
+#define DEFAULT_FILE "/etc/wattribute/agent.yaml"
+#define NS_PER_S 1000000000ULL
+
+static const char help_text[] =
+	"Usage: wattribute agent [OPTION...]\n"
+	"Measures this machine for as long as it runs, and serves watts and joules per process,\n"
+	"container, pod, unit and user to Prometheus.\n\n"
+	"  --settings=FILE       settings to begin with (" DEFAULT_FILE ", if there)\n"
+	"  --print-config        print all settings as such a file, and where each comes from\n"
+	"  --check-config        read all settings, say what is wrong, and end\n"
+	"  -h, --help            this text\n\n"
+	"Settings, each also a line 'name: value' of the file, with '_' for '-', or a variable\n"
+	"WATTRIBUTE_NAME of the environment; flags win over variables, variables over the file:\n";
+
+enum code {
+	CODE_SETTINGS = 256,
+	CODE_PRINT,
+	CODE_CHECK,
+	CODE_SETTING, /* and the id */
+};
+
+struct flags {
+	const char *file;
+	const char *values[SETTING_N]; /* NULL: not given */
+	bool is_help, is_print, is_check;
+};
+
+/* ---- settings ---- */
+
+/* The names of the table as flags; the caller frees each name that it did not give. */
+static void fill_longs(struct option *longs)
+{
+	int id;
+
+	longs[0] = (struct option){ "settings", required_argument, NULL, CODE_SETTINGS };
+	longs[1] = (struct option){ "print-config", no_argument, NULL, CODE_PRINT };
+	longs[2] = (struct option){ "check-config", no_argument, NULL, CODE_CHECK };
+	longs[3] = (struct option){ "help", no_argument, NULL, 'h' };
+	for (id = 0; id < SETTING_N; id++) {
+		char *name = xstrdup(setting_get((enum setting_id)id)->name), *p;
+
+		for (p = name; *p; p++)
+			*p = *p == '_' ? '-' : *p;
+		longs[4 + id] = (struct option){ name, required_argument, NULL, CODE_SETTING + id };
+	}
+	longs[4 + SETTING_N] = (struct option){ 0 };
+}
+
+static int take_flags(struct flags *flags, int argc, char **argv)
+{
+	struct option longs[5 + SETTING_N];
+	int code, id, r = 0;
+
+	fill_longs(longs);
+	while (r == 0 && (code = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+		if (code >= CODE_SETTING)
+			flags->values[code - CODE_SETTING] = optarg;
+		else if (code == CODE_SETTINGS)
+			flags->file = optarg;
+		else if (code == CODE_PRINT)
+			flags->is_print = true;
+		else if (code == CODE_CHECK)
+			flags->is_check = true;
+		else if (code == 'h')
+			flags->is_help = true;
+		else
+			r = message_usage(code == ':' ? "option '%s' needs a value" :
+							"no option '%s', or it takes no value",
+					  argv[optind - 1]);
+	}
+	if (r == 0 && optind < argc)
+		r = message_usage("unexpected '%s'", argv[optind]);
+	for (id = 0; id < SETTING_N; id++)
+		free((char *)longs[4 + id].name);
+	return r;
+}
+
+static int take_file(struct settings *settings, const char *file)
+{
+	if (!file && access(DEFAULT_FILE, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	return settings_take_file(settings, file ? file : DEFAULT_FILE);
+}
+
+/* The default, the file, the environment, the flags. */
+static int read_settings(struct settings *settings, const struct flags *flags)
+{
+	int id, r;
+
+	r = take_file(settings, flags->file);
+	if (r == 0)
+		r = settings_take_environment(settings, (const char *const *)environ);
+	for (id = 0; id < SETTING_N && r == 0; id++)
+		if (flags->values[id])
+			r = settings_take(settings, (enum setting_id)id, flags->values[id], "flag");
+	return r < 0 ? r : settings_check(settings);
+}
+
+/* ---- running ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* The signal that came before a time, or 0. */
+static int wait_until(const sigset_t *signals, uint64_t t_ns)
+{
+	uint64_t now = now_ns(), left_ns = t_ns > now ? t_ns - now : 0;
+	struct timespec left = { (time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S) };
+	int signal = sigtimedwait(signals, NULL, &left);
+
+	return signal < 0 ? 0 : signal;
+}
+
+/* Other settings, as far as they can change while it runs; wrong ones change nothing. */
+static void reload(struct monitor *monitor, struct settings *settings, const struct flags *flags)
+{
+	struct settings fresh;
+
+	settings_init(&fresh);
+	if (read_settings(&fresh, flags) < 0) {
+		message_error("%s; the settings stay as they were", fresh.error);
+		settings_done(&fresh);
+		return;
+	}
+	settings_done(settings);
+	*settings = fresh;
+	monitor_set(monitor, settings);
+	message_note("settings read again");
+}
+
+static int run(struct monitor *monitor, struct settings *settings, const struct flags *flags,
+	       const sigset_t *signals)
+{
+	uint64_t next_ns = now_ns();
+	int signal, r;
+
+	for (;;) {
+		next_ns += settings_number(settings, SETTING_INTERVAL);
+		/* After a time asleep it does not catch up. */
+		if (next_ns < now_ns())
+			next_ns = now_ns();
+		while ((signal = wait_until(signals, next_ns))) {
+			if (signal != SIGHUP)
+				return 0;
+			reload(monitor, settings, flags);
+		}
+		r = monitor_refresh(monitor);
+		if (r < 0 && r != -EOVERFLOW) {
+			message_error("cannot measure: %s", strerror(-r));
+			return r;
+		}
+	}
+}
+
+static int serve(struct settings *settings, const struct flags *flags, const sigset_t *signals)
+{
+	struct server server = { 0 };
+	struct monitor monitor;
+	int r;
+
+	r = monitor_open(&monitor, settings);
+	if (r == 0)
+		r = monitor_refresh(&monitor);
+	if (r == 0)
+		r = server_open(&server, &monitor, settings);
+	if (r == 0)
+		r = run(&monitor, settings, flags, signals);
+	server_close(&server);
+	monitor_close(&monitor);
+	return r;
+}
+
+static int act(struct settings *settings, const struct flags *flags, const sigset_t *signals)
+{
+	if (read_settings(settings, flags) < 0) {
+		message_error("%s", settings->error);
+		return STATUS_USAGE;
+	}
+	if (flags->is_print)
+		settings_print(settings, stdout);
+	if (flags->is_print || flags->is_check)
+		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILURE;
+	message_set_verbosity((int)settings_number(settings, SETTING_LOG_LEVEL));
+	return serve(settings, flags, signals) < 0 ? STATUS_FAILURE : STATUS_OK;
+}
+
+/* Before there is any other thread, so that none of them is interrupted. */
+static void block_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int main(int argc, char **argv)
+{
+	struct flags flags = { 0 };
+	struct settings settings;
+	sigset_t signals;
+	int status;
+
+	text_init();
+	message_set_name("wattribute agent");
+	if (take_flags(&flags, argc, argv))
+		return STATUS_USAGE;
+	if (flags.is_help) {
+		fputs(help_text, stdout);
+		settings_print_help(stdout);
+		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILURE;
+	}
+	block_signals(&signals);
+	settings_init(&settings);
+	status = act(&settings, &flags, &signals);
+	settings_done(&settings);
+	return status;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the session for a snapshot, keeps it, and hands its windows to the roster. */
+#include "monitor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "xalloc.h"
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+struct rendering *rendering_ref(struct rendering *rendering)
+{
+	__atomic_add_fetch(&rendering->refs, 1, __ATOMIC_RELAXED);
+	return rendering;
+}
+
+void rendering_unref(struct rendering *rendering)
+{
+	if (!rendering || __atomic_sub_fetch(&rendering->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	bytes_done(&rendering->bytes);
+	free(rendering);
+}
+
+/* ---- opening ---- */
+
+static void fill_session(struct watt_session_opts *opts, const struct settings *settings)
+{
+	*opts = (struct watt_session_opts){
+		.sz = sizeof(*opts),
+		.sysfs_root = settings_text_or_null(settings, SETTING_SYSFS_ROOT),
+		.procfs_root = settings_text_or_null(settings, SETTING_PROCFS_ROOT),
+		.nvml_lib = settings_text_or_null(settings, SETTING_NVML_LIB),
+		.config_path = settings_text_or_null(settings, SETTING_CONFIG),
+		.sources = settings_text_or_null(settings, SETTING_SOURCES),
+		.usage = settings_text(settings, SETTING_USAGE),
+		.slice_us = (uint32_t)(settings_number(settings, SETTING_SLICE) / 1000),
+		.period_us = (uint32_t)(settings_number(settings, SETTING_PERIOD) / 1000),
+		.log = message_log,
+		.idle_policy = settings_text(settings, SETTING_IDLE_POLICY),
+		.share_keys = settings_text_or_null(settings, SETTING_SHARE_KEYS),
+		.delays = settings_text_or_null(settings, SETTING_DELAYS),
+		.rates = settings_text_or_null(settings, SETTING_RATES),
+	};
+}
+
+static struct roster_opts roster_opts_of(const struct settings *settings)
+{
+	return (struct roster_opts){
+		.levels = (uint32_t)settings_number(settings, SETTING_LEVELS),
+		.top = settings_number(settings, SETTING_TOP),
+		.min_age_ns = settings_number(settings, SETTING_MIN_AGE),
+		.keep_ns = settings_number(settings, SETTING_KEEP_ENDED),
+		.own_pid = (uint32_t)getpid(),
+	};
+}
+
+static void complain(int error, unsigned int errors_before)
+{
+	if (message_get_error_count() > errors_before)
+		return;
+	if (error == -ENODEV)
+		message_error("nothing measures power here; 'wattribute doctor' says why");
+	else
+		message_error("cannot measure: %s", strerror(-error));
+}
+
+int monitor_open(struct monitor *monitor, const struct settings *settings)
+{
+	unsigned int errors = message_get_error_count();
+	struct roster_opts roster = roster_opts_of(settings);
+	struct watt_session_opts opts;
+	int r;
+
+	memset(monitor, 0, sizeof(*monitor));
+	pthread_mutex_init(&monitor->lock, NULL);
+	roster_init(&monitor->roster, &roster);
+	monitor_set(monitor, settings);
+	fill_session(&opts, settings);
+	r = watt_session_open(&opts, &monitor->session);
+	if (r == 0)
+		r = watt_session_start(monitor->session);
+	if (r < 0)
+		complain(r, errors);
+	return r;
+}
+
+void monitor_close(struct monitor *monitor)
+{
+	int format;
+
+	for (format = 0; format < EXPOSITION_N; format++)
+		rendering_unref(monitor->renderings[format]);
+	watt_snapshot_unref(monitor->snap);
+	watt_session_close(monitor->session);
+	roster_done(&monitor->roster);
+	free(monitor->sensors);
+	pthread_mutex_destroy(&monitor->lock);
+}
+
+void monitor_set(struct monitor *monitor, const struct settings *settings)
+{
+	struct roster_opts roster = roster_opts_of(settings);
+
+	pthread_mutex_lock(&monitor->lock);
+	roster_set_opts(&monitor->roster, &roster);
+	monitor->has_created = settings_number(settings, SETTING_CREATED);
+	monitor->has_all_domains = settings_number(settings, SETTING_LEVEL_DOMAINS) == 1;
+	pthread_mutex_unlock(&monitor->lock);
+}
+
+/* ---- refreshing ---- */
+
+static void look_at_sensor(struct monitor *monitor, size_t index, struct monitor_sensor *sensor)
+{
+	struct watt_session *session = monitor->session;
+	struct watt_sample sample;
+
+	sensor->channel = watt_session_get_channel(session, index);
+	sensor->domain = watt_session_get_channel_domain(session, index);
+	sensor->is_duplicate = watt_session_channel_is_duplicate(session, index);
+	sensor->has_stats = watt_session_get_reader_stats(session, index, &sensor->stats) == 0;
+	sensor->has_sample = watt_session_get_sample(session, index, &sample) == 0;
+	sensor->status = WATT_STATUS_PENDING;
+	if (sensor->has_sample) {
+		sensor->status = (enum watt_status)sample.status;
+		sensor->age_ns =
+			monitor->t_ns > sample.t_after_ns ? monitor->t_ns - sample.t_after_ns : 0;
+	}
+}
+
+/* Outside the lock: a session may take its time. */
+static struct monitor_sensor *look_at_sensors(struct monitor *monitor, size_t *ret_n)
+{
+	size_t n = watt_session_get_channel_count(monitor->session), i;
+	struct monitor_sensor *sensors = xcalloc(n, sizeof(*sensors));
+
+	for (i = 0; i < n; i++)
+		look_at_sensor(monitor, i, &sensors[i]);
+	*ret_n = n;
+	return sensors;
+}
+
+static void update_roster(struct monitor *monitor, const struct watt_snapshot *snap)
+{
+	size_t n_domains = watt_snapshot_get_domain_count(snap);
+	size_t n_rows = watt_snapshot_get_row_count(snap), i;
+	auto_free const struct watt_domain **domains = xcalloc(n_domains, sizeof(*domains));
+	auto_free const struct watt_domain_state **states = xcalloc(n_domains, sizeof(*states));
+	auto_free const struct watt_row **rows = xcalloc(n_rows, sizeof(*rows));
+	uint64_t t_ns = watt_snapshot_get_time_ns(snap);
+	struct census census = {
+		.t_ns = t_ns,
+		.realtime_ns = watt_snapshot_get_realtime_ns(snap),
+		/* Both clocks differ by the time that the machine slept. */
+		.boot_ns = t_ns + clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC),
+		.start_ns = watt_snapshot_get_start_ns(snap),
+		.n_domains = n_domains,
+		.domains = domains,
+		.states = states,
+		.n_rows = n_rows,
+		.rows = rows,
+	};
+
+	for (i = 0; i < n_domains; i++) {
+		domains[i] = watt_snapshot_get_domain(snap, i);
+		states[i] = watt_snapshot_get_domain_state(snap, i);
+	}
+	for (i = 0; i < n_rows; i++)
+		rows[i] = watt_snapshot_get_row(snap, i);
+	roster_update(&monitor->roster, &census);
+	monitor->unbalanced += !roster_is_balanced(&monitor->roster);
+	monitor->realtime_ns = census.realtime_ns;
+}
+
+static void forget_renderings(struct monitor *monitor)
+{
+	int format;
+
+	for (format = 0; format < EXPOSITION_N; format++) {
+		rendering_unref(monitor->renderings[format]);
+		monitor->renderings[format] = NULL;
+	}
+}
+
+int monitor_refresh(struct monitor *monitor)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct monitor_sensor *sensors;
+	struct watt_snapshot *snap;
+	size_t n_sensors;
+	int r;
+
+	r = watt_session_snapshot(monitor->session, &snap);
+	if (r < 0)
+		return r;
+	monitor->t_ns = watt_session_get_time_ns(monitor->session);
+	sensors = look_at_sensors(monitor, &n_sensors);
+	pthread_mutex_lock(&monitor->lock);
+	update_roster(monitor, snap);
+	free(monitor->sensors);
+	monitor->sensors = sensors;
+	monitor->n_sensors = n_sensors;
+	watt_snapshot_unref(monitor->snap);
+	monitor->snap = snap;
+	monitor->refreshes++;
+	monitor->refresh_cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	forget_renderings(monitor);
+	pthread_mutex_unlock(&monitor->lock);
+	return 0;
+}
+
+bool monitor_is_counter(const struct monitor *monitor, size_t domain)
+{
+	int32_t channel = watt_snapshot_get_domain(monitor->snap, domain)->channel;
+
+	return channel < 0 || (size_t)channel >= monitor->n_sensors ||
+	       !(monitor->sensors[channel].channel->flags & WATT_CHANNEL_SIGNED);
+}
+
+struct rendering *monitor_render(struct monitor *monitor, enum exposition_format format)
+{
+	struct rendering *rendering;
+	struct exposition ex;
+
+	pthread_mutex_lock(&monitor->lock);
+	if (!monitor->renderings[format]) {
+		exposition_begin(&ex, format);
+		metrics_write(&ex, monitor);
+		exposition_end(&ex);
+		rendering = xcalloc(1, sizeof(*rendering));
+		rendering->bytes = ex.bytes;
+		rendering->refs = 1;
+		monitor->renderings[format] = rendering;
+	}
+	rendering = rendering_ref(monitor->renderings[format]);
+	pthread_mutex_unlock(&monitor->lock);
+	return rendering;
+}

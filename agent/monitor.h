@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The monitor: the session, and what it had to tell the last time it was asked. It is asked at its
+ * own pace; whoever wants to know gets what is there, and any number of them costs no more.
+ *
+ * Thread-safe: one thread refreshes, any may render.
+ */
+#ifndef WATT_AGENT_MONITOR_H
+#define WATT_AGENT_MONITOR_H
+
+#include <pthread.h>
+
+#include <wattribute/session.h>
+
+#include "exposition.h"
+#include "roster.h"
+#include "settings.h"
+
+/* A sensor as it was at the last refresh. */
+struct monitor_sensor {
+	const struct watt_channel *channel;
+	struct watt_reader_stats stats;
+	enum watt_status status;
+	uint64_t age_ns;
+	int domain; /* index; -1: none */
+	bool has_stats, has_sample, is_duplicate;
+};
+
+/* Text that was rendered once and is sent to many. */
+struct rendering {
+	struct bytes bytes;
+	int refs; /* atomic */
+};
+
+struct rendering *rendering_ref(struct rendering *rendering);
+void rendering_unref(struct rendering *rendering);
+
+struct monitor {
+	pthread_mutex_t lock; /* of all that follows */
+	struct watt_session *session;
+	struct watt_snapshot *snap; /* NULL: before the first refresh */
+	struct roster roster;
+	struct monitor_sensor *sensors;
+	size_t n_sensors;
+	struct rendering *renderings[EXPOSITION_N]; /* of this refresh; NULL: nobody asked yet */
+	uint64_t refreshes;
+	uint64_t refresh_cost_ns;
+	uint64_t unbalanced; /* refreshes after which the roster's sums were wrong: a bug */
+	uint64_t realtime_ns;
+	uint64_t t_ns;
+	bool has_created;
+	bool has_all_domains; /* in levels */
+};
+
+/* Opens the session and starts it. 0 or a negative errno; the log has the sentence. */
+int monitor_open(struct monitor *monitor, const struct settings *settings);
+void monitor_close(struct monitor *monitor);
+/* What can change while it runs. */
+void monitor_set(struct monitor *monitor, const struct settings *settings);
+/* Asks the session. 0 or a negative errno. */
+int monitor_refresh(struct monitor *monitor);
+/* All metrics as they are now; the caller unrefs it. */
+struct rendering *monitor_render(struct monitor *monitor, enum exposition_format format);
+
+/* Whether a domain's energy can be a counter: that of a battery goes both ways. */
+bool monitor_is_counter(const struct monitor *monitor, size_t domain);
+
+/* Writes all metrics; the caller has the lock. */
+void metrics_write(struct exposition *ex, const struct monitor *monitor);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listens, finds the answer to a request, and sends it. */
+#include "server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "xalloc.h"
+
+#define REQUEST_MAX 16384 /* bytes of a request's head, and of what it takes to answer */
+
+/* ---- answers ---- */
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status,
+				 const char *text, const char *header, const char *value)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				"text/plain; charset=utf-8");
+	if (header)
+		MHD_add_response_header(response, header, value);
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static void put_rendering(void *rendering)
+{
+	rendering_unref(rendering);
+}
+
+static enum MHD_Result send_metrics(struct server *server, struct MHD_Connection *connection)
+{
+	const char *accept =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	enum exposition_format format = exposition_choose(accept);
+	struct rendering *rendering = monitor_render(server->monitor, format);
+	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+		rendering->bytes.n, rendering->bytes.data, put_rendering, rendering);
+	enum MHD_Result result;
+
+	if (!response) {
+		rendering_unref(rendering);
+		return MHD_NO;
+	}
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exposition_mime(format));
+	MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
+	result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result send_index(struct server *server, struct MHD_Connection *connection)
+{
+	return send_text(connection, MHD_HTTP_OK,
+			 "Wattribute's agent.\n\n"
+			 "/metrics    metrics for Prometheus, and in OpenMetrics\n"
+			 "/-/healthy  200 while it measures\n",
+			 NULL, NULL);
+}
+
+static enum MHD_Result send_health(struct server *server, struct MHD_Connection *connection)
+{
+	return send_text(connection, MHD_HTTP_OK, "It measures.\n", NULL, NULL);
+}
+
+static const struct route {
+	const char *path;
+	enum MHD_Result (*send)(struct server *server, struct MHD_Connection *connection);
+} routes[] = {
+	{ "/", send_index },
+	{ "/metrics", send_metrics },
+	{ "/-/healthy", send_health },
+	{ "/-/ready", send_health },
+};
+
+static const struct route *find_route(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(routes); i++)
+		if (strcmp(routes[i].path, path) == 0)
+			return &routes[i];
+	return NULL;
+}
+
+/* A body is read and forgotten before the answer: nothing here takes one. */
+static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *body,
+			      size_t *body_size, void **state)
+{
+	const struct route *route = find_route(path);
+	bool is_known = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+			strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+	static char seen;
+
+	(void)version;
+	(void)body;
+	if (!*state) {
+		*state = &seen;
+		return MHD_YES;
+	}
+	if (*body_size) {
+		*body_size = 0;
+		return MHD_YES;
+	}
+	if (!route)
+		return send_text(connection, MHD_HTTP_NOT_FOUND,
+				 "There is nothing here; / says what there is.\n", NULL, NULL);
+	if (!is_known)
+		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				 "This can only be read: GET or HEAD.\n", MHD_HTTP_HEADER_ALLOW,
+				 "GET, HEAD");
+	return route->send(data, connection);
+}
+
+/* ---- listening ---- */
+
+/* What clients do wrong is theirs; who looks for something wants to see it. */
+__attribute__((format(printf, 2, 0))) static void log_client(void *data, const char *format,
+							     va_list args)
+{
+	char text[512];
+
+	(void)data;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\n")] = '\0';
+	message_log(NULL, WATT_LOG_DEBUG, text);
+}
+
+/* A socket that listens; a negative errno. */
+static int listen_on(union address *address)
+{
+	socklen_t size = address->any.sa_family == AF_INET ? sizeof(address->v4) :
+							     sizeof(address->v6);
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int on = 1, off = 0, error;
+
+	/* A kernel without IPv6 still has all addresses of IPv4. */
+	if (fd < 0 && errno == EAFNOSUPPORT && address->any.sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_UNSPECIFIED(&address->v6.sin6_addr)) {
+		struct sockaddr_in v4 = { .sin_family = AF_INET,
+					  .sin_port = address->v6.sin6_port };
+
+		address->v4 = v4;
+		return listen_on(address);
+	}
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (address->any.sa_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, &address->any, size) < 0 || listen(fd, SOMAXCONN) < 0 ||
+	    getsockname(fd, &address->any, &size) < 0) {
+		error = -errno;
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+static struct MHD_Daemon *start(struct server *server, int fd, const struct settings *settings)
+{
+	uint64_t timeout_ns = settings_number(settings, SETTING_CONNECTION_TIMEOUT);
+
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+				answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_client, NULL,
+				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+				(unsigned int)settings_number(settings, SETTING_CONNECTIONS),
+				MHD_OPTION_CONNECTION_TIMEOUT,
+				(unsigned int)((timeout_ns + 999999999) / 1000000000),
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
+				MHD_OPTION_END);
+}
+
+static int open_one(struct server *server, const struct settings *settings)
+{
+	union address *address = &server->addresses[server->n];
+	char text[ADDRESS_TEXT_MAX];
+	int fd = listen_on(address);
+
+	if (fd < 0) {
+		message_error("cannot listen on %s: %s", address_print(address, text),
+			      strerror(-fd));
+		return fd;
+	}
+	server->daemons[server->n] = start(server, fd, settings);
+	if (!server->daemons[server->n]) {
+		message_error("cannot serve on %s: %s", address_print(address, text),
+			      strerror(errno));
+		close(fd);
+		return -EIO;
+	}
+	message_note("serves http://%s/metrics", address_print(address, text));
+	server->n++;
+	return 0;
+}
+
+int server_open(struct server *server, struct monitor *monitor, const struct settings *settings)
+{
+	char error[256];
+	int n = addresses_parse(settings_text(settings, SETTING_LISTEN), server->addresses, error,
+				sizeof(error));
+	int i, r = 0;
+
+	server->monitor = monitor;
+	server->n = 0;
+	if (n < 0) {
+		message_error("listen: %s", error);
+		return n;
+	}
+	for (i = 0; i < n && r == 0; i++)
+		r = open_one(server, settings);
+	return r;
+}
+
+void server_close(struct server *server)
+{
+	while (server->n > 0)
+		MHD_stop_daemon(server->daemons[--server->n]);
+}

@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`wattribute agent`: what it serves, to whom, and how it begins and ends."""
+import contextlib
+import http.client
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import PROGRAM, TOP, Skip, equal, main, one_line, run, true  # noqa: E402
+from metrics import Metrics  # noqa: E402
+
+PATIENCE_S = 60  # for what must happen, on a machine that others use, too
+LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
+SIMULATED = ('--sources=synth', '--usage=synth')
+OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
+
+
+class Agent:
+    """One that runs; its port is what it got."""
+
+    def __init__(self, *args, env=None):
+        self.log = tempfile.TemporaryFile('w+')
+        # Nothing of this machine's: neither settings nor variables.
+        clean = {key: value for key, value in os.environ.items()
+                 if not key.startswith('WATTRIBUTE_')}
+        self.child = subprocess.Popen(
+            [PROGRAM, 'agent', '--listen=127.0.0.1:0', '--interval=100ms', *args],
+            stdin=subprocess.DEVNULL, stderr=self.log, env={**clean, **(env or {})})
+        self.port = None
+
+    def __enter__(self):
+        self.wait_for(lambda: re.search(r'serves http://127\.0\.0\.1:(\d+)/', self.said()),
+                      'it does not serve')
+        self.port = int(re.search(r'serves http://127\.0\.0\.1:(\d+)/', self.said()).group(1))
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+        self.log.close()
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            found = condition()
+            if found:
+                return found
+            true(self.child.poll() is None, f'it ended: {self.said()}')
+            true(time.monotonic() < end, f'{what}; it said: {self.said()}')
+            time.sleep(0.02)
+
+    def ask(self, path, method='GET', headers=None):
+        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=PATIENCE_S)
+        with contextlib.closing(connection):
+            connection.request(method, path, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    def metrics(self, is_open=False):
+        status, headers, text = self.ask('/metrics', headers={'Accept': OPEN} if is_open else None)
+        equal(status, 200, 'status of /metrics')
+        equal(headers['Content-Type'].split(';')[0],
+              'application/openmetrics-text' if is_open else 'text/plain', 'media type')
+        return Metrics(text, is_open)
+
+    def wait_for_energy(self):
+        """Metrics of a time when processes have used energy."""
+        def used():
+            found = self.metrics()
+            return found if found.sum('wattribute_process_joules_total', kind='process') else None
+        return self.wait_for(used, 'no process used energy')
+
+    def end(self, number=signal.SIGTERM):
+        self.child.send_signal(number)
+        return self.child.wait(PATIENCE_S)
+
+
+def check_sums(metrics):
+    """Every level is the domain, digit by digit."""
+    equal(metrics.value('wattribute_conservation_errors_total'), 0, 'conservation')
+    for domain in {sample[1]['domain'] for sample in metrics.get('wattribute_process_joules_total')}:
+        whole = metrics.value('wattribute_node_joules_total', domain=domain)
+        for level in LEVELS:
+            equal(metrics.sum(f'wattribute_{level}_joules_total', domain=domain) +
+                  metrics.sum(f'wattribute_{level}_ended_joules', domain=domain), whole,
+                  f'{level} {domain}')
+        equal(metrics.value('wattribute_node_idle_joules_total', domain=domain) +
+              metrics.value('wattribute_node_dynamic_joules_total', domain=domain), whole,
+              f'idle and dynamic of {domain}')
+
+
+def test_help_and_settings():
+    result = run('agent', '--help')
+    equal(result.status, 0, 'status of --help')
+    printed = run('agent', '--print-config')
+    equal(printed.status, 0, f'status of --print-config ({printed.err})')
+    names = re.findall(r'^(\w+): ', printed.out, re.M)
+    true(len(names) > 15, printed.out)
+    for name in names:
+        true(f"--{name.replace('_', '-')} " in result.out, f'{name} is not in --help')
+    one_line(run('agent', '--bogus'), 2, '--bogus', 'wattribute agent')
+    one_line(run('agent', '--top'), 2, '--top', 'needs a value')
+    one_line(run('agent', 'what'), 2, "'what'")
+    one_line(run('agent', '--top=0'), 2, 'flag: top', "'0'", '1 to 10000')
+    one_line(run('agent', '--listen=localhost'), 1, "'localhost'", 'ADDRESS:PORT')
+    one_line(run('agent', '--check-config', env={'WATTRIBUTE_TOPP': '1'}), 2, 'WATTRIBUTE_TOPP')
+
+
+def test_precedence():
+    """Flags over the environment over the file, and each says where it comes from."""
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+        file.write('top: 11\nmin_age: 1s\nkeep_ended: 2s\n')
+        file.flush()
+        env = {'WATTRIBUTE_TOP': '12', 'WATTRIBUTE_MIN_AGE': '3s'}
+        result = run('agent', f'--settings={file.name}', '--top=13', '--print-config', env=env)
+        equal(result.status, 0, result.err)
+        for text in ('# from: flag\ntop: 13\n', 'from: environment WATTRIBUTE_MIN_AGE\nmin_age: 3s\n',
+                     f'from: {file.name}:3\nkeep_ended: 2s\n'):
+            true(text in result.out, f'no {text!r} in {result.out}')
+        file.write('bottom: 1\n')
+        file.flush()
+        one_line(run('agent', f'--settings={file.name}', '--check-config'), 2,
+                 f'{file.name}:4', "'bottom'")
+    one_line(run('agent', '--settings=/nowhere/agent.yaml'), 2, '/nowhere/agent.yaml')
+
+
+def test_manual():
+    """The page has every setting with its default, and the guide every metric."""
+    with open(os.path.join(TOP, 'docs/man/wattribute-agent.1'), encoding='utf-8') as file:
+        page = file.read()
+    for name, value in re.findall(r'^(\w+): (.*)$', run('agent', '--print-config').out, re.M):
+        flag = name.replace('_', '-')
+        found = re.search(rf'^\.It Fl -{re.escape(flag)} .*\n((?:[^.].*\n|\.(?!It|El).*\n)*)', page,
+                          re.M)
+        true(found, f'{name} is not in the page')
+        value = value.strip('"')
+        if value:
+            true(f'Default: {value}.' in found.group(1).replace('\\&', ''),
+                 f'the page has another default of {name}: {found.group(1)!r}')
+    with open(os.path.join(TOP, 'docs/agent.md'), encoding='utf-8') as file:
+        told = set(re.findall(r'`(wattribute_\w+)`', file.read()))
+    with Agent(*SIMULATED) as agent:
+        metrics = agent.wait_for_energy()
+    served = {re.sub('wattribute_(process|container|pod|unit|user|vm)_', 'wattribute_LEVEL_', name)
+              for name in metrics.families}
+    equal(sorted(served - told), [], 'metrics that docs/agent.md does not tell of')
+
+
+def test_metrics():
+    with Agent(*SIMULATED) as agent:
+        first = agent.wait_for_energy()
+        check_sums(first)
+        second = agent.wait_for(
+            lambda: (lambda new: new.value('wattribute_agent_refreshes_total') >
+                     first.value('wattribute_agent_refreshes_total') + 5 and new)(agent.metrics()),
+            'it does not go on')
+        check_sums(second)
+        before = {Metrics.key(sample): sample[2] for sample in first.samples}
+        counters = {name for name, family in second.families.items()
+                    if family['TYPE'] == 'counter'}
+        for sample in second.samples:
+            if sample[0] in counters:
+                true(sample[2] >= before.get(Metrics.key(sample), 0), f'{sample} went back')
+        true(second.value('wattribute_machine_joules_total') >
+             first.value('wattribute_machine_joules_total'), 'the machine takes nothing')
+        equal({sample[1]['origin'] for sample in second.get('wattribute_domain_info')},
+              {'simulated'}, 'origin')
+        for sample in second.get('wattribute_process_joules_total'):
+            true('method' not in sample[1], 'a changed method would be another series')
+
+
+def test_openmetrics():
+    with Agent(*SIMULATED) as agent:
+        agent.wait_for_energy()
+        metrics = agent.metrics(is_open=True)
+        check_sums(metrics)
+        for name, family in metrics.families.items():
+            for unit in ('joules', 'watts', 'seconds', 'ratio'):
+                if name.endswith('_' + unit):
+                    equal(family.get('UNIT'), unit, name)
+        created = metrics.get('wattribute_process_joules_created')
+        equal(len(created), len(metrics.get('wattribute_process_joules_total')), 'created series')
+        now = time.time()
+        for sample in created:
+            true(now - 3600 < sample[2] <= now, f'{sample} was not created lately')
+    with Agent(*SIMULATED, '--created=false') as agent:
+        agent.wait_for_energy()
+        true('_created' not in agent.ask('/metrics', headers={'Accept': OPEN})[2], 'created')
+
+
+def test_promtool():
+    """Prometheus' own tool has nothing to say against it."""
+    if not shutil.which('promtool'):
+        raise Skip('missing: promtool')
+    with Agent(*SIMULATED) as agent:
+        agent.wait_for_energy()
+        done = subprocess.run(['promtool', 'check', 'metrics'], input=agent.ask('/metrics')[2],
+                              capture_output=True, text=True, check=False)
+    equal((done.returncode, done.stdout + done.stderr), (0, ''), 'promtool check metrics')
+
+
+def test_levels():
+    with Agent(*SIMULATED, '--levels=process,user', '--top=3') as agent:
+        metrics = agent.wait_for_energy()
+        families = set(metrics.families)
+        true('wattribute_user_joules_total' in families, 'no users')
+        true('wattribute_pod_joules_total' not in families, 'a level that is off')
+        named = {tuple(sorted(sample[1].items())) for sample in
+                 metrics.get('wattribute_process_cpu_seconds_total') if sample[1]['kind'] != 'other'}
+        true(len(named) <= 6, f'{len(named)} processes are told of by name')
+
+
+def test_real_machine():
+    """Without any option but where: this machine, and the agent on it."""
+    if run('doctor').status != 0:
+        raise Skip('nothing can be measured here')
+    with Agent() as agent:
+        metrics = agent.wait_for_energy()
+        check_sums(metrics)
+        true(agent.wait_for(
+            lambda: agent.metrics().get('wattribute_process_joules_total', pid=str(agent.child.pid)),
+            'it does not tell of itself'), 'itself')
+        true(metrics.value('wattribute_agent_resident_memory_bytes') > 0, 'memory')
+
+
+def test_short_lived_processes():
+    """Many processes that live for a moment are no series of their own, and are accounted."""
+    if run('doctor').status != 0:
+        raise Skip('nothing can be measured here')
+    with Agent('--top=20') as agent:
+        agent.wait_for_energy()
+        for _ in range(300):
+            subprocess.run(['true'], check=True)
+        metrics = agent.wait_for(
+            lambda: (lambda new: new.get('wattribute_process_joules_total', kind='exited') and
+                     new)(agent.metrics()), 'nobody has ended')
+        check_sums(metrics)
+        named = metrics.get('wattribute_process_cpu_seconds_total')
+        true(len(named) <= 41, f'{len(named)} series of 20 at most')
+
+
+def test_requests():
+    with Agent(*SIMULATED) as agent:
+        equal(agent.ask('/')[0], 200, '/')
+        equal(agent.ask('/-/healthy')[0], 200, '/-/healthy')
+        equal(agent.ask('/nothing')[0], 404, '/nothing')
+        equal(agent.ask('/../etc/passwd')[0], 404, 'a path out of it')
+        status, headers, _ = agent.ask('/metrics', method='POST')
+        equal((status, headers['Allow']), (405, 'GET, HEAD'), 'POST')
+        status, headers, text = agent.ask('/metrics', method='HEAD')
+        equal((status, text), (200, ''), 'HEAD')
+        equal(agent.ask('/metrics?name=x')[0], 200, 'a query')
+
+
+def test_rubbish():
+    """What is no HTTP, or too much of it, ends that connection and nothing else."""
+    with Agent(*SIMULATED) as agent:
+        for data in (b'\0' * 1000, b'GET\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n', b'\xff\xfe\r\n\r\n',
+                     b'GET /' + b'a' * 100000 + b' HTTP/1.1\r\n\r\n',
+                     b'GET / HTTP/1.1\r\n' + b'X: ' + b'y' * 100000 + b'\r\n\r\n',
+                     b'POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n',
+                     b'POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab'):
+            with socket.create_connection(('127.0.0.1', agent.port), PATIENCE_S) as connection:
+                with contextlib.suppress(OSError):
+                    connection.sendall(data)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65536):
+                        pass
+        check_sums(agent.wait_for_energy())
+
+
+def test_slow_clients():
+    """Who hangs costs a connection, for a time; everybody else is served."""
+    with Agent(*SIMULATED, '--connection-timeout=1s') as agent, contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(socket.create_connection(('127.0.0.1', agent.port), PATIENCE_S))
+                for _ in range(50)]
+        for connection in slow:
+            connection.sendall(b'GET /metrics HTT')
+        check_sums(agent.wait_for_energy())
+        for connection in slow:
+            with contextlib.suppress(ConnectionResetError):
+                while connection.recv(4096):
+                    pass
+
+
+def test_many_connections():
+    with Agent(*SIMULATED) as agent:
+        agent.wait_for_energy()
+        failures = []
+
+        def scrape():
+            try:
+                check_sums(agent.metrics())
+            except Exception as error:  # whatever it is, it is told below
+                failures.append(repr(error))
+
+        threads = [threading.Thread(target=scrape) for _ in range(100)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(failures, [], 'of 100 scrapes at once')
+
+
+def test_end():
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with Agent(*SIMULATED) as agent:
+            with socket.create_connection(('127.0.0.1', agent.port), PATIENCE_S):
+                equal(agent.end(number), 0, f'status after {number.name}')
+
+
+def test_reload():
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+        file.write('created: true\n')
+        file.flush()
+        with Agent(*SIMULATED, f'--settings={file.name}') as agent:
+            agent.wait_for_energy()
+            true('_created' in agent.ask('/metrics', headers={'Accept': OPEN})[2], 'no _created')
+            file.write('top: none\n')
+            file.flush()
+            agent.child.send_signal(signal.SIGHUP)
+            agent.wait_for(lambda: f'{file.name}:2: top' in agent.said(), 'it takes a wrong file')
+            file.seek(0)
+            file.truncate()
+            file.write('created: false\n')
+            file.flush()
+            agent.child.send_signal(signal.SIGHUP)
+            agent.wait_for(lambda: '_created' not in
+                           agent.ask('/metrics', headers={'Accept': OPEN})[2], 'nothing changed')
+
+
+def test_address_in_use():
+    with Agent(*SIMULATED) as agent:
+        result = run('agent', f'--listen=127.0.0.1:{agent.port}', *SIMULATED)
+        one_line(result, 1, f'127.0.0.1:{agent.port}', 'in use')
+
+
+if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
+    print('missing: libmicrohttpd, the agent was not built')
+    sys.exit(77)
+main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
+      test_promtool, test_levels, test_real_machine, test_short_lived_processes, test_requests,
+      test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
+      test_address_in_use])
