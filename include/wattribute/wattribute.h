@@ -26,6 +26,7 @@
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
+#include <wattribute/units.h>
 #include <wattribute/usage.h>
 #include <wattribute/view.h>
 #include <wattribute/window.h>

@@ -70,11 +70,12 @@ static const char *xml_entity(uint32_t c)
 	}
 }
 
-void watt_escape_xml(FILE *out, const char *text)
+void watt_escape_xml(FILE *out, const char *text, size_t n)
 {
+	const char *end = text + n;
 	size_t len;
 
-	for (; *text; text += len) {
+	for (; text < end; text += len) {
 		const char *entity = xml_entity(next(text, &len));
 
 		if (entity)

@@ -11,8 +11,8 @@
 
 /* A field by RFC 4180: in quotes where it must be. Control characters become U+FFFD. */
 void watt_escape_csv(FILE *out, const char *text);
-/* Text or the value of an attribute of XML 1.0. */
-void watt_escape_xml(FILE *out, const char *text);
+/* Text or the value of an attribute of XML 1.0: n bytes that are whole characters. */
+void watt_escape_xml(FILE *out, const char *text, size_t n);
 /* The same text as valid UTF-8 without control characters; free it. NULL: out of memory. */
 char *watt_escape_utf8(const char *text);
 

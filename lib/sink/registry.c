@@ -13,6 +13,8 @@ const struct watt_sink_ops *const watt_sink_registry[] = {
 	&watt_sink_snapshot,
 	&watt_sink_report,
 	&watt_sink_html,
+	&watt_sink_svg,
+	&watt_sink_png,
 	NULL,
 };
 /* clang-format on */

@@ -14,7 +14,9 @@ extern const struct watt_sink_ops watt_sink_html;
 extern const struct watt_sink_ops watt_sink_json;
 extern const struct watt_sink_ops watt_sink_jsonl;
 extern const struct watt_sink_ops watt_sink_perfetto;
+extern const struct watt_sink_ops watt_sink_png;
 extern const struct watt_sink_ops watt_sink_report;
 extern const struct watt_sink_ops watt_sink_snapshot;
+extern const struct watt_sink_ops watt_sink_svg;
 
 #endif

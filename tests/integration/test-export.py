@@ -484,7 +484,7 @@ def test_colours_are_those_of_the_page():
     """A person who has both before them finds a process in the same colour."""
     with open(os.path.join(TOP, 'web', 'report', 'report.css'), encoding='utf-8') as file:
         css = file.read()
-    with open(os.path.join(TOP, 'cli', 'palette.h'), encoding='utf-8') as file:
+    with open(os.path.join(TOP, 'lib', 'sink', 'palette.h'), encoding='utf-8') as file:
         header = file.read()
     themes = re.findall(r'--c0:.*?--rest: #\w{6}', css, re.S)
     palettes = re.findall(r'\.others =.*?\};', header, re.S)

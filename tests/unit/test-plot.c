@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cli/plot.c, plot_draw.c and svg.c, on made-up machines of any size. With WATT_PLOTS=FOLDER the
+ * lib/sink/plot.c, plot_draw.c and svg.c, on made-up machines of any size. With WATT_PLOTS=FOLDER the
  * pictures are kept there for people to look at.
  */
 #include "unit.h"
 
 #include <math.h>
 
-#include "plot.h"
+#include "sink/plot.h"
+#include "sink/svg.h"
 #include "view/series.h"
-#include "svg.h"
 
 #define S 1000000000ULL
 
@@ -235,7 +235,7 @@ static struct text_box box_of(const char *element)
 {
 	const char *content = strchr(element, '>') + 1, *end = strstr(content, "</text>");
 	double x = number_after(element, " x=\""), y = number_after(element, " y=\"");
-	struct svg_font font = { .size = number_after(element, "font-size=\"") };
+	struct watt_svg_font font = { .size = number_after(element, "font-size=\"") };
 	struct text_box box = { 0 };
 	double width;
 	char head[512];
@@ -245,7 +245,7 @@ static struct text_box box_of(const char *element)
 	memcpy(box.text, content, (size_t)(end - content));
 	unescape(box.text);
 	font.is_bold = strstr(head, "bold") != NULL;
-	width = svg_text_width(font, box.text);
+	width = watt_svg_text_width(font, box.text);
 	box.x0 = strstr(head, "middle") ? x - width / 2 : strstr(head, "\"end") ? x - width : x;
 	box.x1 = box.x0 + width;
 	box.y0 = y - 0.75 * font.size;
@@ -297,14 +297,15 @@ static void assert_well_formed(const char *svg)
 	assert_int_equal(depth, 0);
 }
 
-static void check_picture(const char *svg, const struct plot *plot, const struct plot_opts *opts)
+static void check_picture(const char *svg, const struct watt_plot *plot,
+			  const struct watt_plot_opts *opts)
 {
 	static struct text_box boxes[4096];
 	double width, height;
 	const char *p = svg;
 	size_t n = 0;
 
-	plot_size(plot, opts, &width, &height);
+	watt_plot_size(plot, opts, &width, &height);
 	assert_well_formed(svg);
 	while ((p = strstr(p, "<text"))) {
 		assert_true(n < 4096);
@@ -328,27 +329,62 @@ static void keep(const char *name, const char *svg, size_t len)
 	fclose(file);
 }
 
-static void draw_one(struct machine *m, const char *name, struct plot_opts opts)
+/* What a sink is told of the machine. */
+struct told {
+	struct watt_recording_info info;
+	struct watt_sink_about about;
+	const struct watt_mark *marks[64];
+	struct watt_sink_series series;
+};
+
+static void tell(struct machine *m, struct told *ret)
 {
-	struct plot plot;
+	size_t i;
+
+	*ret = (struct told){ .info = { .command = "make -j8",
+					.host = "host",
+					.is_complete = 1,
+					.start_realtime_ns = 1795266005 * S,
+					.start_ns = m->series.info.start_ns } };
+	for (i = 0; i < m->n_marks; i++)
+		ret->marks[i] = &m->marks[i];
+	ret->about = (struct watt_sink_about){ .file = "/tmp/run.watt",
+					       .info = &ret->info,
+					       .marks = ret->marks,
+					       .n_marks = m->n_marks };
+	ret->series = (struct watt_sink_series){ .about = &ret->about, .series = &m->series };
+}
+
+static void draw_one(struct machine *m, const char *name, struct watt_plot_opts opts)
+{
+	struct watt_recording_loss loss;
+	const struct watt_recording_loss *losses[1] = { &loss };
+	struct watt_plot plot;
+	struct told told;
 	char *svg = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&svg, &len);
 
-	opts.begin_ns = m->series.info.start_ns;
-	assert_int_equal(plot_make(&plot, &m->series, m->marks, m->n_marks, &opts), 0);
-	free(plot.subtitle);
-	plot.subtitle = strdup(
-		"run.watt \u00b7 make -j8 \u00b7 host \u00b7 2026-11-21 13:00:05 UTC \u00b7 5m "
-		"20s in windows of 500 ms \u00b7 simulated");
-	if (strstr(name, "loss"))
-		plot_add_loss(&plot, 20, 30, "disk full");
-	plot_draw(&plot, &opts, out);
+	tell(m, &told);
+	loss = (struct watt_recording_loss){ .t0_ns = m->series.info.start_ns + 20 * S,
+					     .t1_ns = m->series.info.start_ns + 30 * S,
+					     .why = "disk full" };
+	if (strstr(name, "loss")) {
+		told.about.losses = losses;
+		told.about.n_losses = 1;
+	}
+	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
+	assert_int_equal(plot.n_losses, told.about.n_losses);
+	assert_ptr_equal(
+		strstr(plot.subtitle,
+		       "run.watt \u00b7 make -j8 \u00b7 host \u00b7 2026-11-21 13:00:05 UTC"),
+		plot.subtitle);
+	assert_int_equal(watt_plot_draw(&plot, &opts, out), 0);
 	fclose(out);
 	keep(name, svg, len);
 	check_picture(svg, &plot, &opts);
 	free(svg);
-	plot_done(&plot);
+	watt_plot_done(&plot);
 }
 
 static const struct shape shapes[] = {
@@ -373,13 +409,13 @@ static void test_pictures(void **state)
 		make(&m, &shapes[i]);
 		for (what = 0; what < 3; what++)
 			for (is_stacked = 0; is_stacked < 2; is_stacked++) {
-				struct plot_opts opts = { .what = (enum plot_what)what,
-							  .top = 10,
-							  .is_stacked = is_stacked,
-							  .is_dark = i % 2 };
+				struct watt_plot_opts opts = { .what = (enum watt_plot_what)what,
+							       .top = 10,
+							       .is_stacked = is_stacked,
+							       .is_dark = i % 2 };
 				char name[64];
 
-				if (shapes[i].is_battery && what == PLOT_PACKAGE)
+				if (shapes[i].is_battery && what == WATT_PLOT_PACKAGE)
 					continue;
 				snprintf(name, sizeof(name), "%s-%s%s", shapes[i].name, whats[what],
 					 is_stacked ? "-stacked" : "");
@@ -399,14 +435,14 @@ static void test_sizes(void **state)
 
 	make(&m, &shapes[3]);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct plot_opts opts = {
+		struct watt_plot_opts opts = {
 			.top = 20, .is_stacked = 0, .width = sizes[i][0], .height = sizes[i][1]
 		};
 		char name[64];
 
 		snprintf(name, sizeof(name), "size-%.0fx%.0f", sizes[i][0], sizes[i][1]);
 		draw_one(&m, name, opts);
-		opts.what = PLOT_PROCESSES;
+		opts.what = WATT_PLOT_PROCESSES;
 		opts.is_stacked = 1;
 		snprintf(name, sizeof(name), "size-%.0fx%.0f-processes", sizes[i][0], sizes[i][1]);
 		draw_one(&m, name, opts);
@@ -417,14 +453,15 @@ static void test_sizes(void **state)
 /* The lines of a panel add up to its total, whatever is left out by name. */
 static void test_lines_add_up(void **state)
 {
-	struct plot_opts opts = { .what = PLOT_PROCESSES, .top = 5, .is_stacked = 1 };
+	struct watt_plot_opts opts = { .what = WATT_PLOT_PROCESSES, .top = 5, .is_stacked = 1 };
 	struct machine m;
-	struct plot plot;
+	struct told told;
+	struct watt_plot plot;
 	size_t i, w, gaps = 0;
 
 	make(&m, &shapes[1]);
-	opts.begin_ns = m.series.info.start_ns;
-	assert_int_equal(plot_make(&plot, &m.series, m.marks, m.n_marks, &opts), 0);
+	tell(&m, &told);
+	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
 	assert_int_equal(plot.n_panels, 1);
 	/* 5 processes, others, idle, total; nothing is unattributed */
 	assert_int_equal(plot.panels[0].n_lines, 8);
@@ -432,31 +469,33 @@ static void test_lines_add_up(void **state)
 		double sum_w = 0, total_w = 0;
 
 		for (i = 0; i < plot.panels[0].n_lines; i++) {
-			const struct plot_line *line = &plot.panels[0].lines[i];
+			const struct watt_plot_line *line = &plot.panels[0].lines[i];
 
-			*(line->role == PLOT_TOTAL ? &total_w : &sum_w) += line->power_w[w];
+			*(line->role == WATT_PLOT_TOTAL ? &total_w : &sum_w) += line->power_w[w];
 		}
 		assert_true(fabs(sum_w - total_w) < 1e-6 * total_w);
 	}
-	plot_done(&plot);
-	opts.what = PLOT_PACKAGE;
-	assert_int_equal(plot_make(&plot, &m.series, m.marks, m.n_marks, &opts), 0);
+	watt_plot_done(&plot);
+	opts.what = WATT_PLOT_PACKAGE;
+	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
 	assert_int_equal(plot.n_panels, 2);
 	for (w = 0; w < plot.n_windows; w++)
 		gaps += isnan(plot.panels[0].lines[0].power_w[w]);
 	assert_int_equal(gaps, 29);
-	plot_done(&plot);
+	watt_plot_done(&plot);
 	done(&m);
 }
 
 static void test_nothing_to_draw(void **state)
 {
-	struct plot_opts opts = { .what = PLOT_PACKAGE, .top = 5, .is_stacked = -1 };
+	struct watt_plot_opts opts = { .what = WATT_PLOT_PACKAGE, .top = 5, .is_stacked = -1 };
 	struct machine m;
-	struct plot plot;
+	struct told told;
+	struct watt_plot plot;
 
 	make(&m, &shapes[6]);
-	assert_int_equal(plot_make(&plot, &m.series, NULL, 0, &opts), -ENODATA);
+	tell(&m, &told);
+	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), -ENODATA);
 	done(&m);
 }
 
@@ -464,14 +503,14 @@ static void test_nothing_to_draw(void **state)
 
 static char *fitted(const char *text, double width)
 {
-	struct svg svg;
-	struct svg_font font = { .size = 10, .colour = "#000000" };
+	struct watt_svg svg;
+	struct watt_svg_font font = { .size = 10, .colour = "#000000" };
 	char *out = NULL, *from, *copy = NULL;
 	size_t len = 0;
 	FILE *file = open_memstream(&out, &len);
 
-	svg = (struct svg){ .out = file };
-	svg_text_fit(&svg, 0, 0, font, text, width);
+	svg = (struct watt_svg){ .out = file };
+	watt_svg_text_fit(&svg, 0, 0, font, text, width);
 	fclose(file);
 	from = strchr(out, '>');
 	if (from)

@@ -84,7 +84,7 @@ static void test_registry(void **state)
 		for (; option && option->name; option++)
 			assert_true(option->values && option->summary);
 	}
-	assert_true(i >= 8);
+	assert_true(i >= 10);
 	assert_null(watt_sink_find_info("no such"));
 }
 

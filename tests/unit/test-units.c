@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/units.c */
+/* lib/view/units.c */
 #include "unit.h"
 
 #include <math.h>
 
-#include "text.h"
-#include "units.h"
+#include <wattribute/units.h>
 
 static void test_digits(void **state)
 {
-	assert_int_equal(units_digits(0), 3);
-	assert_int_equal(units_digits(400000), 2);
-	assert_int_equal(units_digits(100000), 2);
-	assert_int_equal(units_digits(20000), 3);
-	assert_int_equal(units_digits(1000), 4);
+	assert_int_equal(watt_units_digits(0), 3);
+	assert_int_equal(watt_units_digits(400000), 2);
+	assert_int_equal(watt_units_digits(100000), 2);
+	assert_int_equal(watt_units_digits(20000), 3);
+	assert_int_equal(watt_units_digits(1000), 4);
 }
 
 static void test_number(void **state)
@@ -28,68 +27,66 @@ static void test_number(void **state)
 		{ 1234.5, 3, 3, "1234" }, { -1.25, 3, 3, "-1.25" },  { 1, 2, 3, "1.0" },
 		{ NAN, 3, 3, "-" },       { INFINITY, 3, 3, "-" },   { -0.2, 1, 0, "0" },
 	};
-	char buf[UNITS_SIZE];
+	char buf[WATT_UNITS_SIZE];
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(units_number(buf, cases[i].value, cases[i].digits,
-						 cases[i].max),
+		assert_string_equal(watt_units_number(buf, cases[i].value, cases[i].digits,
+						      cases[i].max),
 				    cases[i].text);
 }
 
 static void test_column(void **state)
 {
-	char buf[UNITS_SIZE];
+	char buf[WATT_UNITS_SIZE];
 
-	assert_string_equal(units_column(buf, 12.345, 3, 4, 3), "  12.3  ");
-	assert_string_equal(units_column(buf, 0.0421, 2, 4, 3), "   0.042");
-	assert_string_equal(units_column(buf, 123.4, 2, 4, 3), " 123    ");
-	assert_string_equal(units_column(buf, NAN, 2, 4, 3), "   -    ");
-	assert_string_equal(units_column(buf, 123456, 2, 4, 0), "123456");
+	assert_string_equal(watt_units_column(buf, 12.345, 3, 4, 3), "  12.3  ");
+	assert_string_equal(watt_units_column(buf, 0.0421, 2, 4, 3), "   0.042");
+	assert_string_equal(watt_units_column(buf, 123.4, 2, 4, 3), " 123    ");
+	assert_string_equal(watt_units_column(buf, NAN, 2, 4, 3), "   -    ");
+	assert_string_equal(watt_units_column(buf, 123456, 2, 4, 0), "123456");
 }
 
 static void test_prefixes(void **state)
 {
-	char buf[UNITS_SIZE];
+	char buf[WATT_UNITS_SIZE];
 
-	assert_string_equal(units_power(buf, 12.345, 3), "12.3 W");
-	assert_string_equal(units_power(buf, 0.0042, 2), "4.2 mW");
-	assert_string_equal(units_power(buf, 0, 2), "0 W");
-	assert_string_equal(units_power(buf, -8.2, 2), "-8.2 W");
+	assert_string_equal(watt_units_power(buf, 12.345, 3), "12.3 W");
+	assert_string_equal(watt_units_power(buf, 0.0042, 2), "4.2 mW");
+	assert_string_equal(watt_units_power(buf, 0, 2), "0 W");
+	assert_string_equal(watt_units_power(buf, -8.2, 2), "-8.2 W");
 	/* What rounds up to a thousand is one of the next. */
-	assert_string_equal(units_power(buf, 0.9996, 3), "1.00 W");
-	assert_string_equal(units_power(buf, 0.9994, 3), "999 mW");
-	assert_string_equal(units_energy(buf, 123456, 3), "123 kJ");
-	assert_string_equal(units_energy(buf, 3e-10, 3), "0.300 nJ");
-	assert_string_equal(units_energy(buf, NAN, 3), "-");
-	assert_string_equal(units_time(buf, 0.001, 3), "1 ms");
-	assert_string_equal(units_time(buf, 0.0000612, 2), "61 us");
-	assert_string_equal(units_time(buf, 3600, 3), "3600 s");
-	assert_string_equal(units_time(buf, 1.25, 3), "1.25 s");
+	assert_string_equal(watt_units_power(buf, 0.9996, 3), "1.00 W");
+	assert_string_equal(watt_units_power(buf, 0.9994, 3), "999 mW");
+	assert_string_equal(watt_units_energy(buf, 123456, 3), "123 kJ");
+	assert_string_equal(watt_units_energy(buf, 3e-10, 3), "0.300 nJ");
+	assert_string_equal(watt_units_energy(buf, NAN, 3), "-");
+	assert_string_equal(watt_units_time(buf, 0.001, 3), "1 ms");
+	assert_string_equal(watt_units_time(buf, 0.0000612, 2), "61 us");
+	assert_string_equal(watt_units_time(buf, 3600, 3), "3600 s");
+	assert_string_equal(watt_units_time(buf, 1.25, 3), "1.25 s");
 }
 
 static void test_uncertainty(void **state)
 {
-	char buf[UNITS_SIZE];
+	char buf[WATT_UNITS_SIZE];
 
-	text_set_utf8(false);
-	assert_string_equal(units_uncertainty(buf, 400000), "+-40 %");
-	assert_string_equal(units_uncertainty(buf, 20000), "+-2 %");
-	assert_string_equal(units_uncertainty(buf, 1500), "+-0.15 %");
-	assert_string_equal(units_uncertainty(buf, 0), "unknown");
-	text_set_utf8(true);
-	assert_string_equal(units_uncertainty(buf, 400000), "\xc2\xb1"
-							    "40 %");
+	assert_string_equal(watt_units_uncertainty(buf, 400000, 0), "+-40 %");
+	assert_string_equal(watt_units_uncertainty(buf, 20000, 0), "+-2 %");
+	assert_string_equal(watt_units_uncertainty(buf, 1500, 0), "+-0.15 %");
+	assert_string_equal(watt_units_uncertainty(buf, 0, 0), "unknown");
+	assert_string_equal(watt_units_uncertainty(buf, 400000, 1), "\xc2\xb1"
+								    "40 %");
 }
 
 static void test_elapsed(void **state)
 {
-	char buf[UNITS_SIZE];
+	char buf[WATT_UNITS_SIZE];
 
-	assert_string_equal(units_elapsed(buf, 12.9), "12 s");
-	assert_string_equal(units_elapsed(buf, 200), "3m 20s");
-	assert_string_equal(units_elapsed(buf, 3725), "1h 02m");
-	assert_string_equal(units_elapsed(buf, -1), "0.0 s");
+	assert_string_equal(watt_units_elapsed(buf, 12.9), "12 s");
+	assert_string_equal(watt_units_elapsed(buf, 200), "3m 20s");
+	assert_string_equal(watt_units_elapsed(buf, 3725), "1h 02m");
+	assert_string_equal(watt_units_elapsed(buf, -1), "0.0 s");
 }
 
 int main(void)

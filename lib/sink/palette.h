@@ -3,12 +3,12 @@
  * Colours of pictures. The series can be told apart with any of the common colour blindnesses, on
  * their background, and are also named in the same order in the legend.
  */
-#ifndef WATT_CLI_PALETTE_H
-#define WATT_CLI_PALETTE_H
+#ifndef WATT_SINK_PALETTE_H
+#define WATT_SINK_PALETTE_H
 
-#define PALETTE_SERIES 10
+#define WATT_PALETTE_SERIES 10
 
-struct palette {
+struct watt_palette {
 	const char *paper;
 	const char *ink;   /* text, totals */
 	const char *faint; /* text that matters less */
@@ -19,11 +19,11 @@ struct palette {
 	const char *others; /* the sum of all the rest */
 	const char *idle;
 	const char *unattributed;
-	const char *series[PALETTE_SERIES];
+	const char *series[WATT_PALETTE_SERIES];
 };
 
 /* The first eight, and the greys, are those of the page of reports (web/report/report.css). */
-static const struct palette palette_light = {
+static const struct watt_palette watt_palette_light = {
 	.paper = "#ffffff",
 	.ink = "#1c2024",
 	.faint = "#5d6670",
@@ -38,7 +38,7 @@ static const struct palette palette_light = {
 		    "#785ef0", "#882255", "#44aa99" },
 };
 
-static const struct palette palette_dark = {
+static const struct watt_palette watt_palette_dark = {
 	.paper = "#14171a",
 	.ink = "#e7e9ec",
 	.faint = "#98a2ad",

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people. It must not depend on the locale: scripts read these too. */
-#include "units.h"
+/* Numbers for people: significant digits, prefixes, columns. */
+#include <wattribute/units.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "text.h"
-#include "xalloc.h"
+#include "base/util.h"
 
-int units_digits(uint32_t uncertainty_ppm)
+int watt_units_digits(uint32_t uncertainty_ppm)
 {
 	if (uncertainty_ppm == 0)
 		return 3;
@@ -31,27 +30,27 @@ static int decimals_for(double value, int digits, int max_decimals)
 	return decimals < 0 ? 0 : decimals > max_decimals ? max_decimals : decimals;
 }
 
-char *units_number(char *buf, double value, int digits, int max_decimals)
+char *watt_units_number(char *buf, double value, int digits, int max_decimals)
 {
 	if (!isfinite(value))
 		return strcpy(buf, "-");
-	snprintf(buf, UNITS_SIZE, "%.*f", decimals_for(value, digits, max_decimals), value);
+	snprintf(buf, WATT_UNITS_SIZE, "%.*f", decimals_for(value, digits, max_decimals), value);
 	if (strcmp(buf, "-0") == 0)
 		strcpy(buf, "0");
 	return buf;
 }
 
-char *units_column(char *buf, double value, int digits, int whole, int decimals)
+char *watt_units_column(char *buf, double value, int digits, int whole, int decimals)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	const char *point;
 	int before, after;
 
-	units_number(number, value, digits, decimals);
+	watt_units_number(number, value, digits, decimals);
 	point = strchr(number, '.');
 	before = (int)(point ? (size_t)(point - number) : strlen(number));
 	after = point ? (int)strlen(point) : 0;
-	snprintf(buf, UNITS_SIZE, "%*s%s%*s", before < whole ? whole - before : 0, "", number,
+	snprintf(buf, WATT_UNITS_SIZE, "%*s%s%*s", before < whole ? whole - before : 0, "", number,
 		 decimals > 0 && after < decimals + 1 ? decimals + 1 - after : 0, "");
 	return buf;
 }
@@ -78,14 +77,14 @@ struct prefix {
 static char *with_prefix(char *buf, double value, int digits, const struct prefix *prefixes,
 			 size_t n, const char *unit)
 {
-	char number[UNITS_SIZE - 8];
+	char number[WATT_UNITS_SIZE - 8];
 	double size = fabs(value);
 	size_t i;
 
 	if (!isfinite(value))
 		return strcpy(buf, "-");
 	if (value == 0) {
-		snprintf(buf, UNITS_SIZE, "0 %s", unit);
+		snprintf(buf, WATT_UNITS_SIZE, "0 %s", unit);
 		return buf;
 	}
 	for (i = 0; i + 1 < n; i++)
@@ -93,7 +92,7 @@ static char *with_prefix(char *buf, double value, int digits, const struct prefi
 			break;
 	value /= prefixes[i].factor;
 	snprintf(number, sizeof(number), "%.*f", decimals_for(value, digits, 3), value);
-	snprintf(buf, UNITS_SIZE, "%s %s%s", number, prefixes[i].name, unit);
+	snprintf(buf, WATT_UNITS_SIZE, "%s %s%s", number, prefixes[i].name, unit);
 	return buf;
 }
 
@@ -102,53 +101,53 @@ static const struct prefix prefixes_si[] = {
 	{ 1e-3, "m" }, { 1e-6, "u" }, { 1e-9, "n" },
 };
 
-char *units_power(char *buf, double power_w, int digits)
+char *watt_units_power(char *buf, double power_w, int digits)
 {
-	return with_prefix(buf, power_w, digits, prefixes_si, ARRAY_SIZE(prefixes_si), "W");
+	return with_prefix(buf, power_w, digits, prefixes_si, WATT_ARRAY_SIZE(prefixes_si), "W");
 }
 
-char *units_energy(char *buf, double energy_j, int digits)
+char *watt_units_energy(char *buf, double energy_j, int digits)
 {
-	return with_prefix(buf, energy_j, digits, prefixes_si, ARRAY_SIZE(prefixes_si), "J");
+	return with_prefix(buf, energy_j, digits, prefixes_si, WATT_ARRAY_SIZE(prefixes_si), "J");
 }
 
-char *units_time(char *buf, double time_s, int digits)
+char *watt_units_time(char *buf, double time_s, int digits)
 {
-	char text[UNITS_SIZE], *unit;
+	char text[WATT_UNITS_SIZE], *unit;
 
 	/* Nobody reads kiloseconds. */
-	with_prefix(text, time_s, digits, prefixes_si + 3, ARRAY_SIZE(prefixes_si) - 3, "s");
+	with_prefix(text, time_s, digits, prefixes_si + 3, WATT_ARRAY_SIZE(prefixes_si) - 3, "s");
 	unit = strchr(text, ' ');
 	if (!unit)
 		return strcpy(buf, text);
 	*unit = '\0';
-	snprintf(buf, UNITS_SIZE, "%.15s %.8s", trim(text), unit + 1);
+	snprintf(buf, WATT_UNITS_SIZE, "%.15s %.8s", trim(text), unit + 1);
 	return buf;
 }
 
-char *units_uncertainty(char *buf, uint32_t uncertainty_ppm)
+char *watt_units_uncertainty(char *buf, uint32_t uncertainty_ppm, int is_utf8)
 {
-	char number[UNITS_SIZE - 8];
+	char number[WATT_UNITS_SIZE - 8];
 
 	if (uncertainty_ppm == 0)
 		return strcpy(buf, "unknown");
 	snprintf(number, sizeof(number), "%.*f", decimals_for(uncertainty_ppm / 1e4, 2, 2),
 		 uncertainty_ppm / 1e4);
-	snprintf(buf, UNITS_SIZE, "%s%s %%", text_is_utf8() ? "\u00b1" : "+-", trim(number));
+	snprintf(buf, WATT_UNITS_SIZE, "%s%s %%", is_utf8 ? "\u00b1" : "+-", trim(number));
 	return buf;
 }
 
-char *units_elapsed(char *buf, double time_s)
+char *watt_units_elapsed(char *buf, double time_s)
 {
 	unsigned long long s = time_s > 0 ? (unsigned long long)time_s : 0;
 
 	if (time_s < 10)
-		snprintf(buf, UNITS_SIZE, "%.1f s", time_s > 0 ? time_s : 0);
+		snprintf(buf, WATT_UNITS_SIZE, "%.1f s", time_s > 0 ? time_s : 0);
 	else if (s < 60)
-		snprintf(buf, UNITS_SIZE, "%llu s", s);
+		snprintf(buf, WATT_UNITS_SIZE, "%llu s", s);
 	else if (s < 3600)
-		snprintf(buf, UNITS_SIZE, "%llum %02llus", s / 60, s % 60);
+		snprintf(buf, WATT_UNITS_SIZE, "%llum %02llus", s / 60, s % 60);
 	else
-		snprintf(buf, UNITS_SIZE, "%lluh %02llum", s / 3600, s / 60 % 60);
+		snprintf(buf, WATT_UNITS_SIZE, "%lluh %02llum", s / 3600, s / 60 % 60);
 	return buf;
 }

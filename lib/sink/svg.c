@@ -3,7 +3,7 @@
  * Elements of SVG 1.1 that every renderer knows. Widths of text are those of DejaVu Sans, among
  * the widest of its kind, so that what fits here fits anywhere.
  */
-#include "svg.h"
+#include "sink/svg.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,9 +11,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "escape.h"
-#include "text.h"
-#include "xalloc.h"
+#include "base/utf8.h"
+#include "sink/escape.h"
 
 /* Advance of the characters from ' ' to '~', in thousandths of the font size. */
 static const unsigned short advances[95] = {
@@ -36,16 +35,16 @@ static double advance_of(uint32_t c)
 }
 
 /* Length of the next character, and its width. */
-static size_t step(struct svg_font font, const char *text, double *ret_width)
+static size_t step(struct watt_svg_font font, const char *text, double *ret_width)
 {
 	uint32_t c = 0xfffd;
-	size_t len = text_decode(text, &c);
+	size_t len = watt_utf8_decode(text, strnlen(text, 4), &c);
 
 	*ret_width = advance_of(c) * font.size * (font.is_bold ? BOLD_FACTOR : 1);
 	return len ? len : 1;
 }
 
-double svg_text_width(struct svg_font font, const char *text)
+double watt_svg_text_width(struct watt_svg_font font, const char *text)
 {
 	double width = 0, one;
 
@@ -57,7 +56,7 @@ double svg_text_width(struct svg_font font, const char *text)
 }
 
 /* Numbers with two decimals at most: less than can be seen. */
-static void put_number(struct svg *svg, double value)
+static void put_number(struct watt_svg *svg, double value)
 {
 	char buf[48];
 	size_t n = (size_t)snprintf(buf, sizeof(buf), "%.2f", value);
@@ -70,14 +69,14 @@ static void put_number(struct svg *svg, double value)
 	fputs(strcmp(buf, "-0") == 0 ? "0" : buf, svg->out);
 }
 
-static void put_attribute(struct svg *svg, const char *name, double value)
+static void put_attribute(struct watt_svg *svg, const char *name, double value)
 {
 	fprintf(svg->out, " %s=\"", name);
 	put_number(svg, value);
 	fputc('"', svg->out);
 }
 
-static void put_pen(struct svg *svg, struct svg_pen pen)
+static void put_pen(struct watt_svg *svg, struct watt_svg_pen pen)
 {
 	fprintf(svg->out, " fill=\"%s\"", pen.fill ? pen.fill : "none");
 	if (pen.opacity > 0 && pen.opacity < 1)
@@ -90,10 +89,10 @@ static void put_pen(struct svg *svg, struct svg_pen pen)
 		fprintf(svg->out, " stroke-dasharray=\"%s\"", pen.dash);
 }
 
-void svg_begin(struct svg *svg, FILE *out, double width, double height, const char *title,
-	       const char *text)
+void watt_svg_begin(struct watt_svg *svg, FILE *out, double width, double height, const char *title,
+		    const char *text)
 {
-	*svg = (struct svg){ .out = out };
+	*svg = (struct watt_svg){ .out = out };
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	      "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\"",
 	      out);
@@ -103,18 +102,18 @@ void svg_begin(struct svg *svg, FILE *out, double width, double height, const ch
 		" viewBox=\"0 0 %.0f %.0f\" role=\"img\" font-family=\"DejaVu Sans, Verdana, "
 		"Helvetica, Arial, sans-serif\">\n<title>",
 		width, height);
-	escape_xml(out, title);
+	watt_escape_xml(out, title, strlen(title));
 	fputs("</title>\n<desc>", out);
-	escape_xml(out, text);
+	watt_escape_xml(out, text, strlen(text));
 	fputs("</desc>\n", out);
 }
 
-void svg_end(struct svg *svg)
+void watt_svg_end(struct watt_svg *svg)
 {
 	fputs("</svg>\n", svg->out);
 }
 
-static void put_box(struct svg *svg, struct svg_box box)
+static void put_box(struct watt_svg *svg, struct watt_svg_box box)
 {
 	fputs("<rect", svg->out);
 	put_attribute(svg, "x", box.x);
@@ -123,14 +122,15 @@ static void put_box(struct svg *svg, struct svg_box box)
 	put_attribute(svg, "height", box.height);
 }
 
-void svg_box(struct svg *svg, struct svg_box box, struct svg_pen pen)
+void watt_svg_box(struct watt_svg *svg, struct watt_svg_box box, struct watt_svg_pen pen)
 {
 	put_box(svg, box);
 	put_pen(svg, pen);
 	fputs("/>\n", svg->out);
 }
 
-void svg_line(struct svg *svg, double x0, double y0, double x1, double y1, struct svg_pen pen)
+void watt_svg_line(struct watt_svg *svg, double x0, double y0, double x1, double y1,
+		   struct watt_svg_pen pen)
 {
 	fputs("<line", svg->out);
 	put_attribute(svg, "x1", x0);
@@ -141,7 +141,9 @@ void svg_line(struct svg *svg, double x0, double y0, double x1, double y1, struc
 	fputs("/>\n", svg->out);
 }
 
-void svg_text(struct svg *svg, double x, double y, struct svg_font font, const char *text)
+/* The first n bytes of a text, and what comes behind them. */
+static void put_text(struct watt_svg *svg, double x, double y, struct watt_svg_font font,
+		     const char *text, size_t n, const char *tail)
 {
 	static const char *const anchors[] = { "start", "middle", "end" };
 
@@ -150,7 +152,7 @@ void svg_text(struct svg *svg, double x, double y, struct svg_font font, const c
 	put_attribute(svg, "y", y);
 	put_attribute(svg, "font-size", font.size);
 	fprintf(svg->out, " fill=\"%s\"", font.colour);
-	if (font.anchor != SVG_START)
+	if (font.anchor != WATT_SVG_START)
 		fprintf(svg->out, " text-anchor=\"%s\"", anchors[font.anchor]);
 	if (font.is_bold)
 		fputs(" font-weight=\"bold\"", svg->out);
@@ -162,19 +164,24 @@ void svg_text(struct svg *svg, double x, double y, struct svg_font font, const c
 		fputs(")\"", svg->out);
 	}
 	fputc('>', svg->out);
-	escape_xml(svg->out, text);
-	fputs("</text>\n", svg->out);
+	watt_escape_xml(svg->out, text, n);
+	fprintf(svg->out, "%s</text>\n", tail);
 }
 
-void svg_text_fit(struct svg *svg, double x, double y, struct svg_font font, const char *text,
-		  double width)
+void watt_svg_text(struct watt_svg *svg, double x, double y, struct watt_svg_font font,
+		   const char *text)
 {
-	double used = 0, one, ellipsis = svg_text_width(font, ELLIPSIS);
-	auto_free char *cut = NULL;
+	put_text(svg, x, y, font, text, strlen(text), "");
+}
+
+void watt_svg_text_fit(struct watt_svg *svg, double x, double y, struct watt_svg_font font,
+		       const char *text, double width)
+{
+	double used = 0, one, ellipsis = watt_svg_text_width(font, ELLIPSIS);
 	size_t n = 0, kept = 0;
 
-	if (svg_text_width(font, text) <= width) {
-		svg_text(svg, x, y, font, text);
+	if (watt_svg_text_width(font, text) <= width) {
+		watt_svg_text(svg, x, y, font, text);
 		return;
 	}
 	while (text[n]) {
@@ -189,11 +196,10 @@ void svg_text_fit(struct svg *svg, double x, double y, struct svg_font font, con
 	/* A letter or two and dots say nothing. */
 	if (kept < 3)
 		return;
-	cut = xasprintf("%.*s" ELLIPSIS, (int)n, text);
-	svg_text(svg, x, y, font, cut);
+	put_text(svg, x, y, font, text, n, ELLIPSIS);
 }
 
-void svg_move(struct svg *svg, double x, double y)
+void watt_svg_move(struct watt_svg *svg, double x, double y)
 {
 	fputs(svg->is_open ? "M" : "<path d=\"M", svg->out);
 	put_number(svg, x);
@@ -205,7 +211,7 @@ void svg_move(struct svg *svg, double x, double y)
 }
 
 /* Charts are made of level and upright lines: half a point each. */
-void svg_to(struct svg *svg, double x, double y)
+void watt_svg_to(struct watt_svg *svg, double x, double y)
 {
 	bool is_level = fabs(y - svg->y) < 0.005, is_upright = fabs(x - svg->x) < 0.005;
 
@@ -222,12 +228,12 @@ void svg_to(struct svg *svg, double x, double y)
 	svg->y = y;
 }
 
-void svg_close(struct svg *svg)
+void watt_svg_close(struct watt_svg *svg)
 {
 	fputc('Z', svg->out);
 }
 
-void svg_draw(struct svg *svg, struct svg_pen pen)
+void watt_svg_draw(struct watt_svg *svg, struct watt_svg_pen pen)
 {
 	if (!svg->is_open)
 		return;
@@ -237,14 +243,14 @@ void svg_draw(struct svg *svg, struct svg_pen pen)
 	svg->is_open = false;
 }
 
-void svg_clip(struct svg *svg, struct svg_box box)
+void watt_svg_clip(struct watt_svg *svg, struct watt_svg_box box)
 {
 	fprintf(svg->out, "<clipPath id=\"clip%u\">", ++svg->n_clips);
 	put_box(svg, box);
 	fprintf(svg->out, "/></clipPath>\n<g clip-path=\"url(#clip%u)\">\n", svg->n_clips);
 }
 
-void svg_unclip(struct svg *svg)
+void watt_svg_unclip(struct watt_svg *svg)
 {
 	fputs("</g>\n", svg->out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ticks at 1, 2 or 5 times a power of ten; of time at parts of minutes and hours. */
-#include "axis.h"
+#include "sink/axis.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "xalloc.h"
+#include "base/util.h"
 
 static double nice_step(double least)
 {
@@ -35,9 +35,9 @@ static const struct {
 	{ 1e6, "MW" }, { 1e3, "kW" }, { 1, "W" }, { 1e-3, "mW" }, { 1e-6, "\u00b5W" },
 };
 
-struct axis axis_power(double min_w, double max_w, size_t max_ticks)
+struct watt_axis watt_axis_power(double min_w, double max_w, size_t max_ticks)
 {
-	struct axis axis = { 0 };
+	struct watt_axis axis = { 0 };
 	double size, step;
 	size_t i;
 
@@ -46,7 +46,7 @@ struct axis axis_power(double min_w, double max_w, size_t max_ticks)
 	if (max_w - min_w < 1e-9)
 		max_w = min_w + 1;
 	size = fmax(max_w, -min_w);
-	for (i = 0; i + 1 < ARRAY_SIZE(units) && size < units[i].factor; i++)
+	for (i = 0; i + 1 < WATT_ARRAY_SIZE(units) && size < units[i].factor; i++)
 		continue;
 	axis.scale = 1 / units[i].factor;
 	axis.unit = units[i].name;
@@ -73,15 +73,15 @@ static double time_step(double least)
 
 	if (least <= 1)
 		return nice_step(least);
-	for (i = 0; i < ARRAY_SIZE(steps); i++)
+	for (i = 0; i < WATT_ARRAY_SIZE(steps); i++)
 		if (steps[i] >= least * (1 - 1e-9))
 			return steps[i];
 	return 86400 * nice_step(least / 86400);
 }
 
-struct axis axis_time(double min_s, double max_s, size_t max_ticks)
+struct watt_axis watt_axis_time(double min_s, double max_s, size_t max_ticks)
 {
-	struct axis axis = { .scale = 1, .unit = "s", .min = min_s, .max = max_s };
+	struct watt_axis axis = { .scale = 1, .unit = "s", .min = min_s, .max = max_s };
 	double near;
 
 	if (!(max_s > min_s))
@@ -99,7 +99,7 @@ struct axis axis_time(double min_s, double max_s, size_t max_ticks)
 	return axis;
 }
 
-double axis_tick(const struct axis *axis, size_t i)
+double watt_axis_tick(const struct watt_axis *axis, size_t i)
 {
 	double value = axis->first + (double)i * axis->step;
 
@@ -107,29 +107,30 @@ double axis_tick(const struct axis *axis, size_t i)
 	return fabs(value) < axis->step / 1e6 ? 0 : value;
 }
 
-static char *clock_label(const struct axis *axis, double value_s, char *buf)
+static char *clock_label(const struct watt_axis *axis, double value_s, char *buf)
 {
 	unsigned long long s = (unsigned long long)(value_s + 0.5);
 	double fraction = value_s - floor(value_s);
 
 	if (strcmp(axis->unit, "h:min") == 0)
-		snprintf(buf, AXIS_LABEL_SIZE, "%llu:%02llu", s / 3600, s / 60 % 60);
+		snprintf(buf, WATT_AXIS_LABEL_SIZE, "%llu:%02llu", s / 3600, s / 60 % 60);
 	else if (strcmp(axis->unit, "h:min:s") == 0)
-		snprintf(buf, AXIS_LABEL_SIZE, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
+		snprintf(buf, WATT_AXIS_LABEL_SIZE, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60,
+			 s % 60);
 	else if (axis->decimals > 0)
-		snprintf(buf, AXIS_LABEL_SIZE, "%llu:%0*.*f", (unsigned long long)value_s / 60,
+		snprintf(buf, WATT_AXIS_LABEL_SIZE, "%llu:%0*.*f", (unsigned long long)value_s / 60,
 			 3 + axis->decimals, axis->decimals, fmod(floor(value_s), 60) + fraction);
 	else
-		snprintf(buf, AXIS_LABEL_SIZE, "%llu:%02llu", s / 60, s % 60);
+		snprintf(buf, WATT_AXIS_LABEL_SIZE, "%llu:%02llu", s / 60, s % 60);
 	return buf;
 }
 
-char *axis_label(const struct axis *axis, size_t i, char *buf)
+char *watt_axis_label(const struct watt_axis *axis, size_t i, char *buf)
 {
-	double value = axis_tick(axis, i);
+	double value = watt_axis_tick(axis, i);
 
 	if (strchr(axis->unit, ':'))
 		return clock_label(axis, value, buf);
-	snprintf(buf, AXIS_LABEL_SIZE, "%.*f", axis->decimals, value * axis->scale);
+	snprintf(buf, WATT_AXIS_LABEL_SIZE, "%.*f", axis->decimals, value * axis->scale);
 	return buf;
 }
