@@ -23,7 +23,7 @@ enum policy_code {
 #define POLICY_HELP \
 	"How energy is attributed:\n" \
 	"  --idle-policy=separate|proportional, --sensor-delay=CHANNEL=MS,...\n" \
-	"  --share-key=[DOMAIN=]auto|cpu_time|none,...\n"
+	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,...\n"
 /* clang-format on */
 
 /*

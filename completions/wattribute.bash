@@ -47,7 +47,7 @@ _wattribute()
 		return
 		;;
 	--share-key)
-		COMPREPLY=($(compgen -W 'auto cpu_time none' -- "$cur"))
+		COMPREPLY=($(compgen -W 'auto cpu_time learned none' -- "$cur"))
 		return
 		;;
 	--format | -f)

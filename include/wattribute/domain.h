@@ -20,6 +20,9 @@ enum watt_share_key {
 	WATT_KEY_NONE = 0,     /**< nothing on this machine tells: all goes to unattributed */
 	WATT_KEY_CPU_TIME = 1, /**< CPU time on the CPUs of the domain */
 	WATT_KEY_GPU_TIME = 2, /**< time on the engines of the GPU */
+	/** CPU time, weighed by the watts that each program is learned to take; by CPU time alone
+	 *  where that can't be told */
+	WATT_KEY_LEARNED = 3,
 };
 
 /** What becomes of the energy that a domain takes when nothing runs. */

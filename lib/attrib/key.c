@@ -41,6 +41,7 @@ const struct watt_key_ops *const watt_key_registry[] = {
 	&key_none,
 	&key_cpu_time,
 	&key_gpu_time,
+	&watt_key_learned,
 	NULL,
 };
 /* clang-format on */

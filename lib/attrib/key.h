@@ -55,6 +55,8 @@ struct watt_key_ops {
 	int (*learn)(void *state, const struct watt_key_slice *slice);
 };
 
+extern const struct watt_key_ops watt_key_learned; /* key_learned.c */
+
 /* All keys, ended by NULL. */
 extern const struct watt_key_ops *const watt_key_registry[];
 

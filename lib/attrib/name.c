@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/util.h"
 
 static struct watt_name *name_alloc(size_t storage)
 {
@@ -46,6 +47,15 @@ struct watt_name *watt_name_new(const char *text)
 	return name;
 }
 
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; *text; text++)
+		hash = watt_hash_u64(hash ^ (unsigned char)*text);
+	return hash;
+}
+
 struct watt_name *watt_name_new_identity(const struct watt_identity *identity)
 {
 	struct watt_name *name;
@@ -64,6 +74,8 @@ struct watt_name *watt_name_new_identity(const struct watt_identity *identity)
 	name->identity.vm_name = store(&cursor, identity->vm_name);
 	name->identity.hypervisor = store(&cursor, identity->hypervisor);
 	name->text = identity->vm_name ? name->identity.vm_name : name->identity.comm;
+	name->has_program = identity->exe;
+	name->program = hash_text(identity->exe ? identity->exe : name->identity.comm);
 	return name;
 }
 

@@ -14,6 +14,8 @@ struct watt_name {
 	bool has_identity;
 	bool has_cgroup;
 	bool has_container;
+	bool has_program; /* the executable is known */
+	uint64_t program; /* hash of the executable, or of what stands for it; 0: no process */
 	const char *text; /* never NULL */
 	struct watt_identity identity;
 	union { /* one or the other */

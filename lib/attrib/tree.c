@@ -230,7 +230,7 @@ static void mark_summed(struct builder *b)
 /* Where nothing but a GPU can be shared it is not worth the while: its key may never be ready. */
 static bool is_of_cpus(const struct watt_domain *d)
 {
-	return d->key == WATT_KEY_CPU_TIME;
+	return d->key == WATT_KEY_CPU_TIME || d->key == WATT_KEY_LEARNED;
 }
 
 static bool has_keyed_child(const struct watt_tree *tree, size_t domain)

@@ -28,19 +28,22 @@
 struct scenario {
 	const char *name;
 	struct watt_synth_machine_opts opts;
+	const char *keys; /* as in the options; NULL: automatic */
 	/* Bounds in 1e-3 of the dynamic energy: of the worst process, and of all together. */
 	double worst_bound;
 	double total_bound;
 };
 
 static const struct scenario scenarios[] = {
-	{ "equal tasks, one package", { .seed = 1, .n_cpus = 4, .n_processes = 12 }, 5, 20 },
+	{ "equal tasks, one package", { .seed = 1, .n_cpus = 4, .n_processes = 12 }, NULL, 5, 20 },
 	{ "equal tasks, two packages",
 	  { .seed = 2, .n_cpus = 8, .n_packages = 2, .n_processes = 24, .migrate_ppm = 300000 },
+	  NULL,
 	  5,
 	  20 },
 	{ "short lives: births and deaths",
 	  { .seed = 3, .n_cpus = 4, .n_processes = 8, .fork_ppm = 100000, .exit_ppm = 100000 },
+	  NULL,
 	  50,
 	  60 },
 	{ "threads, exec and pids that recur",
@@ -52,14 +55,23 @@ static const struct scenario scenarios[] = {
 	    .exec_ppm = 50000,
 	    .thread_ppm = 400000,
 	    .pid_max = 300 },
+	  NULL,
 	  50,
 	  60 },
 	{ "a counter for each core",
 	  { .seed = 5, .n_cpus = 4, .n_processes = 12, .migrate_ppm = 200000, .has_cores = true },
+	  NULL,
 	  5,
 	  20 },
+	{ "equal tasks, learned", { .seed = 1, .n_cpus = 4, .n_processes = 12 }, "learned", 5, 20 },
+	{ "tasks of 1 to 6 W, learned",
+	  { .seed = 6, .n_cpus = 4, .n_processes = 12, .task_min_mw = 1000, .task_max_mw = 6000 },
+	  "learned",
+	  10,
+	  40 },
 	{ "tasks of 1 to 6 W (time can't tell)",
 	  { .seed = 6, .n_cpus = 4, .n_processes = 12, .task_min_mw = 1000, .task_max_mw = 6000 },
+	  NULL,
 	  200,
 	  1000 },
 };
@@ -157,6 +169,7 @@ static void open_rig(struct rig *rig, const struct scenario *scenario)
 	opts.cpu_slot = watt_synth_machine_cpu_slots(rig->machine, &opts.n_slots);
 	opts.n_cpus = watt_synth_machine_cpu_count(rig->machine);
 	opts.places = places;
+	opts.share_keys = scenario->keys;
 	must(watt_timeline_new(rig->list, rig->n_domains, &rig->tl));
 	must(watt_attrib_new(&opts, &rig->at));
 	rig->t_ns = watt_synth_machine_now_ns(rig->machine);

@@ -85,12 +85,16 @@ static void test_keys_of_kinds(void **state)
 static void test_mistakes_are_told(void **state)
 {
 	assert_refused("instructions", "no share key is called 'instructions'; there are: auto, "
-				       "none, cpu_time, gpu_time");
-	assert_refused("package=",
-		       "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
-	assert_refused("", "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
-	assert_refused("package=none,",
-		       "no share key is called ''; there are: auto, none, cpu_time, gpu_time");
+				       "none, cpu_time, gpu_time, learned");
+	assert_refused(
+		"package=",
+		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
+	assert_refused(
+		"",
+		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
+	assert_refused(
+		"package=none,",
+		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
 	assert_refused("dram=none",
 		       "no domain here is called 'dram', nor is one of that kind; there are: in, "
 		       "package-0, package-1, gpu-0, in/residual");

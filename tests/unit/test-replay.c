@@ -317,6 +317,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 				     .self_pid = 4242,
 				     .slice_ns = SLICE_NS,
 				     .usage = "test",
+				     .share_keys = seed % 4 ? NULL : "learned",
 				     .idle_policy = idle_policy };
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
@@ -513,7 +514,8 @@ static void test_same_bytes(void **state)
 /* Another policy: the same energy, otherwise divided, and still exactly. */
 static void test_other_policies(void **state)
 {
-	static const char *const keys[] = { NULL, "none", "in/residual=cpu_time,package=auto" };
+	static const char *const keys[] = { NULL, "none", "in/residual=cpu_time,package=auto",
+					    "learned" };
 	char *dir = scratch_new(), *path = scratch_file(dir);
 	struct watt_snapshot *snap, *usual;
 	static struct world w;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The key `learned`: CPU time, weighed by the watts that each program is learned to take. Where
+ * its own uncertainty says that it can't tell, its fallback divides.
+ */
+#include "attrib/key.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "attrib/learned.h"
+#include "base/util.h"
+
+#define READY_SLICES 20
+/* Of the energy, how much must go to whom something is known of: to begin with it, and to go on. */
+#define TOLD_BEGIN 0.5
+#define TOLD_STAY 0.35
+#define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
+
+struct learned_state {
+	struct watt_learned *learned;
+	struct watt_learned_use *uses;
+	size_t cap_uses;
+	uint64_t n_slices;
+	bool is_ready;
+};
+
+static int init(void *data, const struct watt_domain *domain)
+{
+	struct learned_state *state = data;
+
+	(void)domain;
+	state->learned = watt_learned_new();
+	return state->learned ? 0 : -ENOMEM;
+}
+
+static void done(void *data)
+{
+	struct learned_state *state = data;
+
+	watt_learned_free(state->learned);
+	free(state->uses);
+}
+
+/* What somebody runs: the executable, or its name in its cgroup where that is not known. */
+static uint64_t program_of(const struct watt_member *actor)
+{
+	const struct watt_account *account = actor->self, *cgroup = actor->sums[WATT_MEMBER_CGROUP];
+	const struct watt_name *name = account->title ? account->title : account->name;
+
+	if (name && name->has_program)
+		return name->program;
+	return watt_hash_u64((name ? name->program : account->id) ^
+			     watt_hash_u64(cgroup ? cgroup->id : 0));
+}
+
+static struct watt_learned_use use_of(const struct watt_part *part)
+{
+	const struct watt_member *actor = part->use->actor;
+	struct watt_learned_use use = { .cpu_s = (double)part->use->amount / 1e9 };
+
+	if (!actor)
+		return use;
+	use.program = program_of(actor);
+	use.process = actor->self->id;
+	return use;
+}
+
+static int take_slice(struct learned_state *state, const struct watt_key_slice *slice,
+		      struct watt_learned_slice *ret)
+{
+	size_t i;
+	int r = 0;
+
+	*ret = (struct watt_learned_slice){ .dt_s = (double)(slice->t1_ns - slice->t0_ns) / 1e9,
+					    .energy_j = (double)slice->dynamic_nj / 1e9,
+					    .n_cpus = slice->n_units };
+	for (i = 0; i < slice->n_parts && r == 0; i++) {
+		r = watt_grow((void **)&state->uses, &state->cap_uses, i, sizeof(*state->uses));
+		if (r == 0)
+			state->uses[i] = use_of(&slice->parts[i]);
+	}
+	ret->uses = state->uses;
+	ret->n_uses = slice->n_parts;
+	return r;
+}
+
+static uint32_t readiness_ppm(const void *data)
+{
+	const struct learned_state *state = data;
+
+	if (state->n_slices < READY_SLICES)
+		return 0;
+	return (uint32_t)(watt_learned_told(state->learned) * 1e6);
+}
+
+static uint32_t uncertainty_ppm(const void *data)
+{
+	const struct learned_state *state = data;
+
+	return (uint32_t)(WATT_MIN(watt_learned_error(state->learned), 1000.0) * 1e6);
+}
+
+static int weigh(void *data, const struct watt_key_slice *slice)
+{
+	struct learned_state *state = data;
+	struct watt_learned_slice view;
+	double mean_w;
+	size_t i;
+	int r;
+
+	if (!state->is_ready)
+		return -EAGAIN;
+	r = take_slice(state, slice, &view);
+	if (r < 0)
+		return r;
+	watt_learned_estimate(state->learned, &view);
+	mean_w = watt_learned_mean_w(state->learned);
+	for (i = 0; i < slice->n_parts; i++)
+		slice->parts[i].weight =
+			1 + (uint64_t)((double)slice->parts[i].use->amount *
+				       (view.uses[i].watts / mean_w) * WEIGHT_SCALE);
+	return 0;
+}
+
+static int learn(void *data, const struct watt_key_slice *slice)
+{
+	struct learned_state *state = data;
+	struct watt_learned_slice view;
+	double told;
+	int r;
+
+	if (!slice->is_complete || slice->dynamic_nj <= 0 || !slice->n_parts)
+		return 0;
+	r = take_slice(state, slice, &view);
+	if (r == 0)
+		r = watt_learned_update(state->learned, &view);
+	if (r < 0)
+		return r;
+	state->n_slices++;
+	told = watt_learned_told(state->learned);
+	state->is_ready = state->n_slices >= READY_SLICES &&
+			  told >= (state->is_ready ? TOLD_STAY : TOLD_BEGIN);
+	return 0;
+}
+
+const struct watt_key_ops watt_key_learned = {
+	.id = WATT_KEY_LEARNED,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
+	.fallback = WATT_KEY_CPU_TIME,
+	.state_size = sizeof(struct learned_state),
+	.init = init,
+	.done = done,
+	.readiness_ppm = readiness_ppm,
+	.uncertainty_ppm = uncertainty_ppm,
+	.weigh = weigh,
+	.learn = learn,
+};

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The filter: docs/learned.md has its formulas, and tests/accuracy shows what it reaches.
+ * Built with -ffp-contract=off.
+ */
+#include "attrib/learned.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define BINS 8 /* of the load curve */
+#define MAP_SIZE 512
+#define CANDIDATES 512
+#define WAYS 8   /* places of a candidate */
+#define OTHERS 0 /* the learner of all that have none of their own */
+
+#define PRIOR_ERROR 0.8     /* of a program, in means of all, when nothing is known */
+#define DEVIATION_ERROR 0.5 /* of a process from its program, the same */
+#define SPREAD_RATE 0.002   /* by which a slice moves how far they are thought to differ */
+#define SPREAD_MIN 0.02     /* and how far they always may */
+#define DRIFT_S 300         /* in which watts come to differ anew as far as programs do */
+#define CURVE_RATE 0.02     /* by which a slice moves the curve */
+#define FLOOR 0.05          /* nobody takes less than this part of the mean */
+#define GATE 25             /* squared sigmas of a slice that teaches */
+#define FORGET 0.01         /* of running means, a slice */
+#define MEAN_FORGET 0.001   /* of the mean of all */
+#define KNOWN_SLICES 20     /* of a process, until it may differ from its program */
+
+struct learner {
+	uint64_t key;
+	uint64_t process; /* the first one of a program; 0: it is of a process */
+	bool has_many;    /* others too run the program */
+	bool is_process;
+	double watts;    /* of a process: difference to its program */
+	double recent_j; /* by which who is to go is found */
+	uint64_t newest_slice;
+};
+
+/* A process that may get a learner. */
+struct candidate {
+	uint64_t process;
+	uint64_t newest_slice;
+	uint32_t n_slices;
+};
+
+struct watt_learned {
+	struct learner list[WATT_LEARNED_MAX];
+	size_t n;
+	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
+	double curve[BINS + 1];
+	double noise; /* variance of a slice's energy that nothing explains, J^2 */
+	double sum_j; /* decaying sums, whose ratio is the mean of all */
+	double sum_s;
+	double told, error; /* running means */
+	double told_weight;
+	double spread[2]; /* variance in squared means: of programs, of processes in one */
+	uint64_t n_slices;
+	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
+	struct candidate candidates[CANDIDATES];
+	/* scratch of an update */
+	double h[WATT_LEARNED_MAX];
+	double ch[WATT_LEARNED_MAX];
+	size_t active[WATT_LEARNED_MAX];
+	size_t n_active;
+};
+
+static double *cov_at(const struct watt_learned *l, size_t i, size_t j)
+{
+	return &l->cov[i * WATT_LEARNED_MAX + j];
+}
+
+double watt_learned_mean_w(const struct watt_learned *l)
+{
+	return l->sum_s > 0 ? l->sum_j / l->sum_s : 0;
+}
+
+static double squared(double x)
+{
+	return x * x;
+}
+
+/* By Newton, from above: correctly rounded or not, it is the same everywhere. */
+static double root(double x)
+{
+	double r = x > 1 ? x : 1;
+	int i;
+
+	if (!(x > 0))
+		return 0;
+	for (i = 0; i < 64; i++) {
+		double next = (r + x / r) / 2;
+
+		if (!(next < r))
+			break;
+		r = next;
+	}
+	return r;
+}
+
+/* ---- who has a learner ---- */
+
+static uint64_t deviation_key(uint64_t program, uint64_t process)
+{
+	return watt_hash_u64(program ^ watt_hash_u64(process + 1));
+}
+
+static void map_insert(struct watt_learned *l, size_t i)
+{
+	size_t at = watt_hash_u64(l->list[i].key) % MAP_SIZE;
+
+	while (l->map[at])
+		at = (at + 1) % MAP_SIZE;
+	l->map[at] = (uint8_t)(i + 1);
+}
+
+static void map_rebuild(struct watt_learned *l)
+{
+	size_t i;
+
+	memset(l->map, 0, sizeof(l->map));
+	for (i = 1; i < l->n; i++)
+		map_insert(l, i);
+}
+
+/* OTHERS: it has none. */
+static size_t find(const struct watt_learned *l, uint64_t key)
+{
+	size_t at = watt_hash_u64(key) % MAP_SIZE;
+
+	for (; l->map[at]; at = (at + 1) % MAP_SIZE)
+		if (l->list[l->map[at] - 1].key == key)
+			return l->map[at] - 1;
+	return OTHERS;
+}
+
+/* The one that had least of late and did nothing in the newest slice; OTHERS: all are needed. */
+static size_t find_least(const struct watt_learned *l)
+{
+	size_t i, least = OTHERS;
+
+	for (i = 1; i < l->n; i++)
+		if (l->list[i].newest_slice + 1 < l->n_slices &&
+		    (least == OTHERS || l->list[i].recent_j < l->list[least].recent_j))
+			least = i;
+	return least;
+}
+
+static void reset(struct watt_learned *l, size_t i, const struct learner *to, double error_w)
+{
+	size_t j;
+
+	l->list[i] = *to;
+	for (j = 0; j < l->n; j++)
+		*cov_at(l, i, j) = *cov_at(l, j, i) = 0;
+	*cov_at(l, i, i) = squared(error_w);
+}
+
+static size_t add(struct watt_learned *l, const struct learner *learner, double error_w)
+{
+	size_t i = l->n < WATT_LEARNED_MAX ? l->n++ : find_least(l);
+
+	if (i == OTHERS)
+		return OTHERS;
+	reset(l, i, learner, error_w);
+	map_rebuild(l);
+	return i;
+}
+
+static size_t find_program(struct watt_learned *l, const struct watt_learned_use *use)
+{
+	size_t i = find(l, use->program);
+
+	if (i == OTHERS)
+		return add(l,
+			   &(struct learner){ .key = use->program,
+					      .process = use->process,
+					      .watts = watt_learned_mean_w(l) },
+			   PRIOR_ERROR * watt_learned_mean_w(l));
+	l->list[i].has_many |= l->list[i].process != use->process;
+	return i;
+}
+
+/* Where a process is counted: it has few places, and who was away for longest gives way. */
+static struct candidate *find_candidate(struct watt_learned *l, uint64_t process)
+{
+	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
+	struct candidate *oldest = &l->candidates[first];
+
+	for (i = first; i < first + WAYS; i++) {
+		if (l->candidates[i].process == process)
+			return &l->candidates[i];
+		if (l->candidates[i].newest_slice < oldest->newest_slice)
+			oldest = &l->candidates[i];
+	}
+	*oldest = (struct candidate){ .process = process };
+	return oldest;
+}
+
+/* Whether a process has been active for long enough. */
+static bool is_known(struct watt_learned *l, uint64_t process)
+{
+	struct candidate *one = find_candidate(l, process);
+
+	if (one->newest_slice != l->n_slices)
+		one->n_slices++;
+	one->newest_slice = l->n_slices;
+	return one->n_slices > KNOWN_SLICES;
+}
+
+static size_t find_deviation(struct watt_learned *l, const struct watt_learned_use *use,
+			     size_t program)
+{
+	uint64_t key = deviation_key(use->program, use->process);
+	size_t i = find(l, key);
+
+	if (i != OTHERS || !use->process || program == OTHERS || !l->list[program].has_many ||
+	    !is_known(l, use->process))
+		return i;
+	return add(l, &(struct learner){ .key = key, .is_process = true },
+		   DEVIATION_ERROR * watt_learned_mean_w(l));
+}
+
+/* ---- what it believes ---- */
+
+static double curve_at(const struct watt_learned *l, const struct watt_learned_slice *slice,
+		       double busy_s, size_t *ret_bin, double *ret_part)
+{
+	double at = busy_s / slice->dt_s / slice->n_cpus * BINS;
+	size_t bin;
+
+	at = WATT_MIN(at, BINS - 1e-9);
+	bin = (size_t)at;
+	*ret_bin = bin;
+	*ret_part = at - (double)bin;
+	return l->curve[bin] * (1 - *ret_part) + l->curve[bin + 1] * *ret_part;
+}
+
+static void believe(const struct watt_learned *l, struct watt_learned_use *use)
+{
+	size_t p = find(l, use->program);
+	size_t d = find(l, deviation_key(use->program, use->process));
+	double variance = *cov_at(l, p, p), mean = watt_learned_mean_w(l);
+
+	use->watts = l->list[p].watts;
+	if (d != OTHERS) {
+		use->watts += l->list[d].watts;
+		variance += 2 * *cov_at(l, p, d) + *cov_at(l, d, d);
+	} else if (p != OTHERS && l->list[p].has_many) {
+		variance += squared(DEVIATION_ERROR * mean);
+	}
+	use->watts = WATT_MAX(use->watts, FLOOR * mean);
+	use->error = root(variance);
+}
+
+void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_slice *slice)
+{
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		slice->uses[i].watts = slice->uses[i].error = 0;
+		if (l->n_slices)
+			believe(l, &slice->uses[i]);
+	}
+}
+
+double watt_learned_told(const struct watt_learned *l)
+{
+	return l->told;
+}
+
+double watt_learned_error(const struct watt_learned *l)
+{
+	return l->error;
+}
+
+size_t watt_learned_count(const struct watt_learned *l)
+{
+	return l->n ? l->n - 1 : 0;
+}
+
+/* ---- what a slice teaches ---- */
+
+static void activate(struct watt_learned *l, size_t i, double cpu_s)
+{
+	if (l->h[i] <= 0)
+		l->active[l->n_active++] = i;
+	l->h[i] += cpu_s;
+	l->list[i].newest_slice = l->n_slices;
+}
+
+/* Finds who was active; the CPU time of each is in h. Returns that of all. */
+static double take_uses(struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double busy_s = 0;
+	size_t i;
+
+	memset(l->h, 0, sizeof(l->h));
+	l->n_active = 0;
+	for (i = 0; i < slice->n_uses; i++) {
+		const struct watt_learned_use *use = &slice->uses[i];
+		size_t p = find_program(l, use), d = find_deviation(l, use, p);
+
+		activate(l, p, use->cpu_s);
+		if (d != OTHERS)
+			activate(l, d, use->cpu_s);
+		busy_s += use->cpu_s;
+	}
+	return busy_s;
+}
+
+/* Running means of how much is known of those who were active. */
+static void note_knowledge(struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double prior_w = PRIOR_ERROR * watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		struct watt_learned_use use = slice->uses[i];
+		double j;
+
+		believe(l, &use);
+		j = use.cpu_s * use.watts;
+		sum_j += j;
+		told_j += j * (1 - WATT_MIN(use.error / prior_w, 1.0));
+		error_j += use.cpu_s * use.error;
+	}
+	if (!(sum_j > 0) || !(prior_w > 0))
+		return;
+	l->told_weight += FORGET * (1 - l->told_weight);
+	l->told += FORGET / l->told_weight * (told_j / sum_j - l->told);
+	l->error += FORGET / l->told_weight * (error_j / sum_j - l->error);
+}
+
+/* The two points of the curve next to the load move to what the watts leave unexplained. */
+static void move_curve(struct watt_learned *l, double energy_j, double expected_j, size_t bin,
+		       double part)
+{
+	double ratio = expected_j > 0 ? energy_j / expected_j : 0;
+
+	if (!(ratio > 0.2) || !(ratio < 5))
+		return;
+	l->curve[bin] *= 1 + CURVE_RATE * (1 - part) * (ratio - 1);
+	l->curve[bin + 1] *= 1 + CURVE_RATE * part * (ratio - 1);
+}
+
+/* cov * h, of which few are not 0. Returns h * cov * h. */
+static double spread(struct watt_learned *l)
+{
+	double sum = 0;
+	size_t i, j;
+
+	for (i = 0; i < l->n; i++) {
+		const double *row = cov_at(l, i, 0);
+
+		l->ch[i] = 0;
+		for (j = 0; j < l->n_active; j++)
+			l->ch[i] += row[l->active[j]] * l->h[l->active[j]];
+	}
+	for (j = 0; j < l->n_active; j++)
+		sum += l->h[l->active[j]] * l->ch[l->active[j]];
+	return sum;
+}
+
+static void correct(struct watt_learned *l, double error_j, double variance)
+{
+	size_t i, j;
+
+	for (i = 0; i < l->n; i++) {
+		double gain = l->ch[i] / variance, *row = cov_at(l, i, 0);
+
+		if (gain == 0)
+			continue;
+		l->list[i].watts += gain * error_j;
+		for (j = 0; j < l->n; j++)
+			row[j] -= gain * l->ch[j];
+		if (!(row[i] > 0))
+			row[i] = 0;
+	}
+}
+
+/* How far programs differ, and processes of one, as the learners have it. */
+static void learn_spread(struct watt_learned *l)
+{
+	double mean = watt_learned_mean_w(l), sum[2] = { 0 };
+	size_t n[2] = { 0 }, i;
+
+	for (i = 0; i < l->n_active; i++) {
+		size_t at = l->active[i];
+		const struct learner *one = &l->list[at];
+		double away = one->is_process ? one->watts : one->watts - mean;
+
+		sum[one->is_process] += (squared(away) + *cov_at(l, at, at)) / squared(mean);
+		n[one->is_process]++;
+	}
+	for (i = 0; i < 2; i++) {
+		if (n[i])
+			l->spread[i] += SPREAD_RATE * (sum[i] / (double)n[i] - l->spread[i]);
+		l->spread[i] = WATT_MAX(l->spread[i], squared(SPREAD_MIN));
+	}
+}
+
+/* Watts change, and come to differ as far as those of all do. */
+static void age(struct watt_learned *l, double dt_s)
+{
+	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / DRIFT_S, 1.0);
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		struct learner *one = &l->list[i];
+
+		one->watts += back * ((one->is_process ? 0 : mean) - one->watts);
+		*cov_at(l, i, i) += 2 * back * l->spread[one->is_process] * squared(mean);
+		one->recent_j *= 1 - FORGET;
+	}
+	for (i = 0; i < l->n_active; i++)
+		l->list[l->active[i]].recent_j += l->h[l->active[i]] * watt_learned_mean_w(l);
+}
+
+/* What the watts make of the slice, without the curve, and the mean of all by it. */
+static double expect(struct watt_learned *l, const struct watt_learned_slice *slice, double busy_s)
+{
+	double sum_j = 0;
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		struct watt_learned_use use = slice->uses[i];
+
+		believe(l, &use);
+		sum_j += use.cpu_s * use.watts;
+	}
+	l->sum_j += sum_j - MEAN_FORGET * l->sum_j;
+	l->sum_s += busy_s - MEAN_FORGET * l->sum_s;
+	return sum_j;
+}
+
+/* The first slice gives the scale of everything. */
+static int begin(struct watt_learned *l, double energy_j, double busy_s)
+{
+	struct learner others = { .watts = energy_j / busy_s };
+	size_t i;
+
+	l->cov = calloc((size_t)WATT_LEARNED_MAX * WATT_LEARNED_MAX, sizeof(*l->cov));
+	if (!l->cov)
+		return -ENOMEM;
+	for (i = 0; i <= BINS; i++)
+		l->curve[i] = 1;
+	l->sum_j = energy_j;
+	l->sum_s = busy_s;
+	l->noise = squared(energy_j / 10);
+	l->spread[false] = squared(PRIOR_ERROR);
+	l->spread[true] = squared(DEVIATION_ERROR);
+	l->n = 1;
+	reset(l, OTHERS, &others, PRIOR_ERROR * others.watts);
+	return 0;
+}
+
+static double total_s(const struct watt_learned_slice *slice)
+{
+	double sum_s = 0;
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++)
+		sum_s += slice->uses[i].cpu_s;
+	return sum_s;
+}
+
+static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
+{
+	double error_j = slice->energy_j, explained, variance;
+	size_t i;
+
+	for (i = 0; i < l->n_active; i++) {
+		l->h[l->active[i]] *= g;
+		error_j -= l->h[l->active[i]] * l->list[l->active[i]].watts;
+	}
+	explained = spread(l);
+	variance = explained + l->noise;
+	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
+	l->noise += FORGET * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
+				       squared(slice->energy_j * 1e-4)) -
+			      l->noise);
+	if (squared(error_j) < GATE * variance)
+		correct(l, error_j, variance);
+}
+
+int watt_learned_update(struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double busy_s = total_s(slice), g, part, expected_j;
+	size_t bin;
+	int r = 0;
+
+	if (!(busy_s > 0) || !(slice->energy_j > 0) || !(slice->dt_s > 0) || !slice->n_cpus)
+		return 0;
+	if (!l->cov)
+		r = begin(l, slice->energy_j, busy_s);
+	if (r < 0)
+		return r;
+	l->n_slices++;
+	take_uses(l, slice);
+	g = curve_at(l, slice, busy_s, &bin, &part);
+	expected_j = expect(l, slice, busy_s);
+	move_curve(l, slice->energy_j, g * expected_j, bin, part);
+	age(l, slice->dt_s);
+	filter(l, slice, g);
+	learn_spread(l);
+	note_knowledge(l, slice);
+	return 0;
+}
+
+struct watt_learned *watt_learned_new(void)
+{
+	return calloc(1, sizeof(struct watt_learned));
+}
+
+void watt_learned_free(struct watt_learned *l)
+{
+	if (!l)
+		return;
+	free(l->cov);
+	free(l);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Learns the watts of programs from the sensor alone: the power changes when the mix of what runs
+ * changes, and each slice is an equation E = g(load) * sum(t_i * w_i). A Kalman filter over the
+ * watts w of programs, and of processes that differ from their program, with a curve g of the load
+ * that holds what load itself does (a package that wakes, turbo, SMT on average). Pure arithmetic
+ * on its own state: no clock, no libm, no fused operations, so that the same slices give the same
+ * bits on every machine. One thread per object.
+ */
+#ifndef WATT_ATTRIB_LEARNED_H
+#define WATT_ATTRIB_LEARNED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Learners of a domain: memory is bounded, what finds no place shares one. */
+#define WATT_LEARNED_MAX 128
+
+struct watt_learned;
+
+/* Who was active in a slice. */
+struct watt_learned_use {
+	uint64_t program; /* hash of what it runs; the same for all processes of it */
+	uint64_t process; /* its own number; 0: nobody that is known */
+	double cpu_s;     /* its CPU time in the slice, above 0 */
+	double watts;     /* out: per busy CPU */
+	double error;     /* out: standard uncertainty of that */
+};
+
+struct watt_learned_slice {
+	double dt_s;
+	double energy_j; /* dynamic */
+	uint32_t n_cpus;
+	struct watt_learned_use *uses;
+	size_t n_uses;
+};
+
+/* NULL: no memory. */
+struct watt_learned *watt_learned_new(void);
+/* Accepts NULL. */
+void watt_learned_free(struct watt_learned *learned);
+/* Sets watts and error of each use. watts is above 0 once a slice was learned, and 0 before. */
+void watt_learned_estimate(const struct watt_learned *learned, struct watt_learned_slice *slice);
+/* Learns from a slice of which everything is known. 0 or -ENOMEM, and nothing was learned. */
+int watt_learned_update(struct watt_learned *learned, const struct watt_learned_slice *slice);
+/*
+ * How much of the energy went to whom the slices tell of, 0 to 1: by how far the uncertainty of
+ * their watts is below that of programs nobody knows anything of.
+ */
+double watt_learned_told(const struct watt_learned *learned);
+/* Standard uncertainty of watts, relative, as a mean by energy. */
+double watt_learned_error(const struct watt_learned *learned);
+/* Watts of a busy CPU, as a mean of all; 0: nothing was learned yet. */
+double watt_learned_mean_w(const struct watt_learned *learned);
+/* Learners that have a place of their own. */
+size_t watt_learned_count(const struct watt_learned *learned);
+
+#endif
