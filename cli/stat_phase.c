@@ -37,7 +37,7 @@ static struct stat_phase *find_or_add(struct stat_phases *phases, const char *la
 void stat_phases_add(struct stat_phases *phases, const char *label, uint64_t elapsed_ns,
 		     const struct totals *from, const struct totals *to)
 {
-	struct stat_phase *phase = find_or_add(phases, label, to->view->n_domains);
+	struct stat_phase *phase = find_or_add(phases, label, to->view ? to->view->n_domains : 0);
 	size_t i;
 
 	phase->count++;

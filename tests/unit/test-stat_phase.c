@@ -83,11 +83,26 @@ static void test_unknown(void **state)
 	stat_phases_done(&phases);
 }
 
+/* A label alone, before anything was measured. */
+static void test_of_nothing(void **state)
+{
+	static const struct totals none;
+	struct stat_phases phases = { 0 };
+
+	stat_phases_add(&phases, "load", 0, &none, &none);
+	assert_int_equal(phases.n, 1);
+	assert_int_equal(phases.list[0].n_domains, 0);
+	assert_int_equal(phases.list[0].energy_nj, 0);
+	assert_false(phases.list[0].is_known);
+	stat_phases_done(&phases);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_of_nothing),
 	};
 
 	return cmocka_run_group_tests_name("stat-phase", tests, NULL, NULL);
