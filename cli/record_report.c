@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "text.h"
+#include "totals.h"
 #include "units.h"
 
 #define COUNT_SIZE 32
@@ -134,7 +135,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 {
 	const struct watt_balance *balance = &run->totals.balance;
 	int digits = units_digits(balance->uncertainty_ppm);
-	char energy[UNITS_SIZE], power[UNITS_SIZE];
+	char energy[UNITS_SIZE], power[UNITS_SIZE], missing[192];
 	double elapsed_s;
 
 	if (!run->totals.snap || !balance->is_known) {
@@ -150,6 +151,9 @@ static void print_energy(const struct record_run *run, FILE *out)
 		fprintf(out, " The command used %s.",
 			units_energy(energy, watt_energy_to_j(totals_get_energy(&run->totals)),
 				     digits));
+	if (*balance->missing)
+		fprintf(out, " That is %s.",
+			totals_missing_text(balance, missing, sizeof(missing)));
 	fputc('\n', out);
 }
 

@@ -14,6 +14,7 @@
 #include "report.h"
 #include "table.h"
 #include "text.h"
+#include "totals.h"
 #include "units.h"
 #include "xalloc.h"
 
@@ -183,7 +184,7 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
 	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
 	struct line line = { 0 };
-	char number[UNITS_SIZE], keys[sizeof(balance->keys)];
+	char number[UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
 
 	fputc('\n', out);
 	print_part(run, out, whole->energy_nj, whole->power_w, "the machine", false);
@@ -201,6 +202,8 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
 	    balance->uncertainty_ppm ? units_uncertainty(number, balance->uncertainty_ppm) : "");
 	say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
+	if (*balance->missing)
+		say(&line, "%s", totals_missing_text(balance, missing, sizeof(missing)));
 	if (balance->has_baseline && !balance->is_baseline_ready)
 		say(&line, "idle power did not become known: all is shared");
 	end(&line, out, 2, width);

@@ -327,6 +327,7 @@ int stat_report_json(const struct stat_report *report, FILE *out)
 	    real_or_null(balance->uncertainty_ppm ? balance->uncertainty_ppm / 1e6 : NAN));
 	set(doc, "share_key", json_string(balance->keys));
 	set(doc, "idle_policy", json_string(watt_idle_policy_name(balance->idle_policy)));
+	set(doc, "is_complete", json_boolean(!*balance->missing));
 	set(doc, "is_baseline_ready", json_boolean(balance->is_baseline_ready));
 	for (i = 0; i < report->n_runs; i++)
 		json_array_append_new(runs, run_value(report, &report->runs[i]));

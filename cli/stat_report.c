@@ -11,6 +11,7 @@
 #include "domain_tree.h"
 #include "latecomers.h"
 #include "text.h"
+#include "totals.h"
 #include "units.h"
 #include "xalloc.h"
 
@@ -172,7 +173,7 @@ static void print_title(const struct stat_report *report, FILE *out)
 static void print_missing(const struct stat_report *report, FILE *out)
 {
 	uint64_t gap_ns = 0, resets = 0, ambiguous = 0;
-	char number[UNITS_SIZE];
+	char number[UNITS_SIZE], missing[192];
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
@@ -186,6 +187,9 @@ static void print_missing(const struct stat_report *report, FILE *out)
 			ambiguous += run->domain_loss[i].ambiguous;
 		}
 	}
+	if (*report->setup->balance.missing)
+		fprintf(out, " The machine's energy is %s.\n",
+			totals_missing_text(&report->setup->balance, missing, sizeof(missing)));
 	if (gap_ns)
 		fprintf(out, " No energy is known of %s; counters began anew %llu times.\n",
 			units_time(number, (double)gap_ns / 1e9, 2), (unsigned long long)resets);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "totals.h"
 #include "units.h"
 
 char *top_header_power(const struct watt_balance *balance, char *buf, size_t size)
@@ -111,7 +112,7 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size)
 {
-	char losses[128], idle[64], waits[128] = "", number[UNITS_SIZE];
+	char losses[128], idle[64], waits[128] = "", number[UNITS_SIZE], missing[192];
 
 	format_losses(quality, losses, sizeof(losses));
 	if (balance->is_baseline_ready)
@@ -123,7 +124,9 @@ char *top_header_trust(const struct watt_balance *balance, const struct watt_qua
 		snprintf(idle, sizeof(idle), "idle power not known yet");
 	if (late && *late)
 		snprintf(waits, sizeof(waits), "not open yet: %s; ", late);
-	snprintf(buf, size, "%sshared by %s, %s, usage %s, %s", waits,
-		 *balance->keys ? balance->keys : "nothing", idle, usage, losses);
+	totals_missing_text(balance, missing, sizeof(missing));
+	snprintf(buf, size, "%s%s%sshared by %s, %s, usage %s, %s", waits, missing,
+		 *missing ? "; " : "", *balance->keys ? balance->keys : "nothing", idle, usage,
+		 losses);
 	return buf;
 }

@@ -2,6 +2,8 @@
 /* A snapshot laid open, with one entity's row. */
 #include "totals.h"
 
+#include <stdio.h>
+
 #include "events.h"
 
 static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
@@ -73,4 +75,12 @@ struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)
 {
 	return watt_energy_to_nj(watt_energy_sub(to, from));
+}
+
+const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (*balance->missing)
+		snprintf(buf, size, "incomplete: no energy of %s is known", balance->missing);
+	return buf;
 }

@@ -32,6 +32,8 @@ struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t 
 uint64_t totals_get_cpu_ns(const struct totals *totals);
 /* Of the machine; 0 where none was taken. */
 struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain);
+/* "incomplete: no energy of package-1 is known"; "": nothing is missing. Returns buf. */
+const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
 /* What was used from one to the other. */
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to);
 

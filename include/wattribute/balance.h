@@ -32,6 +32,8 @@ struct watt_balance {
 	double power_w, attributed_w, idle_w, unattributed_w;
 	double baseline_w;
 	char keys[64]; /**< by what it was shared: "cpu_time" */
+	/** What the sum should have and nobody could read: "package-1, dram-1"; "": nothing. */
+	char missing[128];
 };
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */

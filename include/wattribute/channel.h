@@ -34,6 +34,9 @@ enum watt_channel_flag {
 	WATT_CHANNEL_OVERLAP_UNKNOWN = 1u << 0,
 	/** Power may be negative (a battery that charges, a bidirectional shunt). */
 	WATT_CHANNEL_SIGNED = 1u << 1,
+	/** It is there and could not be read when it was found: where it would be added, the sum
+	 *  is incomplete until it is. Another channel of its domain is used rather than it. */
+	WATT_CHANNEL_UNREAD = 1u << 2,
 };
 
 /**

@@ -138,6 +138,13 @@ WATT_API const struct watt_domain *watt_snapshot_get_domain(const struct watt_sn
 WATT_API const struct watt_domain_state *
 watt_snapshot_get_domain_state(const struct watt_snapshot *snap, size_t index);
 
+/**
+ * 1: the machine's energy is a sum that lacks this domain, whose sensor is there and can't be
+ * read. Thread-safe.
+ */
+WATT_API int watt_domain_is_missing(const struct watt_domain *domain,
+				    const struct watt_domain_state *state);
+
 /** Rows are ordered by kind, then by id. */
 WATT_API size_t watt_snapshot_get_row_count(const struct watt_snapshot *snap);
 /** NULL if @p index is out of range. */

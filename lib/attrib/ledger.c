@@ -107,6 +107,11 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
 }
 
+static bool is_unread(const struct watt_domain *domain, const struct watt_channel *const *channels)
+{
+	return domain->channel >= 0 && (channels[domain->channel]->flags & WATT_CHANNEL_UNREAD);
+}
+
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		      bool is_late)
 {
@@ -121,7 +126,8 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 		struct watt_ledger *ledger = &ledgers[at->n_ledgers];
 
 		r = ledger_init(at, ledger, &at->tree.domains[at->n_ledgers], channels);
-		if (is_late)
+		/* nobody waits for what may never have a reading */
+		if (is_late || is_unread(ledger->domain, channels))
 			ledger->join_seq = ledger->next_seq = WATT_NOT_JOINED;
 	}
 	return r;

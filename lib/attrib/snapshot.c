@@ -38,6 +38,23 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 	return NULL;
 }
 
+int watt_domain_is_missing(const struct watt_domain *domain, const struct watt_domain_state *state)
+{
+	if (!domain->is_partition || !watt_energy_is_zero(state->energy))
+		return 0;
+	switch (state->status) {
+	case WATT_STATUS_FORBIDDEN:
+	case WATT_STATUS_BROKEN:
+	case WATT_STATUS_ABSENT:
+		return 1;
+	case WATT_STATUS_STUCK:
+		/* memory that does not count is usual */
+		return domain->kind == WATT_DOMAIN_PACKAGE;
+	default:
+		return 0;
+	}
+}
+
 static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, size_t n_cpus,
 					    size_t paths_size)
 {

@@ -89,7 +89,28 @@ static int find_path(const struct watt_tree *tree, const char *path)
 	return -1;
 }
 
-/* One domain per path, in the order of the channels: the first channel of a path measures it. */
+static bool is_unread(const struct builder *b, size_t channel)
+{
+	return b->channels[channel]->flags & WATT_CHANNEL_UNREAD;
+}
+
+/* Gives a domain to a channel that can be read, from one that can't. */
+static void take_over(struct builder *b, int domain, size_t index)
+{
+	struct watt_domain *d = &b->tree.domains[domain];
+	const char *path = d->path;
+	struct watt_domain taken;
+
+	if (describe_domain(b->channels[index], index, &taken) < 0)
+		return; /* it stays as it is */
+	free((char *)path);
+	*d = taken;
+}
+
+/*
+ * One domain per path, in the order of the channels: the first channel of a path measures it, or
+ * the first one that could be read.
+ */
 static int add_channel_domains(struct builder *b)
 {
 	struct watt_tree *tree = &b->tree;
@@ -101,6 +122,9 @@ static int add_channel_domains(struct builder *b)
 		int found = find_path(tree, channel->domain);
 
 		tree->domain_of[i] = found >= 0 ? found : (int32_t)tree->n_domains;
+		if (found >= 0 && !is_unread(b, i) &&
+		    is_unread(b, (size_t)tree->domains[found].channel))
+			take_over(b, found, i);
 		if (found >= 0)
 			continue;
 		r = describe_domain(channel, i, &tree->domains[tree->n_domains++]);

@@ -324,7 +324,7 @@ struct machine {
 	struct watt_energy energy, idle, unattributed, shared_idle;
 	int64_t window_nj, window_idle_nj, window_unattributed_nj, window_shared_idle_nj;
 	double power_w, idle_w, unattributed_w;
-	bool is_known, has_power, has_baseline, is_baseline_ready;
+	bool is_known, has_power, has_baseline, is_baseline_ready, is_incomplete;
 	enum watt_origin origin;
 	uint32_t uncertainty_ppm;
 };
@@ -332,6 +332,7 @@ struct machine {
 static void sum_domain(struct machine *sum, const struct watt_domain *domain,
 		       const struct watt_domain_state *state)
 {
+	sum->is_incomplete |= watt_domain_is_missing(domain, state) != 0;
 	if (!has_energy(state))
 		return;
 	sum->is_known = true;
@@ -383,6 +384,7 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 	add_total(doc, obj, "shared_idle", "shared_idle_j", sum.is_known, sum.shared_idle);
 	add_window(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", sum.is_known,
 		   sum.window_shared_idle_nj);
+	watt_json_bool(doc, obj, "is_complete", !sum.is_incomplete);
 	watt_json_bool(doc, obj, "is_baseline_ready", sum.has_baseline && sum.is_baseline_ready);
 	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);
 	watt_json_real(doc, obj, "idle_power_w", sum.has_power ? sum.idle_w : NAN);

@@ -213,6 +213,7 @@ static void put_total(struct watt_json *json, struct watt_json_node doc,
 		       balance->is_known ? watt_origin_name(balance->origin) : NULL);
 	watt_json_ratio(json, obj, "uncertainty_ratio", balance->uncertainty_ppm);
 	put_known_text(json, obj, "share_key", balance->keys);
+	watt_json_bool(json, obj, "is_complete", !*balance->missing);
 	watt_json_bool(json, obj, "is_baseline_ready", balance->is_baseline_ready);
 }
 

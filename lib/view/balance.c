@@ -29,9 +29,25 @@ static void add_power(struct watt_balance *sum, const struct watt_domain_state *
 	sum->unattributed_w += watt_view_power_w(state, state->window_unattributed_nj);
 }
 
+static void add_missing(struct watt_balance *sum, const char *path)
+{
+	static const char more[] = ", ...";
+	size_t used = strlen(sum->missing), room = sizeof(sum->missing) - sizeof(more) + 1;
+
+	if (used >= room)
+		return;
+	if (used + strlen(path) + 2 < room)
+		snprintf(sum->missing + used, room - used, "%s%s", used ? ", " : "", path);
+	else
+		snprintf(sum->missing + used, sizeof(sum->missing) - used, "%s",
+			 used ? more : more + 2);
+}
+
 static void add_domain(struct watt_balance *sum, const struct watt_domain *domain,
 		       const struct watt_domain_state *state)
 {
+	if (watt_domain_is_missing(domain, state))
+		add_missing(sum, domain->path);
 	if (!watt_view_has_energy(state))
 		return;
 	sum->is_known = 1;

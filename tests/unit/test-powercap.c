@@ -133,12 +133,73 @@ static void test_scmi(void **state)
 }
 
 /* Each bad file costs its own channel, with one line that names it, and nothing else. */
+static void check_unread(struct watt_power *power, const char *name, const char *domain)
+{
+	const struct watt_channel *ch = channel_named(power, name);
+	struct watt_sample samples[16];
+
+	read_all_groups(power, samples);
+	assert_string_equal(ch->domain, domain);
+	assert_int_equal(ch->flags, WATT_CHANNEL_UNREAD);
+	assert_int_equal(samples[ch - power->channels].status, WATT_STATUS_BROKEN);
+	assert_true(power->groups[ch->group].period_ns > power->groups[0].period_ns);
+}
+
+/* The kernel numbers zones in hexadecimal: the eleventh is intel-rapl:a. */
+static void test_sixteen_sockets(void **state)
+{
+	struct power_world world;
+	struct watt_power *power = open_fixture(&world, "xeon-16s");
+	char name[64], file[64];
+	uint32_t i;
+
+	assert_int_equal(power->n_channels, 16);
+	assert_int_equal(world.n_warnings, 0);
+	for (i = 0; i < 16; i++) {
+		snprintf(name, sizeof(name), "powercap/package-%u", i);
+		snprintf(file, sizeof(file), "intel-rapl:%x/energy_uj", i);
+		assert_string_equal(power->channels[i].name, name);
+		assert_non_null(strstr(power->channels[i].path, file));
+		assert_int_equal(power->channels[i].package_id, i);
+	}
+	close_fixture(&world, power);
+}
+
+/* A package without a number is not forgotten, and shows one as soon as it has it. */
+static void test_unread(void **state)
+{
+	char *dir = fixture_copy("xeon-16s");
+	const struct watt_channel *ch;
+	struct watt_sample samples[16];
+	struct watt_diag diag = { 0 };
+	struct power_world world;
+	struct watt_power *power;
+
+	scratch_write(dir, ENERGY("intel-rapl:c"), "no number\n");
+	world_open(&world, dir);
+	assert_int_equal(ops->probe(&world.env, &diag), 0);
+	assert_non_null(strstr(diag.why, "15 of 16 zones"));
+	assert_non_null(strstr(diag.why, "incomplete"));
+	assert_int_equal(ops->open(&world.env, &power), 0);
+	check_power(power);
+	check_unread(power, "powercap/package-12", "package-12");
+	assert_non_null(strstr(world.text, "intel-rapl:c (package-12) can't be read"));
+	scratch_write(dir, ENERGY("intel-rapl:c"), "4711\n");
+	ch = channel_named(power, "powercap/package-12");
+	read_all_groups(power, samples);
+	assert_int_equal(samples[ch - power->channels].status, WATT_STATUS_OK);
+	assert_int_equal(samples[ch - power->channels].raw, 4711);
+	ops->close(power);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 static void test_garbage(void **state)
 {
 	struct power_world world;
 	struct watt_power *power = open_fixture(&world, "rapl-garbage");
 
-	assert_int_equal(power->n_channels, 3);
+	assert_int_equal(power->n_channels, 8);
 	assert_int_equal(channel_named(power, "powercap/package-0")->wrap_nj, 0);
 	/* a name that RAPL does not use is shown and never added */
 	assert_true(channel_named(power, "powercap/package-99999999")->flags &
@@ -146,8 +207,11 @@ static void test_garbage(void **state)
 	assert_int_equal(channel_named(power, "powercap/package-1/core")->wrap_nj, 0);
 	assert_non_null(strstr(world.text, "intel-rapl:0:0 (package-0/core) left out"));
 	assert_non_null(strstr(world.text, "intel-rapl:0:1 (package-0/uncore) left out"));
-	assert_non_null(strstr(world.text, "intel-rapl:0:2 (package-0/dram) left out"));
-	assert_non_null(strstr(world.text, "intel-rapl:1 (package-1) left out"));
+	/* what the sum should have is kept, and has no value */
+	check_unread(power, "powercap/package-0/dram", "dram-0");
+	check_unread(power, "powercap/package-1", "package-1");
+	check_unread(power, "powercap/intel-rapl:3", "intel-rapl/intel-rapl:3");
+	assert_non_null(strstr(world.text, "intel-rapl:1 (package-1) can't be read"));
 	assert_non_null(strstr(world.text, "intel-rapl:0 and intel-rapl:2 are both"));
 	assert_non_null(strstr(world.text, "intel-rapl:3 left out"));
 	assert_non_null(strstr(world.text, "intel-rapl:5 left out"));
@@ -390,8 +454,8 @@ static void test_probe(void **state)
 
 static void test_id(void **state)
 {
-	static const char *const bad[] = { ":0",    "a:",        "a:x",  "a::1", "a:0:",
-					   "a:0:b", "a:1234567", "a:-1", "a:0 ", "a:0:1:2:" };
+	static const char *const bad[] = { ":0",  "a:",        "a:x",  "a::1", "a:0:",    "a:0:g",
+					   "a:A", "a:1234567", "a:-1", "a:0 ", "a:0:1:2:" };
 	struct watt_powercap_id id;
 	size_t i;
 
@@ -402,6 +466,8 @@ static void test_id(void **state)
 	assert_int_equal(watt_powercap_id_parse("intel-rapl-mmio:10:2:3", &id), 0);
 	assert_string_equal(id.control, "intel-rapl-mmio");
 	assert_int_equal(id.depth, 3);
+	assert_int_equal(watt_powercap_id_parse("intel-rapl:a:f", &id), 0);
+	assert_int_equal(id.depth, 2);
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_int_equal(watt_powercap_id_parse(bad[i], &id), -EBADMSG);
 }
@@ -414,6 +480,8 @@ int main(void)
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_amd),
 		cmocka_unit_test(test_scmi),
+		cmocka_unit_test(test_sixteen_sockets),
+		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_removed_and_back),
 		cmocka_unit_test(test_all_back_at_once),

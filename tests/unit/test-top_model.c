@@ -7,6 +7,7 @@
 #include <wattribute/balance.h>
 
 #include "text.h"
+#include "totals.h"
 #include "top_model.h"
 
 #define SECOND_NS 1000000000ULL
@@ -323,6 +324,35 @@ static void test_balance(void **state)
 	assert_false(balance.is_exact);
 }
 
+/* A sum that lacks something says so, and is no less for it. */
+static void test_incomplete(void **state)
+{
+	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct machine m;
+	char text[192];
+
+	init(&m);
+	watt_balance_draw(&m.view, &balance);
+	assert_string_equal(totals_missing_text(&balance, text, sizeof(text)), "");
+	m.state[DRAM].energy = (struct watt_energy){ 0 };
+	m.state[DRAM].status = WATT_STATUS_PENDING;
+	watt_balance_draw(&m.view, &balance);
+	assert_string_equal(balance.missing, "");
+	m.state[DRAM].status = WATT_STATUS_BROKEN;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(balance.is_known);
+	assert_string_equal(totals_missing_text(&balance, text, sizeof(text)),
+			    "incomplete: no energy of dram-0 is known");
+	m.domain[DRAM].path =
+		"a-path-that-is-so-long-that-what-follows-it-has-no-room-at-all-in-the"
+		"-list-of-what-is-missing-and-is-not-even-there-itself-for-that";
+	watt_balance_draw(&m.view, &balance);
+	assert_string_equal(balance.missing, "...");
+	m.domain[DRAM].is_partition = 0;
+	watt_balance_draw(&m.view, &balance);
+	assert_string_equal(balance.missing, "");
+}
+
 static void test_balance_of_nothing(void **state)
 {
 	struct watt_view view = { 0 };
@@ -357,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_harmless),
 		cmocka_unit_test(test_missing_power),
 		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),
 	};

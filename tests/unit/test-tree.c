@@ -56,6 +56,25 @@ static void assert_tree(const struct given *given, size_t n, const char *expecte
 	watt_tree_done(&tree);
 }
 
+/* Who can't be read gives its domain to who can, whatever the order, and is in the sum else. */
+static void test_unread(void **state)
+{
+	static const struct given given[] = {
+		{ "powercap", "package-0", WATT_DOMAIN_PACKAGE, WATT_CHANNEL_UNREAD },
+		{ "powercap", "package-1", WATT_DOMAIN_PACKAGE, WATT_CHANNEL_UNREAD },
+		{ "perf_rapl", "package-0", WATT_DOMAIN_PACKAGE },
+		{ "kmod", "package-0", WATT_DOMAIN_PACKAGE },
+	};
+	struct watt_tree tree = build(given, WATT_ARRAY_SIZE(given));
+
+	assert_int_equal(tree.n_domains, 2);
+	assert_int_equal(tree.domains[0].channel, 2);
+	assert_int_equal(tree.domains[1].channel, 1);
+	assert_true(tree.domains[1].is_summed);
+	assert_string_equal(tree.domains[0].path, "package-0");
+	watt_tree_done(&tree);
+}
+
 static void test_server(void **state)
 {
 	static const struct given given[] = {
@@ -133,11 +152,9 @@ static void test_estimate_is_not_mixed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_server),
-		cmocka_unit_test(test_psys),
-		cmocka_unit_test(test_jetson),
-		cmocka_unit_test(test_orin),
-		cmocka_unit_test(test_estimate_is_not_mixed),
+		cmocka_unit_test(test_unread), cmocka_unit_test(test_server),
+		cmocka_unit_test(test_psys),   cmocka_unit_test(test_jetson),
+		cmocka_unit_test(test_orin),   cmocka_unit_test(test_estimate_is_not_mixed),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);

@@ -24,7 +24,7 @@
 enum pace {
 	PACE_ENERGY,
 	PACE_POWER, /* answered by firmware, in its own time */
-	PACE_SLOW,  /* duplicates and stuck counters: only to compare and to see them wake up */
+	PACE_SLOW,  /* duplicates, stuck and unread counters: to compare and to see them wake up */
 	N_PACES,
 };
 
@@ -52,7 +52,8 @@ struct findings {
 	size_t n_forbidden;
 	size_t n_broken;
 	size_t n_zero;
-	char path[256]; /* of the first one that could not be read */
+	size_t n_unread; /* of the broken and forbidden ones, those that have a channel */
+	char path[256];  /* of the first one that could not be read */
 };
 
 static void note_bad(struct findings *found, const struct watt_powercap_zone *zone, int r)
@@ -73,6 +74,37 @@ static bool is_known(const struct watt_known *known, const struct watt_powercap_
 	return watt_known_has(known, name);
 }
 
+/* Whether the machine's energy is a sum that lacks something without the zone. */
+static bool is_missed(const struct watt_powercap_zone *zone)
+{
+	return zone->is_nameless ||
+	       (zone->is_rapl && !zone->is_duplicate &&
+		(zone->rapl.kind == WATT_DOMAIN_PACKAGE || zone->rapl.kind == WATT_DOMAIN_DRAM));
+}
+
+/* One that gives no number: kept where a sum is incomplete without it, else left out. */
+static void judge_unread(const struct watt_env *env, const struct watt_known *known,
+			 struct powercap *p, struct findings *found, int r)
+{
+	struct watt_powercap_reader *reader = &p->readers[p->n_readers];
+	const struct watt_powercap_zone *zone = reader->zone;
+	bool is_kept = !known->n && is_missed(zone);
+
+	note_bad(found, zone, r);
+	if (is_kept)
+		p->n_readers++;
+	else
+		watt_powercap_reader_close(reader);
+	found->n_unread += is_kept;
+	watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) %s: %s: %s", zone->id, zone->name,
+		 is_kept ? "can't be read, the machine's total is incomplete without it" :
+			   "left out",
+		 zone->is_nameless ? "name" :
+		 zone->is_energy   ? "energy_uj" :
+				     "power_uw",
+		 watt_error_text(r));
+}
+
 static int open_readers(const struct watt_env *env, const struct watt_known *known,
 			struct powercap *p, struct findings *found)
 {
@@ -88,16 +120,12 @@ static int open_readers(const struct watt_env *env, const struct watt_known *kno
 		if (is_known(known, zone))
 			continue;
 		r = watt_powercap_reader_open(&p->readers[p->n_readers], env, zone);
+		if (r < 0 && r != -ENOMEM)
+			judge_unread(env, known, p, found, r);
+		else
+			p->n_readers++;
 		if (r == -ENOMEM)
 			return r;
-		if (r == 0) {
-			p->n_readers++;
-			continue;
-		}
-		note_bad(found, zone, r);
-		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) left out: %s: %s",
-			 zone->id, zone->name, zone->is_energy ? "energy_uj" : "power_uw",
-			 watt_error_text(r));
 	}
 	return 0;
 }
@@ -127,7 +155,7 @@ static void settle_zeros(struct powercap *p, struct findings *found)
 
 static enum pace reader_pace(const struct watt_powercap_reader *reader)
 {
-	if (reader->is_zero || reader->zone->is_duplicate)
+	if (reader->is_zero || reader->is_unread || reader->zone->is_duplicate)
 		return PACE_SLOW;
 	return reader->zone->is_energy ? PACE_ENERGY : PACE_POWER;
 }
@@ -160,7 +188,7 @@ static int make_channels(const struct watt_env *env, struct powercap *p)
 		}
 		group->n++;
 		r = watt_powercap_channel_add(env, p->readers[i].zone, p->base.n_groups - 1, is_amd,
-					      &p->channels);
+					      p->readers[i].is_unread, &p->channels);
 		if (r < 0)
 			return r;
 	}
@@ -192,7 +220,7 @@ static void powercap_close(struct watt_power *power)
 static int judge(const struct powercap *p, const struct watt_known *known,
 		 const struct findings *found)
 {
-	if (p->n_readers > (known->n ? 0 : found->n_zero))
+	if (p->n_readers > (known->n ? 0 : found->n_zero + found->n_unread))
 		return 0;
 	if (found->n_forbidden)
 		return -EACCES;
@@ -315,8 +343,9 @@ static void explain(const struct powercap *p, const struct findings *found, int 
 	diag->error = r == -ENOENT ? -ENODEV : r;
 	diag->state = watt_availability_from_errno(r);
 	if (r == 0) {
-		SAY(why, "%u of %zu zones can be read%s", p->base.n_channels, found->n_zones,
-		    found->n_zero ? ", some of them stuck at 0" : "");
+		SAY(why, "%zu of %zu zones can be read%s%s", p->base.n_channels - found->n_unread,
+		    found->n_zones, found->n_zero ? ", some of them stuck at 0" : "",
+		    found->n_unread ? ": the machine's total is incomplete" : "");
 		if (found->n_forbidden)
 			SAY(hint, "%zu zones are forbidden: run as root to have them too",
 			    found->n_forbidden);

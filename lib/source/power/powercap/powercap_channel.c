@@ -128,7 +128,8 @@ static void describe_place(const struct watt_powercap_zone *zone, struct watt_ch
 		return;
 	}
 	channel->kind = WATT_DOMAIN_RAIL;
-	channel->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
+	if (!zone->is_nameless)
+		channel->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
 	/* the kernel computes dtpm's power from an energy model */
 	if (!strcmp(zone->control, "dtpm"))
 		channel->origin = WATT_ORIGIN_ESTIMATED;
@@ -143,7 +144,8 @@ void watt_powercap_channel_name(const struct watt_powercap_zone *zone, char *buf
 }
 
 int watt_powercap_channel_add(const struct watt_env *env, const struct watt_powercap_zone *zone,
-			      uint32_t group, bool is_amd, struct watt_channels *list)
+			      uint32_t group, bool is_amd, bool is_unread,
+			      struct watt_channels *list)
 {
 	char name[256], path[512], file[256], domain[256];
 	struct watt_channel channel = {
@@ -164,6 +166,8 @@ int watt_powercap_channel_add(const struct watt_env *env, const struct watt_powe
 	watt_powercap_value_path(zone, file, sizeof(file));
 	snprintf(path, sizeof(path), "%s/%s", env->sysfs.path, file);
 	describe_place(zone, &channel);
+	if (is_unread)
+		channel.flags |= WATT_CHANNEL_UNREAD;
 	if (zone->is_energy)
 		describe_energy(env, zone, is_amd, &channel);
 	else

@@ -15,6 +15,7 @@ void watt_powercap_value_path(const struct watt_powercap_zone *zone, char *buf, 
  * they do not tell is unknown in the channel, with a warning where it matters. 0 or -ENOMEM.
  */
 int watt_powercap_channel_add(const struct watt_env *env, const struct watt_powercap_zone *zone,
-			      uint32_t group, bool is_amd, struct watt_channels *list);
+			      uint32_t group, bool is_amd, bool is_unread,
+			      struct watt_channels *list);
 
 #endif

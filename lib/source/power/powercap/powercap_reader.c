@@ -30,9 +30,10 @@ int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct 
 		r = watt_powercap_reader_read(reader, &value);
 	if (r == -EAGAIN || r == -ENODATA)
 		r = 0;
-	reader->is_zero = zone->is_energy && value == 0;
-	if (r < 0)
-		watt_file_close(&reader->file);
+	if (r == 0 && zone->is_nameless)
+		r = -EBADMSG; /* whatever it counts */
+	reader->is_zero = r == 0 && zone->is_energy && value == 0;
+	reader->is_unread = r < 0;
 	return r;
 }
 
@@ -48,6 +49,8 @@ int watt_powercap_reader_read(struct watt_powercap_reader *reader, uint64_t *ret
 
 	if (reader->is_gone)
 		return -ENODEV;
+	if (reader->zone->is_nameless)
+		return -EBADMSG;
 	r = watt_file_read_u64(&reader->file, &value);
 	if (r == -ENODEV)
 		reader->is_gone = true;

@@ -9,11 +9,15 @@ struct watt_powercap_reader {
 	const struct watt_env *env;            /* borrowed */
 	const struct watt_powercap_zone *zone; /* borrowed */
 	struct watt_file file;
-	bool is_zero; /* it has never shown anything but 0 */
-	bool is_gone; /* its zone was removed: when it is back it may have another number */
+	bool is_unread; /* it gave no number when it was opened */
+	bool is_zero;   /* it has never shown anything but 0 */
+	bool is_gone;   /* its zone was removed: when it is back it may have another number */
 };
 
-/* Opens it and looks whether it gives a number. On failure there is nothing to close. */
+/*
+ * Opens it and looks whether it gives a number. On failure it is to be closed, or to be read
+ * again, when it may give one.
+ */
 int watt_powercap_reader_open(struct watt_powercap_reader *reader, const struct watt_env *env,
 			      const struct watt_powercap_zone *zone);
 void watt_powercap_reader_close(struct watt_powercap_reader *reader);

@@ -19,7 +19,7 @@
 
 static bool is_index(const char *text, size_t len)
 {
-	return len > 0 && len <= 6 && strspn(text, "0123456789") >= len;
+	return len > 0 && len <= 6 && strspn(text, "0123456789abcdef") >= len;
 }
 
 /* Length of the name up to the colon after `from`, or of all of it. */
@@ -122,6 +122,42 @@ static int describe_zone(const struct watt_env *env, const char *id,
 	return 0;
 }
 
+/* By the control type, then by the numbers, that are hexadecimal: "intel-rapl:a" follows ":9". */
+static int compare_ids(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a, *y = *(char *const *)b;
+	size_t x_len = prefix_len(x, x), y_len = prefix_len(y, y);
+	int r = strncmp(x, y, WATT_MIN(x_len, y_len));
+
+	if (r || x_len != y_len)
+		return r ? r : x_len < y_len ? -1 : 1;
+	for (x += x_len, y += y_len; *x && *y; x += x_len, y += y_len) {
+		x_len = prefix_len(x, x + 1);
+		y_len = prefix_len(y, y + 1);
+		r = x_len != y_len ? (x_len < y_len ? -1 : 1) : strncmp(x, y, x_len);
+		if (r)
+			return r;
+	}
+	return !!*x - !!*y;
+}
+
+/* What could be a package is not forgotten: without it, a total is not complete. */
+static int describe_nameless(const struct watt_env *env, const char *id,
+			     const struct watt_powercap_id *parsed, struct watt_powercap_zone *ret)
+{
+	struct watt_powercap_zone zone = { .is_nameless = true };
+
+	if (parsed->depth != 1 || strcmp(parsed->control, CONTROL_RAPL))
+		return -ENOENT;
+	watt_strlcpy(zone.id, id, sizeof(zone.id));
+	watt_strlcpy(zone.control, parsed->control, sizeof(zone.control));
+	watt_strlcpy(zone.name, id, sizeof(zone.name));
+	if (find_quantity(env, &zone) < 0)
+		return -ENOENT;
+	*ret = zone;
+	return 0;
+}
+
 static const struct watt_powercap_zone *find_same_name(const struct watt_powercap_zones *zones,
 						       const struct watt_powercap_zone *zone)
 {
@@ -198,7 +234,8 @@ static int scan_name(const struct watt_env *env, const char *id, bool is_first, 
 	if (r < 0) {
 		watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s left out: name: %s", id,
 			 watt_error_text(r));
-		return 0;
+		if (describe_nameless(env, id, &parsed, &zone) < 0)
+			return 0;
 	}
 	return add_zone(env, zones, &zone, is_amd);
 }
@@ -214,6 +251,8 @@ int watt_powercap_scan(const struct watt_env *env, struct watt_powercap_zones *r
 	r = watt_root_list(&env->sysfs, WATT_POWERCAP_CLASS, "", &names);
 	if (r < 0)
 		return r;
+	if (names.n)
+		qsort(names.name, names.n, sizeof(*names.name), compare_ids);
 	for (i = 0; r == 0 && i < names.n; i++)
 		r = scan_name(env, names.name[i], true, is_amd, &zones);
 	for (i = 0; r == 0 && i < names.n; i++)

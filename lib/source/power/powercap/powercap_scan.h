@@ -10,7 +10,7 @@
 
 #define WATT_POWERCAP_CLASS "class/powercap"
 
-/* The parts of a zone's directory name: "intel-rapl:0:1". */
+/* The parts of a zone's directory name: "intel-rapl:0:1"; the kernel's numbers are hexadecimal. */
 struct watt_powercap_id {
 	char control[48];   /* control type: "intel-rapl" */
 	unsigned int depth; /* 1: top-level */
@@ -25,6 +25,7 @@ struct watt_powercap_zone {
 	char name[160];    /* names from the top-level zone down: "package-0/core" */
 	bool is_rapl;      /* rapl is filled: a zone of the processor */
 	bool is_energy;    /* energy_uj, else power_uw */
+	bool is_nameless;  /* its name can't be read: name is its id, and nothing else is known */
 	bool is_duplicate; /* an earlier zone, of another control type, measures the same */
 	struct watt_rapl_zone rapl;
 };
