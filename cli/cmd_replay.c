@@ -29,7 +29,7 @@ static const char help_text[] =
 	"      --to=TIME        end there\n"
 	"      --phase=LABEL    only phases of this name, each for itself\n"
 	"      --window=TIME    a line for each window of this length, not one table\n"
-	"  -g, --group=BY       process, tree, container, unit, user or cgroup\n"
+	"  -g, --group=BY       process, tree, container, unit, user, cgroup or job\n"
 	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
 	"  -D, --domains        a column per domain\n"

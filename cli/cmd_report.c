@@ -29,7 +29,7 @@ static const char help_text[] =
 	"  -f, --force          replace a file that is there\n"
 	"      --vs=OTHER       compare with another recording, the one before: mean powers with\n"
 	"                       intervals of 95 %\n"
-	"  -g, --group=BY       process, name, container, pod, unit, user or cgroup\n"
+	"  -g, --group=BY       process, name, container, pod, unit, user, cgroup or job\n"
 	"  -n, --rows=N         rows of a table; 0: all (25)\n"
 	"      --window=TIME    length of a window; by default some hundred of them\n"
 	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
@@ -64,7 +64,7 @@ static int take_group(struct report_options *opts, const char *text)
 			return 0;
 		}
 	return options_bad_value("--group", text,
-				 "process, name, container, pod, unit, user or cgroup");
+				 "process, name, container, pod, unit, user, cgroup or job");
 }
 
 static int take_own(void *data, int code)

@@ -45,7 +45,7 @@ static const char help_text[] =
 	"  -n, --count=N        end after N refreshes\n"
 	"  -1, --once           end after one, and print a plain table\n"
 	"      --seconds=SEC    end after SEC\n"
-	"  -g, --group=BY       process, tree, container, unit, user or cgroup\n"
+	"  -g, --group=BY       process, tree, container, unit, user, cgroup or job\n"
 	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
 	"  -D, --domains        a column per domain\n"

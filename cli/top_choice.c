@@ -16,8 +16,9 @@ int top_choice_take(struct top_model *model, int code)
 	case 'g':
 		found = top_group_of(optarg);
 		if (found < 0)
-			return options_bad_value("--group", optarg,
-						 "process, tree, container, unit, user or cgroup");
+			return options_bad_value(
+				"--group", optarg,
+				"process, tree, container, unit, user, cgroup or job");
 		model->group = (enum top_group)found;
 		return 0;
 	case 's':

@@ -99,6 +99,7 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	    model->group == TOP_BY_CONTAINER ? "CONTAINER" :
 	    model->group == TOP_BY_UNIT      ? "UNIT" :
 	    model->group == TOP_BY_USER      ? "USER" :
+	    model->group == TOP_BY_JOB       ? "JOB" :
 					       "CGROUP");
 }
 

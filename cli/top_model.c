@@ -20,6 +20,7 @@
 static const char *const group_names[] = {
 	[TOP_BY_PROCESS] = "process", [TOP_BY_TREE] = "tree", [TOP_BY_CONTAINER] = "container",
 	[TOP_BY_UNIT] = "unit",       [TOP_BY_USER] = "user", [TOP_BY_CGROUP] = "cgroup",
+	[TOP_BY_JOB] = "job",
 };
 
 static const char *const sort_names[] = {
@@ -257,6 +258,8 @@ static bool is_of_group(enum top_group group, enum watt_entity_kind kind)
 		return kind == WATT_ENTITY_USER;
 	case TOP_BY_CGROUP:
 		return kind == WATT_ENTITY_CGROUP;
+	case TOP_BY_JOB:
+		return kind == WATT_ENTITY_JOB;
 	case TOP_BY_PROCESS:
 	case TOP_BY_TREE:
 	case TOP_N_GROUPS:

@@ -19,6 +19,7 @@ enum top_group {
 	TOP_BY_UNIT,
 	TOP_BY_USER,
 	TOP_BY_CGROUP,
+	TOP_BY_JOB,
 	TOP_N_GROUPS,
 };
 

@@ -215,6 +215,7 @@ static attr_t row_style(const struct top_row *row)
 	case WATT_ENTITY_TRACKED:
 	case WATT_ENTITY_POD:
 	case WATT_ENTITY_THREAD:
+	case WATT_ENTITY_JOB:
 		break;
 	}
 	return row->is_dead ? A_DIM : A_NORMAL;

@@ -66,11 +66,11 @@ _wattribute()
 		;;
 	--group | -g)
 		if [[ $command == top || $command == replay ]]; then
-			COMPREPLY=($(compgen -W 'process tree container unit user cgroup' -- "$cur"))
+			COMPREPLY=($(compgen -W 'process tree container unit user cgroup job' -- "$cur"))
 			return
 		fi
 		if [[ $command == report ]]; then
-			COMPREPLY=($(compgen -W 'process name container pod unit user cgroup' -- "$cur"))
+			COMPREPLY=($(compgen -W 'process name container pod unit user cgroup job' -- "$cur"))
 			return
 		fi
 		;;

@@ -32,6 +32,7 @@ enum watt_entity_kind {
 	/** One thread of a process, or what its ended threads used together. Only where threads are
 	 *  asked for: those of a process are the process, to the nJ. Kernel threads have none. */
 	WATT_ENTITY_THREAD = 15,
+	WATT_ENTITY_JOB = 16, /**< sum of the cgroups of one job of a batch scheduler */
 };
 
 /** Bits of watt_identity.missing and watt_entity.missing: what could not be read. */
@@ -69,6 +70,7 @@ struct watt_cgroup {
 	const char *user_unit; /**< unit of a user's own systemd, "foot.service" */
 	uint32_t v1;           /**< 1: the path is of a v1 hierarchy */
 	uint32_t reserved;
+	const char *job; /**< a batch job, its scheduler first: "slurm:4711", "pbs:12.server" */
 };
 
 /** One label of a container or pod. Never NULL. */

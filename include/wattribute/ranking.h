@@ -25,6 +25,7 @@ enum watt_ranking_group {
 	WATT_RANKING_UNIT = 4,
 	WATT_RANKING_USER = 5,
 	WATT_RANKING_CGROUP = 6,
+	WATT_RANKING_JOB = 7, /**< of a batch scheduler */
 };
 
 /** One row. */

@@ -48,6 +48,7 @@ struct watt_series_entity {
 	char *cmdline;      /**< of a process */
 	char *container;    /**< that it is in, by its cgroup */
 	char *pod;
+	char *job;
 	char *unit;
 	int64_t *energy_nj; /**< over all windows, per domain */
 	int64_t total_nj;   /**< over the partition */

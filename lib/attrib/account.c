@@ -20,7 +20,7 @@ int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
 static bool is_found_by_name(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_EXITED || kind == WATT_ENTITY_CONTAINER ||
-	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT;
+	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT || kind == WATT_ENTITY_JOB;
 }
 
 static uint64_t name_hash(enum watt_entity_kind kind, const char *text)

@@ -16,7 +16,7 @@
 #include "base/htab.h"
 #include "base/util.h"
 
-#define WATT_ACCOUNT_UPS 3
+#define WATT_ACCOUNT_UPS 4
 
 struct watt_member;
 
@@ -63,7 +63,7 @@ struct watt_accounts {
 	size_t n, cap;
 	size_t n_domains;
 	size_t cap_domains; /* that every account has room for */
-	size_t n_of_kind[WATT_ENTITY_THREAD + 1];
+	size_t n_of_kind[WATT_ENTITY_JOB + 1];
 	uint64_t next_id;
 	bool has_threads; /* a process is the sum of its threads */
 	struct watt_htab by_name;
@@ -79,7 +79,7 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id);
 /* There are so many domains now. 0, or -ENOMEM and nothing has changed for anybody. */
 int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains);
-/* The account of a name, of kind exited, container, pod or unit; NULL: none. */
+/* The account of a name, of kind exited, container, pod, unit or job; NULL: none. */
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text);
 /* The next one of the same kind and name, as two pods can have a container "web" each. */

@@ -104,7 +104,7 @@ static int fold_processes(struct watt_attrib *at, bool shown)
 static bool is_group(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_CGROUP || kind == WATT_ENTITY_CONTAINER ||
-	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT;
+	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT || kind == WATT_ENTITY_JOB;
 }
 
 static struct watt_account *find_gone(const struct watt_attrib *at, enum watt_entity_kind kind)
@@ -185,10 +185,8 @@ int watt_fold_before(struct watt_attrib *at)
 static int fold_all_groups(struct watt_attrib *at)
 {
 	static const enum watt_entity_kind groups[] = {
-		WATT_ENTITY_CGROUP,
-		WATT_ENTITY_CONTAINER,
-		WATT_ENTITY_POD,
-		WATT_ENTITY_UNIT,
+		WATT_ENTITY_CGROUP, WATT_ENTITY_CONTAINER, WATT_ENTITY_POD,
+		WATT_ENTITY_UNIT,   WATT_ENTITY_JOB,
 	};
 	size_t i;
 	int r = 0;

@@ -314,12 +314,14 @@ static int join_sums(struct watt_attrib *at, struct watt_account *part,
 		     const struct watt_cgroup *cgroup)
 {
 	const char *unit_text = cgroup->user_unit ? cgroup->user_unit : cgroup->unit;
-	struct watt_account *container, *pod, *unit;
+	struct watt_account *container = NULL, *pod = NULL, *unit = NULL, *job = NULL;
 	int r;
 
 	r = join(at, part, WATT_ENTITY_POD, cgroup->pod_uid, &pod);
 	if (r == 0)
 		r = join(at, part, WATT_ENTITY_UNIT, unit_text, &unit);
+	if (r == 0)
+		r = join(at, part, WATT_ENTITY_JOB, cgroup->job, &job);
 	if (r == 0)
 		r = join_container(at, part, cgroup->container, pod, unit, &container);
 	if (r < 0)
@@ -332,6 +334,8 @@ static int join_sums(struct watt_attrib *at, struct watt_account *part,
 		watt_account_link(&at->accounts, part, container);
 	if (pod)
 		watt_account_link(&at->accounts, part, pod);
+	if (job)
+		watt_account_link(&at->accounts, part, job);
 	if (unit)
 		watt_account_link(&at->accounts, part, unit);
 	return 0;

@@ -87,7 +87,7 @@ struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup)
 	snprintf(unknown, sizeof(unknown), "cgroup %" PRIu64, cgroup->id);
 	name = name_alloc(room(cgroup->path) + room(cgroup->runtime) + room(cgroup->container) +
 			  room(cgroup->pod_uid) + room(cgroup->unit) + room(cgroup->user_unit) +
-			  room(unknown));
+			  room(cgroup->job) + room(unknown));
 	if (!name)
 		return NULL;
 	cursor = name->storage;
@@ -99,6 +99,7 @@ struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup)
 	name->cgroup.pod_uid = store(&cursor, cgroup->pod_uid);
 	name->cgroup.unit = store(&cursor, cgroup->unit);
 	name->cgroup.user_unit = store(&cursor, cgroup->user_unit);
+	name->cgroup.job = store(&cursor, cgroup->job);
 	name->text = name->cgroup.path ? name->cgroup.path : store(&cursor, unknown);
 	return name;
 }

@@ -10,7 +10,7 @@
 #include "attrib/state.h"
 #include "base/cleanup.h"
 
-#define N_KINDS (WATT_ENTITY_THREAD + 1)
+#define N_KINDS (WATT_ENTITY_JOB + 1)
 
 struct watt_snapshot *watt_snapshot_ref(struct watt_snapshot *snap)
 {

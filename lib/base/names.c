@@ -83,7 +83,8 @@ NAMES(watt_entity_kind_name, enum watt_entity_kind,
 	[WATT_ENTITY_KERNEL] = "kernel",
 	[WATT_ENTITY_VM] = "vm",
 	[WATT_ENTITY_POD] = "pod",
-	[WATT_ENTITY_THREAD] = "thread")
+	[WATT_ENTITY_THREAD] = "thread",
+	[WATT_ENTITY_JOB] = "job")
 
 NAMES(watt_availability_name, enum watt_availability,
 	[WATT_AVAILABLE] = "available",

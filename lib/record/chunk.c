@@ -423,6 +423,7 @@ static int put_cgroup(struct watt_chunk *chunk, const struct watt_cgroup *cgroup
 		{ WATT_COLUMN_CGROUP_POD, cgroup->pod_uid },
 		{ WATT_COLUMN_CGROUP_UNIT, cgroup->unit },
 		{ WATT_COLUMN_CGROUP_USER_UNIT, cgroup->user_unit },
+		{ WATT_COLUMN_CGROUP_JOB, cgroup->job },
 	};
 	int r = reserve(chunk, WATT_COLUMN_CGROUP_ID, WATT_COLUMN_CGROUP_V1, 1);
 

@@ -113,7 +113,8 @@
 	X(CONTAINER_NAMESPACE, "container.pod_namespace", TEXT) \
 	X(CONTAINER_LABELS, "container.labels", UNSIGNED) \
 	X(LABEL_KEY, "label.key", TEXT) \
-	X(LABEL_VALUE, "label.value", TEXT)
+	X(LABEL_VALUE, "label.value", TEXT) \
+	X(CGROUP_JOB, "cgroup.job", TEXT)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

@@ -568,7 +568,13 @@ static int next_cgroup(struct watt_chunk_reader *reader, struct watt_op *ret)
 	if (r == 0)
 		r = get_u32(reader, WATT_COLUMN_CGROUP_V1, 1, &cgroup->v1);
 	ret->cgroup = cgroup;
-	return r < 0 ? r : get_texts(reader, texts, WATT_ARRAY_SIZE(texts));
+	if (r == 0)
+		r = get_texts(reader, texts, WATT_ARRAY_SIZE(texts));
+	cgroup->job = NULL;
+	/* chunks of old recordings have no such column */
+	if (r == 0 && cursor_of(reader, WATT_COLUMN_CGROUP_JOB)->n)
+		r = get_text(reader, WATT_COLUMN_CGROUP_JOB, &cgroup->job);
+	return r;
 }
 
 static int next_user(struct watt_chunk_reader *reader, struct watt_op *ret)

@@ -110,6 +110,7 @@ static void put_entity(struct watt_sink *sink, const struct watt_entity *entity)
 	put_text(sink, cgroup ? cgroup->container : NULL);
 	put_text(sink, cgroup ? cgroup->pod_uid : NULL);
 	put_text(sink, cgroup ? cgroup->unit : NULL);
+	put_text(sink, cgroup ? cgroup->job : NULL);
 }
 
 static bool is_rest(enum watt_entity_kind kind)
@@ -271,7 +272,7 @@ static int begin(struct watt_sink *sink)
 		      "known_s,is_baseline_ready,samples,gaps,gap_s,origin,status\n",
 		      sink->out);
 	else
-		fputs("entity_id,kind,name,pid,container,pod,unit,domain,is_partition,energy_j,"
+		fputs("entity_id,kind,name,pid,container,pod,unit,job,domain,is_partition,energy_j,"
 		      "power_w,origin,status\n",
 		      sink->out);
 	return 0;

@@ -278,6 +278,7 @@ static void put_cgroup(struct watt_json *json, struct watt_json_node parent,
 	watt_json_text(json, obj, "pod_uid", cgroup->pod_uid);
 	watt_json_text(json, obj, "unit", cgroup->unit);
 	watt_json_text(json, obj, "user_unit", cgroup->user_unit);
+	watt_json_text(json, obj, "job", cgroup->job);
 }
 
 /* An entity's object as text; NULL: out of memory. */

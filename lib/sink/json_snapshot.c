@@ -123,6 +123,7 @@ static void add_cgroup(struct watt_json *doc, struct watt_json_node row,
 	watt_json_text(doc, obj, "pod_uid", cgroup->pod_uid);
 	watt_json_text(doc, obj, "unit", cgroup->unit);
 	watt_json_text(doc, obj, "user_unit", cgroup->user_unit);
+	watt_json_text(doc, obj, "job", cgroup->job);
 }
 
 static void add_container(struct watt_json *doc, struct watt_json_node row,
@@ -211,6 +212,7 @@ static bool is_in_sum(enum watt_entity_kind kind)
 	case WATT_ENTITY_KERNEL:
 	case WATT_ENTITY_POD:
 	case WATT_ENTITY_THREAD:
+	case WATT_ENTITY_JOB:
 		return false;
 	}
 	return false;

@@ -294,6 +294,7 @@ static void put_identity(struct watt_json *json, struct watt_json_node obj,
 	watt_json_text(json, obj, "container", entity ? entity->container : NULL);
 	watt_json_text(json, obj, "pod", entity ? entity->pod : NULL);
 	watt_json_text(json, obj, "unit", entity ? entity->unit : NULL);
+	watt_json_text(json, obj, "job", entity ? entity->job : NULL);
 	put_known_bool(json, obj, "is_alive", entity, entity && !entity->is_dead);
 }
 

@@ -134,7 +134,7 @@ static int kind_of(const char *name, size_t n)
 {
 	int kind;
 
-	for (kind = 0; kind <= WATT_ENTITY_THREAD; kind++) {
+	for (kind = 0; kind <= WATT_ENTITY_JOB; kind++) {
 		const char *known = watt_entity_kind_name((enum watt_entity_kind)kind);
 
 		if (strlen(known) == n && strncmp(known, name, n) == 0)
@@ -148,7 +148,7 @@ static int set_kinds(struct watt_sink *sink, const char *value)
 	uint32_t kinds = 0;
 
 	if (strcmp(value, "all") == 0) {
-		sink->kinds = (1u << (WATT_ENTITY_THREAD + 1)) - 1;
+		sink->kinds = (1u << (WATT_ENTITY_JOB + 1)) - 1;
 		return 0;
 	}
 	for (;;) {
@@ -590,7 +590,7 @@ uint32_t watt_sink_kinds_in_sum(void)
 	uint32_t kinds = 1u << WATT_ENTITY_IDLE | 1u << WATT_ENTITY_UNATTRIBUTED;
 	int kind;
 
-	for (kind = 0; kind <= WATT_ENTITY_THREAD; kind++)
+	for (kind = 0; kind <= WATT_ENTITY_JOB; kind++)
 		if (watt_view_is_user((enum watt_entity_kind)kind))
 			kinds |= 1u << kind;
 	return kinds;

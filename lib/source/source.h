@@ -279,6 +279,15 @@ extern const struct watt_meta_ops *const watt_meta_registry[];
  */
 size_t watt_cgroup_parse_size(const char *path);
 void watt_cgroup_parse(const char *path, char *storage, struct watt_cgroup *ret);
+/*
+ * How much a path tells of who is in it: the more, the better. A container, pod or job tells more
+ * the deeper it is; a directory that systemd did not make was made to tell somebody apart.
+ */
+#define WATT_CGROUP_TELLS_NOTHING 0
+#define WATT_CGROUP_TELLS_UNIT 1
+#define WATT_CGROUP_TELLS_NAME 2
+#define WATT_CGROUP_TELLS_CONTAINER 3
+unsigned int watt_cgroup_tells(const char *path);
 /* The user in whose slice a cgroup is; 0: in nobody's but the machine's. */
 uint32_t watt_cgroup_find_user(const char *path);
 

@@ -16,7 +16,7 @@ static const char *const group_names[] = {
 	[WATT_RANKING_PROCESS] = "process",     [WATT_RANKING_NAME] = "name",
 	[WATT_RANKING_CONTAINER] = "container", [WATT_RANKING_POD] = "pod",
 	[WATT_RANKING_UNIT] = "unit",           [WATT_RANKING_USER] = "user",
-	[WATT_RANKING_CGROUP] = "cgroup",
+	[WATT_RANKING_CGROUP] = "cgroup",       [WATT_RANKING_JOB] = "job",
 };
 
 const char *watt_ranking_group_name(enum watt_ranking_group group)
@@ -193,6 +193,7 @@ static bool is_of_group(enum watt_ranking_group group, enum watt_entity_kind kin
 		[WATT_RANKING_UNIT] = WATT_ENTITY_UNIT,
 		[WATT_RANKING_USER] = WATT_ENTITY_USER,
 		[WATT_RANKING_CGROUP] = WATT_ENTITY_CGROUP,
+		[WATT_RANKING_JOB] = WATT_ENTITY_JOB,
 	};
 
 	return group >= WATT_RANKING_CONTAINER && (size_t)group < WATT_ARRAY_SIZE(group_names) &&

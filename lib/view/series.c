@@ -15,7 +15,7 @@
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define ENTITIES 1000
-#define N_KINDS (WATT_ENTITY_THREAD + 1)
+#define N_KINDS (WATT_ENTITY_JOB + 1)
 
 int watt_series_new(size_t max_entities, struct watt_series **ret)
 {
@@ -43,6 +43,7 @@ static void entity_done(struct watt_series_entity *entity)
 	free(entity->cmdline);
 	free(entity->container);
 	free(entity->pod);
+	free(entity->job);
 	free(entity->unit);
 	free(entity->energy_nj);
 }
@@ -114,6 +115,8 @@ static int describe(struct watt_series_entity *to, const struct watt_entity *fro
 		r = keep(&to->container, from->cgroup->container);
 	if (r == 0 && from->cgroup)
 		r = keep(&to->pod, from->cgroup->pod_uid);
+	if (r == 0 && from->cgroup)
+		r = keep(&to->job, from->cgroup->job);
 	if (r == 0 && from->cgroup)
 		r = keep(&to->unit, from->cgroup->unit);
 	return r;

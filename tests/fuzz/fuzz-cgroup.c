@@ -33,6 +33,8 @@ static void parse_path(const char *path)
 	check_inside(cgroup.pod_uid, storage, size);
 	check_inside(cgroup.unit, storage, size);
 	check_inside(cgroup.user_unit, storage, size);
+	check_inside(cgroup.job, storage, size);
+	watt_cgroup_tells(path);
 	free(storage);
 }
 

@@ -270,6 +270,7 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		.pod_uid = ops_text(ops, 3),
 		.unit = ops_text(ops, 4),
 		.user_unit = ops_text(ops, 5),
+		.job = ops_text(ops, 1),
 		.v1 = (uint32_t)ops_below(&ops->random, 2),
 	};
 	ops->labels[0] = (struct watt_label){ "tier", "web" };
@@ -401,6 +402,7 @@ static inline void ops_assert_cgroup(const struct watt_cgroup *a, const struct w
 	ops_assert_text(a->pod_uid, b->pod_uid);
 	ops_assert_text(a->unit, b->unit);
 	ops_assert_text(a->user_unit, b->user_unit);
+	ops_assert_text(a->job, b->job);
 }
 
 static inline void ops_assert_container(const struct watt_container *a,

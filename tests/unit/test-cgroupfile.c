@@ -5,6 +5,8 @@
 #include "base/util.h"
 #include "source/host/cgroupfile.h"
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID "0f1e2d3c-1111-2222-3333-444455556666"
 #define V1_ROOTS "9:name=systemd:/\n8:pids:/\n4:memory:/\n3:cpu,cpuacct:/\n"
 
 static void assert_bytes(const char *is, size_t len, const char *expected)
@@ -20,9 +22,29 @@ static void test_pick(void **state)
 	} cases[] = {
 		{ "0::/system.slice/a.service\n", "", "/system.slice/a.service" },
 		{ "0::/", "", "/" },
-		/* hybrid: v2 wins if it is below the root */
+		/* hybrid: v2 wins if it is below the root and tells no less */
 		{ V1_ROOTS "0::/user.slice\n", "", "/user.slice" },
-		{ "1:name=systemd:/x\n0::/user.slice\n", "", "/user.slice" },
+		{ "1:name=systemd:/user.slice\n0::/user.slice\n", "", "/user.slice" },
+		{ "4:memory:/user.slice\n0::/user.slice/user-0.slice/session-1.scope\n", "",
+		  "/user.slice/user-0.slice/session-1.scope" },
+		{ "4:memory:/system.slice/docker-" ID ".scope\n"
+		  "0::/system.slice/docker-" ID ".scope\n",
+		  "", "/system.slice/docker-" ID ".scope" },
+		/* the runtime's service holds what it started, and knows the least of it */
+		{ "4:memory:/docker/" ID "\n0::/system.slice/docker.service\n", "memory",
+		  "/docker/" ID },
+		{ "9:name=systemd:/docker/" ID "\n3:cpuacct:/\n0::/system.slice/docker.service\n",
+		  "name=systemd", "/docker/" ID },
+		{ "4:memory:/kubepods/burstable/pod" UID "/" ID "\n3:cpuacct:/kubepods\n"
+		  "0::/system.slice/containerd.service\n",
+		  "memory", "/kubepods/burstable/pod" UID "/" ID },
+		{ "4:memory:/slurm/uid_1/job_2/step_0\n0::/system.slice/slurmd.service\n", "memory",
+		  "/slurm/uid_1/job_2/step_0" },
+		/* a container around the kubelet is not what runs in it */
+		{ "4:memory:/docker/" ID "\n0::/docker/" ID "/kubepods/pod" UID "/" ID "\n", "",
+		  "/docker/" ID "/kubepods/pod" UID "/" ID },
+		/* what systemd did not make was made to tell somebody apart */
+		{ "1:name=systemd:/x\n0::/user.slice\n", "name=systemd", "/x" },
 		{ V1_ROOTS "0::/\n", "", "/" },
 		/* v2 is the root, v1 knows more: by the order of preference, not of the lines */
 		{ "9:name=systemd:/s\n4:memory:/m\n3:cpu,cpuacct:/c\n0::/\n", "cpu,cpuacct", "/c" },

@@ -13,10 +13,10 @@
 #define PODS "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice"
 #define USER1000 "/user.slice/user-1000.slice/user@1000.service"
 
-/* What a path tells: runtime, container, pod, unit, user unit. */
+/* What a path tells: runtime, container, pod, unit, user unit, job. */
 struct form {
 	const char *path;
-	const char *runtime, *container, *pod_uid, *unit, *user_unit;
+	const char *runtime, *container, *pod_uid, *unit, *user_unit, *job;
 };
 
 static void assert_text(const char *path, const char *what, const char *is, const char *expected)
@@ -44,6 +44,7 @@ static void check(const struct form *forms, size_t n)
 		assert_text(form->path, "pod", cgroup.pod_uid, form->pod_uid);
 		assert_text(form->path, "unit", cgroup.unit, form->unit);
 		assert_text(form->path, "user unit", cgroup.user_unit, form->user_unit);
+		assert_text(form->path, "job", cgroup.job, form->job);
 		free(storage);
 	}
 }
@@ -138,7 +139,7 @@ static void test_docker_and_containerd(void **state)
 		{ "/my-parent/" ID, NULL, ID },
 		{ "/ecs/task/" ID, NULL, ID },
 		{ "/moby/" ID, "docker", ID },
-		{ "/default/" ID, NULL, ID },
+		{ "/default/" ID, "containerd", ID },
 		{ "/k8s.io/ctest", "containerd", "ctest" },
 		{ "/k8s.io/" ID, "containerd", ID },
 		{ "/system.slice/nerdctl-" ID ".scope", "containerd", ID, NULL,
@@ -213,6 +214,93 @@ static void test_named(void **state)
 	check(forms, WATT_ARRAY_SIZE(forms));
 }
 
+static void test_jobs(void **state)
+{
+	static const struct form forms[] = {
+		{ "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0",
+		  .unit = "slurmstepd.scope", .job = "slurm:4711" },
+		{ "/system.slice/n1_slurmstepd.scope/job_4711/step_batch",
+		  .unit = "n1_slurmstepd.scope", .job = "slurm:4711" },
+		{ "/slurm/uid_1000/job_12/step_extern/task_0", .job = "slurm:12" },
+		{ "/slurm_n1/uid_1000/job_12", .job = "slurm:12" },
+		{ "/slurm/uid_1000", NULL },
+		{ "/slurm/uid_1000/job_x", NULL },
+		{ "/slurm/uid_1000/job_", NULL },
+		{ "/other/job_12", NULL },
+		{ "/oar.slice/oar-u1000.slice/oar-u1000-j45.slice/oar-u1000-j45-s1.scope",
+		  .unit = "oar-u1000-j45-s1.scope", .job = "oar:45" },
+		{ "/oar/anna_b_45", .job = "oar:45" },
+		{ "/oar/anna", NULL },
+		{ "/pbs_jobs.service/jobid/12.head", .unit = "pbs_jobs.service",
+		  .job = "pbs:12.head" },
+		{ "/pbs_jobs.service/jobs/12[3].head/x", .unit = "pbs_jobs.service",
+		  .job = "pbs:12[3].head" },
+		{ "/pbs_jobs.service/jobid", .unit = "pbs_jobs.service" },
+		{ "/torque/12.head", .job = "torque:12.head" },
+		/* a container that a job runs is in both */
+		{ "/slurm/uid_0/job_7/step_0/docker-" ID ".scope", "docker", ID, .job = "slurm:7" },
+	};
+
+	check(forms, WATT_ARRAY_SIZE(forms));
+}
+
+static void test_clouds(void **state)
+{
+	static const struct form forms[] = {
+		{ "/ecstasks.slice/ecstasks-" HASH ".slice/docker-" ID ".scope", "docker", ID, HASH,
+		  "docker-" ID ".scope" },
+		{ "/ecs/" HASH "/" ID, NULL, ID, HASH },
+		{ "/ecs/" UID "/" ID, NULL, ID, UID },
+		{ "/ecs/" HASH "/" HASH "-1234567890", "ecs", HASH "-1234567890", HASH },
+		{ "/ecs/" HASH, NULL, NULL, HASH },
+		{ "/ecs/x/y", NULL },
+		{ "/ecstasks.slice/ecstasks-x.slice", NULL },
+		{ "/nomad.slice/share.slice/" UID ".web.scope", "nomad", UID ".web", UID,
+		  UID ".web.scope" },
+		{ "/nomad/shared/" UID "-web", "nomad", UID "-web", UID },
+		{ "/nomad/shared/x", NULL },
+		{ "/system.slice/garden.service/garden/" UID, "garden", UID, NULL,
+		  "garden.service" },
+		{ "/garden/a1b2", "garden", "a1b2" },
+		{ "/podruntime/kubelet", "talos", "kubelet" },
+		{ "/system/apid", "talos", "apid" },
+		{ "/podruntime", NULL },
+		{ "/default/redis", "containerd", "redis" },
+		{ "/default/" ID, "containerd", ID },
+		{ "/a/default/redis", NULL },
+		{ "/buildkit/" ID, "buildkit", ID },
+		/* projects keep containers of one name apart */
+		{ "/lxc.payload.shop_web", "lxc", "shop_web" },
+		{ "/lxc.payload.blog_web", "lxc", "blog_web" },
+	};
+
+	check(forms, WATT_ARRAY_SIZE(forms));
+}
+
+static void test_tells(void **state)
+{
+	static const char *const more_and_more[] = {
+		"/user.slice",
+		"/system.slice/docker.service",
+		"/made-by-hand",
+		"/docker/" ID,
+		"/kubepods/pod" UID,
+		"/kubepods/pod" UID "/" ID,
+		"/docker/" NODE "/kubelet/kubepods/pod" UID "/" ID,
+	};
+	size_t i;
+
+	assert_int_equal(watt_cgroup_tells("/"), WATT_CGROUP_TELLS_NOTHING);
+	assert_int_equal(watt_cgroup_tells(""), WATT_CGROUP_TELLS_NOTHING);
+	assert_true(watt_cgroup_tells("/slurm/uid_1/job_2") > WATT_CGROUP_TELLS_CONTAINER);
+	for (i = 1; i < WATT_ARRAY_SIZE(more_and_more); i++) {
+		bool is_tie = i == 4; /* a container and a pod, as deep */
+
+		assert_true(watt_cgroup_tells(more_and_more[i - 1]) + !is_tie <=
+			    watt_cgroup_tells(more_and_more[i]));
+	}
+}
+
 static void test_odd(void **state)
 {
 	static const struct form forms[] = {
@@ -259,6 +347,9 @@ int main(void)
 		cmocka_unit_test(test_docker_and_containerd),
 		cmocka_unit_test(test_podman),
 		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_clouds),
+		cmocka_unit_test(test_tells),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_user),
 	};

@@ -159,6 +159,33 @@ static void run_three(struct bench *b, uint64_t cpu_ms)
 	end_slice(b);
 }
 
+/* A job has all its cgroups, beside the containers that run in it. */
+static void test_job(void **state)
+{
+	const struct watt_cgroup step = { .id = 1, .path = "/s", .job = "slurm:7" };
+	const struct watt_cgroup box = {
+		.id = 2, .path = "/c", .job = "slurm:7", .container = "aa", .unit = "slurmd.service"
+	};
+	const struct watt_row *job;
+	struct bench b;
+
+	open_bench(&b);
+	run_three(&b, 0);
+	run_three(&b, 10);
+	assert_int_equal(watt_attrib_set_cgroup(b.at, &step), 0);
+	assert_int_equal(watt_attrib_set_cgroup(b.at, &box), 0);
+	run_three(&b, 20);
+	job = find(&b, WATT_ENTITY_JOB, "slurm:7");
+	assert_non_null(job);
+	assert_string_equal(job->entity.cgroup->job, "slurm:7");
+	assert_int_equal(job->cpu_ns, cgroup_row(&b, 1)->cpu_ns + cgroup_row(&b, 2)->cpu_ns);
+	assert_int_equal(watt_energy_to_nj(job->total),
+			 watt_energy_to_nj(cgroup_row(&b, 1)->total) +
+				 watt_energy_to_nj(cgroup_row(&b, 2)->total));
+	assert_true(watt_energy_to_nj(job->total) > 0);
+	close_bench(&b);
+}
+
 /* A pod has its containers, and the cgroups that are in it directly; answered late as well. */
 static void test_container_is_in_its_pod(void **state)
 {
@@ -399,6 +426,7 @@ static void test_name_of_a_pod(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_job),
 		cmocka_unit_test(test_container_is_in_its_pod),
 		cmocka_unit_test(test_container_is_in_its_unit),
 		cmocka_unit_test(test_one_name_in_two_pods),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses /proc/PID/cgroup and picks a line. It must not care what a path means. */
+/* Parses /proc/PID/cgroup and picks a line. What a path means is container.c's business. */
 #include "source/host/cgroupfile.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/source.h"
 
 static const char *const v1_preference[] = { "cpuacct", "memory", "pids", "name=systemd" };
 
@@ -105,20 +106,58 @@ int watt_cgroup_line_pick_version(const char *text, bool is_v1, struct watt_cgro
 	return 0;
 }
 
+static unsigned int line_tells(const struct watt_cgroup_line *line)
+{
+	char path[WATT_CGROUP_PATH_MAX + 1];
+
+	memcpy(path, line->path, line->path_len);
+	path[line->path_len] = '\0';
+	return watt_cgroup_tells(path);
+}
+
+/* The v1 line that tells most; of those that tell as much, the one that is preferred. */
+static int pick_v1(const char *text, struct watt_cgroup_line *ret)
+{
+	struct watt_cgroup_line line;
+	size_t best_rank = 0, rank;
+	unsigned int most = 0, tells;
+	bool found = false;
+	int r;
+
+	while ((r = watt_cgroup_line_next(&text, &line)) != 1) {
+		if (r < 0 || !line.is_v1)
+			continue;
+		rank = v1_rank(&line);
+		tells = line_tells(&line);
+		/* only what is told apart for good: services are in some hierarchies and not in
+		 * others, and one hierarchy is to be taken for all of them */
+		if (tells < WATT_CGROUP_TELLS_NAME)
+			tells = 0;
+		if (found && (tells < most || (tells == most && rank >= best_rank)))
+			continue;
+		*ret = line;
+		best_rank = rank;
+		most = tells;
+		found = true;
+	}
+	return found ? 0 : -ENOENT;
+}
+
 int watt_cgroup_line_pick(const char *text, struct watt_cgroup_line *ret)
 {
 	struct watt_cgroup_line v1, v2;
 	bool has_v1, has_v2;
 
 	has_v2 = watt_cgroup_line_pick_version(text, false, &v2) == 0;
-	if (has_v2 && v2.path_len > 1) {
-		*ret = v2;
-		return 0;
-	}
-	has_v1 = watt_cgroup_line_pick_version(text, true, &v1) == 0;
+	has_v1 = pick_v1(text, &v1) == 0;
 	if (!has_v1 && !has_v2)
 		return -EBADMSG;
-	*ret = has_v1 && (!has_v2 || v1.path_len > 1) ? v1 : v2;
+	if (!has_v1 || !has_v2)
+		*ret = has_v1 ? v1 : v2;
+	else if (v2.path_len > 1)
+		*ret = line_tells(&v1) > line_tells(&v2) ? v1 : v2;
+	else
+		*ret = v1.path_len > 1 ? v1 : v2;
 	return 0;
 }
 

@@ -2,9 +2,11 @@
 /*
  * Which of the many cgroups of a process is the one, from the text of /proc/PID/cgroup.
  *
- * A process is in one v2 cgroup and in one of each v1 hierarchy. The v2 one is its cgroup,
- * unless that is the root while a v1 hierarchy has it deeper down: then the first v1 hierarchy
- * that does, in the order cpuacct, memory, pids, name=systemd, any other.
+ * A process is in one v2 cgroup and in one of each v1 hierarchy. The line that tells most of it
+ * is its cgroup: a container, a pod or a job, the deeper the better; then what systemd did not
+ * make; then a unit. Where they tell as much it is the v2 one, unless that is the root; else the
+ * first v1 hierarchy in which it is not in the root, in the order cpuacct, memory, pids,
+ * name=systemd, any other.
  */
 #ifndef WATT_SOURCE_HOST_CGROUPFILE_H
 #define WATT_SOURCE_HOST_CGROUPFILE_H

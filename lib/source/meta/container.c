@@ -19,9 +19,14 @@ struct scan {
 	struct watt_span container;
 	struct watt_span pod;
 	const char *runtime;
+	struct watt_span job; /* its scheduler's number */
+	const char *scheduler;
 	bool is_machine;  /* container is a name as systemd escapes it */
 	bool in_kubepods; /* somewhere below the kubelet's cgroup */
 	struct watt_span parent, grandparent;
+	struct watt_span top; /* the first component */
+	unsigned int depth;   /* of the component that is looked at */
+	unsigned int told_at; /* of the deepest that told a container, a pod or a job; 0: none */
 };
 
 /* "<prefix>-<id>.scope", the same without ".scope", and "<slice>:<prefix>:<id>". */
@@ -80,6 +85,14 @@ static void set_container(struct scan *scan, struct watt_span id, const char *ru
 	scan->container = id;
 	scan->runtime = runtime;
 	scan->is_machine = false;
+	scan->told_at = scan->depth;
+}
+
+static void set_job(struct scan *scan, struct watt_span id, const char *scheduler)
+{
+	scan->job = id;
+	scan->scheduler = scheduler;
+	scan->told_at = scan->depth;
 }
 
 static void set_pod(struct scan *scan, struct watt_span uid)
@@ -203,6 +216,8 @@ static bool scan_bare_id(struct scan *scan, struct watt_span name)
 		{ "docker", "docker" },
 		{ "kata_overhead", "kata" },
 		{ "k8s.io", "containerd" },
+		{ "default", "containerd" }, /* what ctr calls its namespace */
+		{ "buildkit", "buildkit" },
 		{ "moby", "docker" },
 	};
 	const char *runtime = NULL;
@@ -230,8 +245,14 @@ static bool scan_named(struct scan *scan, struct watt_span name)
 		set_container(scan, watt_span_skip(name, strlen(payload)), "lxc");
 	else if (watt_span_is(scan->parent, "lxc") || watt_span_is(scan->parent, "lxc.payload"))
 		set_container(scan, name, "lxc");
-	else if (watt_span_is(scan->parent, "k8s.io"))
+	else if (watt_span_is(scan->parent, "k8s.io") ||
+		 (watt_span_is(scan->parent, "default") && scan->depth == 2))
 		set_container(scan, name, "containerd");
+	else if (watt_span_is(scan->parent, "garden"))
+		set_container(scan, name, "garden");
+	else if (scan->depth == 2 &&
+		 (watt_span_is(scan->parent, "podruntime") || watt_span_is(scan->parent, "system")))
+		set_container(scan, name, "talos");
 	else if (watt_span_is(scan->grandparent, "libvirt") &&
 		 (watt_span_is(scan->parent, "qemu") || watt_span_is(scan->parent, "lxc")))
 		set_container(scan, name, "libvirt");
@@ -244,6 +265,114 @@ static bool scan_named(struct scan *scan, struct watt_span name)
 	else
 		return false;
 	scan->is_machine = watt_span_has_prefix(name, nspawn);
+	return true;
+}
+
+static bool is_digits(struct watt_span span)
+{
+	size_t i;
+
+	for (i = 0; i < span.len; i++)
+		if (span.p[i] < '0' || span.p[i] > '9')
+			return false;
+	return span.len > 0;
+}
+
+/* "job_123" of Slurm, below "slurmstepd.scope" or "uid_1000". */
+static bool scan_slurm(struct scan *scan, struct watt_span name)
+{
+	struct watt_span id;
+
+	if (!watt_span_has_prefix(name, "job_") ||
+	    (!watt_span_has_suffix(scan->parent, "slurmstepd.scope") &&
+	     !watt_span_has_prefix(scan->parent, "uid_")))
+		return false;
+	id = watt_span_skip(name, strlen("job_"));
+	if (!is_digits(id))
+		return false;
+	set_job(scan, id, "slurm");
+	return true;
+}
+
+/* "oar-u1000-j123.slice" of OAR 3; "anna_123" below "oar" of OAR 2. */
+static bool scan_oar(struct scan *scan, struct watt_span name)
+{
+	struct watt_span id = name;
+	const char *mark;
+
+	if (watt_span_has_suffix(id, ".slice"))
+		id = watt_span_drop(id, strlen(".slice"));
+	if (watt_span_has_prefix(id, "oar-u"))
+		mark = memmem(id.p, id.len, "-j", 2);
+	else
+		mark = watt_span_is(scan->parent, "oar") ? memrchr(id.p, '_', id.len) : NULL;
+	if (!mark)
+		return false;
+	id = watt_span_skip(id, (size_t)(mark - id.p) + (*mark == '-' ? 2 : 1));
+	if (!is_digits(id))
+		return false;
+	set_job(scan, id, "oar");
+	return true;
+}
+
+/* "123.server" or "123[7].server" below "pbs_jobs.service/jobid", and Torque's below "torque". */
+static bool scan_pbs(struct scan *scan, struct watt_span name)
+{
+	bool is_pbs = (watt_span_is(scan->parent, "jobid") || watt_span_is(scan->parent, "jobs")) &&
+		      watt_span_is(scan->grandparent, "pbs_jobs.service");
+
+	if ((!is_pbs && !watt_span_is(scan->parent, "torque")) || name.p[0] < '0' ||
+	    name.p[0] > '9')
+		return false;
+	set_job(scan, name, is_pbs ? "pbs" : "torque");
+	return true;
+}
+
+static bool scan_job(struct scan *scan, struct watt_span name)
+{
+	return scan_slurm(scan, name) || scan_oar(scan, name) || scan_pbs(scan, name);
+}
+
+/* "ecstasks-<id>.slice" and, below "ecs", "<id>" with Fargate's "<id>-<number>" in it. */
+static bool scan_ecs(struct scan *scan, struct watt_span name)
+{
+	static const char prefix[] = "ecstasks-";
+	struct watt_span id = name;
+
+	if (watt_span_has_prefix(name, prefix) && watt_span_has_suffix(name, ".slice")) {
+		id = watt_span_drop(watt_span_skip(name, strlen(prefix)), strlen(".slice"));
+		if (!is_pod_uid(id))
+			return false;
+		set_pod(scan, id);
+		return true;
+	}
+	if (!watt_span_is(scan->top, "ecs") || scan->depth < 2)
+		return false;
+	if (is_pod_uid(id)) {
+		set_pod(scan, id);
+		return true;
+	}
+	if (id.len < 34 || id.p[32] != '-' || !is_hex((struct watt_span){ id.p, 32 }, 32) ||
+	    !is_digits(watt_span_skip(id, 33)))
+		return false;
+	set_container(scan, id, "ecs");
+	return true;
+}
+
+/* "<allocation>.<task>.scope" below a slice of Nomad, "<allocation>[-.]<task>" below "nomad". */
+static bool scan_nomad(struct scan *scan, struct watt_span name)
+{
+	struct watt_span task = name;
+
+	if (!watt_span_has_prefix(scan->top, "nomad") || scan->depth < 2)
+		return false;
+	if (watt_span_has_suffix(task, ".scope"))
+		task = watt_span_drop(task, strlen(".scope"));
+	if (task.len < 38 || !is_pod_uid((struct watt_span){ task.p, 36 }) ||
+	    (task.p[36] != '.' && task.p[36] != '-'))
+		return false;
+	set_pod(scan, (struct watt_span){ task.p, 36 });
+	set_container(scan, task, "nomad");
 	return true;
 }
 
@@ -271,10 +400,14 @@ static bool scan_machine(struct scan *scan, struct watt_span name)
 
 static void scan_component(struct scan *scan, struct watt_span name)
 {
+	scan->depth++;
+	if (scan->depth == 1)
+		scan->top = name;
 	if (watt_span_is(name, "kubepods") || watt_span_has_suffix(name, "-kubepods"))
 		scan->in_kubepods = true;
 	if (!scan_mismatch(scan, name) && !scan_pod(scan, name) && !scan_leaf(scan, name) &&
-	    !scan_bare_id(scan, name) && !scan_machine(scan, name))
+	    !scan_bare_id(scan, name) && !scan_job(scan, name) && !scan_ecs(scan, name) &&
+	    !scan_nomad(scan, name) && !scan_machine(scan, name))
 		scan_named(scan, name);
 	scan->grandparent = scan->parent;
 	scan->parent = name;
@@ -355,6 +488,18 @@ static void store_pod(char **storage, const struct scan *scan, struct watt_cgrou
 			*p = '-';
 }
 
+/* "slurm:123" */
+static const char *store_job(char **storage, const struct scan *scan)
+{
+	char *text = *storage;
+
+	if (!scan->job.p)
+		return NULL;
+	*storage = stpcpy(stpcpy(text, scan->scheduler), ":");
+	store(storage, scan->job);
+	return text;
+}
+
 uint32_t watt_cgroup_find_user(const char *path)
 {
 	static const char slice[] = "user-";
@@ -375,17 +520,50 @@ uint32_t watt_cgroup_find_user(const char *path)
 
 size_t watt_cgroup_parse_size(const char *path)
 {
-	return 5 * (strlen(path) + 1);
+	return 6 * (strlen(path) + 1) + sizeof("scheduler:");
+}
+
+static void scan_path(struct scan *scan, const char *path)
+{
+	struct watt_span name;
+
+	*scan = (struct scan){ .parent = { "", 0 }, .grandparent = { "", 0 }, .top = { "", 0 } };
+	while (watt_path_next(&path, &name))
+		scan_component(scan, name);
+}
+
+/* Whether the first directory is one that systemd made, rather than a runtime or a scheduler. */
+static bool is_of_systemd(struct watt_span top)
+{
+	static const char *const suffixes[] = { ".slice", ".scope", ".service" };
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(suffixes); i++)
+		if (watt_span_has_suffix(top, suffixes[i]))
+			return true;
+	return top.len == 0;
+}
+
+unsigned int watt_cgroup_tells(const char *path)
+{
+	struct watt_span unit, user_unit;
+	struct scan scan;
+
+	scan_path(&scan, path);
+	if (scan.told_at)
+		return WATT_CGROUP_TELLS_CONTAINER + scan.told_at;
+	if (!is_of_systemd(scan.top))
+		return WATT_CGROUP_TELLS_NAME;
+	watt_unit_find(path, &unit, &user_unit);
+	return unit.p ? WATT_CGROUP_TELLS_UNIT : WATT_CGROUP_TELLS_NOTHING;
 }
 
 void watt_cgroup_parse(const char *path, char *storage, struct watt_cgroup *ret)
 {
-	struct watt_span name, unit, user_unit, whole = { path, strlen(path) };
-	struct scan scan = { .parent = { "", 0 }, .grandparent = { "", 0 } };
-	const char *cursor = path;
+	struct watt_span unit, user_unit, whole = { path, strlen(path) };
+	struct scan scan;
 
-	while (watt_path_next(&cursor, &name))
-		scan_component(&scan, name);
+	scan_path(&scan, path);
 	watt_unit_find(path, &unit, &user_unit);
 	*ret = (struct watt_cgroup){ .path = store(&storage, whole), .runtime = scan.runtime };
 	if (scan.is_machine)
@@ -393,6 +571,7 @@ void watt_cgroup_parse(const char *path, char *storage, struct watt_cgroup *ret)
 	else
 		ret->container = store(&storage, scan.container);
 	store_pod(&storage, &scan, ret);
+	ret->job = store_job(&storage, &scan);
 	ret->unit = store(&storage, unit);
 	ret->user_unit = store(&storage, user_unit);
 }
