@@ -38,6 +38,7 @@ static const char help_text[] =
 	"      --rotate-size=SIZE begin another file beyond SIZE: 500M, 2G\n"
 	"      --rotate-time=TIME begin another file after TIME\n"
 	"      --keep=N           keep the newest N files, delete older ones\n"
+	"      --threads          threads, too, and not only processes\n"
 	"  -f, --force            replace a file that is there\n"
 	"  -q, --quiet            print nothing but errors\n"
 	"      --json             a snapshot a second and at each mark, one line each\n\n" POLICY_HELP
@@ -63,6 +64,7 @@ enum {
 	OPTION_ROTATE_SIZE,
 	OPTION_ROTATE_TIME,
 	OPTION_KEEP,
+	OPTION_THREADS,
 };
 
 /* One rate for all, or of one source: what is said of sources is the library's to judge. */
@@ -135,6 +137,9 @@ static int take_own(void *data, int code)
 		return 0;
 	case OPTION_ROTATE_TIME:
 		return take_rotate_time(opts, optarg);
+	case OPTION_THREADS:
+		opts->common.session.has_threads = 1;
+		return 0;
 	case OPTION_KEEP:
 		if (number_count(optarg, 1, 1000000, &keep) < 0)
 			return options_bad_value("--keep", optarg, "a number from 1 on");
@@ -173,6 +178,7 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 		{ "rotate-size", required_argument, NULL, OPTION_ROTATE_SIZE },
 		{ "rotate-time", required_argument, NULL, OPTION_ROTATE_TIME },
 		{ "keep", required_argument, NULL, OPTION_KEEP },
+		{ "threads", no_argument, NULL, OPTION_THREADS },
 		{ "force", no_argument, NULL, 'f' },
 		{ "quiet", no_argument, NULL, 'q' },
 		POLICY_LONG,

@@ -32,6 +32,7 @@ static const char help_text[] =
 	"  -g, --group=BY       process, tree, container, unit, user, cgroup or job\n"
 	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
+	"  -H, --threads        threads below their processes\n"
 	"  -D, --domains        a column per domain\n"
 	"      --json           JSON documents, one line each; without a part or windows\n"
 	"                       the very lines of the live run\n"
@@ -67,6 +68,9 @@ static int take_own(void *data, int code)
 	case 's':
 	case 'f':
 		return top_choice_take(&opts->show.model, code);
+	case 'H':
+		opts->common.session.has_threads = opts->show.model.has_threads = true;
+		return 0;
 	case 'D':
 		opts->show.has_domains = true;
 		return 0;
@@ -83,6 +87,7 @@ static int take_options(int argc, char **argv, struct replay_options *opts)
 		{ "group", required_argument, NULL, 'g' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "filter", required_argument, NULL, 'f' },
+		{ "threads", no_argument, NULL, 'H' },
 		{ "domains", no_argument, NULL, 'D' },
 		POLICY_LONG,
 		{ "json", no_argument, NULL, OPTIONS_JSON },
@@ -92,7 +97,7 @@ static int take_options(int argc, char **argv, struct replay_options *opts)
 	};
 	int r;
 
-	r = options_take(&opts->common, argc, argv, ":g:s:f:D" OPTIONS_SHORT, longs, take_own,
+	r = options_take(&opts->common, argc, argv, ":g:s:f:HD" OPTIONS_SHORT, longs, take_own,
 			 opts);
 	if (r < 0)
 		return r;

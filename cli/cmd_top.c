@@ -48,6 +48,7 @@ static const char help_text[] =
 	"  -g, --group=BY       process, tree, container, unit, user, cgroup or job\n"
 	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
+	"  -H, --threads        threads below their processes\n"
 	"  -D, --domains        a column per domain\n"
 	"  -p, --plain          plain tables on a terminal, too\n"
 	"      --json           a JSON document per refresh, one line each\n\n" POLICY_HELP
@@ -83,6 +84,7 @@ struct top {
 	uint64_t refreshes;
 	unsigned int n_empty; /* times that keys were announced and none came */
 	bool has_domains;
+	bool has_threads; /* the session counts them */
 	bool is_joules;
 	bool is_paused;
 	bool is_done;
@@ -126,6 +128,9 @@ static int take_own(void *data, int code)
 	case 's':
 	case 'f':
 		return top_choice_take(own->model, code);
+	case 'H':
+		opts->common.session.has_threads = own->model->has_threads = true;
+		return 0;
 	case 'D':
 		opts->has_domains = true;
 		return 0;
@@ -147,6 +152,7 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 		{ "group", required_argument, NULL, 'g' },
 		{ "sort", required_argument, NULL, 's' },
 		{ "filter", required_argument, NULL, 'f' },
+		{ "threads", no_argument, NULL, 'H' },
 		{ "domains", no_argument, NULL, 'D' },
 		{ "plain", no_argument, NULL, 'p' },
 		POLICY_LONG,
@@ -155,8 +161,8 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 	struct top_own own = { opts, model };
 	int r;
 
-	r = options_take(&opts->common, argc, argv, ":d:n:1g:s:f:Dp" OPTIONS_SHORT, longs, take_own,
-			 &own);
+	r = options_take(&opts->common, argc, argv, ":d:n:1g:s:f:HDp" OPTIONS_SHORT, longs,
+			 take_own, &own);
 	if (r < 0)
 		return r;
 	if (opts->is_once)
@@ -250,19 +256,55 @@ static int refresh_now(struct top *top)
 	return !top->screen && ferror(top->out) ? (errno ? -errno : -EIO) : 0;
 }
 
-static void take_keys(struct top *top, bool *ret_refresh)
+/* Threads are counted on request: all is measured from now on, and with them. */
+static int begin_anew(struct top *top)
 {
+	struct options with_threads = top->opts->common;
+	struct watt_session *ses;
+	int r;
+
+	with_threads.session.has_threads = 1;
+	r = options_open_session(&with_threads, &ses);
+	if (r < 0)
+		return r;
+	r = watt_session_start(ses);
+	if (r < 0) {
+		watt_session_close(ses);
+		return r;
+	}
+	watt_session_close(top->ses);
+	top->ses = ses;
+	top->has_threads = true;
+	return refresh_now(top);
+}
+
+static int toggle_threads(struct top *top)
+{
+	top->model.has_threads = !top->model.has_threads;
+	if (top->model.has_threads && !top->has_threads)
+		return begin_anew(top);
+	if (top->snap)
+		top_model_build(&top->model, top->view);
+	return 0;
+}
+
+static int take_keys(struct top *top, bool *ret_refresh)
+{
+	int r = 0;
 	enum top_action action = top_screen_take_key(top->screen, &top->model);
 
 	/* An input that is at its end stays readable for ever. */
 	top->n_empty = action == TOP_NOTHING ? top->n_empty + 1 : 0;
 	if (top->n_empty > EMPTY_MAX)
 		top->is_done = true;
-	for (; action != TOP_NOTHING; action = top_screen_take_key(top->screen, &top->model)) {
+	for (; action != TOP_NOTHING && r == 0;
+	     action = top_screen_take_key(top->screen, &top->model)) {
 		if (action == TOP_QUIT)
 			top->is_done = true;
 		else if (action == TOP_PAUSE)
 			top->is_paused = !top->is_paused;
+		else if (action == TOP_THREADS)
+			r = toggle_threads(top);
 		else if (action == TOP_DOMAINS)
 			top->has_domains = !top->has_domains;
 		else if (action == TOP_JOULES)
@@ -273,6 +315,7 @@ static void take_keys(struct top *top, bool *ret_refresh)
 			*ret_refresh = true;
 	}
 	draw(top);
+	return r;
 }
 
 static void take_signal(struct top *top)
@@ -309,6 +352,7 @@ static int run(struct top *top)
 
 	while (!top->is_done) {
 		bool is_due = false;
+		int r = 0;
 		int happened =
 			events_wait(&top->events, top->ses, next_ns < end_ns ? next_ns : end_ns);
 
@@ -319,20 +363,18 @@ static int run(struct top *top)
 		if (happened & EVENTS_SIGNAL)
 			take_signal(top);
 		if (happened & EVENTS_INPUT)
-			take_keys(top, &is_due);
+			r = take_keys(top, &is_due);
 		if (happened & EVENTS_DEADLINE) {
 			is_due = is_due || !top->is_paused;
 			next_ns = events_now_ns() + opts->delay_ns;
 		}
-		if (is_due && !top->is_done) {
-			int r = refresh_now(top);
-
-			/* The signal is still to be taken. */
-			if (r < 0 && r != -EINTR) {
-				if (is_failure(r) && message_get_error_count() == 0)
-					message_error("cannot show the watts: %s", strerror(-r));
-				return r;
-			}
+		if (r == 0 && is_due && !top->is_done)
+			r = refresh_now(top);
+		/* The signal is still to be taken. */
+		if (r < 0 && r != -EINTR) {
+			if (is_failure(r) && message_get_error_count() == 0)
+				message_error("cannot show the watts: %s", strerror(-r));
+			return r;
 		}
 		if ((opts->count && top->refreshes >= opts->count) || events_now_ns() >= end_ns)
 			top->is_done = true;
@@ -414,6 +456,7 @@ int cmd_top(int argc, char **argv)
 		return STATUS_OK;
 	}
 	top.has_domains = opts.has_domains;
+	top.has_threads = opts.common.session.has_threads;
 	/* Signals are blocked before the session has threads that could take them. */
 	r = events_open(&top.events);
 	if (r < 0)

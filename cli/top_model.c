@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "top_threads.h"
 #include "top_tree.h"
 #include "xalloc.h"
 
@@ -178,6 +179,9 @@ static void format_name(const struct watt_entity *entity, char *buf, size_t size
 			 who && who->hypervisor ? ", " : "",
 			 who && who->hypervisor ? who->hypervisor : "");
 		break;
+	case WATT_ENTITY_THREAD:
+		snprintf(buf, size, who ? "{%s}" : "%s", entity->name);
+		break;
 	default:
 		snprintf(buf, size, "%s",
 			 who && who->cmdline && *who->cmdline ? short_command(who->cmdline) :
@@ -199,8 +203,10 @@ static void append_entity(struct top_model *model, const struct watt_view *view,
 	row->kind = entity->kind;
 	row->is_dead = !entity->alive;
 	row->count = entity->count;
+	if (entity->kind == WATT_ENTITY_THREAD)
+		row->process_id = entity->parent_id;
 	if (entity->identity) {
-		row->pid = entity->identity->pid;
+		row->pid = entity->identity->tid ? entity->identity->tid : entity->identity->pid;
 		row->parent_pid = entity->identity->parent_pid;
 		if (!(entity->missing & WATT_IDENTITY_UID))
 			row->uid = entity->identity->uid;
@@ -303,7 +309,7 @@ static void build_groups(struct top_model *model, const struct watt_view *view)
 	sums_done(&rest);
 }
 
-static void row_done(struct top_row *row)
+void top_row_done(struct top_row *row)
 {
 	free(row->name);
 	free(row->stem);
@@ -322,15 +328,22 @@ static bool matches(const struct top_model *model, const struct top_row *row)
 	       (row->pid && strcmp(pid, model->filter) == 0);
 }
 
+/* Of a process that is shown, all threads are. */
 static void apply_filter(struct top_model *model)
 {
+	bool is_process_shown = false;
 	size_t i, n = 0;
 
 	for (i = 0; i < model->n_rows; i++) {
-		if (matches(model, &model->rows[i]))
-			model->rows[n++] = model->rows[i];
+		const struct top_row *row = &model->rows[i];
+		bool is_shown = matches(model, row) || (row->process_id && is_process_shown);
+
+		if (!row->process_id)
+			is_process_shown = is_shown;
+		if (is_shown)
+			model->rows[n++] = *row;
 		else
-			row_done(&model->rows[i]);
+			top_row_done(&model->rows[i]);
 	}
 	model->n_hidden = model->n_rows - n;
 	model->n_rows = n;
@@ -378,15 +391,34 @@ static int compare(const void *left, const void *right, void *data)
 
 static void add_up(struct top_model *model)
 {
+	uint64_t process_id = 0; /* whose threads are counted with it */
 	size_t i;
 
 	model->shown_w = 0;
 	model->shown = (struct watt_energy){ 0 };
 	for (i = 0; i < model->n_rows; i++) {
-		if (!isnan(model->rows[i].power_w))
-			model->shown_w += model->rows[i].power_w;
-		model->shown = watt_energy_add(model->shown, model->rows[i].energy);
+		const struct top_row *row = &model->rows[i];
+
+		if (row->process_id && row->process_id == process_id)
+			continue;
+		if (!row->process_id)
+			process_id = row->id;
+		if (!isnan(row->power_w))
+			model->shown_w += row->power_w;
+		model->shown = watt_energy_add(model->shown, row->energy);
 	}
+}
+
+static void add_threads(struct top_model *model, const struct watt_view *view)
+{
+	struct top_model threads = { .sort = model->sort, .is_reversed = model->is_reversed };
+	size_t i;
+
+	for (i = 0; i < view->n_rows; i++)
+		if (view->rows[i]->entity.kind == WATT_ENTITY_THREAD)
+			append_entity(&threads, view, view->rows[i]);
+	qsort_r(threads.rows, threads.n_rows, sizeof(*threads.rows), compare, &threads);
+	top_threads_place(model, threads.rows, threads.n_rows);
 }
 
 void top_model_build(struct top_model *model, const struct watt_view *view)
@@ -403,6 +435,8 @@ void top_model_build(struct top_model *model, const struct watt_view *view)
 	qsort_r(model->rows, model->n_rows, sizeof(*model->rows), compare, model);
 	if (model->group == TOP_BY_TREE)
 		top_tree_order(model->rows, model->n_rows);
+	if (model->has_threads && (model->group == TOP_BY_PROCESS || model->group == TOP_BY_TREE))
+		add_threads(model, view);
 	apply_filter(model);
 	add_up(model);
 }
@@ -412,7 +446,7 @@ void top_model_done(struct top_model *model)
 	size_t i;
 
 	for (i = 0; i < model->n_rows; i++)
-		row_done(&model->rows[i]);
+		top_row_done(&model->rows[i]);
 	free(model->rows);
 	model->rows = NULL;
 	model->n_rows = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `top` shows, without a screen: the rows of a snapshot grouped, filtered and sorted.
- * Whatever the grouping, the rows of an unfiltered model add up to the machine's energy exactly.
+ * Whatever the grouping, the rows of an unfiltered model add up to the machine's energy exactly,
+ * without those of threads, which are parts of the process above them.
  */
 #ifndef WATT_CLI_TOP_MODEL_H
 #define WATT_CLI_TOP_MODEL_H
@@ -33,11 +34,12 @@ enum top_sort {
 };
 
 struct top_row {
-	uint64_t id; /* of the entity; 0: made here (idle, unattributed, the rest) */
+	uint64_t id;         /* of the entity; 0: made here (idle, unattributed, the rest) */
+	uint64_t process_id; /* of a thread; else 0 */
 	enum watt_entity_kind kind;
 	bool is_rest; /* what is in no group of this kind */
 	bool is_dead;
-	uint32_t pid; /* 0: none */
+	uint32_t pid; /* of a thread, its own; 0: none */
 	uint32_t parent_pid;
 	int64_t uid;    /* -1: none or unknown */
 	uint32_t count; /* processes in it */
@@ -57,7 +59,8 @@ struct top_model {
 	enum top_group group;
 	enum top_sort sort;
 	bool is_reversed;
-	char filter[64]; /* clean; "": none */
+	bool has_threads; /* below their processes, where these are rows */
+	char filter[64];  /* clean; "": none */
 	struct top_row *rows;
 	size_t n_rows;
 	size_t n_hidden; /* rows that the filter left out */
@@ -69,6 +72,7 @@ struct top_model {
 /* Forgets the rows and makes new ones; the settings stay. */
 void top_model_build(struct top_model *model, const struct watt_view *view);
 void top_model_done(struct top_model *model);
+void top_row_done(struct top_row *row);
 
 /* "process", "tree", ...; NULL if out of range. */
 const char *top_group_name(enum top_group group);

@@ -255,9 +255,9 @@ static void draw_rows(struct top_screen *screen, const struct top_frame *frame,
 static void draw_keys(const struct top_model *model, int y)
 {
 	static const char *const keys[][2] = {
-		{ "q", "quit" },    { "h", "help" },   { "g", "group" }, { "t", "tree" },
-		{ "P", "power" },   { "E", "energy" }, { "C", "cpu" },   { "/", "filter" },
-		{ "d", "domains" }, { "w", "W/J" },
+		{ "q", "quit" },    { "h", "help" },    { "g", "group" }, { "t", "tree" },
+		{ "P", "power" },   { "E", "energy" },  { "C", "cpu" },   { "/", "filter" },
+		{ "H", "threads" }, { "d", "domains" }, { "w", "W/J" },
 	};
 	int x = 0;
 	size_t i;
@@ -303,6 +303,7 @@ static void draw_help(void)
 		"r            reverse the order",
 		"g, G         next, previous group: process, tree, container, unit, user, cgroup",
 		"t            the tree of processes, and back",
+		"H            threads below their processes; the first time, all begins anew",
 		"d            a column per domain, on or off",
 		"w            domains and tree in joules or in watts",
 		"/            filter by a part of the name; Esc shows all again",
@@ -414,6 +415,8 @@ static enum top_action take_command(struct top_screen *screen, struct top_model 
 	case 't':
 		return group_by(screen, model,
 				model->group == TOP_BY_TREE ? TOP_BY_PROCESS : TOP_BY_TREE);
+	case 'H':
+		return TOP_THREADS;
 	case 'd':
 		return TOP_DOMAINS;
 	case 'w':
@@ -468,7 +471,6 @@ enum top_action top_screen_take_key(struct top_screen *screen, struct top_model 
 	switch (key) {
 	case '?':
 	case 'h':
-	case 'H':
 	case KEY_F(1):
 		screen->is_help = true;
 		return TOP_REDRAW;

@@ -14,6 +14,7 @@ enum top_action {
 	TOP_REDRAW,  /* the same data again */
 	TOP_REBUILD, /* sort, group or filter have changed */
 	TOP_PAUSE,
+	TOP_THREADS, /* below their processes, or not */
 	TOP_DOMAINS, /* columns of domains on or off */
 	TOP_JOULES,  /* joules or watts */
 	TOP_REFRESH, /* new data at once */

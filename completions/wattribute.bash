@@ -101,7 +101,7 @@ _wattribute()
 		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
-			--filter --domains --plain" -- "$cur"))
+			--filter --threads --domains --plain" -- "$cur"))
 		;;
 	stat | record)
 		# Behind the first word that is no option, the command completes itself.
@@ -130,7 +130,7 @@ _wattribute()
 			local own='--repeat --interval --per-domain --pid --seconds --output'
 
 			if [[ $command == record ]]; then
-				own='--output --rate --for --rotate-size --rotate-time --keep --force --quiet'
+				own='--output --rate --for --rotate-size --rotate-time --keep --threads --force --quiet'
 			fi
 			COMPREPLY=($(compgen -W "$common $attribution $own" -- "$cur"))
 		else
@@ -140,7 +140,7 @@ _wattribute()
 	replay)
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W "$attribution --from --to --phase --window --group
-				--sort --filter --domains --json --verbose --help" -- "$cur"))
+				--sort --filter --threads --domains --json --verbose --help" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -f -- "$cur"))
 		fi

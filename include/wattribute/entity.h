@@ -109,6 +109,7 @@ struct watt_entity {
 	const struct watt_cgroup *cgroup; /**< its cgroup, where it has one and it is known */
 	/** What a container or pod is called, once somebody has told; else NULL. */
 	const struct watt_container *container;
+	uint64_t tracked_id; /**< of a process or thread: the set it was tracked in last; 0: none */
 };
 
 /** "process", "container", ...; never NULL. Thread-safe. */

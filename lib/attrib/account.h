@@ -37,9 +37,10 @@ struct watt_account {
 	bool is_alive;
 	bool was_shown; /* a snapshot had it */
 	uint64_t parent_id;
-	struct watt_name *name;                    /* owned; by which it is found */
-	struct watt_name *title;                   /* owned; what it is called instead, or NULL */
-	struct watt_name *cgroup;                  /* owned; NULL: not known */
+	uint64_t tracked_id;      /* of a process or thread: the newest set that it counts for */
+	struct watt_name *name;   /* owned; by which it is found */
+	struct watt_name *title;  /* owned; what it is called instead, or NULL */
+	struct watt_name *cgroup; /* owned; NULL: not known */
 	struct watt_account *up[WATT_ACCOUNT_UPS]; /* sums that it is a part of; NULL: no more */
 	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
 	/* Of a process whose threads are accounts; NULL: none yet. */

@@ -14,6 +14,7 @@
 
 #define MAX_EXITED_NAMES 512
 #define MAX_GROUPS 4096
+#define MAX_KEPT 4096 /* threads of somebody who is tracked that nobody has seen */
 #define MIN_FOLD 2048 /* accounts from which on it is worth while between snapshots */
 #define REST "(others)"
 #define GONE "(gone)"
@@ -57,18 +58,23 @@ static bool is_folded(const struct watt_account *account)
 	       !account->members && account->kind != WATT_ENTITY_EXITED;
 }
 
-/* Before processes: who has threads that still wait is not over. */
+/*
+ * Before processes: who has threads that still wait is not over. Who tracks somebody wants to see
+ * all threads of it once, those that are gone included.
+ */
 static int fold_threads(struct watt_attrib *at, bool shown)
 {
-	size_t i;
+	size_t i, n_kept = 0;
 	int r = 0;
 
 	/* what they are folded into comes behind them, and may go at once with its process */
 	for (i = 0; at->accounts.has_threads && i < at->accounts.n && r == 0; i++) {
 		struct watt_account *thread = at->accounts.list[i];
 
-		if (thread->kind == WATT_ENTITY_THREAD && !thread->is_alive && !thread->users &&
-		    thread->was_shown == shown)
+		if (thread->kind != WATT_ENTITY_THREAD || thread->is_alive || thread->users ||
+		    thread->was_shown != shown)
+			continue;
+		if (shown || !thread->tracked_id || n_kept++ >= MAX_KEPT)
 			r = watt_thread_fold(at, thread);
 	}
 	return r;

@@ -173,6 +173,7 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 		watt_threads_join(at, process);
 	if (process->account) {
 		process->account->parent_id = cgroup ? cgroup->id : 0;
+		process->account->tracked_id = process->tracked ? process->tracked->id : 0;
 		if (cgroup && process->account->cgroup != cgroup->name) {
 			watt_name_unref(process->account->cgroup);
 			process->account->cgroup = watt_name_ref(cgroup->name);

@@ -104,6 +104,7 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 {
 	entity->id = account->id;
 	entity->parent_id = account->parent_id;
+	entity->tracked_id = account->tracked_id;
 	entity->kind = shown_kind(account);
 	entity->count = account->count;
 	entity->alive = account->is_alive;

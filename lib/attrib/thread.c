@@ -90,6 +90,7 @@ struct watt_member *watt_thread_get_actor(struct watt_attrib *at, struct watt_ta
 	/* it hardly ever changes, and a list need not be searched for each record then */
 	if (!task->thread->actor || memcmp(task->thread->actor->sums, sums, sizeof(sums)))
 		task->thread->actor = watt_member_get(&at->accounts, task->thread->account, sums);
+	task->thread->account->tracked_id = process->account->tracked_id;
 	return task->thread->actor;
 }
 

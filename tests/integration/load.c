@@ -78,6 +78,56 @@ static void threads(int n, double cpu_s)
 		pthread_join(thread[i], NULL);
 }
 
+struct worker {
+	pthread_t thread;
+	int number;
+	double cpu_s;
+	double used_s; /* by its own clock */
+};
+
+static pthread_barrier_t all_done, all_told;
+
+static void *run_worker(void *data)
+{
+	struct worker *worker = data;
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker-%d", worker->number);
+	pthread_setname_np(pthread_self(), name);
+	burn(worker->cpu_s);
+	worker->used_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+	pthread_barrier_wait(&all_done);
+	pthread_barrier_wait(&all_told);
+	return NULL;
+}
+
+/* The k-th of n threads works k times as long as the first; each tells what it used. They all live
+ * until somebody closes standard input. */
+static void workers(int n, double cpu_s)
+{
+	struct worker worker[64] = { 0 };
+	char unused;
+	int i;
+
+	n = n < 64 ? n : 64;
+	pthread_barrier_init(&all_done, NULL, (unsigned int)n + 1);
+	pthread_barrier_init(&all_told, NULL, (unsigned int)n + 1);
+	for (i = 0; i < n; i++) {
+		worker[i].number = i + 1;
+		worker[i].cpu_s = cpu_s * (i + 1);
+		pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]);
+	}
+	pthread_barrier_wait(&all_done);
+	for (i = 0; i < n; i++)
+		printf("worker-%d %.6f\n", i + 1, worker[i].used_s);
+	fflush(stdout);
+	while (read(STDIN_FILENO, &unused, 1) > 0)
+		continue;
+	pthread_barrier_wait(&all_told);
+	for (i = 0; i < n; i++)
+		pthread_join(worker[i].thread, NULL);
+}
+
 /* Children and grandchildren, all waited for. */
 static void tree(int n, double cpu_s)
 {
@@ -181,6 +231,8 @@ int main(int argc, char **argv)
 		hog(n, cpu_s);
 	else if (strcmp(kind, "threads") == 0)
 		threads(n, cpu_s);
+	else if (strcmp(kind, "workers") == 0)
+		workers(n, cpu_s);
 	else if (strcmp(kind, "tree") == 0)
 		tree(n, cpu_s);
 	else if (strcmp(kind, "storm") == 0)

@@ -130,6 +130,28 @@ def test_processes_of_all_kinds():
         true(rows[0]['count'] > 400, f'{rows[0]["count"]} processes are tracked')
 
 
+def test_threads():
+    """They are the same in replay; recordings by BPF have them without having been asked."""
+    script = f'exec > /dev/null; {LOAD} workers 3 0.1'
+    with Recording('--sources=synth') as recording:
+        documents = check_same(recording.record('--threads', '--', 'sh', '-c', script))
+        rows = [row for document in documents for row in document['rows']]
+        names = {row['name'] for row in rows if row['kind'] == 'thread'}
+        if not names >= {'worker-1', 'worker-2', 'worker-3'}:
+            raise Skip('without BPF threads that end between two sweeps are not seen')
+        text = run('replay', '-H', '-g', 'tree', recording.path).out
+        true('{worker-3}' in text or 'ended threads' in text, text)
+        text = run('replay', recording.path).out
+        true('{worker' not in text and 'ended threads' not in text, text)
+    with Recording('--sources=synth') as recording:
+        for document in check_same(recording.record('--', 'sh', '-c', script)):
+            true(all(row['kind'] != 'thread' for row in document['rows']), 'nobody asked for any')
+        rows = [row for document in recording.lines('-H') for row in document['rows']]
+        true(any(row['kind'] == 'thread' for row in rows), 'no threads')
+        for document in recording.lines('-H'):
+            check_conserved(document)
+
+
 def test_marks():
     with Recording('--sources=synth') as recording:
         script = (f'{PROGRAM} mark load; sleep 0.4; {PROGRAM} mark solve; sleep 0.7; '

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wattribute top` on terminals of many sizes, by tmux, and without a terminal."""
 import fcntl
+import json
 import os
 import random
 import re
@@ -16,7 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import LOAD, PROGRAM, Skip, equal, main, run, true  # noqa: E402
+from command import LOAD, PROGRAM, Skip, equal, main, near, nj, run, true  # noqa: E402
 
 EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+) \+ '
                       r'idle ([\d.]+) \+ unattributed ([\d.]+) \3')
@@ -125,6 +126,79 @@ def test_keys():
         terminal.keys('Space')
         terminal.wait('PAUSED')
         check_equation(terminal.lines()[1])
+
+
+def workers_of(document):
+    """CPU seconds by the names of the load's threads, in a process that is their sum."""
+    ours = [row for row in document['rows'] if row['kind'] == 'thread' and
+            row['name'].startswith('worker-')]
+    for process in (row for row in document['rows'] if row['kind'] == 'process'):
+        parts = [row for row in document['rows'] if row['kind'] == 'thread' and
+                 row['parent_id'] == process['id']]
+        for i in range(len(document['domains'])):
+            equal(sum(nj(row['domain_energy'][i]) for row in parts),
+                  nj(process['domain_energy'][i]), f'threads of {process["name"]}')
+            equal(sum(row['domain_window_nj'][i] for row in parts),
+                  process['domain_window_nj'][i], f'threads of {process["name"]}, window')
+    true(len({row['parent_id'] for row in ours}) <= 1, 'threads of one process are below many')
+    for row in ours:
+        true(row['process']['tid'] != row['process']['pid'], row)
+    return {row['name']: row['cpu_s'] for row in ours}
+
+
+def check_threads(usage):
+    """Three threads that work 1:2:3 are shown so; what each used is told by the kernel."""
+    top = subprocess.Popen([PROGRAM, 'top', '--json', '-H', '-d', '0.2', '--sources=synth',
+                            f'--usage={usage}'], stdout=subprocess.PIPE, text=True)
+    load = None
+    try:
+        if not top.stdout.readline():
+            raise Skip(f'missing: usage by {usage}')
+        load = subprocess.Popen([LOAD, 'workers', '3', '0.1'], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        told = dict(load.stdout.readline().split() for _ in range(3))
+        end = time.monotonic() + 60
+        while True:
+            document = json.loads(top.stdout.readline())
+            equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
+            found = workers_of(document)
+            if len(found) == 3 and all(cpu_s >= float(told[name]) - 0.0005
+                                       for name, cpu_s in found.items()):
+                break
+            true(time.monotonic() < end, f'{found} where it is {told}')
+        for name, cpu_s in found.items():
+            near(cpu_s, float(told[name]), 0.02, name)
+    finally:
+        for process in (load, top):
+            if process:
+                process.kill()
+                process.communicate()
+
+
+def test_threads_by_bpf():
+    check_threads('bpf')
+
+
+def test_threads_by_procfs():
+    check_threads('procfs')
+
+
+def test_threads_on_a_screen():
+    with Terminal(100, 40) as terminal:
+        terminal.run('top', '--sources=synth')
+        terminal.wait('COMMAND')
+        terminal.keys('H')  # measures anew, with threads
+        load = subprocess.Popen([LOAD, 'workers', '2', '60'], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL)
+        try:
+            lines = terminal.wait(r'(├─|└─)\{worker-1\}')
+            check_equation(lines[1])
+            check_equation(lines[2])
+        finally:
+            load.kill()
+            load.wait()
+        terminal.keys('q')
+        terminal.wait(r'\nprompt>\s*$')
 
 
 def test_filter():

@@ -427,6 +427,42 @@ static void test_cgroup_comes_late(void **state)
 	(void)state;
 }
 
+/* Of who is tracked, each thread is seen once, though all ended before anybody looked. */
+static void test_tracked(void **state)
+{
+	const struct watt_row *row;
+	uint64_t id;
+	struct bench b;
+	uint32_t tid;
+
+	open_bench(&b, true);
+	end_slice(&b);
+	add(&b, WATT_USAGE_TASK, 10, 10, 0);
+	add(&b, WATT_USAGE_TASK, 20, 20, 0);
+	end_slice(&b);
+	assert_int_equal(watt_attrib_track(b.at, 10, &id), 0);
+	for (tid = 11; tid < 15; tid++)
+		add(&b, WATT_USAGE_FREE, 10, tid, 10);
+	add(&b, WATT_USAGE_FREE, 20, 21, 10);
+	add(&b, WATT_USAGE_FREE, 10, 10, 10);
+	end_slice(&b);
+	end_slice(&b);
+	end_and_check(&b);
+	assert_int_equal(count(&b, WATT_ENTITY_THREAD), 6); /* and those that ended of the other */
+	row = find(&b, WATT_ENTITY_THREAD, "t14");
+	assert_int_equal(row->entity.tracked_id, id);
+	assert_int_equal(row->cpu_ns, 10 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t10")->entity.tracked_id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t20")->entity.tracked_id, 0);
+	end_and_check(&b);
+	end_and_check(&b);
+	end_and_check(&b);
+	assert_null(find(&b, WATT_ENTITY_THREAD, "t14"));
+	assert_null(find(&b, WATT_ENTITY_PROCESS, "t10"));
+	close_bench(&b);
+	(void)state;
+}
+
 /* A number that is wrong in a thread or its process is found. */
 static void test_finds_what_is_wrong(void **state)
 {
@@ -537,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_ended_unseen),
 		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_cgroup_comes_late),
+		cmocka_unit_test(test_tracked),
 		cmocka_unit_test(test_finds_what_is_wrong),
 		cmocka_unit_test(test_anything),
 	};

@@ -375,6 +375,67 @@ static void test_names_of_settings(void **state)
 	assert_null(top_sort_name(TOP_N_SORTS));
 }
 
+static struct watt_row *add_thread(struct machine *m, uint64_t process_id, uint32_t tid,
+				   const char *name, int64_t energy_nj)
+{
+	struct watt_row *row = add(m, WATT_ENTITY_THREAD, name, 10, 0, energy_nj);
+
+	m->who[m->n - 1].tid = tid;
+	row->entity.parent_id = process_id;
+	return row;
+}
+
+static const char *const with_threads[] = { "web", "{worker}", "{web}", "make", "shell" };
+
+/* Below their processes, sorted as these are, and not counted twice. */
+static void test_threads(void **state)
+{
+	struct top_model model = { .sort = TOP_SORT_ENERGY };
+	struct machine m;
+	struct watt_energy shown;
+	size_t i, n = 0;
+
+	init(&m);
+	add_thread(&m, 103, 20, "web", 2000);
+	add_thread(&m, 103, 21, "worker", 3000);
+	add_thread(&m, 102, 11, "make", 4000); /* the only one: it is the process */
+	top_model_build(&model, &m.view);
+	assert_null(find(&model, "{worker}"));
+	shown = model.shown;
+	model.has_threads = true;
+	top_model_build(&model, &m.view);
+	assert_int_equal(watt_energy_compare(model.shown, shown), 0);
+	assert_null(find(&model, "{make}"));
+	assert_int_equal(find(&model, "{worker}")->pid, 21);
+	for (i = 0; i < model.n_rows && n < 5; i++)
+		if (!strcmp(model.rows[i].name, with_threads[n]))
+			n++;
+	assert_int_equal(n, 5);
+	assert_string_equal(find(&model, "{worker}")->stem, text_is_utf8() ? "├─" : "|-");
+	assert_string_equal(find(&model, "{web}")->stem, text_is_utf8() ? "└─" : "`-");
+	/* what is filtered out takes its threads along, and a thread is found by its name */
+	snprintf(model.filter, sizeof(model.filter), "web");
+	top_model_build(&model, &m.view);
+	assert_int_equal(model.n_rows, 3);
+	assert_int_equal(watt_energy_to_nj(model.shown), 5500);
+	snprintf(model.filter, sizeof(model.filter), "worker");
+	top_model_build(&model, &m.view);
+	assert_non_null(find(&model, "{worker}"));
+	assert_null(find(&model, "web"));
+	assert_int_equal(watt_energy_to_nj(find(&model, "{worker}")->energy), 3300);
+	model.filter[0] = '\0';
+	/* in the tree, children come behind the threads */
+	model.group = TOP_BY_TREE;
+	top_model_build(&model, &m.view);
+	assert_string_equal(find(&model, "{web}")->stem, text_is_utf8() ? "  └─" : "  `-");
+	assert_int_equal(watt_energy_compare(model.shown, shown), 0);
+	model.group = TOP_BY_CONTAINER;
+	top_model_build(&model, &m.view);
+	assert_null(find(&model, "{worker}"));
+	top_model_done(&model);
+	(void)state;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -390,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests_name("top-model", tests, NULL, NULL);
