@@ -54,7 +54,7 @@ struct watt_identity {
 	const char *exe;        /**< absolute path; ends in " (deleted)" as the kernel says it */
 	const char *cmdline;    /**< arguments joined by one space, at most 4,095 bytes */
 	const char *vm_name;    /**< the virtual machine that it runs; NULL: it runs none */
-	const char *hypervisor; /**< "qemu", "firecracker", "cloud-hypervisor"; NULL: none */
+	const char *hypervisor; /**< "qemu", "xen", "virtualbox", ...; NULL: it runs none */
 	uint32_t tid;           /**< of a thread, in the initial pid namespace; of a process 0 */
 	uint32_t reserved;
 };

@@ -54,6 +54,35 @@ static void test_found(void **state)
 		  ARGS("c\0--platform\0num_pci_segments=1,uuid=u-9\0--api-socket\0/run/a\0"),
 		  "cloud-hypervisor", "u-9" },
 		{ NULL, "cloud-hyperviso", ARGS("c\0"), "cloud-hypervisor", "cloud-hypervisor-42" },
+		{ "/usr/lib/virtualbox/VBoxHeadless", "x",
+		  ARGS("VBoxHeadless\0--comment\0web 1\0--startvm\0u-1\0--vrde\0config\0"),
+		  "virtualbox", "web 1" },
+		{ "/usr/lib/virtualbox/VirtualBoxVM", "x", ARGS("V\0--startvm\0u-1\0"),
+		  "virtualbox", "u-1" },
+		{ NULL, "VBoxHeadless", ARGS(""), "virtualbox", "virtualbox-42" },
+		{ "/usr/lib/vmware/bin/vmware-vmx", "x",
+		  ARGS("vmware-vmx\0-s\0vmx.noUIBuildNumberCheck=TRUE\0-#\0product=1\0"
+		       "/vms/web/web.vmx\0"),
+		  "vmware", "web" },
+		{ "/usr/lib/vmware/bin/vmware-vmx", "x", ARGS("vmware-vmx\0"), "vmware",
+		  "vmware-42" },
+		{ "/usr/lib/xen/bin/qemu-system-i386", "x",
+		  ARGS("q\0-xen-domid\0"
+		       "5\0-name\0web\0"),
+		  "xen", "web" },
+		{ QEMU, "x",
+		  ARGS("q\0-xen-domid\0"
+		       "5\0-xen-attach\0"),
+		  "xen", "xen-42" },
+		{ "/usr/lib/xen/bin/qemu-dm", "x", ARGS("q\0-domain-name\0web\0"), "xen",
+		  "xen-42" },
+		{ "/usr/sbin/bhyve", "x",
+		  ARGS("bhyve\0-c\0"
+		       "2\0-U\0u-1\0web\0"),
+		  "bhyve", "web" },
+		{ "/usr/bin/crosvm", "x", ARGS("crosvm\0run\0--name\0web\0-s\0/run/a.sock\0"),
+		  "crosvm", "web" },
+		{ "/usr/bin/crosvm", "x", ARGS("crosvm\0run\0-s\0/run/a.sock\0"), "crosvm", "a" },
 	};
 	size_t i;
 

@@ -117,7 +117,35 @@ static const char *program_hypervisor(const char *name)
 		return "firecracker";
 	if (strcmp(name, "cloud-hypervisor") == 0 || strcmp(name, "cloud-hyperviso") == 0)
 		return "cloud-hypervisor";
+	if (strcmp(name, "VBoxHeadless") == 0 || strcmp(name, "VirtualBoxVM") == 0)
+		return "virtualbox";
+	if (strcmp(name, "vmware-vmx") == 0 || strcmp(name, "vmware-vmx-debu") == 0)
+		return "vmware";
+	if (strcmp(name, "qemu-dm") == 0)
+		return "xen";
+	if (strcmp(name, "bhyve") == 0 || strcmp(name, "crosvm") == 0)
+		return name[0] == 'b' ? "bhyve" : "crosvm";
 	return NULL;
+}
+
+static bool has_option(struct args args, const char *option)
+{
+	const char *arg;
+
+	args_next(&args);
+	while ((arg = args_next(&args)))
+		if (*arg == '-' && strcmp(arg + (arg[1] == '-' ? 2 : 1), option) == 0)
+			return true;
+	return false;
+}
+
+/* Xen has its devices emulated by QEMU: its machines are not QEMU's. */
+static const char *find_real(const char *hypervisor, struct args args)
+{
+	if (hypervisor && strcmp(hypervisor, "qemu") == 0 &&
+	    (has_option(args, "xen-domid") || has_option(args, "xen-attach")))
+		return "xen";
+	return hypervisor;
 }
 
 static const char *find_hypervisor(const char *exe, const char *comm, struct args args)
@@ -172,22 +200,97 @@ static bool cloud_hypervisor_name(struct args args, char *buf, size_t size)
 	return buf[0] != '\0';
 }
 
+/* What a machine is called by a file of it: "/vms/web/web.vmx" is "web". */
+static bool file_name(const char *path, char *buf, size_t size)
+{
+	char *dot;
+
+	watt_strlcpy(buf, base_name(path), size);
+	dot = strrchr(buf, '.');
+	if (dot)
+		*dot = '\0';
+	return buf[0] != '\0';
+}
+
+static const char *args_last(struct args args)
+{
+	const char *arg, *last = NULL;
+
+	args_next(&args);
+	while ((arg = args_next(&args)))
+		last = arg;
+	return last;
+}
+
+static bool virtualbox_name(struct args args, char *buf, size_t size)
+{
+	return copy_option(args, "comment", buf, size) || copy_option(args, "startvm", buf, size) ||
+	       copy_option(args, "s", buf, size);
+}
+
+/* The last argument is the machine's file. */
+static bool vmware_name(struct args args, char *buf, size_t size)
+{
+	const char *last = args_last(args);
+
+	return last && strstr(last, ".vmx") && file_name(last, buf, size);
+}
+
+/* The last argument is the machine's name. */
+static bool bhyve_name(struct args args, char *buf, size_t size)
+{
+	const char *last = args_last(args);
+
+	if (last && *last && *last != '-') {
+		watt_strlcpy(buf, last, size);
+		return true;
+	}
+	return copy_option(args, "U", buf, size);
+}
+
+static bool crosvm_name(struct args args, char *buf, size_t size)
+{
+	const char *sock = args_value(args, "socket");
+
+	if (copy_option(args, "name", buf, size))
+		return true;
+	if (!sock)
+		sock = args_value(args, "s");
+	return sock && file_name(sock, buf, size);
+}
+
+static const struct {
+	const char *hypervisor;
+	bool (*name)(struct args args, char *buf, size_t size);
+} namers[] = {
+	{ "qemu", qemu_name },
+	{ "xen", qemu_name },
+	{ "cloud-hypervisor", cloud_hypervisor_name },
+	{ "virtualbox", virtualbox_name },
+	{ "vmware", vmware_name },
+	{ "bhyve", bhyve_name },
+	{ "crosvm", crosvm_name },
+};
+
+static bool find_name(const char *hypervisor, struct args args, char *buf, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(namers); i++)
+		if (strcmp(namers[i].hypervisor, hypervisor) == 0)
+			return namers[i].name(args, buf, size);
+	return copy_option(args, "id", buf, size);
+}
+
 int watt_vm_find(const char *exe, const char *comm, const char *argv, size_t argv_len, uint32_t pid,
 		 struct watt_vm *ret)
 {
 	struct args args = { argv, argv + argv_len };
-	struct watt_vm vm = { .hypervisor = find_hypervisor(exe, comm, args) };
-	bool has_name;
+	struct watt_vm vm = { .hypervisor = find_real(find_hypervisor(exe, comm, args), args) };
 
 	if (!vm.hypervisor)
 		return -ENOENT;
-	if (strcmp(vm.hypervisor, "qemu") == 0)
-		has_name = qemu_name(args, vm.name, sizeof(vm.name));
-	else if (strcmp(vm.hypervisor, "firecracker") == 0)
-		has_name = copy_option(args, "id", vm.name, sizeof(vm.name));
-	else
-		has_name = cloud_hypervisor_name(args, vm.name, sizeof(vm.name));
-	if (!has_name)
+	if (!find_name(vm.hypervisor, args, vm.name, sizeof(vm.name)))
 		snprintf(vm.name, sizeof(vm.name), "%s-%u", vm.hypervisor, (unsigned int)pid);
 	*ret = vm;
 	return 0;
