@@ -42,6 +42,13 @@ static char **make_environment(const char *marks_address)
 	return copy;
 }
 
+static struct rlimit files_limit;
+
+void child_keep_limit(const struct rlimit *limit)
+{
+	files_limit = *limit;
+}
+
 struct start {
 	char *const *argv;
 	char *const *environment;
@@ -60,6 +67,8 @@ __attribute__((noreturn)) static void run(const struct start *start, int gate_fd
 	if (n != 1)
 		_exit(127);
 	sigprocmask(SIG_SETMASK, start->mask, NULL);
+	if (files_limit.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_limit);
 	execvpe(start->argv[0], start->argv, start->environment);
 	error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)

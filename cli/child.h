@@ -6,6 +6,7 @@
 #ifndef WATT_CLI_CHILD_H
 #define WATT_CLI_CHILD_H
 
+#include <sys/resource.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -37,5 +38,8 @@ int child_release(struct child *child);
 int child_reap(struct child *child, int *ret_status, struct rusage *ret_usage);
 /* Kills it if it still waits at the gate, and closes everything. */
 void child_close(struct child *child);
+
+/* The limit of open files that a child gets, rather than ours. */
+void child_keep_limit(const struct rlimit *limit);
 
 #endif

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <wattribute/types.h>
 
 #include "command.h"
+#include "child.h"
 #include "message.h"
 #include "status.h"
 #include "text.h"
@@ -113,12 +115,25 @@ static int finish(int status)
 	return STATUS_FAILURE;
 }
 
+/* Each sensor keeps its files open, and there may be thousands. What is run gets its own back. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	child_keep_limit(&limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	auto_free char *name = xasprintf("wattribute %s", command->name);
 	int status;
 
 	message_set_name(name);
+	allow_files();
 	status = command->fn(argc, argv);
 	return finish(status);
 }

@@ -49,7 +49,7 @@ static uint32_t count_packages(const struct watt_env *env)
 	struct watt_topology topology = WATT_TOPOLOGY_INIT;
 	uint32_t i, n = 0;
 
-	if (watt_topology_open(env, &topology) < 0)
+	if (watt_topology_open_quietly(env, &topology) < 0)
 		return 0;
 	for (i = 0; i < topology.n_cpus; i++) {
 		uint32_t j = 0;

@@ -75,12 +75,25 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+static bool is_all_nul(const char *p, size_t n)
+{
+	for (; n > 0; n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
 /* What read(2) left in buf, checked and terminated. */
 static int finish_text(char *buf, size_t size, ssize_t n)
 {
-	if ((size_t)n == size)
+	const char *nul = memchr(buf, '\0', (size_t)n);
+
+	/* copies of sysfs by tar and cp are padded to the size that it claims: a page */
+	if (nul && nul > buf && is_all_nul(nul, (size_t)(buf + n - nul)))
+		n = nul - buf;
+	else if ((size_t)n == size)
 		return -EMSGSIZE;
-	if (memchr(buf, '\0', (size_t)n))
+	else if (nul)
 		return -EBADMSG;
 	while (n > 0 && is_space(buf[n - 1]))
 		n--;

@@ -54,7 +54,7 @@ void watt_file_close(struct watt_file *file);
  * Reads the whole file, at most size - 1 bytes, and NUL-terminates it; trailing white space is
  * cut. Returns the length, or: -ENODEV removed (it is opened again at the next read), -EAGAIN or
  * -ENODATA no value now, -EACCES, -EIO, -EMSGSIZE longer than the buffer, -EBADMSG a NUL byte
- * inside.
+ * inside. NULs behind a text are no part of it: copies of sysfs are padded with them to a page.
  */
 int watt_file_read(struct watt_file *file, char *buf, size_t size);
 /* The same, as a decimal number and nothing else. -EBADMSG: not a number; -ERANGE: too large. */

@@ -9,10 +9,14 @@ static void test_read(void **state)
 	struct watt_root root = WATT_ROOT_INIT;
 	char *dir = scratch_new();
 	uint64_t value = 0;
-	char buf[8];
+	char buf[8], page[4096];
 
 	scratch_write(dir, "a/b", "123\n");
 	scratch_write_bytes(dir, "nul", "1\0002", 3);
+	memset(page, 0, sizeof(page));
+	memcpy(page, "4711\n", 5);
+	scratch_write_bytes(dir, "padded", page, sizeof(page));
+	scratch_write_bytes(dir, "nuls", page + 5, 9);
 	scratch_write(dir, "long", "12345678");
 	assert_int_equal(watt_root_open(&root, "/does/not/exist"), -ENOENT);
 	assert_int_equal(watt_root_open(&root, dir), 0);
@@ -22,6 +26,12 @@ static void test_read(void **state)
 	assert_int_equal(watt_root_read_u64(&root, "a/b", &value), 0);
 	assert_int_equal(value, 123);
 	assert_int_equal(watt_root_read(&root, "nul", buf, sizeof(buf)), -EBADMSG);
+	/* what a copy of sysfs has behind the text, however long */
+	assert_int_equal(watt_root_read(&root, "padded", buf, sizeof(buf)), 4);
+	assert_string_equal(buf, "4711");
+	assert_int_equal(watt_root_read_u64(&root, "padded", &value), 0);
+	assert_int_equal(value, 4711);
+	assert_int_equal(watt_root_read(&root, "nuls", buf, sizeof(buf)), -EMSGSIZE);
 	assert_int_equal(watt_root_read(&root, "long", buf, sizeof(buf)), -EMSGSIZE);
 	assert_int_equal(watt_root_read(&root, "none", buf, sizeof(buf)), -ENOENT);
 	assert_int_equal(watt_root_read(&root, "../etc/passwd", buf, sizeof(buf)), -EINVAL);

@@ -134,6 +134,14 @@ int watt_topology_open(const struct watt_env *env, struct watt_topology *ret)
 	return 0;
 }
 
+int watt_topology_open_quietly(const struct watt_env *env, struct watt_topology *ret)
+{
+	struct watt_env quiet = *env;
+
+	quiet.log = (struct watt_log){ 0 };
+	return watt_topology_open(&quiet, ret);
+}
+
 void watt_topology_done(struct watt_topology *topology)
 {
 	free(topology->cpus);

@@ -31,6 +31,8 @@ struct watt_topology {
  * warning. Without a list of CPUs it takes the number of those that run this program. 0, -ENOMEM.
  */
 int watt_topology_open(const struct watt_env *env, struct watt_topology *ret);
+/* The same without a word: who asks beside others does not say it again. */
+int watt_topology_open_quietly(const struct watt_env *env, struct watt_topology *ret);
 void watt_topology_done(struct watt_topology *topology);
 
 /*

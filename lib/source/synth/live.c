@@ -22,7 +22,7 @@ static int read_shape(const struct watt_env *env, struct shape *ret)
 	uint32_t i;
 	int r;
 
-	r = watt_topology_open(env, &topology);
+	r = watt_topology_open_quietly(env, &topology);
 	if (r < 0)
 		return r;
 	ret->n_cpus = WATT_MIN(topology.n_cpus, CPUS_LIMIT);

@@ -300,7 +300,7 @@ static int open_inside(const struct watt_env *env, struct estimate **ret)
 	r = open_stat(est, env, &n_cpus);
 	if (r < 0)
 		return r;
-	r = watt_topology_open(env, &topology);
+	r = watt_topology_open_quietly(env, &topology);
 	if (r < 0)
 		return r;
 	/* CPUs that come online later have a number too. */

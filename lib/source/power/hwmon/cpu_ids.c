@@ -57,7 +57,7 @@ int watt_cpu_ids_read(const struct watt_env *env, struct watt_cpu_ids *ret)
 	uint32_t i;
 	int r;
 
-	r = watt_topology_open(env, &topology);
+	r = watt_topology_open_quietly(env, &topology);
 	for (i = 0; i < topology.n_cpus && r == 0; i++) {
 		if (!topology.cpus[i].is_known)
 			continue;

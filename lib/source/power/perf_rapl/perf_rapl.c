@@ -80,7 +80,7 @@ static int make_plan(const struct watt_env *env, struct watt_perf_plan *plan,
 	size_t i;
 	int r;
 
-	r = watt_topology_open(env, &topology);
+	r = watt_topology_open_quietly(env, &topology);
 	for (i = 0; r == 0 && i < PMUS_MAX; i++)
 		r = plan_pmu(env, names[i], &topology, is_amd, plan, found);
 	watt_topology_done(&topology);
