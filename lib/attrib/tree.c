@@ -162,16 +162,35 @@ static bool has_children(const struct watt_tree *tree, size_t domain)
 	return false;
 }
 
+/*
+ * The first root total: it stands for the machine, and others count only beside it. One that
+ * counts goes before one that stands still.
+ */
+static int first_total(const struct builder *b)
+{
+	const struct watt_tree *tree = &b->tree;
+	int first = -1;
+	size_t i;
+
+	for (i = 0; i < tree->n_domains; i++) {
+		const struct watt_domain *d = &tree->domains[i];
+
+		if (d->kind != WATT_DOMAIN_TOTAL || d->parent >= 0)
+			continue;
+		if (!has_flag(b, d, WATT_CHANNEL_UNREAD))
+			return (int)i;
+		first = first < 0 ? (int)i : first;
+	}
+	return first;
+}
+
 /* A total that names no parts by its path is one of the whole machine: the first one found. */
 static int find_machine_total(const struct builder *b)
 {
 	const struct watt_tree *tree = &b->tree;
-	size_t i;
+	int total = first_total(b);
 
-	for (i = 0; i < tree->n_domains; i++)
-		if (tree->domains[i].kind == WATT_DOMAIN_TOTAL && tree->domains[i].parent < 0)
-			return has_children(tree, i) ? -1 : (int)i;
-	return -1;
+	return total < 0 || has_children(tree, (size_t)total) ? -1 : total;
 }
 
 static bool is_outside(const struct builder *b, const struct watt_domain *d)
@@ -203,15 +222,16 @@ static bool is_same_source(const struct builder *b, const struct watt_domain *a,
 	return !strcmp(channel_of(b, a)->source, channel_of(b, d)->source);
 }
 
-/* The first root total: it stands for the machine, and others count only beside it. */
-static int first_total(const struct watt_tree *tree)
+/* Named by its path, rather than put below it since it is the machine's. */
+static bool has_own_parts(const struct watt_tree *tree, const struct watt_domain *total)
 {
-	size_t i;
+	size_t len = strlen(total->path), i;
 
 	for (i = 0; i < tree->n_domains; i++)
-		if (tree->domains[i].kind == WATT_DOMAIN_TOTAL && tree->domains[i].parent < 0)
-			return (int)i;
-	return -1;
+		if (!strncmp(tree->domains[i].path, total->path, len) &&
+		    tree->domains[i].path[len] == '/')
+			return true;
+	return false;
 }
 
 static bool counts_as_root(const struct builder *b, const struct watt_domain *d, int total)
@@ -224,14 +244,14 @@ static bool counts_as_root(const struct builder *b, const struct watt_domain *d,
 	/* Boards with several inputs: totals of one source with parts of their own add up. */
 	if (d->kind == WATT_DOMAIN_TOTAL && d != &tree->domains[total])
 		return is_same_source(b, &tree->domains[total], d) &&
-		       has_children(tree, (size_t)total);
+		       has_own_parts(tree, &tree->domains[total]);
 	return true;
 }
 
 static void mark_summed(struct builder *b)
 {
 	struct watt_tree *tree = &b->tree;
-	int total = first_total(tree);
+	int total = first_total(b);
 	bool measured = false, any = false;
 	size_t i;
 

@@ -180,7 +180,10 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	return 0;
 }
 
-/* No power is more than int64 uW. */
+/* Where a channel states none: more than any machine takes. */
+#define MAX_POWER_UW 1000000000000LL
+
+/* What is not a power that can be: registers of all ones, and what is of another unit. */
 static bool is_possible(const struct watt_channel *channel, int64_t raw)
 {
 	watt_i128 value;
@@ -188,7 +191,8 @@ static bool is_possible(const struct watt_channel *channel, int64_t raw)
 	if (channel->quantity != WATT_QUANTITY_POWER)
 		return true;
 	value = watt_counter_nj(channel, raw);
-	return value == (int64_t)value;
+	return (value < 0 ? -value : value) <=
+	       (watt_i128)(channel->max_power_uw ? channel->max_power_uw : MAX_POWER_UW);
 }
 
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)

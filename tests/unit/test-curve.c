@@ -247,6 +247,13 @@ static void test_impossible_power(void **state)
 	push(&curve, 200 * MS, INT64_MAX / 1000, WATT_STATUS_OK);
 	assert_int_equal(curve.stats.status, WATT_STATUS_BROKEN);
 	assert_int_equal(curve.stats.errors, 1);
+	/* nor is what no machine takes */
+	push(&curve, 300 * MS, 1000001, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.errors, 2);
+	push(&curve, 400 * MS, -1000001, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.errors, 3);
+	push(&curve, 500 * MS, 1000000, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.errors, 3);
 	watt_curve_done(&curve);
 	(void)state;
 }

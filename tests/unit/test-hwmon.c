@@ -305,6 +305,118 @@ static void test_garbage(void **state)
 	machine_done(&m);
 }
 
+#define CHIP(n, file) "sys/class/hwmon/hwmon" #n "/" file
+
+/* A counter that never moved says nothing; a power beside it does. */
+static void test_stuck_counters(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, CHIP(0, "name"), "meter_a\n");
+	scratch_write(dir, CHIP(0, "energy1_input"), "0\n");
+	scratch_write(dir, CHIP(1, "name"), "meter_b\n");
+	scratch_write(dir, CHIP(1, "energy1_input"), "0\n");
+	scratch_write(dir, CHIP(1, "power1_input"), "5000000\n");
+	scratch_write(dir, CHIP(2, "name"), "meter_c\n");
+	scratch_write(dir, CHIP(2, "energy1_input"), "12\n");
+	scratch_write(dir, CHIP(2, "power1_input"), "5000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 3);
+	assert_true(channel_named(m.power, "hwmon/meter_a/energy1")->flags & WATT_CHANNEL_UNREAD);
+	assert_int_equal(sample_named(&m, "hwmon/meter_a/energy1").status, WATT_STATUS_STUCK);
+	assert_int_equal(sample_named(&m, "hwmon/meter_b/power1").raw, 5000000);
+	assert_int_equal(sample_named(&m, "hwmon/meter_c/energy1").raw, 12);
+	scratch_write(dir, CHIP(0, "energy1_input"), "7\n");
+	assert_int_equal(sample_named(&m, "hwmon/meter_a/energy1").status, WATT_STATUS_OK);
+	scratch_write(dir, CHIP(0, "energy1_input"), "0\n");
+	assert_int_equal(sample_named(&m, "hwmon/meter_a/energy1").status, WATT_STATUS_OK);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* What no sensor can measure is a broken reading, and what the device rules out. */
+static void test_implausible(void **state)
+{
+	static const struct {
+		const char *value, *cap_max;
+		enum watt_status status;
+	} cases[] = {
+		{ "9223372036854775807\n", NULL, WATT_STATUS_BROKEN },
+		{ "4290000000000000\n", NULL, WATT_STATUS_BROKEN },
+		{ "20000000001\n", NULL, WATT_STATUS_BROKEN },
+		{ "20000000000\n", NULL, WATT_STATUS_OK },
+		{ "1200000000\n", "300000000\n", WATT_STATUS_OK },
+		{ "1200000001\n", "300000000\n", WATT_STATUS_BROKEN },
+		/* a limit that makes no sense is none */
+		{ "1200000001\n", "18446744073709551615\n", WATT_STATUS_OK },
+		{ "1200000001\n", "0\n", WATT_STATUS_OK },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		char *dir = scratch_new();
+		struct machine m;
+
+		scratch_write(dir, CHIP(0, "name"), "meter\n");
+		scratch_write(dir, CHIP(0, "power1_input"), cases[i].value);
+		if (cases[i].cap_max)
+			scratch_write(dir, CHIP(0, "power1_cap_max"), cases[i].cap_max);
+		machine_init(&m, dir);
+		assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+		assert_int_equal(sample_named(&m, "hwmon/meter/power1").status, cases[i].status);
+		machine_done(&m);
+		scratch_remove(dir);
+	}
+}
+
+/* The file that has no number is the one that is named. */
+static void test_blame(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, CHIP(0, "name"), "ina219\n");
+	scratch_write(dir, CHIP(0, "in1_input"), "12000\n");
+	scratch_write(dir, CHIP(0, "curr1_input"), "\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), -EIO);
+	assert_non_null(strstr(m.world.text, "hwmon0/curr1_input left out"));
+	assert_null(strstr(m.world.text, "in1_input"));
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* Labels stay what they are; many of one name get a number each. */
+static void test_labels_and_names(void **state)
+{
+	char *dir = scratch_new(), path[64], name[64];
+	struct machine m;
+	int i;
+
+	for (i = 0; i < 60; i++) {
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%d/name", i);
+		scratch_write(dir, path, "meter\n");
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%d/power1_input", i);
+		scratch_write(dir, path, "1000000\n");
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%d/power1_label", i);
+		scratch_write(dir, path, i ? "meter-2\n" : "Netzteil \xc3\x9c\xe2\x9a\xa1\n");
+	}
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	check_sensors(m.power);
+	assert_int_equal(m.power->n_channels, 60);
+	assert_string_equal(m.power->channels[0].label, "Netzteil \xc3\x9c\xe2\x9a\xa1");
+	for (i = 1; i < 60; i++) {
+		snprintf(name, sizeof(name),
+			 i > 1 ? "hwmon/meter/meter-2-%d" : "hwmon/meter/meter-2", i);
+		assert_string_equal(m.power->channels[i].name, name);
+	}
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 static void test_user_rules(void **state)
 {
 	struct watt_config_pair pair = { .voltage = 0, .current = 1 };
@@ -548,6 +660,10 @@ int main(void)
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_meter_details),
 		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_stuck_counters),
+		cmocka_unit_test(test_implausible),
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_labels_and_names),
 		cmocka_unit_test(test_user_rules),
 		cmocka_unit_test(test_second_device_of_a_label),
 		cmocka_unit_test(test_names_survive_renumbering),

@@ -97,7 +97,7 @@ struct chip_case {
 static const struct chip_case driver_cases[] = {
 	{ "nouveau", NULL, 1, 0, "gpu-0000:01:00_0", WATT_DOMAIN_GPU, 0 },
 	{ "amdgpu", "PPT", 1, 0, "gpu-0000:01:00_0", WATT_DOMAIN_GPU, 0 },
-	{ "amdgpu", "PPT1", 2, 0, "gpu-0000:01:00_0/power2", WATT_DOMAIN_GPU, 0 },
+	{ "amdgpu", "PPT1", 2, 0, "gpu-0000:01:00_0:power2", WATT_DOMAIN_GPU, OVERLAP },
 	{ "xe", "card", 1, 0, "gpu-0000:01:00_0", WATT_DOMAIN_GPU, 0 },
 	{ "xe", "pkg", 2, 0, "gpu-0000:01:00_0/pkg", WATT_DOMAIN_GPU, 0 },
 	{ "xe", NULL, 3, 0, "gpu-0000:01:00_0/part", WATT_DOMAIN_GPU, 0 },
@@ -106,6 +106,8 @@ static const struct chip_case driver_cases[] = {
 	{ "fam15h_power", NULL, 1, 1, "package-1", WATT_DOMAIN_PACKAGE, 0 },
 	{ "zenpower", "SVI2_P_Core", 1, 1, "package-1/svi2_p_core", WATT_DOMAIN_CPU_RAIL, 0 },
 	{ "zenpower", "SVI2_P_SoC", 2, 0, "package-0/svi2_p_soc", WATT_DOMAIN_RAIL, 0 },
+	{ "k10temp", "Package", 1, 1, "package-1", WATT_DOMAIN_PACKAGE, 0 },
+	{ "k10temp", "Core", 2, 1, "package-1/core", WATT_DOMAIN_CPU_RAIL, 0 },
 	{ "zenpower", NULL, 2, 0, "package-0/part", WATT_DOMAIN_RAIL, 0 },
 	{ "smpro_hwmon", "CPU power", 1, 0, "package-0/cpu_power", WATT_DOMAIN_CPU_RAIL, 0 },
 	{ "amd_energy", "Esocket1", 1, 0, "package-1", WATT_DOMAIN_PACKAGE, 0 },

@@ -54,6 +54,24 @@ static void test_laptop(void **state)
 	machine_done(&m);
 }
 
+/* Nobody says whether it gives or takes: that is no power of 5 W. */
+static void test_no_status(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/class/power_supply/BAT0/type", "Battery\n");
+	scratch_write(dir, "sys/class/power_supply/BAT0/power_now", "5000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_power_supply), 0);
+	assert_non_null(strstr(m.world.text, "BAT0 has no status"));
+	assert_int_equal(sample_named(&m, "power_supply/bat0/power").status, WATT_STATUS_NODATA);
+	scratch_write(dir, "sys/class/power_supply/BAT0/power_now", "0\n");
+	assert_int_equal(sample_named(&m, "power_supply/bat0/power").status, WATT_STATUS_OK);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 static void test_signs(void **state)
 {
 	static const struct {
@@ -149,11 +167,9 @@ static void test_garbage_and_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_laptop),
-		cmocka_unit_test(test_signs),
-		cmocka_unit_test(test_falling_energy),
-		cmocka_unit_test(test_unplugged),
-		cmocka_unit_test(test_garbage_and_nothing),
+		cmocka_unit_test(test_laptop),    cmocka_unit_test(test_no_status),
+		cmocka_unit_test(test_signs),     cmocka_unit_test(test_falling_energy),
+		cmocka_unit_test(test_unplugged), cmocka_unit_test(test_garbage_and_nothing),
 	};
 
 	return cmocka_run_group_tests_name("power_supply", tests, NULL, NULL);

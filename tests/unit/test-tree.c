@@ -75,6 +75,23 @@ static void test_unread(void **state)
 	watt_tree_done(&tree);
 }
 
+/* A total that stands still is none while another one counts. */
+static void test_stuck_total(void **state)
+{
+	static const struct given given[] = {
+		{ "hwmon", "meter-1", WATT_DOMAIN_TOTAL, WATT_CHANNEL_UNREAD },
+		{ "hwmon", "meter-2", WATT_DOMAIN_TOTAL },
+		{ "powercap", "package-0", WATT_DOMAIN_PACKAGE },
+	};
+
+	assert_tree(given, 3,
+		    "meter-1<\n"
+		    "meter-2< s\n"
+		    "package-0<meter-2 p\n"
+		    "meter-2/residual<meter-2 p\n");
+	assert_tree(given, 1, "meter-1< s p\n");
+}
+
 static void test_server(void **state)
 {
 	static const struct given given[] = {
@@ -152,9 +169,13 @@ static void test_estimate_is_not_mixed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unread), cmocka_unit_test(test_server),
-		cmocka_unit_test(test_psys),   cmocka_unit_test(test_jetson),
-		cmocka_unit_test(test_orin),   cmocka_unit_test(test_estimate_is_not_mixed),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_stuck_total),
+		cmocka_unit_test(test_server),
+		cmocka_unit_test(test_psys),
+		cmocka_unit_test(test_jetson),
+		cmocka_unit_test(test_orin),
+		cmocka_unit_test(test_estimate_is_not_mixed),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);

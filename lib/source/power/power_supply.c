@@ -111,7 +111,7 @@ static enum watt_sensor_sign choose_sign(const struct supply *supply, const stru
 							       WATT_SENSOR_BY_STATUS;
 	if (!supply->is_battery && has(supply, "online"))
 		return WATT_SENSOR_BY_ONLINE;
-	return WATT_SENSOR_AS_READ;
+	return supply->is_battery ? WATT_SENSOR_SIGN_UNKNOWN : WATT_SENSOR_AS_READ;
 }
 
 /* A voltage in uV; 0: it makes no sense. */
@@ -169,6 +169,11 @@ static int add_way(struct watt_sensor_set *set, const struct supply *supply, con
 	snprintf(status, sizeof(status), CLASS "/%.96s/%s", supply->name,
 		 supply->is_battery ? "status" : "online");
 	place_supply(supply, &spec.place);
+	if (spec.sign == WATT_SENSOR_SIGN_UNKNOWN)
+		watt_log(&set->env->log, WATT_LOG_WARNING,
+			 "power_supply: %s has no status: whether it is charged or discharged is "
+			 "not known, and its power has no value but 0",
+			 supply->name);
 	r = watt_sensor_set_add(set, &spec);
 	return r < 0 ? r : watt_sensor_set_end_group(set, PERIOD_NS);
 }

@@ -115,6 +115,26 @@ static int add_energy(struct adding *a, const struct watt_sysfs_sensor *sensor)
 	return add_spec(a, &spec, sensor, sensor->label, part);
 }
 
+/*
+ * The largest power that the device states. Limits may be exceeded for a while: four times that.
+ * 0: it states none that makes sense.
+ */
+static uint64_t stated_max_uw(const struct adding *a, const struct watt_sysfs_sensor *sensor)
+{
+	static const char *const suffixes[] = { "_rated_max", "_cap_max" };
+	uint64_t value_uw, max_uw = 0;
+	char text[32];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(suffixes); i++)
+		if (watt_hwmon_chip_attribute(a->world->env, a->chip, sensor, suffixes[i], text,
+					      sizeof(text)) > 0 &&
+		    watt_parse_u64(text, &value_uw) == 0 && value_uw >= 1000000 &&
+		    value_uw <= 100000000000)
+			max_uw = WATT_MAX(max_uw, value_uw);
+	return 4 * max_uw;
+}
+
 static int add_power(struct adding *a, const struct watt_sysfs_sensor *sensor)
 {
 	bool is_meter = !strcmp(a->chip->name, "power_meter");
@@ -135,6 +155,7 @@ static int add_power(struct adding *a, const struct watt_sysfs_sensor *sensor)
 		spec.channel.period_ns = spec.channel.window_ns;
 	}
 	spec.channel.uncertainty_ppm = accuracy_ppm(a, sensor);
+	spec.channel.max_power_uw = stated_max_uw(a, sensor);
 	if (is_meter && !label[0] &&
 	    watt_hwmon_chip_attribute(a->world->env, a->chip, sensor, "_oem_info", oem_info,
 				      sizeof(oem_info)) > 0)
@@ -183,6 +204,26 @@ static bool has_energy_of(const struct watt_sysfs_sensor *energies, size_t n,
 	return false;
 }
 
+/* A counter that stands at 0 tells less than a power beside it. */
+static bool is_dead(const struct adding *a, const struct watt_sysfs_sensor *energy)
+{
+	char path[PATH_SIZE];
+	uint64_t value = 1;
+
+	value_path(a, energy, false, path);
+	return watt_root_read_u64(&a->world->env->sysfs, path, &value) == 0 && value == 0;
+}
+
+static bool all_dead(const struct adding *a, const struct watt_sysfs_sensor *energies, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!is_dead(a, &energies[i]))
+			return false;
+	return n > 0;
+}
+
 static size_t count_powers(const struct watt_sysfs_sensor *powers, size_t n)
 {
 	size_t i, count = 0;
@@ -202,6 +243,8 @@ static int add_direct(struct adding *a)
 
 	energies = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_ENERGY, &n_energies);
 	powers = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_POWER, &n_powers);
+	if (count_powers(powers, n_powers) && all_dead(a, energies, n_energies))
+		n_energies = 0;
 	a->n_powers = (uint32_t)(n_energies && !is_collection ?
 					 n_energies :
 					 n_energies + count_powers(powers, n_powers));

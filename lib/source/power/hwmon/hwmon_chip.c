@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "base/util.h"
 #include "source/power/sensor/device_name.h"
 
@@ -84,6 +85,8 @@ static void read_name(const struct watt_env *env, const char *hwmon, struct watt
 /* A name goes into messages of one line. */
 static void keep_printable(char *name)
 {
+	if (watt_utf8_is_printable(name, strlen(name)))
+		return;
 	for (; *name; name++)
 		if ((unsigned char)*name < ' ' || (unsigned char)*name >= 0x7f)
 			*name = '_';

@@ -59,9 +59,12 @@ static bool place_amdgpu(const struct watt_hwmon_world *world, const struct watt
 
 	place_gpu(power, ret);
 	len = strlen(ret->path);
-	if (power->sensor->index > 1)
-		snprintf(ret->path + len, sizeof(ret->path) - len, "/power%u",
+	/* the power once more, over another window: "slowPPT" and "fastPPT" */
+	if (power->sensor->index > 1) {
+		snprintf(ret->path + len, sizeof(ret->path) - len, ":power%u",
 			 power->sensor->index);
+		ret->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
+	}
 	if (is_apu(world->env, power->chip))
 		ret->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
 	return true;
@@ -237,7 +240,12 @@ static bool place_fam15h(const struct watt_hwmon_world *world, const struct watt
 	return true;
 }
 
-/* The two rails of a socket: its cores, and all else on it. */
+static bool is_package(const char *label)
+{
+	return strstr(label, "package") || !strcmp(label, "pkg") || !strcmp(label, "socket");
+}
+
+/* The two rails of a socket: its cores, and all else on it; or all of it, with both inside. */
 static bool place_socket_rails(const struct watt_hwmon_world *world,
 			       const struct watt_hwmon_power *power, struct watt_place *ret)
 {
@@ -247,6 +255,11 @@ static bool place_socket_rails(const struct watt_hwmon_world *world,
 	clean_of(power, label, sizeof(label));
 	is_core = strstr(label, "cpu") || strstr(label, "core");
 	ret->package_id = watt_cpu_ids_package(&world->cpus, power->ordinal);
+	if (is_package(label)) {
+		ret->kind = WATT_DOMAIN_PACKAGE;
+		snprintf(ret->path, sizeof(ret->path), "package-%d", ret->package_id);
+		return true;
+	}
 	ret->kind = is_core ? WATT_DOMAIN_CPU_RAIL : WATT_DOMAIN_RAIL;
 	snprintf(ret->path, sizeof(ret->path), "package-%d/%s", ret->package_id,
 		 label[0] ? label : power->part);

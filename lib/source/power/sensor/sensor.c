@@ -13,8 +13,42 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "base/util.h"
 #include "source/power/sensor/sensor_read.h"
+
+/* More than this is no power of one sensor of the kind: registers that read all ones. */
+static uint64_t kind_bound_uw(enum watt_domain_kind kind)
+{
+	switch (kind) {
+	case WATT_DOMAIN_TOTAL:
+	case WATT_DOMAIN_SUPPLY:
+		return 100000000000;
+	case WATT_DOMAIN_CORE:
+		return 1000000000;
+	default:
+		return 20000000000;
+	}
+}
+
+static bool is_plausible(const struct watt_channel *channel, int64_t raw)
+{
+	watt_i128 value;
+
+	if (raw < 0 && !(channel->flags & WATT_CHANNEL_SIGNED))
+		return false;
+	if (channel->quantity != WATT_QUANTITY_POWER || !channel->max_power_uw)
+		return true;
+	value = (watt_i128)raw * (watt_i128)channel->scale_num / (watt_i128)channel->scale_den;
+	return (value < 0 ? -value : value) <= (watt_i128)channel->max_power_uw;
+}
+
+/* A counter that has never moved from 0 says nothing. */
+static bool is_stuck(struct watt_sensor *sensor, int64_t raw)
+{
+	sensor->is_zero = sensor->is_zero && raw == 0;
+	return sensor->is_zero;
+}
 
 void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
@@ -30,10 +64,12 @@ void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_
 		ret[i].t_before_ns = watt_now_ns();
 		r = watt_sensor_read(&set->sensors[g->first + i], &raw);
 		ret[i].t_after_ns = watt_now_ns();
-		if (r == 0 && raw < 0 && !(channel->flags & WATT_CHANNEL_SIGNED))
+		if (r == 0 && !is_plausible(channel, raw))
 			r = -ERANGE;
 		ret[i].raw = r < 0 ? 0 : raw;
 		ret[i].status = watt_sensor_status(r);
+		if (r == 0 && is_stuck(&set->sensors[g->first + i], raw))
+			ret[i].status = WATT_STATUS_STUCK;
 	}
 }
 
@@ -44,6 +80,10 @@ int watt_sensor_set_new(const struct watt_env *env, const struct watt_power_ops 
 
 	if (!set)
 		return -ENOMEM;
+	if (watt_htab_init(&set->names) < 0) {
+		free(set);
+		return -ENOMEM;
+	}
 	set->env = env;
 	set->power.ops = ops;
 	*ret = set;
@@ -58,6 +98,76 @@ static void channel_done(struct watt_channel *channel)
 	free((char *)channel->path);
 }
 
+/* A name that is taken. */
+struct taken {
+	struct watt_hnode node;
+	unsigned int next; /* the number behind it to try next */
+	char text[];
+};
+
+static struct taken *find_taken(const struct watt_htab *names, const char *text, uint64_t *ret_hash)
+{
+	struct watt_hnode *node;
+	uint64_t hash = 0;
+	const char *p;
+
+	for (p = text; *p; p++)
+		hash = hash * 31 + (unsigned char)*p;
+	*ret_hash = watt_hash_u64(hash);
+	for (node = watt_htab_first(names, *ret_hash); node; node = watt_htab_next(node)) {
+		struct taken *taken = watt_container_of(node, struct taken, node);
+
+		if (!strcmp(taken->text, text))
+			return taken;
+	}
+	return NULL;
+}
+
+static int take_name(struct watt_htab *names, const char *text, uint64_t hash)
+{
+	struct taken *taken = malloc(sizeof(*taken) + strlen(text) + 1);
+
+	if (!taken)
+		return -ENOMEM;
+	taken->next = 2;
+	strcpy(taken->text, text);
+	watt_htab_insert(names, &taken->node, hash);
+	return 0;
+}
+
+static void free_names(struct watt_htab *names)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(names, &it)))
+		free(watt_container_of(node, struct taken, node));
+	watt_htab_done(names);
+}
+
+/* The text, or with the first number behind it under which nobody is. NULL: no memory. */
+static char *make_unique(struct watt_htab *names, const char *text, bool *ret_is_second)
+{
+	struct taken *first, *taken;
+	char *unique = NULL;
+	uint64_t hash;
+
+	first = taken = find_taken(names, text, &hash);
+	*ret_is_second = first != NULL;
+	unique = strdup(text);
+	while (unique && taken) {
+		free(unique);
+		if (asprintf(&unique, "%s-%u", text, first->next++) < 0)
+			return NULL;
+		taken = find_taken(names, unique, &hash);
+	}
+	if (unique && take_name(names, unique, hash) < 0) {
+		free(unique);
+		return NULL;
+	}
+	return unique;
+}
+
 void watt_sensor_set_close(struct watt_power *power)
 {
 	struct watt_sensor_set *set;
@@ -70,80 +180,63 @@ void watt_sensor_set_close(struct watt_power *power)
 		watt_sensor_done(&set->sensors[i]);
 		channel_done(&set->channels[i]);
 	}
+	free_names(&set->names);
 	free(set->channels);
 	free(set->sensors);
 	free(set->groups);
 	free(set);
 }
 
-/* Keeps readable text: a label goes to every output as it is. */
+/* Keeps readable text, in whatever language: a label goes to every output as it is. */
 static char *copy_label(const char *label)
 {
 	char *copy = strdup(label), *p;
 
+	if (watt_utf8_is_printable(label, strlen(label)))
+		return copy;
 	for (p = copy; p && *p; p++)
 		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
 			*p = '_';
 	return copy;
 }
 
-static bool domain_is_taken(const struct watt_sensor_set *set, const char *domain)
-{
-	uint32_t i;
-
-	for (i = 0; i < set->power.n_channels; i++)
-		if (!strcmp(set->channels[i].domain, domain))
-			return true;
-	return false;
-}
-
 /*
  * Two sensors of one source are two things. If both claim the same place, the later one gets a
  * place of its own, and how they overlap is not known.
  */
-static char *make_domain(const struct watt_sensor_set *set, const struct watt_place *place,
+static char *make_domain(struct watt_sensor_set *set, const struct watt_sensor_spec *spec,
 			 uint32_t *flags)
 {
-	char domain[WATT_PLACE_PATH_SIZE + 16];
-	unsigned int n = 1;
+	char text[WATT_PLACE_PATH_SIZE + 8], *domain;
+	bool is_second;
 
-	snprintf(domain, sizeof(domain), "%s", place->path);
-	while (domain_is_taken(set, domain))
-		snprintf(domain, sizeof(domain), "%s-%u", place->path, ++n);
-	if (n > 1 && !(*flags & WATT_CHANNEL_OVERLAP_UNKNOWN))
+	/* of its own among the names, that begin with the source's */
+	snprintf(text, sizeof(text), "/%s", spec->place.path);
+	domain = make_unique(&set->names, text, &is_second);
+	if (!domain)
+		return NULL;
+	memmove(domain, domain + 1, strlen(domain));
+	if (is_second && !(*flags & WATT_CHANNEL_OVERLAP_UNKNOWN))
 		watt_log(&set->env->log, WATT_LOG_WARNING,
-			 "%s: two sensors claim domain %s: the second is %s, and is not added",
-			 set->power.ops->name, place->path, domain);
-	if (n > 1)
+			 "%s: two sensors claim domain %s: the second (%s) is %s, and is not added",
+			 set->power.ops->name, spec->place.path, spec->chip, domain);
+	if (is_second)
 		*flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
-	return strdup(domain);
-}
-
-static bool name_is_taken(const struct watt_sensor_set *set, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < set->power.n_channels; i++)
-		if (!strcmp(set->channels[i].name, name))
-			return true;
-	return false;
+	return domain;
 }
 
 /* "hwmon/1-0040/vdd_in"; a second one of that name gets "-2". */
-static char *make_name(const struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
+static char *make_name(struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
 {
-	const char *source = set->power.ops->name;
 	char chip[96], part[96], name[256];
-	unsigned int n = 1;
+	bool is_second;
 
 	if (watt_clean_name(spec->chip, chip, sizeof(chip)) == 0)
 		watt_strlcpy(chip, "unnamed", sizeof(chip));
 	if (watt_clean_name(spec->part, part, sizeof(part)) == 0)
 		watt_strlcpy(part, "power", sizeof(part));
-	snprintf(name, sizeof(name), "%s/%s/%s", source, chip, part);
-	while (name_is_taken(set, name))
-		snprintf(name, sizeof(name), "%s/%s/%s-%u", source, chip, part, ++n);
-	return strdup(name);
+	snprintf(name, sizeof(name), "%s/%s/%s", set->power.ops->name, chip, part);
+	return make_unique(&set->names, name, &is_second);
 }
 
 static char *make_path(const struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
@@ -161,7 +254,7 @@ static char *make_path(const struct watt_sensor_set *set, const struct watt_sens
 	return n < 0 ? NULL : path;
 }
 
-static int channel_fill(struct watt_channel *channel, const struct watt_sensor_set *set,
+static int channel_fill(struct watt_channel *channel, struct watt_sensor_set *set,
 			const struct watt_sensor_spec *spec)
 {
 	*channel = spec->channel;
@@ -173,8 +266,13 @@ static int channel_fill(struct watt_channel *channel, const struct watt_sensor_s
 	channel->core_id = spec->place.core_id;
 	channel->origin = WATT_ORIGIN_MEASURED;
 	channel->group = set->power.n_groups;
+	if (channel->quantity == WATT_QUANTITY_POWER)
+		channel->max_power_uw =
+			channel->max_power_uw ?
+				WATT_MIN(channel->max_power_uw, kind_bound_uw(channel->kind)) :
+				kind_bound_uw(channel->kind);
 	channel->name = make_name(set, spec);
-	channel->domain = make_domain(set, &spec->place, &channel->flags);
+	channel->domain = make_domain(set, spec, &channel->flags);
 	channel->path = make_path(set, spec);
 	channel->label = spec->label ? copy_label(spec->label) : NULL;
 	if (!channel->name || !channel->domain || !channel->path ||
@@ -185,14 +283,19 @@ static int channel_fill(struct watt_channel *channel, const struct watt_sensor_s
 	return 0;
 }
 
-static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec *spec, int error)
+static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec *spec,
+		      const struct watt_sensor *sensor, int error)
 {
+	const char *path = sensor->failed < sensor->n_factors ? spec->factor[sensor->failed].path :
+								spec->status_path;
+
 	if (error == -EACCES)
 		set->n_forbidden++;
 	else
 		set->n_broken++;
 	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s/%s left out: %s", set->power.ops->name,
-		 set->env->sysfs.path, spec->factor[0].path, watt_sensor_reason(error));
+		 set->env->sysfs.path, path ? path : spec->factor[0].path,
+		 watt_sensor_reason(error));
 }
 
 int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
@@ -216,9 +319,10 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 		watt_sensor_done(&sensor);
 		if (r == -ENOMEM)
 			return r;
-		leave_out(set, spec, r);
+		leave_out(set, spec, &sensor, r);
 		return 0;
 	}
+	sensor.is_zero = r == 0 && sensor.is_counter && raw == 0;
 	r = channel_fill(&set->channels[n], set, spec);
 	if (r < 0) {
 		watt_sensor_done(&sensor);
@@ -226,6 +330,9 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 	}
 	if (raw < 0)
 		set->channels[n].flags |= WATT_CHANNEL_SIGNED;
+	/* a counter that moves is preferred */
+	if (sensor.is_zero)
+		set->channels[n].flags |= WATT_CHANNEL_UNREAD;
 	set->sensors[n] = sensor;
 	set->power.channels = set->channels;
 	set->power.n_channels++;

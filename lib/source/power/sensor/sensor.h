@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/htab.h"
 #include "source/power/sensor/place.h"
 #include "source/source.h"
 
@@ -27,9 +28,10 @@ struct watt_sensor_factor {
 /* Who says which sign a value has. */
 enum watt_sensor_sign {
 	WATT_SENSOR_AS_READ = 0,
-	WATT_SENSOR_BY_STATUS = 1, /* a battery's status file: discharging is positive */
-	WATT_SENSOR_BY_ONLINE = 2, /* an adapter's online file: nothing flows while it says 0 */
-	WATT_SENSOR_FALLING = 3,   /* what is left in a battery: counts while it is discharged */
+	WATT_SENSOR_BY_STATUS = 1,    /* a battery's status file: discharging is positive */
+	WATT_SENSOR_BY_ONLINE = 2,    /* an adapter's online file: nothing flows while it says 0 */
+	WATT_SENSOR_FALLING = 3,      /* what is left in a battery: counts while it is discharged */
+	WATT_SENSOR_SIGN_UNKNOWN = 4, /* nobody says: only 0 is a value */
 };
 
 /* What is known about a sensor when it is found. Strings are copied. */
@@ -57,8 +59,9 @@ struct watt_sensor_set {
 	struct watt_sensor *sensors;
 	struct watt_power_group *groups;
 	size_t channels_cap, sensors_cap, groups_cap;
-	uint32_t n_forbidden; /* sensors left out because this user may not read them */
-	uint32_t n_broken;    /* sensors left out because they said something unreadable */
+	struct watt_htab names; /* names and domains that are taken, with the suffix to try next */
+	uint32_t n_forbidden;   /* sensors left out because this user may not read them */
+	uint32_t n_broken;      /* sensors left out because they said something unreadable */
 };
 
 /* env must outlive the set. */

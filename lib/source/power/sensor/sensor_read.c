@@ -102,6 +102,8 @@ static int apply_sign(struct watt_sensor *sensor, int64_t *value)
 
 	if (sensor->sign == WATT_SENSOR_AS_READ)
 		return 0;
+	if (sensor->sign == WATT_SENSOR_SIGN_UNKNOWN)
+		return *value ? -ENODATA : 0;
 	if (*value == INT64_MIN)
 		return -ERANGE;
 	r = watt_file_read(&sensor->status, text, sizeof(text));
@@ -118,6 +120,7 @@ static int apply_sign(struct watt_sensor *sensor, int64_t *value)
 		*value = -*value;
 		return strcmp(text, "Discharging") ? -ENODATA : 0;
 	case WATT_SENSOR_AS_READ:
+	case WATT_SENSOR_SIGN_UNKNOWN:
 		break;
 	}
 	return 0;
@@ -128,18 +131,21 @@ int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret)
 	int64_t value, second;
 	int r;
 
+	sensor->failed = 0;
 	r = read_factor(&sensor->factor[0], &value);
 	if (r < 0)
 		return r;
 	if (sensor->unknown_raw && value == sensor->unknown_raw)
 		return -ENODATA;
 	if (sensor->n_factors == 2) {
+		sensor->failed = 1;
 		r = read_factor(&sensor->factor[1], &second);
 		if (r < 0)
 			return r;
 		if (__builtin_mul_overflow(value, second, &value))
 			return -ERANGE;
 	}
+	sensor->failed = sensor->n_factors;
 	r = apply_sign(sensor, &value);
 	if (r < 0)
 		return r;
@@ -153,11 +159,14 @@ int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 	int r, error = 0;
 	size_t i;
 
-	*sensor = (struct watt_sensor){ .factor = { { .file = WATT_FILE_INIT },
-						    { .file = WATT_FILE_INIT } },
-					.status = WATT_FILE_INIT,
-					.sign = spec->sign,
-					.unknown_raw = spec->unknown_raw };
+	*sensor = (struct watt_sensor){
+		.factor = { { .file = WATT_FILE_INIT }, { .file = WATT_FILE_INIT } },
+		.status = WATT_FILE_INIT,
+		.sign = spec->sign,
+		.is_counter = spec->channel.semantics == WATT_SEMANTICS_COUNTER &&
+			      spec->sign == WATT_SENSOR_AS_READ,
+		.unknown_raw = spec->unknown_raw
+	};
 	for (i = 0; i < WATT_ARRAY_SIZE(spec->factor) && spec->factor[i].path; i++) {
 		struct watt_sensor_input *factor = &sensor->factor[i];
 
@@ -165,10 +174,12 @@ int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 		factor->add = spec->factor[i].add;
 		factor->decimals = spec->factor[i].decimals;
 		r = watt_file_open(&factor->file, root, spec->factor[i].path);
+		if (!error)
+			sensor->failed = (unsigned int)i;
 		error = error ? error : r;
 		sensor->n_factors++;
 	}
-	if (spec->sign != WATT_SENSOR_AS_READ) {
+	if (spec->sign != WATT_SENSOR_AS_READ && spec->sign != WATT_SENSOR_SIGN_UNKNOWN) {
 		r = watt_file_open(&sensor->status, root, spec->status_path);
 		error = error ? error : r;
 	}

@@ -19,6 +19,9 @@ struct watt_sensor {
 	enum watt_sensor_sign sign;
 	struct watt_file status;
 	int64_t unknown_raw;
+	unsigned int failed; /* index of the factor that gave no value last; n_factors: the status */
+	bool is_counter;
+	bool is_zero; /* of a counter: it has never shown anything but 0 */
 };
 
 /*

@@ -72,7 +72,8 @@ static void explain_failure(struct watt_diag *diag, int r, const char *things, s
 	default:
 		diag->state = WATT_BROKEN;
 		snprintf(diag->why, sizeof(diag->why), "%s", watt_sensor_reason(r));
-		watt_strlcpy(diag->hint, "open it with logging on: each sensor has a line",
+		watt_strlcpy(diag->hint,
+			     "wattribute sources -v says what is wrong with each sensor",
 			     sizeof(diag->hint));
 		break;
 	}
