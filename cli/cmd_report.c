@@ -29,7 +29,7 @@ static const char help_text[] =
 	"  -f, --force          replace a file that is there\n"
 	"      --vs=OTHER       compare with another recording, the one before: mean powers with\n"
 	"                       intervals of 95 %\n"
-	"  -g, --group=BY       process, name, container, pod, unit, user, cgroup or job\n"
+	"  -g, --group=BY       process, thread, name, container, pod, unit, user, cgroup or job\n"
 	"  -n, --rows=N         rows of a table; 0: all (25)\n"
 	"      --window=TIME    length of a window; by default some hundred of them\n"
 	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
@@ -60,11 +60,14 @@ static int take_group(struct report_options *opts, const char *text)
 	for (group = 0; (name = watt_ranking_group_name((enum watt_ranking_group)group)); group++)
 		if (strcmp(name, text) == 0) {
 			opts->group = (enum watt_ranking_group)group;
+			opts->conversion.common.session.has_threads = opts->group ==
+								      WATT_RANKING_THREAD;
 			conversion_choose(&opts->conversion, "group", name);
 			return 0;
 		}
-	return options_bad_value("--group", text,
-				 "process, name, container, pod, unit, user, cgroup or job");
+	return options_bad_value(
+		"--group", text,
+		"process, thread, name, container, pod, unit, user, cgroup or job");
 }
 
 static int take_own(void *data, int code)

@@ -28,6 +28,7 @@ static const char help_text[] =
 	"  -r, --repeat=N       run it N times: mean, deviation, 95 % interval\n"
 	"  -I, --interval=MS    a line each interval, too\n"
 	"  -d, --per-domain     a line per domain, too\n"
+	"      --per-thread     a line per thread, too\n"
 	"  -p, --pid=PID        a process that runs already, until it ends or Ctrl-C\n"
 	"      --seconds=SEC    with -p: end after SEC\n"
 	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
@@ -44,10 +45,12 @@ struct stat_options {
 	uint64_t limit_ns;
 	const char *output;
 	bool has_domains;
+	bool has_threads;
 };
 
 enum {
-	OPTION_SECONDS = OPTIONS_OWN
+	OPTION_SECONDS = OPTIONS_OWN,
+	OPTION_PER_THREAD,
 };
 
 static int take_number(const char *option, const char *text, uint64_t most, uint64_t *ret)
@@ -97,6 +100,9 @@ static int take_own(void *data, int code)
 	case 'd':
 		opts->has_domains = true;
 		return 0;
+	case OPTION_PER_THREAD:
+		opts->common.session.has_threads = opts->has_threads = true;
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -127,6 +133,7 @@ static int take_options(int argc, char **argv, struct stat_options *opts)
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "interval", required_argument, NULL, 'I' },
 		{ "per-domain", no_argument, NULL, 'd' },
+		{ "per-thread", no_argument, NULL, OPTION_PER_THREAD },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "seconds", required_argument, NULL, OPTION_SECONDS },
 		{ "output", required_argument, NULL, 'o' },
@@ -191,7 +198,8 @@ static int measure_all(struct stat_setup *setup, const struct stat_options *opts
 	auto_free struct stat_run *runs = xcalloc(opts->repeat, sizeof(*runs));
 	struct stat_report report = { .setup = setup,
 				      .runs = runs,
-				      .has_domains = opts->has_domains };
+				      .has_domains = opts->has_domains,
+				      .has_threads = opts->has_threads };
 	int r = 0, status = STATUS_OK;
 	size_t i;
 

@@ -293,6 +293,7 @@ static const char *const group_titles[] = {
 	[WATT_RANKING_CONTAINER] = "Containers", [WATT_RANKING_POD] = "Pods",
 	[WATT_RANKING_UNIT] = "Units",           [WATT_RANKING_USER] = "Users",
 	[WATT_RANKING_CGROUP] = "Cgroups",       [WATT_RANKING_JOB] = "Jobs",
+	[WATT_RANKING_THREAD] = "Threads",
 };
 
 static void print_ranking(const struct report *report, FILE *out, size_t width)

@@ -171,6 +171,26 @@ static json_t *phases_value(const struct stat_report *report, const struct stat_
 	return array;
 }
 
+static json_t *threads_value(const struct stat_run *run)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < run->threads.n; i++) {
+		const struct stat_thread *thread = &run->threads.list[i];
+		json_t *obj = json_object();
+
+		set(obj, "name", text_value(thread->name));
+		set(obj, "pid", thread->pid ? json_integer(thread->pid) : json_null());
+		set(obj, "tid", thread->tid ? json_integer(thread->tid) : json_null());
+		set(obj, "count", json_integer(thread->count));
+		set_energy(obj, "energy_nj", "energy_j", run->is_known, thread->energy_nj);
+		set(obj, "cpu_s", json_real((double)thread->cpu_ns / 1e9));
+		json_array_append_new(array, obj);
+	}
+	return array;
+}
+
 static json_t *run_value(const struct stat_report *report, const struct stat_run *run)
 {
 	json_t *obj = json_object();
@@ -193,6 +213,8 @@ static json_t *run_value(const struct stat_report *report, const struct stat_run
 	set(obj, "domains", domains_value(report, run));
 	set(obj, "intervals", intervals_value(run));
 	set(obj, "phases", phases_value(report, run));
+	if (report->has_threads)
+		set(obj, "threads", threads_value(run));
 	return obj;
 }
 

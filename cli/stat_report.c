@@ -199,6 +199,39 @@ static void print_missing(const struct stat_report *report, FILE *out)
 			(unsigned long long)ambiguous);
 }
 
+#define THREADS_MOST 40
+
+/* Of each run by itself: no thread is the same in two of them. */
+static void print_threads(const struct stat_report *report, FILE *out)
+{
+	int digits = units_digits(report->setup->balance.uncertainty_ppm);
+	char energy[UNITS_SIZE], clean[64];
+	size_t k, i;
+
+	for (k = 0; k < report->n_runs; k++) {
+		const struct stat_threads *threads = &report->runs[k].threads;
+
+		if (report->n_runs > 1)
+			fprintf(out, "\n Threads of run %zu:\n", k + 1);
+		else
+			fputs("\n Threads:\n", out);
+		for (i = 0; i < threads->n && i < THREADS_MOST; i++) {
+			const struct stat_thread *thread = &threads->list[i];
+
+			fprintf(out, "%s J %12.6f s  %s",
+				units_column(energy, (double)thread->energy_nj / 1e9, digits, WHOLE,
+					     DECIMALS),
+				(double)thread->cpu_ns / 1e9,
+				text_clean(clean, sizeof(clean), thread->name));
+			if (thread->tid)
+				fprintf(out, " (%u of %u)", thread->tid, thread->pid);
+			fputc('\n', out);
+		}
+		if (i < threads->n)
+			fprintf(out, " and %zu more that used less\n", threads->n - i);
+	}
+}
+
 /* What could make the numbers wrong, if anything did. */
 static void print_losses(const struct stat_report *report, FILE *out)
 {
@@ -270,6 +303,8 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 		print_measure(report, out, RUSAGE_S, "s", 6, 2, "of it waited for (getrusage)");
 	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
 	stat_report_phases(report, out);
+	if (report->has_threads)
+		print_threads(report, out);
 	print_losses(report, out);
 	print_latecomers(report, out);
 	fputc('\n', out);

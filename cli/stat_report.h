@@ -12,6 +12,7 @@ struct stat_report {
 	const struct stat_run *runs;
 	size_t n_runs;
 	bool has_domains; /* a line for each domain */
+	bool has_threads; /* and for each thread */
 };
 
 void stat_report_print(const struct stat_report *report, FILE *out);

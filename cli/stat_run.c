@@ -68,6 +68,7 @@ static int end_interval(struct measurement *m)
 	if (r < 0)
 		return r;
 	m->setup->balance = now.balance;
+	stat_threads_add(&m->run->threads, now.view, m->entity_id);
 	add_interval(m, &now);
 	totals_done(&m->last);
 	m->last = now;
@@ -112,6 +113,7 @@ static int cut_phases(struct measurement *m, uint32_t timeout_ms)
 					   timeout_ms, &now);
 			if (r < 0)
 				return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
+			stat_threads_add(&m->run->threads, now.view, m->entity_id);
 			end_phase(m, &now);
 			totals_done(&m->phase_begin);
 			m->phase_begin = now;
@@ -366,6 +368,8 @@ static int finish(struct measurement *m)
 	if (m->setup->interval_ns)
 		add_interval(m, &after);
 	fill_run(m, &after);
+	stat_threads_add(&m->run->threads, after.view, m->entity_id);
+	stat_threads_sort(&m->run->threads);
 	totals_done(&after);
 	return 0;
 }
@@ -381,6 +385,9 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 		r = watt_session_flush(setup->ses, FLUSH_MS);
 		if (r >= 0 || r == -ETIMEDOUT)
 			r = totals_take(setup->ses, m.entity_id, &m.before);
+		/* what the command used while it waited to be let go is the run's */
+		if (r == 0)
+			stat_threads_add(&run.threads, m.before.view, m.entity_id);
 		forget_marks(&m);
 		if (r == 0)
 			r = release(&m);
@@ -412,5 +419,6 @@ void stat_run_done(struct stat_run *run)
 	free(run->domain_loss);
 	free(run->intervals);
 	stat_phases_done(&run->phases);
+	stat_threads_done(&run->threads);
 	*run = (struct stat_run){ 0 };
 }

@@ -14,6 +14,7 @@
 
 #include "events.h"
 #include "stat_phase.h"
+#include "stat_thread.h"
 
 /* What happened in one interval of -I. */
 struct stat_interval {
@@ -51,7 +52,8 @@ struct stat_run {
 	struct stat_loss *domain_loss;
 	struct stat_interval *intervals;
 	size_t n_intervals;
-	struct stat_phases phases; /* none, if no mark was made */
+	struct stat_phases phases;   /* none, if no mark was made */
+	struct stat_threads threads; /* none, if nobody asked for them */
 };
 
 /* What the runs of one call have in common. */

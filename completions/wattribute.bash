@@ -70,7 +70,7 @@ _wattribute()
 			return
 		fi
 		if [[ $command == report ]]; then
-			COMPREPLY=($(compgen -W 'process name container pod unit user cgroup job' -- "$cur"))
+			COMPREPLY=($(compgen -W 'process thread name container pod unit user cgroup job' -- "$cur"))
 			return
 		fi
 		;;
@@ -127,7 +127,7 @@ _wattribute()
 		if ((i < cword)) && declare -F _command_offset >/dev/null; then
 			_command_offset "$i"
 		elif [[ $cur == -* ]]; then
-			local own='--repeat --interval --per-domain --pid --seconds --output'
+			local own='--repeat --interval --per-domain --per-thread --pid --seconds --output'
 
 			if [[ $command == record ]]; then
 				own='--output --rate --for --rotate-size --rotate-time --keep --threads --force --quiet'

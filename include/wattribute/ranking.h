@@ -25,7 +25,8 @@ enum watt_ranking_group {
 	WATT_RANKING_UNIT = 4,
 	WATT_RANKING_USER = 5,
 	WATT_RANKING_CGROUP = 6,
-	WATT_RANKING_JOB = 7, /**< of a batch scheduler */
+	WATT_RANKING_JOB = 7,    /**< of a batch scheduler */
+	WATT_RANKING_THREAD = 8, /**< where the session has them */
 };
 
 /** One row. */

@@ -38,15 +38,15 @@ struct watt_series_energy {
 struct watt_series_entity {
 	uint64_t id; /**< of the session; 0: "others" of its kind */
 	enum watt_entity_kind kind;
-	uint32_t pid; /**< 0: none */
-	uint32_t parent_pid;
-	uint32_t count;     /**< processes in it */
-	int64_t uid;        /**< -1: none or unknown */
-	uint32_t is_others; /**< the sum of those that are not kept apart */
-	uint32_t is_dead;   /**< it has ended */
-	char *name;         /**< as the library has it: comm, id, unit, user name */
-	char *cmdline;      /**< of a process */
-	char *container;    /**< that it is in, by its cgroup */
+	uint32_t pid;        /**< of a thread, its own; 0: none */
+	uint32_t parent_pid; /**< of a thread, that of its process */
+	uint32_t count;      /**< processes in it */
+	int64_t uid;         /**< -1: none or unknown */
+	uint32_t is_others;  /**< the sum of those that are not kept apart */
+	uint32_t is_dead;    /**< it has ended */
+	char *name;          /**< as the library has it: comm, id, unit, user name */
+	char *cmdline;       /**< of a process */
+	char *container;     /**< that it is in, by its cgroup */
 	char *pod;
 	char *job;
 	char *unit;

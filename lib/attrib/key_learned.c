@@ -45,7 +45,8 @@ static void done(void *data)
 /* What somebody runs: the executable, or its name in its cgroup where that is not known. */
 static uint64_t program_of(const struct watt_member *actor)
 {
-	const struct watt_account *account = actor->self, *cgroup = actor->sums[WATT_MEMBER_CGROUP];
+	const struct watt_account *account = watt_member_get_user(actor);
+	const struct watt_account *cgroup = actor->sums[WATT_MEMBER_CGROUP];
 	const struct watt_name *name = account->title ? account->title : account->name;
 
 	if (name && name->has_program)
@@ -62,7 +63,7 @@ static struct watt_learned_use use_of(const struct watt_part *part)
 	if (!actor)
 		return use;
 	use.program = program_of(actor);
-	use.process = actor->self->id;
+	use.process = watt_member_get_user(actor)->id;
 	return use;
 }
 

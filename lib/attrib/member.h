@@ -59,6 +59,14 @@ struct watt_sum_checks {
 struct watt_sum_checks watt_members_check(const struct watt_accounts *accounts,
 					  watt_i128 *scratch_nj);
 
+/* The process, kernel thread or interrupts that a member is of; its threads run its program. */
+static inline const struct watt_account *watt_member_get_user(const struct watt_member *member)
+{
+	const struct watt_account *process = member->sums[WATT_MEMBER_PROCESS];
+
+	return process ? process : member->self;
+}
+
 static inline void watt_member_add_energy(struct watt_member *member, size_t domain,
 					  int64_t energy_nj)
 {

@@ -177,7 +177,7 @@ static int put_entity(struct watt_json *json, struct watt_json_node obj,
 static bool is_on_page(enum watt_entity_kind kind)
 {
 	return kind != WATT_ENTITY_CGROUP && kind != WATT_ENTITY_KERNEL &&
-	       kind != WATT_ENTITY_TRACKED;
+	       kind != WATT_ENTITY_TRACKED && kind != WATT_ENTITY_THREAD;
 }
 
 static int put_entities(struct watt_json *json, struct watt_json_node obj,

@@ -13,7 +13,7 @@
 /* ---- what can be chosen ---- */
 
 const struct watt_sink_option watt_report_options[] = {
-	{ "group", "process, name, container, pod, unit, user or cgroup",
+	{ "group", "process, thread, name, container, pod, unit, user, cgroup or job",
 	  "what processes are put together by" },
 	{ NULL },
 };

@@ -17,6 +17,7 @@ static const char *const group_names[] = {
 	[WATT_RANKING_CONTAINER] = "container", [WATT_RANKING_POD] = "pod",
 	[WATT_RANKING_UNIT] = "unit",           [WATT_RANKING_USER] = "user",
 	[WATT_RANKING_CGROUP] = "cgroup",       [WATT_RANKING_JOB] = "job",
+	[WATT_RANKING_THREAD] = "thread",
 };
 
 const char *watt_ranking_group_name(enum watt_ranking_group group)
@@ -77,6 +78,10 @@ int watt_ranking_name(const struct watt_series_entity *entity, char **ret)
 		return copy("interrupts (softirq)", ret);
 	case WATT_ENTITY_VM:
 		return make(ret, "%s (virtual machine)", entity->name);
+	case WATT_ENTITY_THREAD:
+		return entity->parent_pid ?
+			       make(ret, "%s, a thread of %u", entity->name, entity->parent_pid) :
+			       copy(entity->name, ret);
 	default:
 		return copy(entity->cmdline && *entity->cmdline ? short_command(entity->cmdline) :
 								  entity->name,
@@ -194,6 +199,7 @@ static bool is_of_group(enum watt_ranking_group group, enum watt_entity_kind kin
 		[WATT_RANKING_USER] = WATT_ENTITY_USER,
 		[WATT_RANKING_CGROUP] = WATT_ENTITY_CGROUP,
 		[WATT_RANKING_JOB] = WATT_ENTITY_JOB,
+		[WATT_RANKING_THREAD] = WATT_ENTITY_THREAD,
 	};
 
 	return group >= WATT_RANKING_CONTAINER && (size_t)group < WATT_ARRAY_SIZE(group_names) &&

@@ -105,8 +105,8 @@ static int describe(struct watt_series_entity *to, const struct watt_entity *fro
 	to->is_dead = !from->alive;
 	r = keep(&to->name, from->name);
 	if (who) {
-		to->pid = who->pid;
-		to->parent_pid = who->parent_pid;
+		to->pid = who->tid ? who->tid : who->pid;
+		to->parent_pid = who->tid ? who->pid : who->parent_pid;
 		to->uid = from->missing & WATT_IDENTITY_UID ? -1 : (int64_t)who->uid;
 		if (r == 0)
 			r = keep(&to->cmdline, who->cmdline);

@@ -51,6 +51,25 @@ def measure_load(kind, n, cpu_s=0, options=()):
     return document, document['runs'][0], float(output)
 
 
+def test_threads():
+    """Each thread by its name, though all have ended; what each used it tells itself."""
+    document, output = measure(LOAD, 'workers', '3', '0.1', options=['--per-thread'])
+    needs_deaths(document)
+    told = dict(line.split() for line in output.splitlines() if line.startswith('worker-'))
+    equal(len(told), 3, 'threads')
+    one = document['runs'][0]
+    found = {thread['name']: thread for thread in one['threads']}
+    for name, used_s in told.items():
+        near(found[name]['cpu_s'], float(used_s), 0.03, name)
+        true(found[name]['tid'] != found[name]['pid'], f'{name} is its process')
+    near(sum(thread['energy_nj'] for thread in one['threads']), one['energy_nj'], 0.02,
+         'energy of the threads')
+    near(sum(thread['cpu_s'] for thread in one['threads']), one['cpu_s'], 0.02,
+         'CPU time of the threads')
+    result = run('stat', '--per-thread', '--sources=synth', '--', LOAD, 'workers', '2', '0.05')
+    true(' Threads:' in result.err and 'worker-2 (' in result.err, result.err)
+
+
 def test_tree_agrees_with_getrusage():
     document, one, truth_s = measure_load('tree', 4, 0.3)
     near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'tree')
@@ -159,4 +178,5 @@ main([
     test_a_pid_used_again,
     test_neighbours_are_not_accounted,
     test_repeated_runs,
+    test_threads,
 ])

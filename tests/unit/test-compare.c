@@ -188,7 +188,7 @@ static void test_rankings_are_complete(void **state)
 		}
 		watt_ranking_free(ranking);
 	}
-	assert_int_equal(group, WATT_RANKING_JOB + 1);
+	assert_int_equal(group, WATT_RANKING_THREAD + 1);
 	assert_int_equal(watt_ranking_build(series, phases, (enum watt_ranking_group)group,
 					    &ranking),
 			 -EINVAL);
