@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -13,13 +12,7 @@
 #include "source/meta/state_file.h"
 #include "source/registry.h"
 
-#define PATH_SIZE 1024
 #define MAX_NAMESPACES 64
-
-struct bundles {
-	struct watt_meta base;
-	const struct watt_root *procfs;
-};
 
 /* Who writes which annotation; a sandbox, which holds the pod's namespaces, has no name. */
 static const struct dialect {
@@ -79,39 +72,21 @@ int watt_bundle_parse(const char *text, size_t len, const char *id, struct watt_
 	return r;
 }
 
-static int look_at(const struct watt_root *machine, const char *path, const char *id,
-		   struct watt_answer *ret)
-{
-	char *text;
-	size_t len;
-	int r;
-
-	r = watt_root_slurp(machine, path, WATT_STATE_SIZE_MAX, &text, &len);
-	if (r < 0)
-		return r;
-	r = watt_bundle_parse(text, len, id, ret);
-	free(text);
-	return r;
-}
-
 /* containerd has a folder for each of its namespaces, of which Kubernetes is one. */
 static int look_in_namespaces(const struct watt_root *machine, const char *root, const char *id,
 			      struct watt_answer *ret)
 {
 	struct watt_names names = WATT_NAMES_INIT;
-	char path[PATH_SIZE];
 	size_t i;
-	int n, r;
+	int r;
 
 	r = watt_root_list(machine, root, "", &names);
 	if (r < 0)
 		return r;
 	r = -ENOENT;
-	for (i = 0; i < WATT_MIN(names.n, (size_t)MAX_NAMESPACES) && r < 0; i++) {
-		n = snprintf(path, sizeof(path), "%s/%s/%s/config.json", root, names.name[i], id);
-		if (n > 0 && (size_t)n < sizeof(path))
-			r = look_at(machine, path, id, ret);
-	}
+	for (i = 0; i < WATT_MIN(names.n, (size_t)MAX_NAMESPACES) && r < 0; i++)
+		r = watt_state_look_at(machine, watt_bundle_parse, id, ret, "%s/%s/%s/config.json",
+				       root, names.name[i], id);
 	watt_names_free(&names);
 	return r;
 }
@@ -122,31 +97,26 @@ static int look(const struct watt_root *machine, const char *id, struct watt_ans
 		"run/containerd/io.containerd.runtime.v2.task",
 		"run/k3s/containerd/io.containerd.runtime.v2.task",
 	};
-	char path[PATH_SIZE];
 	int r = -ENOENT;
 	size_t i;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(roots) && r < 0; i++)
 		r = look_in_namespaces(machine, roots[i], id, ret);
-	if (r < 0) {
-		snprintf(path, sizeof(path),
-			 "run/containers/storage/overlay-containers/%s/userdata/config.json", id);
-		r = look_at(machine, path, id, ret);
-	}
-	return r;
+	if (r == 0)
+		return 0;
+	return watt_state_look_at(
+		machine, watt_bundle_parse, id, ret,
+		"run/containers/storage/overlay-containers/%s/userdata/config.json", id);
 }
 
 static int bundle_answer(struct watt_meta *base, const struct watt_question *question,
 			 struct watt_answer *ret)
 {
-	struct bundles *bundles = watt_container_of(base, struct bundles, base);
-	const char *runtime = question->container.runtime;
+	static const char *const runtimes[] = { "containerd", "cri-o", NULL };
 	struct watt_root machine = WATT_ROOT_INIT;
 	int r;
 
-	if (runtime[0] && strcmp(runtime, "containerd") && strcmp(runtime, "cri-o"))
-		return -ENOENT;
-	r = watt_machine_root_open(bundles->procfs, &machine);
+	r = watt_state_begin(base, question, runtimes, &machine);
 	if (r < 0)
 		return r;
 	r = look(&machine, question->container.id, ret);
@@ -156,19 +126,7 @@ static int bundle_answer(struct watt_meta *base, const struct watt_question *que
 
 static int bundle_open(const struct watt_env *env, struct watt_meta **ret)
 {
-	struct bundles *bundles = calloc(1, sizeof(*bundles));
-
-	if (!bundles)
-		return -ENOMEM;
-	bundles->base = (struct watt_meta){ &watt_meta_bundle, -1 };
-	bundles->procfs = &env->procfs;
-	*ret = &bundles->base;
-	return 0;
-}
-
-static void bundle_close(struct watt_meta *base)
-{
-	free(watt_container_of(base, struct bundles, base));
+	return watt_state_open(env, &watt_meta_bundle, ret);
 }
 
 static int bundle_probe(const struct watt_env *env, struct watt_diag *diag)
@@ -190,5 +148,5 @@ const struct watt_meta_ops watt_meta_bundle = {
 	.probe = bundle_probe,
 	.open = bundle_open,
 	.answer = bundle_answer,
-	.close = bundle_close,
+	.close = watt_state_close,
 };

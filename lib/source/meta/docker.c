@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -14,12 +13,7 @@
 #include "source/registry.h"
 
 #define DEFAULT_ROOT "var/lib/docker"
-#define PATH_SIZE 1024
-
-struct docker {
-	struct watt_meta base;
-	const struct watt_root *procfs;
-};
+#define SNAP_ROOT "var/snap/docker/common/var-lib-docker"
 
 /* As the kubelet's names of containers, "k8s_app_web-0_default_...", are none for people. */
 static void take_pod(const json_t *labels, struct watt_container *container)
@@ -77,82 +71,43 @@ static void find_root(const struct watt_root *machine, char *buf, size_t size)
 static int look_in(const struct watt_root *machine, const char *root, const char *id,
 		   struct watt_answer *ret)
 {
-	char path[PATH_SIZE];
-	char *text;
-	size_t len;
-	int n, r;
-
-	n = snprintf(path, sizeof(path), "%s/containers/%s/config.v2.json", root, id);
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -ENAMETOOLONG;
-	r = watt_root_slurp(machine, path, WATT_STATE_SIZE_MAX, &text, &len);
-	if (r < 0)
-		return r;
-	r = watt_docker_parse(text, len, id, ret);
-	free(text);
-	return r;
-}
-
-static int look_at_home(const struct watt_root *machine, uint32_t uid, const char *id,
-			struct watt_answer *ret)
-{
-	char home[PATH_SIZE / 2], root[PATH_SIZE];
-	int r;
-
-	r = watt_state_home(machine, uid, home, sizeof(home));
-	if (r < 0)
-		return r;
-	snprintf(root, sizeof(root), "%s/.local/share/docker", home);
-	return look_in(machine, root, id, ret);
+	return watt_state_look_at(machine, watt_docker_parse, id, ret,
+				  "%s/containers/%s/config.v2.json", root, id);
 }
 
 static int docker_answer(struct watt_meta *base, const struct watt_question *question,
 			 struct watt_answer *ret)
 {
-	struct docker *docker = watt_container_of(base, struct docker, base);
-	const char *id = question->container.id, *runtime = question->container.runtime;
+	static const char *const runtimes[] = { "docker", NULL };
+	const char *id = question->container.id;
 	struct watt_root machine = WATT_ROOT_INIT;
-	char root[PATH_SIZE];
+	char root[WATT_STATE_PATH_SIZE];
 	int r;
 
-	if (runtime[0] && strcmp(runtime, "docker"))
-		return -ENOENT;
-	r = watt_machine_root_open(docker->procfs, &machine);
+	r = watt_state_begin(base, question, runtimes, &machine);
 	if (r < 0)
 		return r;
 	find_root(&machine, root, sizeof(root));
 	r = look_in(&machine, root, id, ret);
 	if (r == -ENOENT)
-		r = look_in(&machine, "var/snap/docker/common/var-lib-docker", id, ret);
+		r = look_in(&machine, SNAP_ROOT, id, ret);
 	if (r < 0 && question->container.uid)
-		r = look_at_home(&machine, question->container.uid, id, ret);
+		r = watt_state_look_at_home(&machine, question->container.uid,
+					    ".local/share/docker", id, look_in, ret);
 	watt_root_close(&machine);
 	return r;
 }
 
 static int docker_open(const struct watt_env *env, struct watt_meta **ret)
 {
-	struct docker *docker = calloc(1, sizeof(*docker));
-
-	if (!docker)
-		return -ENOMEM;
-	docker->base = (struct watt_meta){ &watt_meta_docker, -1 };
-	docker->procfs = &env->procfs;
-	*ret = &docker->base;
-	return 0;
-}
-
-static void docker_close(struct watt_meta *base)
-{
-	free(watt_container_of(base, struct docker, base));
+	return watt_state_open(env, &watt_meta_docker, ret);
 }
 
 static int docker_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	struct watt_root machine = WATT_ROOT_INIT;
-	char root[PATH_SIZE] = DEFAULT_ROOT, place[PATH_SIZE + 16];
-	const char *const places[] = { place, "var/snap/docker/common/var-lib-docker/containers",
-				       NULL };
+	char root[WATT_STATE_PATH_SIZE] = DEFAULT_ROOT, place[WATT_STATE_PATH_SIZE + 16];
+	const char *const places[] = { place, SNAP_ROOT "/containers", NULL };
 
 	if (watt_machine_root_open(&env->procfs, &machine) == 0)
 		find_root(&machine, root, sizeof(root));
@@ -168,5 +123,5 @@ const struct watt_meta_ops watt_meta_docker = {
 	.probe = docker_probe,
 	.open = docker_open,
 	.answer = docker_answer,
-	.close = docker_close,
+	.close = watt_state_close,
 };

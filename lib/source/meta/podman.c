@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -14,12 +13,6 @@
 #include "source/registry.h"
 
 #define ROOT "var/lib/containers/storage"
-#define PATH_SIZE 1024
-
-struct podman {
-	struct watt_meta base;
-	const struct watt_root *procfs;
-};
 
 /* What podman knows is a JSON text in the JSON. */
 static json_t *open_metadata(const json_t *entry)
@@ -78,54 +71,29 @@ static int look_in(const struct watt_root *machine, const char *root, const char
 		   struct watt_answer *ret)
 {
 	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
-	char path[PATH_SIZE];
-	int n, r = -ENOENT;
-	size_t i, len;
+	int r = -ENOENT;
+	size_t i;
 
-	for (i = 0; i < WATT_ARRAY_SIZE(drivers) && r == -ENOENT; i++) {
-		char *text;
-
-		n = snprintf(path, sizeof(path), "%s/%s-containers/containers.json", root,
-			     drivers[i]);
-		if (n < 0 || (size_t)n >= sizeof(path))
-			return -ENAMETOOLONG;
-		r = watt_root_slurp(machine, path, WATT_STATE_SIZE_MAX, &text, &len);
-		if (r < 0)
-			continue;
-		r = watt_storage_parse(text, len, id, ret);
-		free(text);
-	}
+	for (i = 0; i < WATT_ARRAY_SIZE(drivers) && r == -ENOENT; i++)
+		r = watt_state_look_at(machine, watt_storage_parse, id, ret,
+				       "%s/%s-containers/containers.json", root, drivers[i]);
 	return r;
-}
-
-static int look_at_home(const struct watt_root *machine, uint32_t uid, const char *id,
-			struct watt_answer *ret)
-{
-	char home[PATH_SIZE / 2], root[PATH_SIZE];
-	int r;
-
-	r = watt_state_home(machine, uid, home, sizeof(home));
-	if (r < 0)
-		return r;
-	snprintf(root, sizeof(root), "%s/.local/share/containers/storage", home);
-	return look_in(machine, root, id, ret);
 }
 
 static int podman_answer(struct watt_meta *base, const struct watt_question *question,
 			 struct watt_answer *ret)
 {
-	struct podman *podman = watt_container_of(base, struct podman, base);
-	const char *id = question->container.id, *runtime = question->container.runtime;
+	static const char *const runtimes[] = { "podman", NULL };
+	const char *id = question->container.id;
 	struct watt_root machine = WATT_ROOT_INIT;
 	int r;
 
-	if (runtime[0] && strcmp(runtime, "podman"))
-		return -ENOENT;
-	r = watt_machine_root_open(podman->procfs, &machine);
+	r = watt_state_begin(base, question, runtimes, &machine);
 	if (r < 0)
 		return r;
 	if (question->container.uid)
-		r = look_at_home(&machine, question->container.uid, id, ret);
+		r = watt_state_look_at_home(&machine, question->container.uid,
+					    ".local/share/containers/storage", id, look_in, ret);
 	if (r < 0 || !question->container.uid)
 		r = look_in(&machine, ROOT, id, ret);
 	watt_root_close(&machine);
@@ -134,19 +102,7 @@ static int podman_answer(struct watt_meta *base, const struct watt_question *que
 
 static int podman_open(const struct watt_env *env, struct watt_meta **ret)
 {
-	struct podman *podman = calloc(1, sizeof(*podman));
-
-	if (!podman)
-		return -ENOMEM;
-	podman->base = (struct watt_meta){ &watt_meta_podman, -1 };
-	podman->procfs = &env->procfs;
-	*ret = &podman->base;
-	return 0;
-}
-
-static void podman_close(struct watt_meta *base)
-{
-	free(watt_container_of(base, struct podman, base));
+	return watt_state_open(env, &watt_meta_podman, ret);
 }
 
 static int podman_probe(const struct watt_env *env, struct watt_diag *diag)
@@ -169,5 +125,5 @@ const struct watt_meta_ops watt_meta_podman = {
 	.probe = podman_probe,
 	.open = podman_open,
 	.answer = podman_answer,
-	.close = podman_close,
+	.close = watt_state_close,
 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,14 +153,72 @@ int watt_state_keep(const struct watt_container *found, const json_t *labels,
 	return 0;
 }
 
-int watt_state_home(const struct watt_root *machine, uint32_t uid, char *buf, size_t size)
+/* ---- where the files are ---- */
+
+int watt_state_look_at(const struct watt_root *root, watt_state_parse_fn parse, const char *id,
+		       struct watt_answer *ret, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
+	char path[WATT_STATE_PATH_SIZE];
+	va_list args;
+	size_t len;
+	int n, r;
+
+	va_start(args, format);
+	n = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	r = watt_root_slurp(root, path, WATT_STATE_SIZE_MAX, &text, &len);
+	return r < 0 ? r : parse(text, len, id, ret);
+}
+
+int watt_state_look_at_home(const struct watt_root *machine, uint32_t uid, const char *folder,
+			    const char *id, watt_state_look_fn look, struct watt_answer *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	char home[WATT_STATE_PATH_SIZE / 2], path[WATT_STATE_PATH_SIZE];
 	size_t len;
 	int r;
 
 	r = watt_root_slurp(machine, "etc/passwd", PASSWD_MAX, &text, &len);
-	return r < 0 ? r : watt_passwd_find_home(text, uid, buf, size);
+	if (r == 0)
+		r = watt_passwd_find_home(text, uid, home, sizeof(home));
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "%s/%s", home, folder);
+	return look(machine, path, id, ret);
+}
+
+/* ---- providers ---- */
+
+int watt_state_open(const struct watt_env *env, const struct watt_meta_ops *ops,
+		    struct watt_meta **ret)
+{
+	struct watt_state_meta *meta = calloc(1, sizeof(*meta));
+
+	if (!meta)
+		return -ENOMEM;
+	meta->base = (struct watt_meta){ ops, -1 };
+	meta->procfs = &env->procfs;
+	*ret = &meta->base;
+	return 0;
+}
+
+void watt_state_close(struct watt_meta *base)
+{
+	free(watt_container_of(base, struct watt_state_meta, base));
+}
+
+int watt_state_begin(struct watt_meta *base, const struct watt_question *question,
+		     const char *const *runtimes, struct watt_root *ret_machine)
+{
+	const struct watt_state_meta *meta = watt_container_of(base, struct watt_state_meta, base);
+	const char *runtime = question->container.runtime;
+
+	while (runtime[0] && *runtimes && strcmp(runtime, *runtimes))
+		runtimes++;
+	return *runtimes ? watt_machine_root_open(meta->procfs, ret_machine) : -ENOENT;
 }
 
 static int open_first(const struct watt_root *machine, const char *const *places,
