@@ -449,6 +449,15 @@ static const struct watt_sink_option options[] = {
 	{ NULL },
 };
 
+/* clang-format off */
+#define DOCUMENT_OPS \
+	.data_size = sizeof(struct document), \
+	.begin = begin, \
+	.window = write_window, \
+	.end = end, \
+	.done = done
+/* clang-format on */
+
 const struct watt_sink_ops watt_sink_json = {
 	.info = {
 		.name = "json",
@@ -457,11 +466,7 @@ const struct watt_sink_ops watt_sink_json = {
 		.mime = "application/json",
 		.options = options,
 	},
-	.data_size = sizeof(struct document),
-	.begin = begin,
-	.window = write_window,
-	.end = end,
-	.done = done,
+	DOCUMENT_OPS,
 };
 
 const struct watt_sink_ops watt_sink_jsonl = {
@@ -472,9 +477,5 @@ const struct watt_sink_ops watt_sink_jsonl = {
 		.mime = "application/jsonl",
 		.options = options,
 	},
-	.data_size = sizeof(struct document),
-	.begin = begin,
-	.window = write_window,
-	.end = end,
-	.done = done,
+	DOCUMENT_OPS,
 };

@@ -186,6 +186,14 @@ static const struct watt_sink_option options[] = {
 	{ NULL },
 };
 
+/* clang-format off */
+#define PICTURE_OPS \
+	.data_size = sizeof(struct choice), \
+	.set = set, \
+	.series = write_series, \
+	.is_alone = true
+/* clang-format on */
+
 const struct watt_sink_ops watt_sink_svg = {
 	.info = {
 		.name = "svg",
@@ -194,10 +202,7 @@ const struct watt_sink_ops watt_sink_svg = {
 		.mime = "image/svg+xml",
 		.options = options,
 	},
-	.data_size = sizeof(struct choice),
-	.set = set,
-	.series = write_series,
-	.is_alone = true,
+	PICTURE_OPS,
 };
 
 const struct watt_sink_ops watt_sink_png = {
@@ -208,8 +213,5 @@ const struct watt_sink_ops watt_sink_png = {
 		.mime = "image/png",
 		.options = options,
 	},
-	.data_size = sizeof(struct choice),
-	.set = set,
-	.series = write_series,
-	.is_alone = true,
+	PICTURE_OPS,
 };
