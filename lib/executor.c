@@ -16,6 +16,8 @@ struct watt_executor {
 	struct watt_recorder *recorder; /* NULL: none */
 	struct watt_mark *marks;        /* those that later windows may begin in */
 	size_t n_marks, cap_marks;
+	uint32_t *cursors; /* that are open; the first one is the session's own */
+	size_t n_cursors, cap_cursors;
 };
 
 int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log,
@@ -44,10 +46,14 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 		r = watt_timeline_set_delays(executor->timeline, setup->delays, log);
 	if (r == 0)
 		r = watt_attrib_new(&opts, &executor->attrib);
+	if (r == 0)
+		r = watt_grow((void **)&executor->cursors, &executor->cap_cursors, 0,
+			      sizeof(*executor->cursors));
 	if (r < 0) {
 		watt_executor_free(executor);
 		return r;
 	}
+	executor->cursors[executor->n_cursors++] = 0;
 	*ret = executor;
 	return 0;
 }
@@ -59,13 +65,22 @@ struct watt_executor *watt_executor_free(struct watt_executor *executor)
 	watt_attrib_free(executor->attrib);
 	watt_timeline_free(executor->timeline);
 	free(executor->marks);
+	free(executor->cursors);
 	free(executor);
 	return NULL;
 }
 
+/* Cursors that are there before it began are told to the recording as if they were new. */
 void watt_executor_record(struct watt_executor *executor, struct watt_recorder *recorder)
 {
+	struct watt_op op = { .kind = WATT_OP_CURSOR, .cursor.is_open = true };
+	size_t i;
+
 	executor->recorder = recorder;
+	for (i = 1; recorder && i < executor->n_cursors; i++) {
+		op.cursor.id = executor->cursors[i];
+		watt_recorder_put(recorder, &op);
+	}
 }
 
 static int push_samples(struct watt_executor *executor, const struct watt_op *op)
@@ -81,11 +96,59 @@ static int push_samples(struct watt_executor *executor, const struct watt_op *op
 /* Without snapshots, marks pile up: the first one says what the window began in. */
 #define MAX_MARKS 4096
 
+static void drop_marks(struct watt_executor *executor, size_t first, size_t n)
+{
+	executor->n_marks -= n;
+	memmove(&executor->marks[first], &executor->marks[first + n],
+		(executor->n_marks - first) * sizeof(executor->marks[0]));
+}
+
+/* Marks at or before a time. */
+static size_t count_marks_until(const struct watt_executor *executor, uint64_t t_ns)
+{
+	size_t n = 0;
+
+	while (n < executor->n_marks && executor->marks[n].t_ns <= t_ns)
+		n++;
+	return n;
+}
+
+/* Whether a window that is open began in the phase of this mark. */
+static bool is_phase_of_window(const struct watt_executor *executor, size_t mark)
+{
+	uint64_t t_ns;
+	size_t i;
+
+	for (i = 0; i < executor->n_cursors; i++)
+		if (watt_attrib_window_start_ns(executor->attrib, executor->cursors[i], &t_ns) ==
+			    0 &&
+		    count_marks_until(executor, t_ns) == mark + 1)
+			return true;
+	return false;
+}
+
+/* The oldest one in which no window began. There are more marks than windows. */
 static void forget_mark(struct watt_executor *executor)
 {
-	executor->n_marks--;
-	memmove(&executor->marks[1], &executor->marks[2],
-		(executor->n_marks - 1) * sizeof(executor->marks[0]));
+	size_t mark = 0;
+
+	while (is_phase_of_window(executor, mark))
+		mark++;
+	drop_marks(executor, mark, 1);
+}
+
+/* Those before the one in which the oldest window began. */
+static void forget_marks(struct watt_executor *executor)
+{
+	uint64_t oldest_ns = UINT64_MAX, t_ns;
+	size_t i, past;
+
+	for (i = 0; i < executor->n_cursors; i++)
+		if (watt_attrib_window_start_ns(executor->attrib, executor->cursors[i], &t_ns) == 0)
+			oldest_ns = WATT_MIN(oldest_ns, t_ns);
+	past = count_marks_until(executor, oldest_ns);
+	if (past > 1)
+		drop_marks(executor, 0, past - 1);
 }
 
 /* Marks come as they are told: the times of two programs may cross. */
@@ -104,42 +167,80 @@ static int add_mark(struct watt_executor *executor, const struct watt_mark *mark
 		(executor->n_marks - at) * sizeof(executor->marks[0]));
 	executor->marks[at] = *mark;
 	executor->n_marks++;
-	if (executor->n_marks > MAX_MARKS)
+	if (executor->n_marks > MAX_MARKS + executor->n_cursors)
 		forget_mark(executor);
 	return 0;
 }
 
-/* Forgets the marks that lie before the one in which the window began. */
-static const char *phase_of_window(struct watt_executor *executor)
+static const char *phase_of_window(const struct watt_executor *executor, uint32_t cursor)
 {
-	uint64_t t_ns = watt_attrib_window_start_ns(executor->attrib);
-	size_t past = 0;
+	uint64_t t_ns;
+	size_t past;
 
-	while (past < executor->n_marks && executor->marks[past].t_ns <= t_ns)
-		past++;
-	if (!past)
+	if (watt_attrib_window_start_ns(executor->attrib, cursor, &t_ns) < 0)
 		return NULL;
-	executor->n_marks -= past - 1;
-	memmove(executor->marks, &executor->marks[past - 1],
-		executor->n_marks * sizeof(executor->marks[0]));
-	return executor->marks[0].label;
+	past = count_marks_until(executor, t_ns);
+	return past ? executor->marks[past - 1].label : NULL;
 }
 
 static int take_snapshot(struct watt_executor *executor, const struct watt_op *op,
 			 struct watt_snapshot **ret)
 {
-	struct watt_quality quality = {
-		.missed_reads = op->snapshot.missed_reads,
-		.lost_samples = op->snapshot.lost_samples,
+	struct watt_look_opts opts = {
+		.cursor = op->snapshot.cursor,
+		.t_ns = op->snapshot.t_ns,
+		.realtime_ns = op->snapshot.realtime_ns,
+		.phase = phase_of_window(executor, op->snapshot.cursor),
+		.losses = { .missed_reads = op->snapshot.missed_reads,
+			    .lost_samples = op->snapshot.lost_samples },
 	};
 	int r;
 
-	r = watt_attrib_snapshot(executor->attrib, executor->timeline, op->snapshot.t_ns,
-				 op->snapshot.realtime_ns, phase_of_window(executor), &quality,
-				 ret);
-	if (r == 0 && executor->recorder)
+	r = watt_attrib_snapshot(executor->attrib, executor->timeline, &opts, ret);
+	forget_marks(executor);
+	if (r == 0 && executor->recorder && op->kind == WATT_OP_SNAPSHOT)
 		watt_recorder_put_snapshot(executor->recorder, *ret);
 	return r;
+}
+
+/* ---- cursors ---- */
+
+static int open_cursor(struct watt_executor *executor, uint32_t id, uint64_t t_ns)
+{
+	int r = watt_grow((void **)&executor->cursors, &executor->cap_cursors, executor->n_cursors,
+			  sizeof(*executor->cursors));
+
+	if (r == 0)
+		r = watt_attrib_open_cursor(executor->attrib, id, t_ns);
+	if (r == 0)
+		executor->cursors[executor->n_cursors++] = id;
+	return r;
+}
+
+static int close_cursor(struct watt_executor *executor, uint32_t id)
+{
+	size_t i = 0;
+	int r = watt_attrib_close_cursor(executor->attrib, id);
+
+	if (r < 0)
+		return r;
+	while (executor->cursors[i] != id)
+		i++;
+	executor->cursors[i] = executor->cursors[--executor->n_cursors];
+	forget_marks(executor);
+	return 0;
+}
+
+/* A file that begins in the middle does not say that a cursor was opened. */
+static int look(struct watt_executor *executor, const struct watt_op *op,
+		struct watt_snapshot **ret)
+{
+	uint64_t t_ns;
+	int r = watt_attrib_window_start_ns(executor->attrib, op->snapshot.cursor, &t_ns);
+
+	if (r == -ESRCH)
+		r = open_cursor(executor, op->snapshot.cursor, op->snapshot.t_ns);
+	return r < 0 ? r : take_snapshot(executor, op, ret);
 }
 
 /* What came before is there already: a file may begin in the middle. */
@@ -192,8 +293,18 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return add_channels(executor, op);
 	case WATT_OP_SNAPSHOT:
 		return take_snapshot(executor, op, &ret->snapshot);
+	case WATT_OP_LOOK:
+		return look(executor, op, &ret->snapshot);
+	case WATT_OP_CURSOR:
+		return op->cursor.is_open ? open_cursor(executor, op->cursor.id, op->cursor.t_ns) :
+					    or_gone(close_cursor(executor, op->cursor.id));
 	}
 	return -EINVAL;
+}
+
+static bool is_question(enum watt_op_kind kind)
+{
+	return kind == WATT_OP_TRACK || kind == WATT_OP_CURSOR;
 }
 
 int watt_executor_apply(struct watt_executor *executor, const struct watt_op *op,
@@ -203,14 +314,14 @@ int watt_executor_apply(struct watt_executor *executor, const struct watt_op *op
 	int r;
 
 	/* what fails for the asker alone has changed nothing, and has not happened */
-	if (op->kind == WATT_OP_TRACK) {
+	if (is_question(op->kind)) {
 		r = apply(executor, op, ret ? ret : &unused);
 		if (r < 0)
 			return r;
 	}
 	if (executor->recorder)
 		watt_recorder_put(executor->recorder, op);
-	return op->kind == WATT_OP_TRACK ? 0 : apply(executor, op, ret ? ret : &unused);
+	return is_question(op->kind) ? 0 : apply(executor, op, ret ? ret : &unused);
 }
 
 struct watt_attrib *watt_executor_attrib(const struct watt_executor *executor)

@@ -17,7 +17,7 @@ struct watt_executor;
 /* What an op gives back. */
 union watt_executor_result {
 	uint64_t entity_id;             /* of TRACK */
-	struct watt_snapshot *snapshot; /* of SNAPSHOT: the caller's */
+	struct watt_snapshot *snapshot; /* of SNAPSHOT and LOOK: the caller's */
 };
 
 /*

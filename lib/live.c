@@ -60,8 +60,9 @@ struct live {
 	/* the lock's, as is the pipeline once there is a thread */
 	bool is_started;
 	bool is_closing;
-	bool is_absent;     /* the caller, who should drive: the thread does it */
-	bool is_cutting;    /* a thread waits for its snapshot */
+	bool is_absent;    /* the caller, who should drive: the thread does it */
+	uint32_t *cutting; /* cursors for which a thread waits for a snapshot */
+	size_t n_cutting, cap_cutting;
 	bool has_news;      /* news_fd is readable */
 	uint64_t due_ns;    /* when the slice ends */
 	uint64_t drain_ns;  /* longest time between two looks into the rings */
@@ -311,6 +312,7 @@ static void live_close(struct watt_session *ses)
 		return;
 	}
 	watt_env_close(&live->env);
+	free(live->cutting);
 	free(live);
 }
 
@@ -493,17 +495,28 @@ static int live_flush(struct watt_session *ses, uint64_t timeout_ns)
 	}
 }
 
-static int live_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+static int live_snapshot(struct watt_session *ses, uint32_t cursor, struct watt_snapshot **ret)
 {
-	return watt_pipeline_snapshot(live_of(ses)->pipeline, ret);
+	return watt_pipeline_snapshot(live_of(ses)->pipeline, cursor, ret);
 }
 
-/* A thread that waits for a later time than another one would let it wait for ever. */
-static int begin_cut(struct live *live, uint64_t end_ns)
+static bool is_cutting(const struct live *live, uint32_t cursor)
+{
+	size_t i;
+
+	for (i = 0; i < live->n_cutting; i++)
+		if (live->cutting[i] == cursor)
+			return true;
+	return false;
+}
+
+/* Two threads that share a cursor and wait for different times would let each other wait for ever. */
+static int begin_cut(struct live *live, uint32_t cursor, uint64_t end_ns)
 {
 	uint32_t seen;
+	int r;
 
-	while (live->is_cutting) {
+	while (is_cutting(live, cursor)) {
 		if (watt_now_ns() >= end_ns)
 			return -ETIMEDOUT;
 		seen = watt_signal_get(&live->progress);
@@ -511,28 +524,35 @@ static int begin_cut(struct live *live, uint64_t end_ns)
 		watt_signal_wait(&live->progress, seen, end_ns);
 		watt_lock_take(live->ses.lock);
 	}
-	live->is_cutting = true;
-	return 0;
+	r = watt_grow((void **)&live->cutting, &live->cap_cutting, live->n_cutting,
+		      sizeof(*live->cutting));
+	if (r == 0)
+		live->cutting[live->n_cutting++] = cursor;
+	return r;
 }
 
-static void end_cut(struct live *live)
+static void end_cut(struct live *live, uint32_t cursor)
 {
-	live->is_cutting = false;
+	size_t i = 0;
+
+	while (live->cutting[i] != cursor)
+		i++;
+	live->cutting[i] = live->cutting[--live->n_cutting];
 	watt_signal_send(&live->progress);
 }
 
-static int live_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
-			    struct watt_snapshot **ret)
+static int live_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_t t_ns,
+			    uint64_t timeout_ns, struct watt_snapshot **ret)
 {
 	struct live *live = live_of(ses);
 	uint64_t end_ns = watt_now_ns() + timeout_ns;
 	int r;
 
-	r = begin_cut(live, end_ns);
+	r = begin_cut(live, cursor, end_ns);
 	if (r < 0)
 		return r;
 	for (;;) {
-		r = watt_pipeline_snapshot_at(live->pipeline, t_ns, ret);
+		r = watt_pipeline_snapshot_at(live->pipeline, cursor, t_ns, ret);
 		if (r != -EAGAIN)
 			break;
 		r = -ETIMEDOUT;
@@ -543,8 +563,18 @@ static int live_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t ti
 		if (r < 0)
 			break;
 	}
-	end_cut(live);
+	end_cut(live, cursor);
 	return r;
+}
+
+static int live_open_cursor(struct watt_session *ses, uint32_t *ret_cursor)
+{
+	return watt_pipeline_open_cursor(live_of(ses)->pipeline, ret_cursor);
+}
+
+static void live_close_cursor(struct watt_session *ses, uint32_t cursor)
+{
+	watt_pipeline_close_cursor(live_of(ses)->pipeline, cursor);
 }
 
 static int live_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
@@ -599,6 +629,8 @@ static const struct watt_session_ops live_ops = {
 	.flush = live_flush,
 	.snapshot = live_snapshot,
 	.snapshot_at = live_snapshot_at,
+	.open_cursor = live_open_cursor,
+	.close_cursor = live_close_cursor,
 	.next_snapshot = live_next_snapshot,
 	.get_time_ns = live_get_time_ns,
 	.track = live_track,

@@ -16,6 +16,7 @@
 #include "base/util.h"
 #include "crosschecks.h"
 #include "executor.h"
+#include "holds.h"
 #include "machine.h"
 #include "powers.h"
 #include "sample/inquiry.h"
@@ -54,7 +55,8 @@ struct watt_pipeline {
 	struct watt_crosschecks crosschecks;
 	uint64_t full_sweep_ns; /* when the last one was */
 	bool has_threads;
-	uint64_t hold_ns;   /* of the snapshot that is being waited for; 0: none */
+	struct watt_holds holds; /* of the snapshots that are being waited for */
+	uint32_t newest_cursor;
 	uint64_t lost;      /* usage records lost at the last sweep */
 	uint64_t told_lost; /* of them, those that a flush has told */
 	uint64_t told_lost_samples;
@@ -274,6 +276,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_crosschecks_done(&p->crosschecks);
 	watt_recorder_close(p->recorder);
 	watt_executor_free(p->executor);
+	watt_holds_done(&p->holds);
 	free(p->domains);
 	watt_inquiry_free(p->inquiry);
 	for (i = 0; i < p->n_tellers; i++)
@@ -550,11 +553,25 @@ static int attribute(struct watt_pipeline *p)
 	return r < 0 ? r : advance(p);
 }
 
+/* Attribution stops at the earliest of the holds. */
+static int hold(struct watt_pipeline *p)
+{
+	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = watt_holds_first_ns(&p->holds) };
+
+	if (op.hold_ns == p->holds.told_ns)
+		return 0;
+	p->holds.told_ns = op.hold_ns;
+	return watt_executor_apply(p->executor, &op, NULL);
+}
+
 int watt_pipeline_tick(struct watt_pipeline *p)
 {
 	int swept, r;
 
-	r = tell_all(p);
+	watt_holds_expire(&p->holds, watt_now_ns());
+	r = hold(p);
+	if (r == 0)
+		r = tell_all(p);
 	/* before the sweep: who is named now may be gone behind it */
 	if (r == 0)
 		r = take_answers(p);
@@ -703,11 +720,13 @@ int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
 	return losses;
 }
 
-static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realtime_ns,
-			 struct watt_snapshot **ret)
+static int take_snapshot(struct watt_pipeline *p, uint32_t cursor, uint64_t t_ns,
+			 uint64_t realtime_ns, struct watt_snapshot **ret)
 {
-	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
-			      .snapshot = { .t_ns = t_ns, .realtime_ns = realtime_ns } };
+	struct watt_op op = {
+		.kind = cursor ? WATT_OP_LOOK : WATT_OP_SNAPSHOT,
+		.snapshot = { .t_ns = t_ns, .realtime_ns = realtime_ns, .cursor = cursor }
+	};
 	union watt_executor_result result;
 	int r;
 
@@ -721,44 +740,73 @@ static int take_snapshot(struct watt_pipeline *p, uint64_t t_ns, uint64_t realti
 	return r;
 }
 
-static int hold(struct watt_pipeline *p, uint64_t t_ns)
+static int release(struct watt_pipeline *p, uint32_t cursor)
 {
-	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
-
-	p->hold_ns = t_ns;
-	return watt_executor_apply(p->executor, &op, NULL);
+	watt_holds_drop(&p->holds, cursor);
+	return hold(p);
 }
 
-int watt_pipeline_snapshot(struct watt_pipeline *p, struct watt_snapshot **ret)
+int watt_pipeline_snapshot(struct watt_pipeline *p, uint32_t cursor, struct watt_snapshot **ret)
 {
-	int r = p->hold_ns ? hold(p, 0) : 0;
+	int r = release(p, cursor);
 
 	if (r < 0)
 		return r;
-	return take_snapshot(p, watt_now_ns(), watt_clock_ns(CLOCK_REALTIME), ret);
+	return take_snapshot(p, cursor, watt_now_ns(), watt_clock_ns(CLOCK_REALTIME), ret);
 }
 
-int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint64_t t_ns, struct watt_snapshot **ret)
+/* 0: not all has come yet, or another reader waits for an earlier time. */
+static uint64_t get_cut_ns(const struct watt_pipeline *p, uint64_t t_ns)
 {
-	uint64_t cut_ns = 0, since_ns;
-	int r = 0;
+	return p->holds.told_ns == t_ns ? watt_executor_ready_ns(p->executor, t_ns) : 0;
+}
 
-	if (p->hold_ns != t_ns)
-		r = hold(p, t_ns);
-	else
-		cut_ns = watt_executor_ready_ns(p->executor, t_ns);
+int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint32_t cursor, uint64_t t_ns,
+			      struct watt_snapshot **ret)
+{
+	bool was_told = p->holds.told_ns == t_ns;
+	uint64_t cut_ns = 0, since_ns;
+	int r;
+
+	r = watt_holds_put(&p->holds, cursor, t_ns, watt_now_ns());
+	if (r == 0)
+		r = hold(p);
+	if (was_told)
+		cut_ns = get_cut_ns(p, t_ns);
 	/* What is needed may be here already, in the rings even. */
 	if (r == 0 && !cut_ns) {
 		r = watt_pipeline_drain(p);
-		cut_ns = watt_executor_ready_ns(p->executor, t_ns);
+		cut_ns = get_cut_ns(p, t_ns);
 	}
 	if (r < 0)
 		return r;
 	if (!cut_ns)
 		return -EAGAIN;
 	since_ns = watt_now_ns() - cut_ns;
-	r = take_snapshot(p, cut_ns, watt_clock_ns(CLOCK_REALTIME) - since_ns, ret);
-	return r < 0 ? r : hold(p, 0);
+	r = take_snapshot(p, cursor, cut_ns, watt_clock_ns(CLOCK_REALTIME) - since_ns, ret);
+	return r < 0 ? r : release(p, cursor);
+}
+
+int watt_pipeline_open_cursor(struct watt_pipeline *p, uint32_t *ret_cursor)
+{
+	struct watt_op op = {
+		.kind = WATT_OP_CURSOR,
+		.cursor = { .t_ns = watt_now_ns(), .id = p->newest_cursor + 1, .is_open = true }
+	};
+	int r;
+
+	r = watt_executor_apply(p->executor, &op, NULL);
+	if (r == 0)
+		*ret_cursor = ++p->newest_cursor;
+	return r;
+}
+
+void watt_pipeline_close_cursor(struct watt_pipeline *p, uint32_t cursor)
+{
+	struct watt_op op = { .kind = WATT_OP_CURSOR, .cursor = { .id = cursor } };
+
+	release(p, cursor);
+	watt_executor_apply(p->executor, &op, NULL);
 }
 
 int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)

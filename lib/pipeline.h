@@ -64,10 +64,15 @@ int watt_pipeline_flush_end(struct watt_pipeline *pipeline, uint64_t t_ns, uint6
 void watt_pipeline_flush_explain(struct watt_pipeline *pipeline, uint64_t t_ns);
 /* What was lost since the last call: enum watt_flush_loss, of a flush up to t_ns. */
 int watt_pipeline_take_losses(struct watt_pipeline *pipeline, uint64_t t_ns);
-int watt_pipeline_snapshot(struct watt_pipeline *pipeline, struct watt_snapshot **ret);
+/* Of a cursor; 0: of the session itself. */
+int watt_pipeline_snapshot(struct watt_pipeline *pipeline, uint32_t cursor,
+			   struct watt_snapshot **ret);
 /* As watt_session_snapshot_at(), without waiting: -EAGAIN: not all has come yet. */
-int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint64_t t_ns,
+int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint32_t cursor, uint64_t t_ns,
 			      struct watt_snapshot **ret);
+/* As watt_cursor_open(), with the number that it has from now on. */
+int watt_pipeline_open_cursor(struct watt_pipeline *pipeline, uint32_t *ret_cursor);
+void watt_pipeline_close_cursor(struct watt_pipeline *pipeline, uint32_t cursor);
 /* A phase begins; the caller ends the slice. */
 int watt_pipeline_mark(struct watt_pipeline *pipeline, const struct watt_mark *mark);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);

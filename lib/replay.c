@@ -16,6 +16,9 @@
 #include "env.h"
 #include "session.h"
 
+/* Numbers of cursors that no recording has: a session counts its own from 1. */
+#define FIRST_CURSOR 0x80000000u
+
 struct replay {
 	struct watt_session ses;
 	struct watt_recording *rec;
@@ -32,7 +35,8 @@ struct replay {
 	uint64_t lost_samples;
 	uint64_t lost_usage; /* as the newest sweep has it */
 	uint64_t told_lost_samples, told_lost_usage;
-	uint64_t hold_ns; /* of the snapshot that is being waited for; 0: none */
+	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
+	uint32_t newest_cursor; /* of the caller's: not those that are recorded */
 	uint64_t n_damages;
 	int fd;
 	bool is_started;
@@ -96,7 +100,10 @@ static bool is_wanted(struct replay *p, const struct watt_op *op)
 	switch (op->kind) {
 	case WATT_OP_HOLD:
 	case WATT_OP_SNAPSHOT:
+	case WATT_OP_LOOK:
 		return !p->is_own;
+	case WATT_OP_CURSOR:
+		return !p->is_own || !op->cursor.is_open;
 	case WATT_OP_USAGE:
 		/* A later file of a recording begins in the middle: without a full sweep nobody
 		 * knows what tasks had used before. */
@@ -126,6 +133,7 @@ static void note(struct replay *p, const struct watt_op *op)
 		p->now_ns = WATT_MAX(p->now_ns, op->advance_ns);
 		break;
 	case WATT_OP_SNAPSHOT:
+	case WATT_OP_LOOK:
 		p->realtime_off_ns = op->snapshot.realtime_ns - op->snapshot.t_ns;
 		p->missed_reads = op->snapshot.missed_reads;
 		p->lost_samples = op->snapshot.lost_samples;
@@ -203,6 +211,8 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 		}
 		if (op.kind == WATT_OP_ADVANCE)
 			forget_questions(p);
+		if (op.kind == WATT_OP_LOOK && !p->is_own)
+			watt_snapshot_unref(result.snapshot);
 		if (op.kind == WATT_OP_SNAPSHOT && !p->is_own && ret_snapshot)
 			*ret_snapshot = result.snapshot;
 		return (int)op.kind;
@@ -333,11 +343,13 @@ static int replay_flush(struct watt_session *ses, uint64_t timeout_ns)
 	return take_losses(p);
 }
 
-static int take_snapshot(struct replay *p, uint64_t t_ns, struct watt_snapshot **ret)
+static int take_snapshot(struct replay *p, uint32_t cursor, uint64_t t_ns,
+			 struct watt_snapshot **ret)
 {
-	struct watt_op op = { .kind = WATT_OP_SNAPSHOT,
+	struct watt_op op = { .kind = cursor ? WATT_OP_LOOK : WATT_OP_SNAPSHOT,
 			      .snapshot = { .t_ns = t_ns,
 					    .realtime_ns = t_ns + p->realtime_off_ns,
+					    .cursor = cursor,
 					    .missed_reads = p->missed_reads,
 					    .lost_samples = p->lost_samples } };
 	union watt_executor_result result;
@@ -349,7 +361,7 @@ static int take_snapshot(struct replay *p, uint64_t t_ns, struct watt_snapshot *
 	return r;
 }
 
-static int replay_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
+static int replay_snapshot(struct watt_session *ses, uint32_t cursor, struct watt_snapshot **ret)
 {
 	struct replay *p = replay_of(ses);
 	bool was_held = p->hold_ns;
@@ -360,11 +372,11 @@ static int replay_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 		r = hold(p, 0);
 	if (r == 0 && was_held)
 		r = advance(p);
-	return r < 0 ? r : take_snapshot(p, p->now_ns, ret);
+	return r < 0 ? r : take_snapshot(p, cursor, p->now_ns, ret);
 }
 
-static int replay_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
-			      struct watt_snapshot **ret)
+static int replay_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_t t_ns,
+			      uint64_t timeout_ns, struct watt_snapshot **ret)
 {
 	struct replay *p = replay_of(ses);
 	uint64_t cut_ns;
@@ -380,8 +392,32 @@ static int replay_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint64_t 
 		r = replay_dispatch(ses);
 	if (r < 0)
 		return r;
-	r = take_snapshot(p, cut_ns, ret);
+	r = take_snapshot(p, cursor, cut_ns, ret);
 	return r < 0 ? r : hold(p, 0);
+}
+
+static int replay_open_cursor(struct watt_session *ses, uint32_t *ret_cursor)
+{
+	struct replay *p = replay_of(ses);
+	struct watt_op op = { .kind = WATT_OP_CURSOR,
+			      .cursor = { .t_ns = p->now_ns,
+					  .id = FIRST_CURSOR + p->newest_cursor,
+					  .is_open = true } };
+	int r;
+
+	r = watt_executor_apply(p->executor, &op, NULL);
+	if (r < 0)
+		return r;
+	*ret_cursor = op.cursor.id;
+	p->newest_cursor++;
+	return 0;
+}
+
+static void replay_close_cursor(struct watt_session *ses, uint32_t cursor)
+{
+	struct watt_op op = { .kind = WATT_OP_CURSOR, .cursor = { .id = cursor } };
+
+	watt_executor_apply(replay_of(ses)->executor, &op, NULL);
 }
 
 static uint64_t replay_get_time_ns(const struct watt_session *ses)
@@ -456,6 +492,8 @@ static const struct watt_session_ops replay_ops = {
 	.flush = replay_flush,
 	.snapshot = replay_snapshot,
 	.snapshot_at = replay_snapshot_at,
+	.open_cursor = replay_open_cursor,
+	.close_cursor = replay_close_cursor,
 	.next_snapshot = replay_next_snapshot,
 	.get_time_ns = replay_get_time_ns,
 	.track = replay_track,

@@ -88,7 +88,7 @@ int watt_session_snapshot(struct watt_session *ses, struct watt_snapshot **ret)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 
-	return ses->ops->snapshot(ses, ret);
+	return ses->ops->snapshot(ses, 0, ret);
 }
 
 int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t timeout_ms,
@@ -96,7 +96,7 @@ int watt_session_snapshot_at(struct watt_session *ses, uint64_t t_ns, uint32_t t
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 
-	return ses->ops->snapshot_at(ses, t_ns, timeout_ms * WATT_NSEC_PER_MSEC, ret);
+	return ses->ops->snapshot_at(ses, 0, t_ns, timeout_ms * WATT_NSEC_PER_MSEC, ret);
 }
 
 int watt_session_next_snapshot(struct watt_session *ses, struct watt_snapshot **ret)

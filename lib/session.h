@@ -27,9 +27,12 @@ struct watt_session_ops {
 	int (*dispatch)(struct watt_session *ses);
 	int (*wait)(struct watt_session *ses, uint64_t timeout_ns);
 	int (*flush)(struct watt_session *ses, uint64_t timeout_ns);
-	int (*snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
-	int (*snapshot_at)(struct watt_session *ses, uint64_t t_ns, uint64_t timeout_ns,
-			   struct watt_snapshot **ret);
+	/* of a cursor; 0: of the session itself */
+	int (*snapshot)(struct watt_session *ses, uint32_t cursor, struct watt_snapshot **ret);
+	int (*snapshot_at)(struct watt_session *ses, uint32_t cursor, uint64_t t_ns,
+			   uint64_t timeout_ns, struct watt_snapshot **ret);
+	int (*open_cursor)(struct watt_session *ses, uint32_t *ret_cursor);
+	void (*close_cursor)(struct watt_session *ses, uint32_t cursor);
 	/* -EINVAL: it is a live one */
 	int (*next_snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
 	int (*track)(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);

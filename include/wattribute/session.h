@@ -165,7 +165,8 @@ WATT_API int watt_session_wait(struct watt_session *ses, uint32_t timeout_ms);
 WATT_API int watt_session_flush(struct watt_session *ses, uint32_t timeout_ms);
 
 /**
- * A snapshot of the newest attributed state; the window begins at the one before.
+ * A snapshot of the newest attributed state; the window begins at the session's one before. Other
+ * readers have windows of their own (cursor.h), which this does not move.
  * @return 0; -EOVERFLOW: the window has more energy than int64 nJ hold, 9.2e9 J; another one has
  * begun, so ask again. The totals are not touched; -ENOMEM.
  */

@@ -3,8 +3,8 @@
  * @file snapshot.h
  * @brief A snapshot: who had used how much of which domain at one instant. Immutable.
  *
- * For each domain, from the start of the session (the totals) and since the snapshot before
- * (the window):
+ * For each domain, from the start of the session (the totals) and since its reader's snapshot
+ * before (the window):
  *
  *     energy = idle + unattributed + sum over processes, kernel threads, exited, irq, softirq
  *
@@ -122,7 +122,7 @@ WATT_API uint64_t watt_snapshot_get_realtime_ns(const struct watt_snapshot *snap
 /** Start of the session and of the window, CLOCK_MONOTONIC, in ns. */
 WATT_API uint64_t watt_snapshot_get_start_ns(const struct watt_snapshot *snap);
 WATT_API uint64_t watt_snapshot_get_window_start_ns(const struct watt_snapshot *snap);
-/** Number of the snapshot in its session, from 1. */
+/** Number of the snapshot among those of its reader (a session, or a cursor of it), from 1. */
 WATT_API uint64_t watt_snapshot_get_sequence(const struct watt_snapshot *snap);
 
 /** What became of idle energy; the same in all snapshots of a session. */

@@ -11,6 +11,7 @@
 #include <wattribute/balance.h>
 #include <wattribute/channel.h>
 #include <wattribute/comparison.h>
+#include <wattribute/cursor.h>
 #include <wattribute/diag.h>
 #include <wattribute/domain.h>
 #include <wattribute/entity.h>

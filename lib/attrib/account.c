@@ -11,9 +11,9 @@
 
 int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
 {
-	*accounts = (struct watt_accounts){ .n_domains = n_domains,
-					    .cap_domains = n_domains,
-					    .next_id = 1 };
+	*accounts = (struct watt_accounts){
+		.n_domains = n_domains, .cap_domains = n_domains, .n_windows = 1, .next_id = 1
+	};
 	return watt_htab_init(&accounts->by_name);
 }
 
@@ -56,56 +56,110 @@ void watt_accounts_done(struct watt_accounts *accounts)
 	*accounts = (struct watt_accounts){ 0 };
 }
 
-/* Room for other so many domains: one piece of memory for what it holds of them. */
-static int resize(const struct watt_accounts *accounts, struct watt_account *account, size_t n,
-		  size_t cap)
+/* What accounts have room for, and what is in it. */
+struct shape {
+	size_t n_domains, n_windows;
+	size_t cap_domains, cap_windows;
+	bool has_threads;
+};
+
+static void copy_numbers(struct watt_account *to, const struct watt_account *from,
+			 const struct shape *shape)
+{
+	size_t n = shape->n_domains, i;
+
+	memcpy(to->energy_nj, from->energy_nj, n * sizeof(*to->energy_nj));
+	if (from->retired_nj)
+		memcpy(to->retired_nj, from->retired_nj, n * sizeof(*to->retired_nj));
+	if (from->carry)
+		memcpy(to->carry, from->carry, n * sizeof(*to->carry));
+	for (i = 0; i < shape->n_windows; i++)
+		memcpy(watt_account_get_base(to, i), watt_account_get_base(from, i),
+		       n * sizeof(*to->bases_nj));
+	memcpy(to->looks, from->looks, shape->n_windows * sizeof(*to->looks));
+}
+
+/* Other room for what it holds of domains and windows: one piece of memory. */
+static int resize(struct watt_account *account, const struct shape *shape)
 {
 	bool is_sum = watt_entity_kind_is_sum(account->kind);
-	bool has_parts = is_sum || (accounts->has_threads && account->kind == WATT_ENTITY_PROCESS);
-	watt_i128 *numbers = calloc((has_parts ? 5 : 3) * cap + 1, sizeof(*numbers));
-	watt_i128 *retired_nj;
-	int64_t *carry;
+	bool has_parts = is_sum || (shape->has_threads && account->kind == WATT_ENTITY_PROCESS);
+	size_t cap = shape->cap_domains, n = (has_parts ? 4 : 2) * cap;
+	size_t n_numbers = n + shape->cap_windows * cap;
+	struct watt_account moved = *account;
+	watt_i128 *numbers;
 
+	numbers = calloc(1, n_numbers * sizeof(*numbers) +
+				    shape->cap_windows * sizeof(struct watt_look));
 	if (!numbers)
 		return -ENOMEM;
-	carry = (int64_t *)(numbers + 2 * cap);
-	retired_nj = numbers + 3 * cap;
-	if (n) {
-		memcpy(numbers, account->energy_nj, n * sizeof(*numbers));
-		memcpy(numbers + cap, account->base_nj, n * sizeof(*numbers));
-		if (has_parts)
-			memcpy(retired_nj, account->retired_nj, n * sizeof(*retired_nj));
-		if (!is_sum)
-			memcpy(carry, account->carry, n * sizeof(*carry));
-	}
+	moved.cap_domains = cap;
+	moved.energy_nj = numbers;
+	moved.carry = is_sum ? NULL : (int64_t *)(numbers + cap);
+	moved.retired_nj = has_parts ? numbers + 2 * cap : NULL;
+	moved.check_nj = has_parts ? numbers + 3 * cap : NULL;
+	moved.bases_nj = numbers + n;
+	moved.looks = (struct watt_look *)(numbers + n_numbers);
+	if (account->energy_nj)
+		copy_numbers(&moved, account, shape);
 	free(account->energy_nj);
-	account->energy_nj = numbers;
-	account->base_nj = numbers + cap;
-	account->retired_nj = has_parts ? retired_nj : NULL;
-	account->check_nj = has_parts ? retired_nj + cap : NULL;
-	account->carry = is_sum ? NULL : carry;
-	return watt_members_resize(account, n, cap);
+	*account = moved;
+	return 0;
+}
+
+/* Those that have more room than they need do no harm. */
+static int resize_all(struct watt_accounts *accounts, const struct shape *shape)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < accounts->n && r == 0; i++) {
+		r = resize(accounts->list[i], shape);
+		if (r == 0 && shape->cap_domains != accounts->cap_domains)
+			r = watt_members_resize(accounts->list[i], shape->n_domains,
+						shape->cap_domains);
+	}
+	return r;
+}
+
+static struct shape get_shape(const struct watt_accounts *accounts)
+{
+	return (struct shape){ accounts->n_domains, accounts->n_windows, accounts->cap_domains,
+			       accounts->n_windows, accounts->has_threads };
 }
 
 int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains)
 {
-	size_t cap = WATT_MAX(n_domains, accounts->cap_domains + 8), i;
-	int r = 0;
+	struct shape shape = get_shape(accounts);
+	int r;
 
 	if (n_domains > accounts->cap_domains) {
-		for (i = 0; i < accounts->n && r == 0; i++)
-			r = resize(accounts, accounts->list[i], accounts->n_domains, cap);
+		shape.cap_domains = WATT_MAX(n_domains, accounts->cap_domains + 8);
+		r = resize_all(accounts, &shape);
 		if (r < 0)
-			return r; /* those that have more room than they need do no harm */
-		accounts->cap_domains = cap;
+			return r;
+		accounts->cap_domains = shape.cap_domains;
 	}
 	accounts->n_domains = n_domains;
 	return 0;
 }
 
+int watt_accounts_add_windows(struct watt_accounts *accounts, size_t n_windows)
+{
+	struct shape shape = get_shape(accounts);
+	int r;
+
+	shape.cap_windows = n_windows;
+	r = resize_all(accounts, &shape);
+	if (r == 0)
+		accounts->n_windows = n_windows;
+	return r;
+}
+
 struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
 				       struct watt_name *name_take)
 {
+	struct shape shape = get_shape(accounts);
 	struct watt_account *account = NULL;
 
 	if (name_take &&
@@ -113,7 +167,7 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 		account = calloc(1, sizeof(*account));
 	if (account)
 		account->kind = kind;
-	if (account && resize(accounts, account, 0, accounts->cap_domains) < 0) {
+	if (account && resize(account, &shape) < 0) {
 		free(account);
 		account = NULL;
 	}
@@ -174,14 +228,18 @@ struct watt_account *watt_accounts_find_next(const struct watt_account *account)
 void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
 			const struct watt_account *from)
 {
-	size_t i;
+	size_t w, i;
 
-	for (i = 0; i < accounts->n_domains; i++) {
+	for (i = 0; i < accounts->n_domains; i++)
 		to->energy_nj[i] += from->energy_nj[i];
-		to->base_nj[i] += from->base_nj[i];
+	for (w = 0; w < accounts->n_windows; w++) {
+		watt_i128 *base_nj = watt_account_get_base(to, w);
+
+		for (i = 0; i < accounts->n_domains; i++)
+			base_nj[i] += watt_account_get_base(from, w)[i];
+		to->looks[w].base_cpu_ns += from->looks[w].base_cpu_ns;
 	}
 	to->cpu_ns += from->cpu_ns;
-	to->base_cpu_ns += from->base_cpu_ns;
 	to->count += from->count;
 }
 
@@ -244,17 +302,16 @@ void watt_accounts_sweep(struct watt_accounts *accounts,
 	accounts->n = kept;
 }
 
-void watt_accounts_rebase(struct watt_accounts *accounts)
+void watt_accounts_rebase(struct watt_accounts *accounts, size_t reader)
 {
 	size_t i;
 
 	for (i = 0; i < accounts->n; i++) {
 		struct watt_account *account = accounts->list[i];
 
-		memcpy(account->base_nj, account->energy_nj,
-		       accounts->n_domains * sizeof(*account->base_nj));
-		account->base_cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
-		account->ahead_cpu_ns = 0;
+		memcpy(watt_account_get_base(account, reader), account->energy_nj,
+		       accounts->n_domains * sizeof(*account->energy_nj));
+		account->looks[reader].base_cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
 	}
 }
 

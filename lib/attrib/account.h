@@ -27,6 +27,12 @@ enum watt_thread_rest {
 	WATT_N_THREAD_RESTS,
 };
 
+/* What a window of one reader knows of an account, beside base_nj. */
+struct watt_look {
+	uint64_t base_cpu_ns; /* at its beginning */
+	bool is_owed;         /* it was shown alive: when it is gone, it is shown once more */
+};
+
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
 	uint64_t id;
@@ -35,7 +41,6 @@ struct watt_account {
 	uint32_t users; /* members, processes and slices that point here: it can't go while above 0 */
 	uint32_t inside; /* of a sum: processes that are in it now */
 	bool is_alive;
-	bool was_shown; /* a snapshot had it */
 	uint64_t parent_id;
 	uint64_t tracked_id;      /* of a process or thread: the newest set that it counts for */
 	struct watt_name *name;   /* owned; by which it is found */
@@ -45,18 +50,29 @@ struct watt_account {
 	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
 	/* Of a process whose threads are accounts; NULL: none yet. */
 	struct watt_account *rest[WATT_N_THREAD_RESTS];
+	/* Of a process that is gone: where it is folded into; NULL: nobody looked there yet. */
+	struct watt_account *exited;
 	uint64_t cpu_ns;
-	uint64_t base_cpu_ns; /* at the last snapshot */
 	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
 	uint64_t ahead_cpu_ns;
 	struct watt_member *members; /* owned; of a process, and of what else is in sums */
 	watt_i128 *energy_nj;        /* per domain */
-	watt_i128 *base_nj;          /* at the last snapshot */
 	/* Of a sum, as is a process whose threads are accounts: what parts had that are no more,
 	 * and scratch of the check; else NULL. */
 	watt_i128 *retired_nj;
 	watt_i128 *check_nj;
-	int64_t *carry; /* of watt_share; NULL of a sum */
+	int64_t *carry;          /* of watt_share; NULL of a sum */
+	watt_i128 *bases_nj;     /* per window and domain: energy_nj at its beginning */
+	struct watt_look *looks; /* per window */
+	size_t cap_domains;      /* that it has room for */
+	bool is_promised;        /* of a thread: who reads is owed to be shown it gone */
+	bool is_kept;            /* for threads that some readers see in it, and others don't */
+	/* Scratch of a fold, of a process: members of threads that are gone. */
+	uint32_t n_gone_parts;
+	/* Scratch of a snapshot. */
+	size_t row;
+	bool is_hidden;    /* its reader sees it among those that are over */
+	uint32_t n_hidden; /* of an account of those: who is in it for this reader alone */
 };
 
 struct watt_accounts {
@@ -64,6 +80,7 @@ struct watt_accounts {
 	size_t n, cap;
 	size_t n_domains;
 	size_t cap_domains; /* that every account has room for */
+	size_t n_windows;   /* the same */
 	size_t n_of_kind[WATT_ENTITY_JOB + 1];
 	uint64_t next_id;
 	bool has_threads; /* a process is the sum of its threads */
@@ -80,12 +97,14 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id);
 /* There are so many domains now. 0, or -ENOMEM and nothing has changed for anybody. */
 int watt_accounts_grow(struct watt_accounts *accounts, size_t n_domains);
+/* There are so many windows now; those that are new begin with the session. 0 or -ENOMEM. */
+int watt_accounts_add_windows(struct watt_accounts *accounts, size_t n_windows);
 /* The account of a name, of kind exited, container, pod, unit or job; NULL: none. */
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text);
 /* The next one of the same kind and name, as two pods can have a container "web" each. */
 struct watt_account *watt_accounts_find_next(const struct watt_account *account);
-/* Adds all that `from` has, in the window too. */
+/* Adds all that `from` has, in all windows too. */
 void watt_account_merge(const struct watt_accounts *accounts, struct watt_account *to,
 			const struct watt_account *from);
 /* A part of a sum is no more: what it had stays in it. */
@@ -102,20 +121,18 @@ void watt_account_set_home(struct watt_account *account, struct watt_account *ho
 /* Frees the accounts that `is_over` names, in one pass. */
 void watt_accounts_sweep(struct watt_accounts *accounts,
 			 bool (*is_over)(const struct watt_account *account));
-/* Begins a new window. */
-void watt_accounts_rebase(struct watt_accounts *accounts);
+/* A window begins here. */
+void watt_accounts_rebase(struct watt_accounts *accounts, size_t reader);
 
 /* Whether the kind divides energy, rather than summing it again. */
 bool watt_entity_kind_is_leaf(enum watt_entity_kind kind);
 /* Whether it is the sum of others. */
 bool watt_entity_kind_is_sum(enum watt_entity_kind kind);
 
-/* What was used before now: base_nj of it before the window. */
-static inline void watt_account_add_old(struct watt_account *account, size_t domain,
-					watt_i128 energy_nj, watt_i128 base_nj)
+/* What it had of each domain when the window began. */
+static inline watt_i128 *watt_account_get_base(const struct watt_account *account, size_t reader)
 {
-	account->energy_nj[domain] += energy_nj;
-	account->base_nj[domain] += base_nj;
+	return &account->bases_nj[reader * account->cap_domains];
 }
 
 static inline void watt_account_add_energy(struct watt_account *account, size_t domain,

@@ -66,6 +66,8 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 		return r;
 	r = watt_accounts_init(&at->accounts, at->tree.n_domains);
 	if (r == 0)
+		r = watt_cursors_init(at);
+	if (r == 0)
 		r = watt_tasks_init(&at->tasks);
 	if (r == 0)
 		r = watt_groups_init(at);
@@ -107,6 +109,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	watt_tasks_done(&at->tasks);
 	watt_accounts_done(&at->accounts);
 	watt_tree_done(&at->tree);
+	free(at->cursors);
 	free(at->cpu_slot);
 	free(at->places);
 	free(at->share_keys);

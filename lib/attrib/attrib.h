@@ -123,15 +123,36 @@ size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
 /* A domain is attributed up to here; UINT64_MAX: it has not begun. */
 uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain);
 
-/* Start of the window that is open, CLOCK_MONOTONIC; 0: nothing was swept yet. */
-uint64_t watt_attrib_window_start_ns(const struct watt_attrib *at);
 /*
- * Builds a snapshot and opens the next window. While there is a hold, t_ns is where it cuts.
- * phase: of the window, copied; NULL: none. Counters of other stages are filled in by quality.
- * -EOVERFLOW: the window has more than int64 nJ; another one has begun, and the totals stay.
+ * A reader with windows of its own, the first of which begins at t_ns with what is attributed by
+ * now. id: not 0, which is the session's own reader and always there. 0; -EEXIST; -ENOMEM.
  */
-int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
-			 uint64_t realtime_ns, const char *phase,
-			 const struct watt_quality *quality, struct watt_snapshot **ret);
+int watt_attrib_open_cursor(struct watt_attrib *at, uint32_t id, uint64_t t_ns);
+/* 0; -ESRCH: there is no such reader; -EINVAL: id is 0. */
+int watt_attrib_close_cursor(struct watt_attrib *at, uint32_t id);
+/*
+ * Start of the window that is open for a reader, CLOCK_MONOTONIC; 0: nothing was swept yet.
+ * 0 or -ESRCH.
+ */
+int watt_attrib_window_start_ns(const struct watt_attrib *at, uint32_t cursor, uint64_t *ret_t_ns);
+/* Processes that are gone and wait for a reader to be shown so. */
+size_t watt_attrib_gone_count(const struct watt_attrib *at);
+
+/* What a snapshot is to be. */
+struct watt_look_opts {
+	uint32_t cursor; /* whose window it ends */
+	uint64_t t_ns;   /* while there is a hold, where it cuts */
+	uint64_t realtime_ns;
+	const char *phase;          /* of the window, copied; NULL: none */
+	struct watt_quality losses; /* what other stages count */
+};
+
+/*
+ * Builds a snapshot and opens the reader's next window; nobody else's changes. 0; -ESRCH: there is
+ * no such reader; -ENOMEM; -EOVERFLOW: the window has more than int64 nJ; another one has begun,
+ * and the totals stay.
+ */
+int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
+			 const struct watt_look_opts *opts, struct watt_snapshot **ret);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps memory bounded. A process that is gone and was shown gone is folded into the account of
- * all exited processes of its name; groups that nobody is in are folded when there are too many.
- * Folding adds, so every sum stays what it was.
+ * Keeps memory bounded. A process that is gone is folded into the account of all exited processes
+ * of its name when everybody who saw it has seen it gone; who did earlier sees it in there already. So are
+ * threads, into what has ended of their process.
+ * Groups that nobody is in are folded when there are too many. Folding adds, so every sum stays
+ * what it was, in every window.
  */
 #include "attrib/state.h"
 
@@ -14,7 +16,7 @@
 
 #define MAX_EXITED_NAMES 512
 #define MAX_GROUPS 4096
-#define MAX_KEPT 4096 /* threads of somebody who is tracked that nobody has seen */
+#define MAX_GONE 8192 /* that wait for a reader to come back */
 #define MIN_FOLD 2048 /* accounts from which on it is worth while between snapshots */
 #define REST "(others)"
 #define GONE "(gone)"
@@ -43,6 +45,8 @@ static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_
 							 process->name->text;
 	struct watt_account *exited;
 
+	if (process->exited)
+		return process->exited;
 	exited = watt_accounts_find(&at->accounts, WATT_ENTITY_EXITED, comm);
 	if (exited)
 		return exited;
@@ -55,55 +59,211 @@ static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_
 static bool is_folded(const struct watt_account *account)
 {
 	return account->count == 0 && account->users == 0 && !account->is_alive &&
-	       !account->members && account->kind != WATT_ENTITY_EXITED;
+	       !account->members && !account->is_kept && account->kind != WATT_ENTITY_EXITED;
+}
+
+/* ---- who is gone, and who has seen it ---- */
+
+static bool is_temporary(const struct watt_account *account)
+{
+	return is_process_kind(account->kind) || account->kind == WATT_ENTITY_THREAD;
+}
+
+/* Nothing more will come to it. Threads that are gone may be kept, and with them their process. */
+static bool is_gone(const struct watt_account *account)
+{
+	return is_temporary(account) && !account->is_alive &&
+	       account->users == account->n_gone_parts;
+}
+
+bool watt_fold_is_owing(const struct watt_account *account)
+{
+	return is_temporary(account) && !is_gone(account);
+}
+
+bool watt_fold_is_owed(const struct watt_attrib *at, const struct watt_account *account)
+{
+	size_t w;
+
+	for (w = 0; w < at->accounts.n_windows; w++)
+		if (account->looks[w].is_owed)
+			return true;
+	return false;
+}
+
+static bool is_rest(const struct watt_account *process, const struct watt_account *thread)
+{
+	return thread == process->rest[WATT_THREADS_ENDED] ||
+	       thread == process->rest[WATT_THREADS_UNKNOWN];
+}
+
+bool watt_fold_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
+			 size_t reader)
+{
+	const struct watt_account *process;
+
+	if (!is_gone(account))
+		return false;
+	if (account->kind != WATT_ENTITY_THREAD)
+		return !account->looks[reader].is_owed;
+	process = watt_accounts_find_id(&at->accounts, account->parent_id);
+	if (!process || watt_fold_is_hidden(at, process, reader))
+		return true;
+	return !account->looks[reader].is_owed && !is_rest(process, account);
+}
+
+struct watt_account *watt_fold_get_over(const struct watt_attrib *at,
+					const struct watt_account *account)
+{
+	const struct watt_account *process;
+
+	if (account->kind != WATT_ENTITY_THREAD)
+		return account->exited;
+	process = watt_accounts_find_id(&at->accounts, account->parent_id);
+	return process && !process->is_hidden ? process->rest[WATT_THREADS_ENDED] : NULL;
+}
+
+/* What of the users of a process is but threads that are gone. */
+static void count_gone_parts(struct watt_attrib *at)
+{
+	const struct watt_member *member;
+	size_t i;
+
+	if (!at->accounts.has_threads)
+		return;
+	for (i = 0; i < at->accounts.n; i++)
+		at->accounts.list[i]->n_gone_parts = 0;
+	for (i = 0; i < at->accounts.n; i++) {
+		const struct watt_account *thread = at->accounts.list[i];
+
+		if (thread->kind != WATT_ENTITY_THREAD || !is_gone(thread))
+			continue;
+		for (member = thread->members; member; member = member->next)
+			member->sums[WATT_MEMBER_PROCESS]->n_gone_parts++;
+	}
+}
+
+/* Of the session itself only if somebody asks it, or nobody else reads. */
+static bool is_read(const struct watt_attrib *at, size_t reader)
+{
+	size_t w;
+
+	if (reader > 0)
+		return at->cursors[reader].is_open;
+	for (w = 1; w < at->accounts.n_windows; w++)
+		if (at->cursors[w].is_open)
+			return at->cursors[0].n_snapshots > 0;
+	return true;
 }
 
 /*
- * Before processes: who has threads that still wait is not over. Who tracks somebody wants to see
- * all threads of it once, those that are gone included.
+ * Who tracks somebody wants to see all threads of it once, those included that came and went
+ * between two looks, and so their processes.
  */
-static int fold_threads(struct watt_attrib *at, bool shown)
+static void promise_threads(struct watt_attrib *at)
 {
-	size_t i, n_kept = 0;
+	struct watt_account *process;
+	size_t i, w;
+
+	for (i = 0; at->accounts.has_threads && i < at->accounts.n; i++) {
+		struct watt_account *thread = at->accounts.list[i];
+
+		if (thread->kind != WATT_ENTITY_THREAD || !thread->tracked_id ||
+		    thread->is_promised || !is_gone(thread))
+			continue;
+		thread->is_promised = true;
+		process = watt_accounts_find_id(&at->accounts, thread->parent_id);
+		for (w = 0; process && w < at->accounts.n_windows; w++)
+			if (is_read(at, w))
+				thread->looks[w].is_owed = process->looks[w].is_owed = true;
+	}
+}
+
+/* Too many wait to be seen: the oldest of them wait no longer. */
+static void give_up(struct watt_attrib *at)
+{
+	size_t i, w, n = 0;
+
+	for (i = 0; i < at->accounts.n; i++)
+		n += is_gone(at->accounts.list[i]) && watt_fold_is_owed(at, at->accounts.list[i]);
+	for (i = 0; n > MAX_GONE; i++) {
+		struct watt_account *account = at->accounts.list[i];
+
+		if (!is_gone(account) || !watt_fold_is_owed(at, account))
+			continue;
+		for (w = 0; w < at->accounts.n_windows; w++)
+			account->looks[w].is_owed = false;
+		n--;
+	}
+}
+
+static void count_gone(struct watt_attrib *at)
+{
+	size_t i;
+
+	at->n_gone = 0;
+	for (i = 0; i < at->accounts.n; i++)
+		at->n_gone += is_gone(at->accounts.list[i]);
+}
+
+/* ---- folding ---- */
+
+/* Before processes: who has threads that still wait is not over. */
+static int fold_threads(struct watt_attrib *at)
+{
+	size_t i;
 	int r = 0;
 
 	/* what they are folded into comes behind them, and may go at once with its process */
 	for (i = 0; at->accounts.has_threads && i < at->accounts.n && r == 0; i++) {
 		struct watt_account *thread = at->accounts.list[i];
 
-		if (thread->kind != WATT_ENTITY_THREAD || thread->is_alive || thread->users ||
-		    thread->was_shown != shown)
-			continue;
-		if (shown || !thread->tracked_id || n_kept++ >= MAX_KEPT)
+		if (thread->kind == WATT_ENTITY_THREAD && is_gone(thread) &&
+		    !watt_fold_is_owed(at, thread))
 			r = watt_thread_fold(at, thread);
 	}
 	return r;
 }
 
-static int fold_processes(struct watt_attrib *at, bool shown)
+static int fold_process(struct watt_attrib *at, struct watt_account *process)
+{
+	struct watt_account *exited = exited_of(at, process);
+	size_t i;
+
+	if (!exited)
+		return -ENOMEM;
+	watt_account_merge(&at->accounts, exited, process);
+	watt_members_retire(&at->accounts, process);
+	process->count = 0;
+	for (i = 0; i < WATT_N_THREAD_RESTS; i++)
+		if (process->rest[i])
+			process->rest[i]->is_kept = false;
+	return 0;
+}
+
+/* Those that nobody is owed a last row of. */
+static int fold_processes(struct watt_attrib *at)
 {
 	size_t i, n;
-	int r = fold_threads(at, shown);
+	int r;
 
+	count_gone_parts(at);
+	promise_threads(at);
+	give_up(at);
+	r = fold_threads(at);
 	if (r < 0)
 		return r;
+	count_gone_parts(at);
 	n = at->accounts.n;
-	for (i = 0; i < n; i++) {
-		struct watt_account *process = at->accounts.list[i], *exited;
+	for (i = 0; i < n && r == 0; i++) {
+		struct watt_account *process = at->accounts.list[i];
 
-		if (!is_process_kind(process->kind) || process->is_alive || process->users ||
-		    process->was_shown != shown)
-			continue;
-		exited = exited_of(at, process);
-		if (!exited) {
-			r = -ENOMEM;
-			break;
-		}
-		watt_account_merge(&at->accounts, exited, process);
-		watt_members_retire(&at->accounts, process);
-		process->count = 0;
+		if (is_process_kind(process->kind) && is_gone(process) && !process->users &&
+		    !watt_fold_is_owed(at, process))
+			r = fold_process(at, process);
 	}
 	watt_accounts_sweep(&at->accounts, is_folded); /* also what was merged before an error */
+	count_gone(at);
 	return r;
 }
 
@@ -182,10 +342,48 @@ static void update_groups(struct watt_attrib *at)
 	}
 }
 
-int watt_fold_before(struct watt_attrib *at)
+static int hide_thread(struct watt_attrib *at, const struct watt_account *thread, size_t reader)
 {
+	struct watt_account *process = watt_accounts_find_id(&at->accounts, thread->parent_id);
+	struct watt_account *ended;
+
+	if (!process || watt_fold_is_hidden(at, process, reader))
+		return 0;
+	ended = watt_thread_get_ended(at, process);
+	if (!ended)
+		return -ENOMEM;
+	ended->is_kept = true;
+	return 0;
+}
+
+/* What others wait for and this reader is done with, it sees among the exited or the ended. */
+static int hide(struct watt_attrib *at, size_t reader)
+{
+	size_t i, n = at->accounts.n;
+	int r = 0;
+
+	for (i = 0; at->n_gone && i < n && r == 0; i++) {
+		struct watt_account *account = at->accounts.list[i];
+
+		if (!watt_fold_is_hidden(at, account, reader))
+			continue;
+		if (account->kind == WATT_ENTITY_THREAD) {
+			r = hide_thread(at, account, reader);
+			continue;
+		}
+		account->exited = exited_of(at, account);
+		r = account->exited ? 0 : -ENOMEM;
+	}
+	return r;
+}
+
+int watt_fold_before(struct watt_attrib *at, size_t reader)
+{
+	int r;
+
 	update_groups(at);
-	return fold_processes(at, false);
+	r = fold_processes(at);
+	return r < 0 ? r : hide(at, reader);
 }
 
 static int fold_all_groups(struct watt_attrib *at)
@@ -204,7 +402,7 @@ static int fold_all_groups(struct watt_attrib *at)
 
 int watt_fold_after(struct watt_attrib *at)
 {
-	int r = fold_processes(at, true);
+	int r = fold_processes(at);
 
 	return r < 0 ? r : fold_all_groups(at);
 }
@@ -215,9 +413,7 @@ int watt_fold_between(struct watt_attrib *at)
 
 	if (at->accounts.n < at->fold_at_n)
 		return 0;
-	r = fold_processes(at, false);
-	if (r == 0)
-		r = fold_all_groups(at);
+	r = watt_fold_after(at);
 	at->fold_at_n = WATT_MAX((size_t)MIN_FOLD, 2 * at->accounts.n);
 	return r;
 }

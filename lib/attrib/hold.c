@@ -63,6 +63,8 @@ void watt_hold_count_ahead(struct watt_attrib *at)
 {
 	size_t i, u, s;
 
+	for (i = 0; i < at->accounts.n; i++)
+		at->accounts.list[i]->ahead_cpu_ns = 0;
 	for (i = 0; at->hold_ns && i < at->slices.n; i++) {
 		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
 

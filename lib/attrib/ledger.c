@@ -92,6 +92,9 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	*ledger = (struct watt_ledger){
 		.domain = domain, .is_usable = true, .next_seq = 1, .key = domain->key
 	};
+	ledger->bases = calloc(at->accounts.n_windows, sizeof(*ledger->bases));
+	if (!ledger->bases)
+		return -ENOMEM;
 	if (domain->channel >= 0)
 		init_baseline(&ledger->baseline, channels[domain->channel]);
 	/* the last one stands for CPUs that are in no slot */
@@ -133,6 +136,23 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 	return r;
 }
 
+int watt_ledgers_add_windows(struct watt_attrib *at, size_t n_windows)
+{
+	size_t had = at->accounts.n_windows, i;
+
+	for (i = 0; i < at->n_ledgers; i++) {
+		struct watt_ledger *ledger = &at->ledgers[i];
+		struct watt_ledger_base *bases;
+
+		bases = reallocarray(ledger->bases, n_windows, sizeof(*bases));
+		if (!bases)
+			return -ENOMEM;
+		memset(&bases[had], 0, (n_windows - had) * sizeof(*bases));
+		ledger->bases = bases;
+	}
+	return 0;
+}
+
 /* From a slice on that is yet to come: nobody has passed it, so every sum can count it. */
 void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl)
 {
@@ -158,6 +178,7 @@ static void ledger_done(struct watt_ledger *ledger)
 		free(ledger->has_place[kind]);
 	watt_key_chain_done(&ledger->chain);
 	watt_baseline_done(&ledger->baseline);
+	free(ledger->bases);
 }
 
 void watt_ledgers_done(struct watt_attrib *at)
@@ -556,6 +577,7 @@ static int take_energy(struct watt_attrib *at, struct watt_ledger *ledger,
 static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, const struct watt_slice *slice)
 {
+	size_t w;
 	int r;
 
 	r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, slice->seq, &ledger->last_nj);
@@ -563,7 +585,9 @@ static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 		return r;
 	ledger->is_started = true;
 	ledger->last_seq = slice->seq;
-	ledger->start_ns = ledger->cursor_ns = ledger->base_ns = slice->t0_ns;
+	ledger->start_ns = ledger->cursor_ns = slice->t0_ns;
+	for (w = 0; w < at->accounts.n_windows; w++)
+		ledger->bases[w].t_ns = slice->t0_ns;
 	return 0;
 }
 

@@ -11,22 +11,30 @@ static bool is_only(const struct watt_member *member)
 	return member->self->members == member && !member->next;
 }
 
+static void add_old(const struct watt_accounts *accounts, struct watt_account *sum,
+		    const struct watt_member *member)
+{
+	const struct watt_account *self = member->self;
+	size_t w, d;
+
+	for (d = 0; d < accounts->n_domains; d++)
+		sum->energy_nj[d] += member->energy_nj[d];
+	for (w = 0; is_only(member) && w < accounts->n_windows; w++)
+		for (d = 0; d < accounts->n_domains; d++)
+			watt_account_get_base(sum, w)[d] += watt_account_get_base(self, w)[d];
+}
+
 /* What it used before it was known where it belongs; of a lone member, what of it is old, too. */
 static void join(const struct watt_accounts *accounts, struct watt_member *member, size_t which,
 		 struct watt_account *sum)
 {
-	bool has_base = is_only(member);
-	const struct watt_account *self = member->self;
-	size_t d, u;
+	size_t u;
 
 	member->sums[which] = sum;
 	sum->users++;
-	for (d = 0; d < accounts->n_domains; d++) {
-		watt_account_add_old(sum, d, member->energy_nj[d], has_base ? self->base_nj[d] : 0);
-		for (u = 0; u < WATT_ACCOUNT_UPS && sum->up[u]; u++)
-			watt_account_add_old(sum->up[u], d, member->energy_nj[d],
-					     has_base ? self->base_nj[d] : 0);
-	}
+	add_old(accounts, sum, member);
+	for (u = 0; u < WATT_ACCOUNT_UPS && sum->up[u]; u++)
+		add_old(accounts, sum->up[u], member);
 	watt_account_add_cpu(sum, member->cpu_ns);
 }
 

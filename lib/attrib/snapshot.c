@@ -123,8 +123,9 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 }
 
 static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_attrib *at,
-		     struct watt_account *account)
+		     struct watt_account *account, size_t reader)
 {
+	const watt_i128 *base_nj = watt_account_get_base(account, reader);
 	size_t n = snap->n_domains, d;
 	struct watt_energy *energy = &snap->energies[i * n];
 	int64_t *window_nj = &snap->windows[i * n];
@@ -136,37 +137,109 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
 	fill_entity(&row->entity, account, snap->names[2 * i], snap->names[2 * i + 1]);
 	row->cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
-	row->window_cpu_ns = row->cpu_ns - account->base_cpu_ns;
+	row->window_cpu_ns = row->cpu_ns - account->looks[reader].base_cpu_ns;
 	row->energy = energy;
 	row->window_nj = window_nj;
 	for (d = 0; d < n; d++) {
 		energy[d] = energy_of(account->energy_nj[d]);
-		window_nj[d] = (int64_t)(account->energy_nj[d] - account->base_nj[d]);
+		window_nj[d] = (int64_t)(account->energy_nj[d] - base_nj[d]);
 		if (at->tree.domains[d].is_partition) {
 			total_nj += account->energy_nj[d];
 			row->window_total_nj += window_nj[d];
 		}
 	}
 	row->total = energy_of(total_nj);
-	account->was_shown = true;
+	account->row = i;
+	account->looks[reader].is_owed = watt_fold_is_owing(account);
+}
+
+/* What this reader has seen the last of, and another one has not, is among those that are over. */
+static void add_hidden(struct watt_snapshot *snap, const struct watt_attrib *at,
+		       const struct watt_account *process, size_t reader)
+{
+	const struct watt_account *over = watt_fold_get_over(at, process);
+	struct watt_row *row = over ? &snap->rows[over->row] : NULL;
+	const watt_i128 *base_nj = watt_account_get_base(process, reader);
+	struct watt_energy *energy;
+	watt_i128 total_nj = 0;
+	int64_t *window_nj;
+	size_t d;
+
+	if (!row)
+		return;
+	energy = &snap->energies[over->row * snap->n_domains];
+	window_nj = &snap->windows[over->row * snap->n_domains];
+	row->entity.count += process->count;
+	row->cpu_ns += process->cpu_ns - process->ahead_cpu_ns;
+	row->window_cpu_ns +=
+		process->cpu_ns - process->ahead_cpu_ns - process->looks[reader].base_cpu_ns;
+	for (d = 0; d < snap->n_domains; d++) {
+		int64_t part_nj = (int64_t)(process->energy_nj[d] - base_nj[d]);
+
+		energy[d] = watt_energy_add(energy[d], energy_of(process->energy_nj[d]));
+		window_nj[d] += part_nj;
+		if (at->tree.domains[d].is_partition) {
+			total_nj += process->energy_nj[d];
+			row->window_total_nj += part_nj;
+		}
+	}
+	row->total = watt_energy_add(row->total, energy_of(total_nj));
+}
+
+/* What is empty for this reader has no row. */
+static bool has_row(const struct watt_account *account)
+{
+	if (account->kind == WATT_ENTITY_EXITED)
+		return account->count + account->n_hidden > 0;
+	if (account->is_kept && !account->members && !account->n_hidden)
+		return false;
+	return !account->is_hidden;
+}
+
+static void find_hidden(const struct watt_attrib *at, size_t reader)
+{
+	size_t i;
+
+	for (i = 0; i < at->accounts.n; i++) {
+		at->accounts.list[i]->n_hidden = 0;
+		at->accounts.list[i]->is_hidden = false;
+	}
+	for (i = 0; at->n_gone && i < at->accounts.n; i++)
+		at->accounts.list[i]->is_hidden =
+			watt_fold_is_hidden(at, at->accounts.list[i], reader);
+	for (i = 0; at->n_gone && i < at->accounts.n; i++) {
+		struct watt_account *over;
+
+		if (!at->accounts.list[i]->is_hidden)
+			continue;
+		over = watt_fold_get_over(at, at->accounts.list[i]);
+		if (over)
+			over->n_hidden++;
+	}
 }
 
 /* By kind, and in the order of their ids within: where each kind begins is counted first. */
-static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at)
+static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at, size_t reader)
 {
 	size_t next[N_KINDS + 1] = { 0 };
 	size_t i;
 	int kind;
 
+	find_hidden(at, reader);
 	for (i = 0; i < at->accounts.n; i++)
-		next[shown_kind(at->accounts.list[i]) + 1]++;
+		if (has_row(at->accounts.list[i]))
+			next[shown_kind(at->accounts.list[i]) + 1]++;
 	for (kind = 0; kind < N_KINDS; kind++)
 		next[kind + 1] += next[kind];
+	snap->n_rows = next[N_KINDS];
 	for (i = 0; i < at->accounts.n; i++) {
 		kind = shown_kind(at->accounts.list[i]);
-		fill_row(snap, next[kind]++, at, at->accounts.list[i]);
+		if (has_row(at->accounts.list[i]))
+			fill_row(snap, next[kind]++, at, at->accounts.list[i], reader);
 	}
-	snap->n_rows = at->accounts.n;
+	for (i = 0; at->n_gone && i < at->accounts.n; i++)
+		if (at->accounts.list[i]->is_hidden)
+			add_hidden(snap, at, at->accounts.list[i], reader);
 }
 
 static void fill_curve_stats(struct watt_domain_state *state, const struct watt_attrib *at,
@@ -187,18 +260,18 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 }
 
 static void fill_state(struct watt_domain_state *state, const struct watt_attrib *at,
-		       const struct watt_ledger *ledger, const struct watt_timeline *tl)
+		       const struct watt_ledger *ledger, const struct watt_ledger_base *base,
+		       const struct watt_timeline *tl)
 {
 	fill_curve_stats(state, at, ledger, tl);
 	state->t_ns = ledger->cursor_ns;
 	state->energy = energy_of(ledger->energy_nj);
-	state->window_nj = (int64_t)(ledger->energy_nj - ledger->base_energy_nj);
-	state->window_ns = ledger->cursor_ns - ledger->base_ns;
+	state->window_nj = (int64_t)(ledger->energy_nj - base->energy_nj);
+	state->window_ns = ledger->cursor_ns - base->t_ns;
 	state->idle = energy_of(ledger->idle_nj);
-	state->window_idle_nj = (int64_t)(ledger->idle_nj - ledger->base_idle_nj);
+	state->window_idle_nj = (int64_t)(ledger->idle_nj - base->idle_nj);
 	state->unattributed = energy_of(ledger->unattributed_nj);
-	state->window_unattributed_nj =
-		(int64_t)(ledger->unattributed_nj - ledger->base_unattributed_nj);
+	state->window_unattributed_nj = (int64_t)(ledger->unattributed_nj - base->unattributed_nj);
 	state->baseline_ready = ledger->baseline.is_ready;
 	state->baseline_uw = ledger->baseline.baseline_uw;
 	state->is_usable = ledger->is_usable;
@@ -207,17 +280,7 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(&ledger->chain.keys[0]);
 	state->late = energy_of(ledger->late_nj);
 	state->shared_idle = energy_of(ledger->shared_idle_nj);
-	state->window_shared_idle_nj =
-		(int64_t)(ledger->shared_idle_nj - ledger->base_shared_idle_nj);
-}
-
-static void rebase_ledger(struct watt_ledger *ledger)
-{
-	ledger->base_ns = ledger->cursor_ns;
-	ledger->base_energy_nj = ledger->energy_nj;
-	ledger->base_idle_nj = ledger->idle_nj;
-	ledger->base_unattributed_nj = ledger->unattributed_nj;
-	ledger->base_shared_idle_nj = ledger->shared_idle_nj;
+	state->window_shared_idle_nj = (int64_t)(ledger->shared_idle_nj - base->shared_idle_nj);
 }
 
 /* And each sum is the sum of its members. */
@@ -235,49 +298,53 @@ static int check_sums(struct watt_attrib *at)
 }
 
 /* Whether int64 nJ hold the window: all domains together, as no row has more than that. */
-static bool is_window_in_range(const struct watt_attrib *at)
+static bool is_window_in_range(const struct watt_attrib *at, size_t reader)
 {
 	watt_i128 sum_nj = 0;
 	size_t i;
 
 	for (i = 0; i < at->tree.n_domains; i++) {
-		watt_i128 window_nj = at->ledgers[i].energy_nj - at->ledgers[i].base_energy_nj;
+		watt_i128 window_nj =
+			at->ledgers[i].energy_nj - at->ledgers[i].bases[reader].energy_nj;
 
 		sum_nj += window_nj < 0 ? -window_nj : window_nj;
 	}
 	return sum_nj <= INT64_MAX;
 }
 
-static void begin_window(struct watt_attrib *at, uint64_t t_ns)
-{
-	size_t i;
-
-	for (i = 0; i < at->tree.n_domains; i++)
-		rebase_ledger(&at->ledgers[i]);
-	watt_accounts_rebase(&at->accounts);
-	at->window_start_ns = t_ns;
-}
-
 /*
  * The whole sum, for each domain: all that entities, idle and unattributed have is all that the
- * domain used.
+ * domain used, since the beginning and up to where the window began, and so in the window.
  */
-static void check_conservation(struct watt_attrib *at)
+static void check_conservation(struct watt_attrib *at, size_t reader)
 {
 	size_t d, i;
 
-	for (d = 0; d < at->tree.n_domains; d++)
-		at->ledgers[d].check_nj = at->ledgers[d].idle_nj + at->ledgers[d].unattributed_nj;
+	for (d = 0; d < at->tree.n_domains; d++) {
+		struct watt_ledger *ledger = &at->ledgers[d];
+
+		ledger->check_nj = ledger->idle_nj + ledger->unattributed_nj;
+		ledger->check_base_nj =
+			ledger->bases[reader].idle_nj + ledger->bases[reader].unattributed_nj;
+	}
 	for (i = 0; i < at->accounts.n; i++) {
 		const struct watt_account *account = at->accounts.list[i];
+		const watt_i128 *base_nj = watt_account_get_base(account, reader);
 
-		if (watt_entity_kind_is_leaf(account->kind))
-			for (d = 0; d < at->tree.n_domains; d++)
-				at->ledgers[d].check_nj += account->energy_nj[d];
+		if (!watt_entity_kind_is_leaf(account->kind))
+			continue;
+		for (d = 0; d < at->tree.n_domains; d++) {
+			at->ledgers[d].check_nj += account->energy_nj[d];
+			at->ledgers[d].check_base_nj += base_nj[d];
+		}
 	}
 	for (d = 0; d < at->tree.n_domains; d++) {
+		const struct watt_ledger *ledger = &at->ledgers[d];
+
 		at->quality.checks++;
-		at->quality.check_failures += at->ledgers[d].check_nj != at->ledgers[d].energy_nj;
+		at->quality.check_failures += ledger->check_nj != ledger->energy_nj ||
+					      ledger->check_base_nj !=
+						      ledger->bases[reader].energy_nj;
 	}
 }
 
@@ -316,60 +383,87 @@ static size_t paths_size(const struct watt_tree *tree)
 }
 
 static void fill_quality(struct watt_quality *quality, const struct watt_attrib *at,
-			 const struct watt_quality *other_stages)
+			 const struct watt_quality *losses)
 {
 	*quality = at->quality;
-	quality->missed_reads = other_stages->missed_reads;
-	quality->lost_samples = other_stages->lost_samples;
+	quality->missed_reads = losses->missed_reads;
+	quality->lost_samples = losses->lost_samples;
 	watt_cpus_fill_quality(&at->cpus, quality);
 }
 
-uint64_t watt_attrib_window_start_ns(const struct watt_attrib *at)
+/* What the snapshot is made from adds up. */
+static int prepare(struct watt_attrib *at, size_t reader)
 {
-	return at->window_start_ns ? at->window_start_ns : at->first_sweep_ns;
-}
-
-int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl, uint64_t t_ns,
-			 uint64_t realtime_ns, const char *phase,
-			 const struct watt_quality *quality, struct watt_snapshot **ret)
-{
-	struct watt_snapshot *snap;
-	size_t i;
 	int r;
 
-	r = watt_fold_before(at);
+	r = watt_fold_before(at, reader);
 	if (r < 0)
 		return r;
 	watt_groups_spread_names(at);
-	check_conservation(at);
+	check_conservation(at, reader);
 	r = check_sums(at);
 	if (r < 0)
 		return r;
 	watt_hold_count_ahead(at);
-	if (!is_window_in_range(at)) {
-		begin_window(at, t_ns);
-		return -EOVERFLOW;
-	}
+	return is_window_in_range(at, reader) ? 0 : -EOVERFLOW;
+}
+
+static void fill_head(struct watt_snapshot *snap, const struct watt_attrib *at,
+		      const struct watt_look_opts *opts, const struct watt_cursor_state *cursor)
+{
+	snap->t_ns = opts->t_ns;
+	snap->realtime_ns = opts->realtime_ns;
+	snap->start_ns = at->first_sweep_ns;
+	snap->window_start_ns = cursor->window_start_ns;
+	if (!snap->window_start_ns)
+		snap->window_start_ns = at->first_sweep_ns;
+	snap->has_phase = opts->phase && opts->phase[0];
+	if (snap->has_phase)
+		snprintf(snap->phase, sizeof(snap->phase), "%s", opts->phase);
+	snap->sequence = cursor->n_snapshots;
+	snap->idle_policy = at->idle_policy;
+	fill_quality(&snap->quality, at, &opts->losses);
+}
+
+static int fill(struct watt_attrib *at, const struct watt_timeline *tl,
+		const struct watt_look_opts *opts, size_t reader, struct watt_snapshot **ret)
+{
+	struct watt_cursor_state *cursor = &at->cursors[reader];
+	struct watt_snapshot *snap;
+	size_t i;
+
 	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n,
 			      paths_size(&at->tree));
 	if (!snap)
 		return -ENOMEM;
 	copy_domains(snap, &at->tree);
 	copy_cpus(snap, &at->cpus);
-	add_rows(snap, at);
+	add_rows(snap, at, reader);
 	for (i = 0; i < at->tree.n_domains; i++)
-		fill_state(&snap->states[i], at, &at->ledgers[i], tl);
-	snap->t_ns = t_ns;
-	snap->realtime_ns = realtime_ns;
-	snap->start_ns = at->first_sweep_ns;
-	snap->window_start_ns = watt_attrib_window_start_ns(at);
-	snap->has_phase = phase && phase[0];
-	if (snap->has_phase)
-		snprintf(snap->phase, sizeof(snap->phase), "%s", phase);
-	snap->sequence = ++at->snapshot_seq;
-	snap->idle_policy = at->idle_policy;
-	fill_quality(&snap->quality, at, quality);
-	begin_window(at, t_ns);
+		fill_state(&snap->states[i], at, &at->ledgers[i], &at->ledgers[i].bases[reader],
+			   tl);
+	cursor->n_snapshots++;
+	fill_head(snap, at, opts, cursor);
+	*ret = snap;
+	return 0;
+}
+
+int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
+			 const struct watt_look_opts *opts, struct watt_snapshot **ret)
+{
+	struct watt_snapshot *snap = NULL;
+	size_t reader;
+	int r;
+
+	r = watt_cursors_find(at, opts->cursor, &reader);
+	if (r == 0)
+		r = prepare(at, reader);
+	if (r == 0)
+		r = fill(at, tl, opts, reader, &snap);
+	if (r == 0 || r == -EOVERFLOW)
+		watt_cursors_begin_window(at, reader, opts->t_ns);
+	if (r < 0)
+		return r;
 	r = watt_fold_after(at);
 	if (r < 0) {
 		watt_snapshot_unref(snap);

@@ -18,6 +18,15 @@
 
 #define WATT_NOT_JOINED UINT64_MAX
 
+/* Where a window of one reader began in a ledger. */
+struct watt_ledger_base {
+	uint64_t t_ns; /* attributed up to there */
+	watt_i128 energy_nj;
+	watt_i128 idle_nj;
+	watt_i128 unattributed_nj;
+	watt_i128 shared_idle_nj;
+};
+
 /* What became of one domain's energy. */
 struct watt_ledger {
 	const struct watt_domain *domain;
@@ -29,7 +38,6 @@ struct watt_ledger {
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;
-	uint64_t base_ns;   /* cursor at the last snapshot */
 	uint64_t cursor_ns; /* attributed up to here */
 	uint64_t next_seq;  /* slice to attribute next */
 	uint64_t last_seq;  /* slice attributed last */
@@ -37,12 +45,13 @@ struct watt_ledger {
 	 * later, and has no reading yet. */
 	uint64_t join_seq;
 	watt_i128 last_nj; /* E(cursor) on the curve */
-	watt_i128 energy_nj, base_energy_nj;
-	watt_i128 idle_nj, base_idle_nj;
-	watt_i128 unattributed_nj, base_unattributed_nj;
+	watt_i128 energy_nj;
+	watt_i128 idle_nj;
+	watt_i128 unattributed_nj;
 	watt_i128 late_nj;
-	watt_i128 shared_idle_nj, base_shared_idle_nj; /* idle energy that who ran has got */
-	watt_i128 check_nj;                            /* scratch of the conservation check */
+	watt_i128 shared_idle_nj;          /* idle energy that who ran has got */
+	watt_i128 check_nj, check_base_nj; /* scratch of the conservation check */
+	struct watt_ledger_base *bases;    /* per window */
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
 	uint64_t gap_end_ns; /* of the newest one */
@@ -83,6 +92,14 @@ struct watt_number_node {
 	struct watt_account *account;
 };
 
+/* One reader and its window. That of id 0 is the session's own, and is always there. */
+struct watt_cursor_state {
+	uint32_t id;
+	bool is_open;
+	uint64_t window_start_ns; /* 0: with the first sweep */
+	uint64_t n_snapshots;
+};
+
 struct watt_attrib {
 	struct watt_tree tree;
 	struct watt_ledger *ledgers; /* per domain */
@@ -103,7 +120,8 @@ struct watt_attrib {
 	struct watt_departures departures;
 	struct watt_slices slices;
 	struct watt_accounts accounts;
-	size_t fold_at_n;         /* accounts at which to fold, if no snapshot does it before */
+	size_t fold_at_n; /* accounts at which to fold, if no snapshot does it before */
+	size_t n_gone;    /* processes and threads that are gone, and kept for who has to see it */
 	struct watt_htab cgroups; /* of watt_number_node */
 	struct watt_htab users;
 	bool has_late_cgroups; /* cgroups got names that those in them don't know yet */
@@ -120,9 +138,8 @@ struct watt_attrib {
 	uint64_t last_sweep_ns;
 	uint64_t hold_ns; /* slices that begin here or later have to wait; 0: none */
 	uint64_t now_ns;  /* of the last advance */
-	uint64_t snapshot_seq;
-	uint64_t window_start_ns;
-	struct watt_quality quality; /* what this stage knows */
+	struct watt_cursor_state *cursors; /* per window of the accounts */
+	struct watt_quality quality;       /* what this stage knows */
 };
 
 /* attrib.c */
@@ -156,9 +173,26 @@ void watt_groups_spread_names(struct watt_attrib *at);
 /* Forgets the number of a cgroup's account. */
 void watt_groups_drop_cgroup(struct watt_attrib *at, const struct watt_account *account);
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid);
+/* cursor.c */
+int watt_cursors_init(struct watt_attrib *at);
+/* The window of a cursor. 0 or -ESRCH. */
+int watt_cursors_find(const struct watt_attrib *at, uint32_t id, size_t *ret_reader);
+/* A window begins at t_ns, with what is attributed by now. */
+void watt_cursors_begin_window(struct watt_attrib *at, size_t reader, uint64_t t_ns);
 /* Folds what is over into what stays, so that memory is bounded: fold.c */
-int watt_fold_before(struct watt_attrib *at);
+/* Before a reader looks, and behind. */
+int watt_fold_before(struct watt_attrib *at, size_t reader);
 int watt_fold_after(struct watt_attrib *at);
+/* Whether the reader sees a process or thread among those that are over by now. */
+bool watt_fold_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
+			 size_t reader);
+/* And where; NULL: in its process, which is hidden itself. */
+struct watt_account *watt_fold_get_over(const struct watt_attrib *at,
+					const struct watt_account *account);
+/* Whether any reader has to see it once more. */
+bool watt_fold_is_owed(const struct watt_attrib *at, const struct watt_account *account);
+/* Whether who sees the account now has to see it once more when it is gone. */
+bool watt_fold_is_owing(const struct watt_account *account);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */
 int watt_fold_between(struct watt_attrib *at);
 /* ledger.c */
@@ -168,6 +202,8 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 /* Lets those in that have come later and have readings now. */
 void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl);
 void watt_ledgers_done(struct watt_attrib *at);
+/* There are so many windows now. 0 or -ENOMEM. */
+int watt_ledgers_add_windows(struct watt_attrib *at, size_t n_windows);
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, uint64_t now_ns);
 /* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */

@@ -162,6 +162,11 @@ void watt_threads_close(struct watt_process *process)
 			process->account->rest[i]->is_alive = false;
 }
 
+struct watt_account *watt_thread_get_ended(struct watt_attrib *at, struct watt_account *process)
+{
+	return get_rest(at, process, WATT_THREADS_ENDED);
+}
+
 static uint32_t count_members(const struct watt_account *account)
 {
 	const struct watt_member *member;
@@ -177,12 +182,13 @@ int watt_thread_fold(struct watt_attrib *at, struct watt_account *thread)
 	struct watt_account *process, *ended;
 	int r;
 
-	process = thread->members ? thread->members->sums[WATT_MEMBER_PROCESS] : NULL;
+	process = watt_accounts_find_id(&at->accounts, thread->parent_id);
 	/* the last one goes with its process, which is the sum of its threads until then */
-	if (!process || (!process->is_alive && process->was_shown == thread->was_shown &&
+	if (!process || (!process->is_alive && !watt_fold_is_owed(at, process) &&
 			 process->users == count_members(thread))) {
 		watt_members_retire(&at->accounts, thread);
 		thread->count = 0;
+		thread->is_kept = false;
 		return 0;
 	}
 	if (thread == process->rest[WATT_THREADS_ENDED])

@@ -26,6 +26,8 @@ struct watt_member *watt_thread_get_actor(struct watt_attrib *at, struct watt_ta
 /* What no thread of the process did by itself. NULL: no memory. */
 struct watt_member *watt_thread_get_rest(struct watt_attrib *at, struct watt_process *process,
 					 enum watt_thread_rest which);
+/* Where its threads go when they are over; of a process that is over too. NULL: no memory. */
+struct watt_account *watt_thread_get_ended(struct watt_attrib *at, struct watt_account *process);
 /* Called otherwise since now. 0 or -ENOMEM. */
 int watt_thread_rename(struct watt_task *task, const char comm[16]);
 /* The cgroup or the owner of the process is known at last: all its threads were in it. */

@@ -540,6 +540,29 @@ static int put_snapshot(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+static int put_look(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	int r = reserve(chunk, WATT_COLUMN_LOOK_CURSOR, WATT_COLUMN_LOOK_CURSOR, 1);
+
+	if (r == 0)
+		r = put_snapshot(chunk, op);
+	if (r == 0)
+		PUT(chunk, LOOK_CURSOR, op->snapshot.cursor);
+	return r;
+}
+
+static int put_cursor(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	int r = reserve(chunk, WATT_COLUMN_CURSOR_ID, WATT_COLUMN_CURSOR_OPEN, 1);
+
+	if (r < 0)
+		return r;
+	PUT(chunk, CURSOR_ID, op->cursor.id);
+	PUT(chunk, CURSOR_TIME, op->cursor.t_ns);
+	PUT(chunk, CURSOR_OPEN, op->cursor.is_open);
+	return 0;
+}
+
 static int put_advance(struct watt_chunk *chunk, struct watt_predict *predict, uint64_t t_ns)
 {
 	int r = reserve(chunk, WATT_COLUMN_ADVANCE_TIME, WATT_COLUMN_ADVANCE_TIME, 1);
@@ -589,6 +612,10 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_number(chunk, WATT_COLUMN_HOLD_TIME, op->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return put_snapshot(chunk, op);
+	case WATT_OP_LOOK:
+		return put_look(chunk, op);
+	case WATT_OP_CURSOR:
+		return put_cursor(chunk, op);
 	case WATT_OP_CHANNELS:
 		r = watt_predict_grow(predict, (uint32_t)op->channels.n);
 		return r < 0 ? r : put_number(chunk, WATT_COLUMN_CHANNELS, op->channels.n);

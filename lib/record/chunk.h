@@ -103,6 +103,10 @@
 	X(SNAPSHOT_REALTIME, "snapshot.realtime_ns", UNSIGNED) \
 	X(SNAPSHOT_MISSED, "snapshot.missed_reads", UNSIGNED) \
 	X(SNAPSHOT_LOST, "snapshot.lost_samples", UNSIGNED) \
+	X(LOOK_CURSOR, "look.cursor", UNSIGNED) \
+	X(CURSOR_ID, "cursor.id", UNSIGNED) \
+	X(CURSOR_TIME, "cursor.t_ns", UNSIGNED) \
+	X(CURSOR_OPEN, "cursor.open", UNSIGNED) \
 	X(CHANNELS, "channels", UNSIGNED) \
 	X(CONTAINER_ID, "container.id", TEXT) \
 	X(CONTAINER_RUNTIME, "container.runtime", TEXT) \

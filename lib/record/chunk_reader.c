@@ -659,6 +659,33 @@ static int next_snapshot(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int read_cursor(struct watt_chunk_reader *reader, enum watt_column_id column, uint32_t *ret)
+{
+	int r = get_u32(reader, column, UINT32_MAX, ret);
+
+	return r == 0 && *ret == 0 ? refuse(reader, column) : r;
+}
+
+static int next_look(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	int r = next_snapshot(reader, ret);
+
+	return r < 0 ? r : read_cursor(reader, WATT_COLUMN_LOOK_CURSOR, &ret->snapshot.cursor);
+}
+
+static int next_cursor(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	uint64_t is_open = 0;
+	int r = read_cursor(reader, WATT_COLUMN_CURSOR_ID, &ret->cursor.id);
+
+	if (r == 0)
+		r = get(reader, WATT_COLUMN_CURSOR_TIME, UINT64_MAX, &ret->cursor.t_ns);
+	if (r == 0)
+		r = get(reader, WATT_COLUMN_CURSOR_OPEN, 1, &is_open);
+	ret->cursor.is_open = is_open;
+	return r;
+}
+
 static int next_advance(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	int r = get_difference(reader, WATT_COLUMN_ADVANCE_TIME, reader->predict.advance_ns,
@@ -704,6 +731,10 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return get(reader, WATT_COLUMN_HOLD_TIME, UINT64_MAX, &ret->hold_ns);
 	case WATT_OP_SNAPSHOT:
 		return next_snapshot(reader, ret);
+	case WATT_OP_LOOK:
+		return next_look(reader, ret);
+	case WATT_OP_CURSOR:
+		return next_cursor(reader, ret);
 	case WATT_OP_CHANNELS:
 		return next_channels(reader, ret);
 	case WATT_OP_THREADS:

@@ -7,6 +7,7 @@
 #ifndef WATT_RECORD_OP_H
 #define WATT_RECORD_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ enum watt_op_kind {
 	WATT_OP_SNAPSHOT = 10,
 	WATT_OP_CHANNELS = 11,  /* channels have come; since format 2 */
 	WATT_OP_ACTIVITY = 12,  /* what a source of activity tells; since format 2 */
+	WATT_OP_CURSOR = 13,    /* a reader with windows of its own comes or goes; since format 2 */
+	WATT_OP_LOOK = 14,      /* a snapshot of such a reader; since format 2 */
 	WATT_OP_THREADS = 15,   /* threads are entities; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 };
@@ -68,7 +71,13 @@ struct watt_op {
 			uint64_t realtime_ns; /* CLOCK_REALTIME */
 			uint64_t missed_reads;
 			uint64_t lost_samples;
+			uint32_t cursor; /* of LOOK; 0: the session's own */
 		} snapshot;
+		struct {
+			uint64_t t_ns; /* CLOCK_MONOTONIC; 0: before the session began */
+			uint32_t id;   /* not 0 */
+			bool is_open;
+		} cursor;
 	};
 };
 

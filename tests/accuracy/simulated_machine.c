@@ -272,10 +272,10 @@ static void add_got(struct rig *rig, struct tallies *t, const struct watt_snapsh
 
 static struct watt_snapshot *snapshot(struct rig *rig)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = rig->t_ns };
 	struct watt_snapshot *snap;
 
-	must(watt_attrib_snapshot(rig->at, rig->tl, rig->t_ns, 0, NULL, &quality, &snap));
+	must(watt_attrib_snapshot(rig->at, rig->tl, &opts, &snap));
 	if (watt_snapshot_get_quality(snap)->check_failures) {
 		fprintf(stderr, "simulated_machine: energy is not conserved\n");
 		exit(1);

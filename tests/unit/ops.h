@@ -286,7 +286,7 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		.labels = ops->labels,
 		.n_labels = (uint32_t)ops_below(&ops->random, 3),
 	};
-	switch (ops_below(&ops->random, 7)) {
+	switch (ops_below(&ops->random, 9)) {
 	case 0:
 		*ret = (struct watt_op){ .kind = WATT_OP_IDENTITY, .identity = &ops->identity };
 		break;
@@ -307,6 +307,18 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 	case 3:
 		ret->kind = WATT_OP_TRACK;
 		ret->track_pid = (uint32_t)ops_random(&ops->random);
+		break;
+	case 6:
+		ret->kind = WATT_OP_CURSOR;
+		ret->cursor.t_ns = ops->now_ns;
+		ret->cursor.id = 1 + (uint32_t)ops_below(&ops->random, UINT32_MAX - 1);
+		ret->cursor.is_open = ops_below(&ops->random, 2);
+		break;
+	case 7:
+		ret->kind = WATT_OP_LOOK;
+		ret->snapshot.t_ns = ops->now_ns;
+		ret->snapshot.missed_reads = ops->ticks;
+		ret->snapshot.cursor = 1 + (uint32_t)ops_below(&ops->random, UINT32_MAX - 1);
 		break;
 	default:
 		ret->kind = WATT_OP_MARK;
@@ -485,7 +497,13 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 	case WATT_OP_HOLD:
 		assert_int_equal(a->hold_ns, b->hold_ns);
 		break;
+	case WATT_OP_CURSOR:
+		assert_int_equal(a->cursor.t_ns, b->cursor.t_ns);
+		assert_int_equal(a->cursor.id, b->cursor.id);
+		assert_int_equal(a->cursor.is_open, b->cursor.is_open);
+		break;
 	case WATT_OP_SNAPSHOT:
+	case WATT_OP_LOOK:
 		assert_memory_equal(&a->snapshot, &b->snapshot, sizeof(a->snapshot));
 		break;
 	}

@@ -160,10 +160,10 @@ static void live(struct world *w, uint64_t from_ns, uint64_t to_ns)
 
 static const struct watt_domain_state *look(struct world *w, uint64_t t_ns)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = t_ns };
 
 	watt_snapshot_unref(w->snap);
-	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, t_ns, 0, NULL, &quality, &w->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, &opts, &w->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(w->snap)->check_failures, 0);
 	return watt_snapshot_get_domain_state(w->snap, 0);
 }

@@ -421,12 +421,12 @@ static void check_curve(struct world *w, const struct watt_snapshot *snap, size_
 
 static void check(struct world *w)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = w->t_ns, .realtime_ns = 1 };
 	struct watt_snapshot *snap;
 	uint64_t cpu_ns;
 	size_t d;
 
-	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, w->t_ns, 1, NULL, &quality, &snap), 0);
+	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, &opts, &snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_quality(snap)->sum_failures, 0);
 	assert_true(watt_snapshot_get_quality(snap)->checks > 0);

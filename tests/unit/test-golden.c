@@ -174,6 +174,11 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_HOLD:
 		fprintf(out, "hold %" PRIu64 "\n", op->hold_ns);
 		break;
+	case WATT_OP_CURSOR:
+		fprintf(out, "cursor %" PRIu64 " %u %d\n", op->cursor.t_ns, op->cursor.id,
+			op->cursor.is_open);
+		break;
+	case WATT_OP_LOOK:
 	case WATT_OP_SNAPSHOT:
 		fprintf(out, "snapshot %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 			op->snapshot.t_ns, op->snapshot.realtime_ns, op->snapshot.missed_reads,

@@ -69,10 +69,10 @@ static void add(struct bench *b, enum watt_usage_kind kind, uint32_t pid, uint64
 /* Ends a slice of 100 ms in which the package took 1 W, and takes a snapshot. */
 static void end_slice(struct bench *b)
 {
-	struct watt_quality quality = { 0 };
 	struct watt_usage_batch batch = { .records = b->records, .n_records = b->n };
 	struct watt_sample sample = { 0 };
 	uint64_t t_ns = (b->t_ms += 100) * MS;
+	struct watt_look_opts opts = { .t_ns = t_ns };
 
 	batch.t_before_ns = batch.t_after_ns = t_ns;
 	sample.t_before_ns = sample.t_after_ns = t_ns;
@@ -81,7 +81,7 @@ static void end_slice(struct bench *b)
 	assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
 	assert_true(watt_attrib_advance(b->at, b->tl, t_ns) >= 0);
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ns, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	b->n = 0;

@@ -103,11 +103,10 @@ static void run_until(struct bench *b, uint64_t t_ms)
 
 static void snapshot(struct bench *b)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = b->t_ms * MS };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(
-		watt_attrib_snapshot(b->at, b->tl, b->t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_domain_count(b->snap), watt_attrib_domain_count(b->at));
 }

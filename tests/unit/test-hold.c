@@ -91,11 +91,10 @@ static void sweep(struct bench *b, uint64_t t_ms)
 
 static void take(struct bench *b, uint64_t t_ms)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = t_ms * MS, .phase = "phase" };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(
-		watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, "phase", &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	assert_string_equal(watt_snapshot_get_phase(b->snap), "phase");

@@ -88,12 +88,11 @@ static void end_slice(struct bench *b, uint64_t t_ms, uint32_t flags)
 
 static void snapshot(struct bench *b, uint64_t t_ms)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = t_ms * MS };
 
 	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
-			 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 }

@@ -131,11 +131,10 @@ static void sweep(struct bench *b, uint64_t t_ms, uint32_t cpu, uint64_t cpu_ms)
 
 static const struct watt_domain_state *state_of(struct bench *b, uint64_t t_ms, size_t domain)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = t_ms * MS };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, t_ms * MS, 0, NULL, &quality, &b->snap),
-			 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
 	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
 	return watt_snapshot_get_domain_state(b->snap, domain);

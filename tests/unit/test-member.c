@@ -79,11 +79,10 @@ static struct watt_usage *add(struct bench *b, enum watt_usage_kind kind, uint32
 
 static void look(struct bench *b)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = b->t_ms * MS };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(
-		watt_attrib_snapshot(b->at, b->tl, b->t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 }
 
 /* Ends a slice of 100 ms in which both took 1 W. */

@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 
+#include <wattribute/cursor.h>
 #include <wattribute/json.h>
 #include <wattribute/recording.h>
 
@@ -280,6 +281,34 @@ static void snapshot(struct world *w)
 	watt_snapshot_unref(result.snapshot);
 }
 
+/* Readers that come, look at paces of their own, and go. */
+static void use_cursors(struct world *w, size_t i)
+{
+	struct watt_op op = { .kind = WATT_OP_CURSOR };
+	union watt_executor_result result;
+	uint32_t id;
+
+	for (id = 1; id <= 3; id++) {
+		op.cursor.id = id;
+		op.cursor.t_ns = w->t_ns;
+		op.cursor.is_open = i % 80 == 11 * id;
+		if (i % 80 == 11 * id || i % 80 == 70 + id % 2)
+			watt_executor_apply(w->executor, &op,
+					    NULL); /* opened twice, never: refused */
+	}
+	op = (struct watt_op){ .kind = WATT_OP_LOOK,
+			       .snapshot = { .t_ns = w->t_ns, .realtime_ns = w->t_ns + 12345 } };
+	for (id = 1; id <= 3; id++) {
+		if (i % 80 <= 11 * id || i % 80 >= 70 || i % (id + 1))
+			continue;
+		op.snapshot.cursor = id;
+		op.snapshot.missed_reads = w->n_said;
+		op.snapshot.lost_samples = w->n_said / 2;
+		apply(w, &op, &result);
+		watt_snapshot_unref(result.snapshot);
+	}
+}
+
 static void mark(struct world *w, const char *label)
 {
 	struct watt_op op = { .kind = WATT_OP_MARK, .mark = { .t_ns = w->t_ns, .pid = 7 } };
@@ -389,6 +418,7 @@ static void live(struct world *w, unsigned int seconds)
 		if (i % 20 == 18)
 			hold(w, w->t_ns + SLICE_NS);
 		step(w, i);
+		use_cursors(w, i);
 		if (i % 20 == 0)
 			snapshot(w);
 		if (i % 20 == 0)
@@ -596,6 +626,58 @@ static void test_own_windows(void **state)
 	scratch_remove(dir);
 }
 
+/* Several readers of one recording, each with windows of its own. */
+static void test_cursors(void **state)
+{
+	static const uint64_t paces_ns[] = { 100 * MS, 333 * MS, 950 * MS };
+	char *dir = scratch_new(), *path = scratch_file(dir);
+	struct watt_cursor *cursors[3];
+	int64_t sum_nj[3][2 * N_CHANNELS] = { 0 };
+	uint64_t next_ns[3], last_ns[3] = { 0 };
+	struct watt_snapshot *snap;
+	struct watt_session *ses;
+	static struct world w;
+	size_t i, d, c, n = 0;
+	int r = 0;
+
+	open_world(&w, 9, path, NULL, NULL);
+	live(&w, SECONDS);
+	ses = open_recording(path, NULL);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(watt_cursor_open(ses, &cursors[i]), 0);
+		next_ns[i] = watt_session_get_time_ns(ses) + paces_ns[i];
+	}
+	while (r == 0) {
+		for (c = 0, i = 1; i < 3; i++)
+			c = next_ns[i] < next_ns[c] ? i : c;
+		r = watt_cursor_snapshot_at(cursors[c], next_ns[c], 0, &snap);
+		if (r < 0)
+			break;
+		next_ns[c] += paces_ns[c];
+		check_conserved(snap);
+		if (last_ns[c])
+			assert_int_equal(watt_snapshot_get_window_start_ns(snap), last_ns[c]);
+		last_ns[c] = watt_snapshot_get_time_ns(snap);
+		for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
+			const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
+
+			sum_nj[c][d] += s->window_nj;
+			assert_int_equal(sum_nj[c][d], watt_energy_to_nj(s->energy));
+		}
+		watt_snapshot_unref(snap);
+		n++;
+	}
+	assert_int_equal(r, -ENODATA);
+	assert_true(n > SECONDS * 10);
+	assert_int_equal(watt_session_next_snapshot(ses, &snap), -EINVAL);
+	for (i = 0; i < 3; i++)
+		watt_cursor_close(cursors[i]);
+	watt_session_close(ses);
+	close_world(&w);
+	free(path);
+	scratch_remove(dir);
+}
+
 /* The calls of a live session work, in the time of the recording. */
 static void test_as_if_live(void **state)
 {
@@ -701,8 +783,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_other_policies),
-		cmocka_unit_test(test_own_windows), cmocka_unit_test(test_as_if_live),
-		cmocka_unit_test(test_taking_over), cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_own_windows), cmocka_unit_test(test_cursors),
+		cmocka_unit_test(test_as_if_live),  cmocka_unit_test(test_taking_over),
+		cmocka_unit_test(test_mistakes),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

@@ -461,6 +461,147 @@ static void test_many_threads(void **state)
 	}
 }
 
+#define N_CURSORS 4
+
+/* One reader, in a thread of its own. */
+struct reader {
+	struct watt_session *ses;
+	uint64_t end_ns;
+	unsigned int number;
+};
+
+/* Its windows meet and add up, whatever the others do. */
+static void check_window(const struct watt_snapshot *last, const struct watt_snapshot *snap,
+			 int64_t *sum_nj)
+{
+	size_t d;
+
+	for (d = 0; d < watt_snapshot_get_domain_count(snap); d++) {
+		const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
+
+		if (!last)
+			sum_nj[d] = watt_energy_to_nj(s->energy) - s->window_nj;
+		sum_nj[d] += s->window_nj;
+		assert_int_equal(sum_nj[d], watt_energy_to_nj(s->energy));
+	}
+	if (last) {
+		check_snapshot(last, snap);
+		assert_int_equal(watt_snapshot_get_window_start_ns(snap),
+				 watt_snapshot_get_time_ns(last));
+		assert_int_equal(watt_snapshot_get_sequence(snap),
+				 watt_snapshot_get_sequence(last) + 1);
+	}
+}
+
+/* Every second one at a time; each of them has a pace of its own. */
+static struct watt_snapshot *read_cursor(struct watt_cursor *cursor, const struct reader *reader,
+					 unsigned int round)
+{
+	uint64_t t_ns = watt_session_get_time_ns(reader->ses);
+	struct watt_snapshot *snap = NULL;
+
+	if (round % 2) {
+		assert_int_equal(watt_cursor_snapshot(cursor, &snap), 0);
+		return snap;
+	}
+	assert_int_equal(watt_cursor_snapshot_at(cursor, t_ns, 60000, &snap), 0);
+	assert_true(watt_snapshot_get_time_ns(snap) >= t_ns);
+	return snap;
+}
+
+static void *read_all_the_time(void *data)
+{
+	const struct reader *reader = data;
+	struct watt_snapshot *last = NULL, *snap;
+	struct watt_cursor *cursor = NULL;
+	int64_t sum_nj[16];
+	unsigned int round = 0;
+
+	do {
+		if (!cursor)
+			assert_int_equal(watt_cursor_open(reader->ses, &cursor), 0);
+		snap = read_cursor(cursor, reader, round);
+		check_window(last, snap, sum_nj);
+		watt_snapshot_unref(last);
+		last = snap;
+		/* some go, and come again as another one */
+		if (++round % (3 + 2 * reader->number) == 0) {
+			cursor = watt_cursor_close(cursor);
+			last = watt_snapshot_unref(last);
+		}
+		assert_int_equal(watt_session_wait(reader->ses, 1 + 2 * reader->number), 0);
+	} while (watt_session_get_time_ns(reader->ses) < reader->end_ns);
+	watt_snapshot_unref(last);
+	watt_cursor_close(cursor);
+	return NULL;
+}
+
+static void test_cursors(void **state)
+{
+	size_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		struct watt_session *ses = k ? open_driven() : open_synth();
+		struct watt_snapshot *first = NULL, *snap = NULL;
+		struct reader readers[N_CURSORS];
+		pthread_t threads[N_CURSORS];
+
+		assert_int_equal(watt_session_start(ses), 0);
+		assert_int_equal(watt_session_snapshot(ses, &first), 0);
+		for (i = 0; i < N_CURSORS; i++) {
+			readers[i] = (struct reader){ ses,
+						      watt_session_get_time_ns(ses) + 200000000,
+						      (unsigned int)i };
+			assert_int_equal(pthread_create(&threads[i], NULL, read_all_the_time,
+							&readers[i]),
+					 0);
+		}
+		for (i = 0; i < N_CURSORS; i++)
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+		/* they have not touched the session's own window */
+		assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+		check_snapshot(first, snap);
+		assert_int_equal(watt_snapshot_get_sequence(snap), 2);
+		assert_int_equal(watt_snapshot_get_window_start_ns(snap),
+				 watt_snapshot_get_time_ns(first));
+		watt_snapshot_unref(first);
+		watt_snapshot_unref(snap);
+		watt_session_close(ses);
+	}
+}
+
+/* Who waits for a time that is far away holds up nobody who asks for an earlier one, or for now. */
+static void test_cursors_wait_apart(void **state)
+{
+	struct watt_session *ses = open_synth();
+	struct watt_cursor *far = NULL, *near = NULL;
+	struct watt_snapshot *snap = NULL;
+	uint64_t t_ns;
+
+	assert_int_equal(watt_cursor_open(ses, &far), 0); /* before the session begins */
+	assert_int_equal(watt_session_start(ses), 0);
+	assert_int_equal(watt_cursor_open(ses, &near), 0);
+	t_ns = watt_session_get_time_ns(ses);
+	assert_int_equal(watt_cursor_snapshot_at(far, t_ns + 3600000000000ULL, 0, &snap),
+			 -ETIMEDOUT);
+	assert_int_equal(watt_cursor_snapshot_at(near, t_ns, 60000, &snap), 0);
+	assert_in_range(watt_snapshot_get_time_ns(snap), t_ns, t_ns + 3000000000000ULL);
+	watt_snapshot_unref(snap);
+	assert_int_equal(watt_cursor_snapshot(near, &snap), 0);
+	watt_snapshot_unref(snap);
+	/* and it may change its mind */
+	assert_int_equal(watt_cursor_snapshot_at(far, watt_session_get_time_ns(ses), 60000, &snap),
+			 0);
+	check_snapshot(NULL, snap);
+	watt_snapshot_unref(snap);
+	assert_null(watt_cursor_close(near));
+	assert_null(watt_cursor_close(NULL));
+	assert_int_equal(watt_cursor_open(NULL, &near), -EINVAL);
+	assert_int_equal(watt_cursor_open(ses, NULL), -EINVAL);
+	watt_cursor_close(far);
+	watt_session_close(ses);
+}
+
 /* A child that executes something has no part in the session, which goes on. */
 static void test_fork(void **state)
 {
@@ -569,6 +710,8 @@ int main(void)
 		cmocka_unit_test(test_event_loop),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_cursors),
+		cmocka_unit_test(test_cursors_wait_apart),
 		cmocka_unit_test(test_fork),
 	};
 

@@ -100,11 +100,10 @@ static void end_slice(struct bench *b)
 
 static void look(struct bench *b)
 {
-	struct watt_quality quality = { 0 };
+	struct watt_look_opts opts = { .t_ns = b->t_ms * MS };
 
 	watt_snapshot_unref(b->snap);
-	assert_int_equal(
-		watt_attrib_snapshot(b->at, b->tl, b->t_ms * MS, 0, NULL, &quality, &b->snap), 0);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
 }
 
 /* By the rows alone: of every process that has threads, in every domain, and in the window. */
