@@ -124,21 +124,15 @@ static bool has_power(const struct monitor *monitor, size_t index)
 
 static void write_domain_powers(struct exposition *ex, const struct monitor *monitor)
 {
-	double machine_w = 0;
-	size_t i, n_summed = 0, n_known = 0;
+	size_t i;
 
 	gauge(ex, "wattribute_node_watts", "watts", "Mean power in the newest window.");
 	for (i = 0; i < domain_count(monitor); i++) {
 		const struct watt_domain_state *state = state_of(monitor, i);
-		double power_w = (double)state->window_nj / (double)state->window_ns;
 
 		if (has_power(monitor, i))
-			exposition_number(ex, NULL, domain_of(monitor, i)->path, power_w);
-		if (domain_of(monitor, i)->is_summed) {
-			n_summed++;
-			n_known += has_power(monitor, i);
-			machine_w += power_w;
-		}
+			exposition_number(ex, NULL, domain_of(monitor, i)->path,
+					  (double)state->window_nj / (double)state->window_ns);
 	}
 	gauge(ex, "wattribute_node_idle_watts", "watts",
 	      "Power that the domain takes when nothing runs, once it is known.");
@@ -148,8 +142,7 @@ static void write_domain_powers(struct exposition *ex, const struct monitor *mon
 					  (double)state_of(monitor, i)->baseline_uw / 1e6);
 	gauge(ex, "wattribute_machine_watts", "watts",
 	      "Mean power of the machine in the newest window; absent while a part of it is.");
-	if (n_summed && n_known == n_summed)
-		exposition_number(ex, NULL, NULL, machine_w);
+	exposition_number(ex, NULL, NULL, monitor_machine_w(monitor));
 }
 
 static void write_domain_infos(struct exposition *ex, const struct monitor *monitor)

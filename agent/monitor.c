@@ -3,11 +3,13 @@
 #include "monitor.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "message.h"
 #include "xalloc.h"
 
@@ -29,7 +31,7 @@ void rendering_unref(struct rendering *rendering)
 {
 	if (!rendering || __atomic_sub_fetch(&rendering->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	bytes_done(&rendering->bytes);
+	free(rendering->text);
 	free(rendering);
 }
 
@@ -98,10 +100,11 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 
 void monitor_close(struct monitor *monitor)
 {
-	int format;
+	int document;
 
-	for (format = 0; format < EXPOSITION_N; format++)
-		rendering_unref(monitor->renderings[format]);
+	for (document = 0; document < DOCUMENT_N; document++)
+		rendering_unref(monitor->renderings[document]);
+	history_done(&monitor->history);
 	watt_snapshot_unref(monitor->snap);
 	watt_session_close(monitor->session);
 	roster_done(&monitor->roster);
@@ -186,11 +189,11 @@ static void update_roster(struct monitor *monitor, const struct watt_snapshot *s
 
 static void forget_renderings(struct monitor *monitor)
 {
-	int format;
+	int document;
 
-	for (format = 0; format < EXPOSITION_N; format++) {
-		rendering_unref(monitor->renderings[format]);
-		monitor->renderings[format] = NULL;
+	for (document = 0; document < DOCUMENT_N; document++) {
+		rendering_unref(monitor->renderings[document]);
+		monitor->renderings[document] = NULL;
 	}
 }
 
@@ -214,6 +217,7 @@ int monitor_refresh(struct monitor *monitor)
 	monitor->n_sensors = n_sensors;
 	watt_snapshot_unref(monitor->snap);
 	monitor->snap = snap;
+	history_add(&monitor->history, snap);
 	monitor->refreshes++;
 	monitor->refresh_cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	forget_renderings(monitor);
@@ -229,22 +233,75 @@ bool monitor_is_counter(const struct monitor *monitor, size_t domain)
 	       !(monitor->sensors[channel].channel->flags & WATT_CHANNEL_SIGNED);
 }
 
-struct rendering *monitor_render(struct monitor *monitor, enum exposition_format format)
+double monitor_machine_w(const struct monitor *monitor)
 {
-	struct rendering *rendering;
+	size_t n = watt_snapshot_get_domain_count(monitor->snap), n_summed = 0, i;
+	double power_w = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_domain_state *state =
+			watt_snapshot_get_domain_state(monitor->snap, i);
+
+		if (!watt_snapshot_get_domain(monitor->snap, i)->is_summed)
+			continue;
+		if (state->status != WATT_STATUS_OK || !state->window_ns)
+			return NAN;
+		n_summed++;
+		power_w += (double)state->window_nj / (double)state->window_ns;
+	}
+	return n_summed ? power_w : NAN;
+}
+
+/* ---- rendering ---- */
+
+static char *render_metrics(const struct monitor *monitor, enum exposition_format format)
+{
 	struct exposition ex;
 
-	pthread_mutex_lock(&monitor->lock);
-	if (!monitor->renderings[format]) {
-		exposition_begin(&ex, format);
-		metrics_write(&ex, monitor);
-		exposition_end(&ex);
-		rendering = xcalloc(1, sizeof(*rendering));
-		rendering->bytes = ex.bytes;
-		rendering->refs = 1;
-		monitor->renderings[format] = rendering;
+	exposition_begin(&ex, format);
+	metrics_write(&ex, monitor);
+	exposition_end(&ex);
+	return ex.bytes.data;
+}
+
+static char *render(const struct monitor *monitor, enum document document)
+{
+	switch (document) {
+	case DOCUMENT_TEXT:
+	case DOCUMENT_OPENMETRICS:
+		return render_metrics(monitor, (enum exposition_format)document);
+	case DOCUMENT_STATUS:
+		return api_status(monitor);
+	case DOCUMENT_HISTORY:
+		return api_history(monitor);
+	case DOCUMENT_SNAPSHOT:
+		return api_snapshot(monitor);
+	case DOCUMENT_SOURCES:
+		return api_sources(monitor);
+	case DOCUMENT_N:
+		break;
 	}
-	rendering = rendering_ref(monitor->renderings[format]);
+	return NULL;
+}
+
+struct rendering *monitor_render(struct monitor *monitor, enum document document)
+{
+	struct rendering *rendering = NULL;
+
+	pthread_mutex_lock(&monitor->lock);
+	if (!monitor->renderings[document]) {
+		char *text = render(monitor, document);
+
+		if (text) {
+			rendering = xcalloc(1, sizeof(*rendering));
+			rendering->text = text;
+			rendering->n = strlen(text);
+			rendering->refs = 1;
+			monitor->renderings[document] = rendering;
+		}
+	}
+	if (monitor->renderings[document])
+		rendering = rendering_ref(monitor->renderings[document]);
 	pthread_mutex_unlock(&monitor->lock);
 	return rendering;
 }

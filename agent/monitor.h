@@ -13,6 +13,7 @@
 #include <wattribute/session.h>
 
 #include "exposition.h"
+#include "history.h"
 #include "roster.h"
 #include "settings.h"
 
@@ -26,9 +27,21 @@ struct monitor_sensor {
 	bool has_stats, has_sample, is_duplicate;
 };
 
-/* Text that was rendered once and is sent to many. */
+/* What can be asked for. The first are those of enum exposition_format. */
+enum document {
+	DOCUMENT_TEXT = EXPOSITION_TEXT,
+	DOCUMENT_OPENMETRICS = EXPOSITION_OPENMETRICS,
+	DOCUMENT_STATUS, /* these are of api.h */
+	DOCUMENT_HISTORY,
+	DOCUMENT_SNAPSHOT,
+	DOCUMENT_SOURCES,
+	DOCUMENT_N,
+};
+
+/* A document that was rendered once and is sent to many. */
 struct rendering {
-	struct bytes bytes;
+	char *text; /* owned */
+	size_t n;
 	int refs; /* atomic */
 };
 
@@ -42,7 +55,8 @@ struct monitor {
 	struct roster roster;
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
-	struct rendering *renderings[EXPOSITION_N]; /* of this refresh; NULL: nobody asked yet */
+	struct history history;
+	struct rendering *renderings[DOCUMENT_N]; /* of this refresh; NULL: nobody asked yet */
 	uint64_t refreshes;
 	uint64_t refresh_cost_ns;
 	uint64_t unbalanced; /* refreshes after which the roster's sums were wrong: a bug */
@@ -59,11 +73,13 @@ void monitor_close(struct monitor *monitor);
 void monitor_set(struct monitor *monitor, const struct settings *settings);
 /* Asks the session. 0 or a negative errno. */
 int monitor_refresh(struct monitor *monitor);
-/* All metrics as they are now; the caller unrefs it. */
-struct rendering *monitor_render(struct monitor *monitor, enum exposition_format format);
+/* A document as it is now; the caller unrefs it. NULL: it can't be made. */
+struct rendering *monitor_render(struct monitor *monitor, enum document document);
 
 /* Whether a domain's energy can be a counter: that of a battery goes both ways. */
 bool monitor_is_counter(const struct monitor *monitor, size_t domain);
+/* Mean power of the machine in the newest window; NAN: a part of it is not known. */
+double monitor_machine_w(const struct monitor *monitor);
 
 /* Writes all metrics; the caller has the lock. */
 void metrics_write(struct exposition *ex, const struct monitor *monitor);

@@ -10,9 +10,16 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "page_files.h"
 #include "xalloc.h"
 
 #define REQUEST_MAX 16384 /* bytes of a request's head, and of what it takes to answer */
+
+#define JSON "application/json"
+/* The page gets everything from here, and runs nothing that stands in it. */
+#define POLICY \
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
+	"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /* ---- answers ---- */
 
@@ -39,34 +46,76 @@ static void put_rendering(void *rendering)
 	rendering_unref(rendering);
 }
 
-static enum MHD_Result send_metrics(struct server *server, struct MHD_Connection *connection)
+static enum MHD_Result send_document(struct server *server, struct MHD_Connection *connection,
+				     enum document document, const char *mime)
 {
-	const char *accept =
-		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	enum exposition_format format = exposition_choose(accept);
-	struct rendering *rendering = monitor_render(server->monitor, format);
-	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-		rendering->bytes.n, rendering->bytes.data, put_rendering, rendering);
+	struct rendering *rendering = monitor_render(server->monitor, document);
+	struct MHD_Response *response;
 	enum MHD_Result result;
 
+	if (!rendering)
+		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				 "This can't be made; the agent's log says more.\n", NULL, NULL);
+	response = MHD_create_response_from_buffer_with_free_callback_cls(
+		rendering->n, rendering->text, put_rendering, rendering);
 	if (!response) {
 		rendering_unref(rendering);
 		return MHD_NO;
 	}
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exposition_mime(format));
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, mime);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 	result = MHD_queue_response(connection, MHD_HTTP_OK, response);
 	MHD_destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result send_index(struct server *server, struct MHD_Connection *connection)
+static enum MHD_Result send_metrics(struct server *server, struct MHD_Connection *connection)
 {
-	return send_text(connection, MHD_HTTP_OK,
-			 "Wattribute's agent.\n\n"
-			 "/metrics    metrics for Prometheus, and in OpenMetrics\n"
-			 "/-/healthy  200 while it measures\n",
-			 NULL, NULL);
+	const char *accept =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	enum exposition_format format = exposition_choose(accept);
+
+	return send_document(server, connection, (enum document)format, exposition_mime(format));
+}
+
+static enum MHD_Result send_status(struct server *server, struct MHD_Connection *connection)
+{
+	return send_document(server, connection, DOCUMENT_STATUS, JSON);
+}
+
+static enum MHD_Result send_history(struct server *server, struct MHD_Connection *connection)
+{
+	return send_document(server, connection, DOCUMENT_HISTORY, JSON);
+}
+
+static enum MHD_Result send_snapshot(struct server *server, struct MHD_Connection *connection)
+{
+	return send_document(server, connection, DOCUMENT_SNAPSHOT, JSON);
+}
+
+static enum MHD_Result send_sources(struct server *server, struct MHD_Connection *connection)
+{
+	return send_document(server, connection, DOCUMENT_SOURCES, JSON);
+}
+
+/* Parts of the page, which are in this program. */
+static enum MHD_Result send_file(struct MHD_Connection *connection, const struct page_file *file)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		file->n, (void *)file->bytes, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, file->mime);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+	MHD_add_response_header(response, "Content-Security-Policy", POLICY);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+	MHD_destroy_response(response);
+	return result;
 }
 
 static enum MHD_Result send_health(struct server *server, struct MHD_Connection *connection)
@@ -78,11 +127,21 @@ static const struct route {
 	const char *path;
 	enum MHD_Result (*send)(struct server *server, struct MHD_Connection *connection);
 } routes[] = {
-	{ "/", send_index },
-	{ "/metrics", send_metrics },
-	{ "/-/healthy", send_health },
+	{ "/metrics", send_metrics },        { "/api/v1/status", send_status },
+	{ "/api/v1/history", send_history }, { "/api/v1/snapshot", send_snapshot },
+	{ "/api/v1/sources", send_sources }, { "/-/healthy", send_health },
 	{ "/-/ready", send_health },
 };
+
+static const struct page_file *find_file(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < page_n_files; i++)
+		if (strcmp(page_files[i].path, path) == 0)
+			return &page_files[i];
+	return NULL;
+}
 
 static const struct route *find_route(const char *path)
 {
@@ -99,6 +158,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **state)
 {
+	const struct page_file *file = find_file(path);
 	const struct route *route = find_route(path);
 	bool is_known = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 			strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
@@ -114,14 +174,14 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 		*body_size = 0;
 		return MHD_YES;
 	}
-	if (!route)
+	if (!route && !file)
 		return send_text(connection, MHD_HTTP_NOT_FOUND,
 				 "There is nothing here; / says what there is.\n", NULL, NULL);
 	if (!is_known)
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 				 "This can only be read: GET or HEAD.\n", MHD_HTTP_HEADER_ALLOW,
 				 "GET, HEAD");
-	return route->send(data, connection);
+	return file ? send_file(connection, file) : route->send(data, connection);
 }
 
 /* ---- listening ---- */

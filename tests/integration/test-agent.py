@@ -3,6 +3,7 @@
 """`wattribute agent`: what it serves, to whom, and how it begins and ends."""
 import contextlib
 import http.client
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, TOP, Skip, equal, main, one_line, run, true  # noqa: E402
+import browser as chromium  # noqa: E402
+from command import PROGRAM, TOP, Skip, equal, main, one_line, run, true, validate  # noqa: E402
 from metrics import Metrics  # noqa: E402
 
 PATIENCE_S = 60  # for what must happen, on a machine that others use, too
@@ -266,6 +268,67 @@ def test_requests():
         equal(agent.ask('/metrics?name=x')[0], 200, 'a query')
 
 
+def test_api():
+    """Every path of the OpenAPI document answers as the document says."""
+    try:
+        import jsonschema
+    except ImportError as error:
+        raise Skip('missing: jsonschema for Python') from error
+    with Agent(*SIMULATED) as agent:
+        agent.wait_for_energy()
+        agent.wait_for(lambda: json.loads(agent.ask('/api/v1/history')[2])['points'],
+                       'no history')
+        described = json.loads(agent.ask('/api/v1/openapi.json')[2])
+        equal(sorted(described['paths']),
+              ['/api/v1/history', '/api/v1/openapi.json', '/api/v1/snapshot', '/api/v1/sources',
+               '/api/v1/status', '/metrics'], 'paths')
+        for path, methods in described['paths'].items():
+            (mime, content), = methods['get']['responses']['200']['content'].items()
+            status, headers, text = agent.ask(path)
+            equal((status, headers['Content-Type'].split(';')[0]), (200, mime), path)
+            schema = {**content['schema'], 'components': described['components']}
+            jsonschema.validate(json.loads(text) if mime == 'application/json' else text, schema)
+        validate(json.loads(agent.ask('/api/v1/snapshot')[2]), 'wattribute-snapshot-1')
+        validate(json.loads(agent.ask('/api/v1/sources')[2]), 'wattribute-sources-1')
+        status = json.loads(agent.ask('/api/v1/status')[2])
+        equal(status['quality']['conservation_errors'], 0, 'conservation')
+        equal(sorted(status['levels']), sorted(LEVELS), 'levels')
+        history = json.loads(agent.ask('/api/v1/history')[2])
+        equal(history['domains'], [domain['path'] for domain in status['domains']], 'domains')
+
+
+def test_page():
+    """In a browser: it shows what the API says, asks nobody else, and names are only names."""
+    if not chromium.find():
+        raise Skip('missing: chromium')
+    with Agent(*SIMULATED) as agent, chromium.Browser() as browser:
+        agent.wait_for_energy()
+        root = f'http://127.0.0.1:{agent.port}/'
+        policy = agent.ask('/')[1]['Content-Security-Policy']
+        true("default-src 'none'" in policy and 'unsafe' not in policy, policy)
+        for width, scheme in ((1200, 'light'), (390, 'dark')):
+            page = browser.open(root, width=width, height=900, scheme=scheme)
+            page.settle()
+            rows = page.eval('document.querySelectorAll("#users tbody tr").length')
+            true(rows > 0, 'nobody is shown')
+            status = json.loads(agent.ask('/api/v1/status')[2])
+            equal(page.eval('document.querySelectorAll("#domains tbody tr").length'),
+                  len(status['domains']), 'domains shown')
+            equal(page.eval('document.querySelectorAll("#sensors tbody tr").length'),
+                  len(status['sensors']), 'sensors shown')
+            true(page.eval('document.getElementById("machine-w").textContent').endswith('W'), 'power')
+            true('simulated' in page.eval('document.getElementById("machine-note").textContent'),
+                 'it does not say that this is simulated')
+            page.eval('[...document.querySelectorAll("#levels button")]'
+                      '.find((b) => b.textContent === "user").click()')
+            equal(page.eval('document.querySelector("#levels [aria-pressed=true]").textContent'),
+                  'user', 'level')
+            true(page.eval('document.documentElement.scrollWidth') <= width, 'it is too wide')
+            equal([problem for problem in page.problems
+                   if not problem.startswith(f'request: {root}')], [], 'problems')
+            page.close()
+
+
 def test_rubbish():
     """What is no HTTP, or too much of it, ends that connection and nothing else."""
     with Agent(*SIMULATED) as agent:
@@ -354,5 +417,5 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_levels, test_real_machine, test_short_lived_processes, test_requests,
-      test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
+      test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use])

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Documents, by jansson. What is not known is null. */
+#include "api.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wattribute/json.h>
+
+#include "xalloc.h"
+
+/* A number, or null. */
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static double joules(nanojoules energy_nj)
+{
+	return (double)energy_nj / 1e9;
+}
+
+static double seconds(uint64_t time_ns)
+{
+	return (double)time_ns / 1e9;
+}
+
+/* ---- labels ---- */
+
+/* Takes one label out of `kind="process",pid="12"`; what is behind it. */
+static const char *take_label(const char *text, json_t *labels)
+{
+	const char *name = text, *p = strchr(text, '=');
+	char key[64], value[8192];
+	size_t n = 0;
+
+	if (!p)
+		return "";
+	snprintf(key, sizeof(key), "%.*s", (int)(p - name), name);
+	for (p += 2; *p && *p != '"'; p++) {
+		if (*p == '\\')
+			p++;
+		if (n + 1 < sizeof(value))
+			value[n++] = p[-1] == '\\' && *p == 'n' ? '\n' : *p;
+	}
+	value[n] = '\0';
+	json_object_set_new(labels, key, json_string(value));
+	p += *p == '"';
+	return *p == ',' ? p + 1 : p;
+}
+
+static json_t *make_labels(const char *text)
+{
+	json_t *labels = json_object();
+
+	while (*text)
+		text = take_label(text, labels);
+	return labels;
+}
+
+/* ---- status ---- */
+
+static double power_of(const struct watt_domain_state *state)
+{
+	return state->status == WATT_STATUS_OK && state->window_ns ?
+		       (double)state->window_nj / (double)state->window_ns :
+		       NAN;
+}
+
+static json_t *make_domain(const struct monitor *monitor, size_t index)
+{
+	const struct watt_domain *domain = watt_snapshot_get_domain(monitor->snap, index);
+	const struct watt_domain_state *state =
+		watt_snapshot_get_domain_state(monitor->snap, index);
+	const struct watt_domain *parent =
+		domain->parent < 0 ?
+			NULL :
+			watt_snapshot_get_domain(monitor->snap, (size_t)domain->parent);
+	bool is_known = state->samples || state->status == WATT_STATUS_OK;
+
+	return json_pack(
+		"{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "path",
+		domain->path, "parent", parent ? parent->path : NULL, "kind",
+		watt_domain_kind_name(domain->kind), "origin", watt_origin_name(domain->origin),
+		"method", watt_share_key_name(state->key), "status",
+		watt_status_name(state->status), "power_w", number(power_of(state)), "idle_w",
+		number(state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN), "energy_j",
+		number(is_known ? watt_energy_to_j(state->energy) : NAN), "uncertainty_ratio",
+		number(domain->uncertainty_ppm ? domain->uncertainty_ppm / 1e6 : NAN), "is_summed",
+		(int)domain->is_summed, "is_partition", (int)domain->is_partition);
+}
+
+static json_t *make_domains(const struct monitor *monitor)
+{
+	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	json_t *domains = json_array();
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(domains, make_domain(monitor, i));
+	return domains;
+}
+
+/* Over the domains of the partition. */
+static nanojoules partition_sum(const struct monitor *monitor, const struct roster_sum *sums)
+{
+	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	nanojoules sum = 0;
+
+	for (i = 0; i < n; i++)
+		if (watt_snapshot_get_domain(monitor->snap, i)->is_partition)
+			sum += sums[ROSTER_DOMAIN(i)].out;
+	return sum;
+}
+
+static json_t *make_user(const struct monitor *monitor, const struct roster_user *user)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "labels", make_labels(user->labels),
+			 "power_w", number(user->leaving_ns ? NAN : user->power_w), "energy_j",
+			 number(joules(partition_sum(monitor, user->sums))), "cpu_s",
+			 number(joules(user->sums[ROSTER_CPU].out)), "is_leaving",
+			 user->leaving_ns != 0);
+}
+
+static int compare_users(const void *a, const void *b)
+{
+	const struct roster_user *x = *(struct roster_user *const *)a;
+	const struct roster_user *y = *(struct roster_user *const *)b;
+	double x_w = x->leaving_ns || !isfinite(x->power_w) ? -1 : x->power_w;
+	double y_w = y->leaving_ns || !isfinite(y->power_w) ? -1 : y->power_w;
+
+	return x_w == y_w ? strcmp(x->labels, y->labels) : x_w > y_w ? -1 : 1;
+}
+
+static json_t *make_level(const struct monitor *monitor, const struct roster_level *level)
+{
+	auto_free struct roster_user **users =
+		xcalloc(level->n_users, sizeof(struct roster_user *));
+	json_t *list = json_array();
+	size_t i;
+
+	if (level->n_users)
+		memcpy(users, level->users, level->n_users * sizeof(struct roster_user *));
+	qsort(users, level->n_users, sizeof(struct roster_user *), compare_users);
+	for (i = 0; i < level->n_users; i++)
+		json_array_append_new(list, make_user(monitor, users[i]));
+	return json_pack("{s:o, s:o, s:o, s:o}", "users", list, "other_j",
+			 number(level->other ? joules(partition_sum(monitor, level->other)) : NAN),
+			 "ended_j",
+			 number(level->ended ? joules(partition_sum(monitor, level->ended)) : NAN),
+			 "folded", json_integer((json_int_t)level->n_folded));
+}
+
+static json_t *make_levels(const struct monitor *monitor)
+{
+	json_t *levels = json_object();
+	int kind;
+
+	for (kind = 0; kind < LEVEL_N; kind++)
+		if (monitor->roster.opts.levels & 1u << kind)
+			json_object_set_new(levels, level_name((enum level_kind)kind),
+					    make_level(monitor, &monitor->roster.levels[kind]));
+	return levels;
+}
+
+static json_t *make_sensors(const struct monitor *monitor)
+{
+	json_t *sensors = json_array();
+	size_t i;
+
+	for (i = 0; i < monitor->n_sensors; i++) {
+		const struct monitor_sensor *sensor = &monitor->sensors[i];
+
+		json_array_append_new(
+			sensors,
+			json_pack(
+				"{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "name",
+				sensor->channel->name, "source", sensor->channel->source, "domain",
+				sensor->channel->domain, "status", watt_status_name(sensor->status),
+				"age_s", number(sensor->has_sample ? seconds(sensor->age_ns) : NAN),
+				"is_used", !sensor->is_duplicate, "reads",
+				sensor->has_stats ? json_integer((json_int_t)sensor->stats.reads) :
+						    json_null(),
+				"errors",
+				sensor->has_stats ? json_integer((json_int_t)sensor->stats.errors) :
+						    json_null()));
+	}
+	return sensors;
+}
+
+static json_t *make_quality(const struct monitor *monitor)
+{
+	const struct watt_quality *quality = watt_snapshot_get_quality(monitor->snap);
+	uint64_t checks = quality->checks + quality->sum_checks;
+	uint64_t errors = quality->check_failures + quality->sum_failures + monitor->unbalanced;
+
+	return json_pack("{s:I, s:I, s:I, s:I, s:o}", "conservation_checks", (json_int_t)checks,
+			 "conservation_errors", (json_int_t)errors, "lost_usage_records",
+			 (json_int_t)quality->lost_records, "lost_samples",
+			 (json_int_t)quality->lost_samples, "cpu_coverage_ratio",
+			 number(quality->coverage_ppm ? quality->coverage_ppm / 1e6 : NAN));
+}
+
+/* Takes the document. */
+static char *print(json_t *document)
+{
+	char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(12));
+
+	json_decref(document);
+	return text;
+}
+
+char *api_status(const struct monitor *monitor)
+{
+	return print(json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+			       watt_version(), "usage",
+			       watt_session_get_usage_name(monitor->session), "time_s",
+			       number(seconds(monitor->realtime_ns)), "machine_w",
+			       number(monitor_machine_w(monitor)), "machine_j",
+			       number(joules(monitor->roster.machine_nj)), "domains",
+			       make_domains(monitor), "levels", make_levels(monitor), "sensors",
+			       make_sensors(monitor), "quality", make_quality(monitor)));
+}
+
+/* ---- history ---- */
+
+static json_t *make_point(const struct history_point *point, size_t n_domains)
+{
+	json_t *power = json_array();
+	size_t i;
+
+	for (i = 0; i < n_domains; i++)
+		json_array_append_new(power,
+				      number(i < point->n_domains ? point->power_w[i] : NAN));
+	return json_pack("{s:o, s:o}", "time_s", number(seconds(point->realtime_ns)), "power_w",
+			 power);
+}
+
+char *api_history(const struct monitor *monitor)
+{
+	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	json_t *domains = json_array(), *points = json_array();
+	const struct history_point *point;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(
+			domains, json_string(watt_snapshot_get_domain(monitor->snap, i)->path));
+	for (i = 0; (point = history_get(&monitor->history, i)); i++)
+		json_array_append_new(points, make_point(point, n));
+	return print(json_pack("{s:o, s:o}", "domains", domains, "points", points));
+}
+
+/* ---- the library's own ---- */
+
+char *api_snapshot(const struct monitor *monitor)
+{
+	char *text;
+
+	return watt_snapshot_to_json(monitor->snap, 0, &text) < 0 ? NULL : text;
+}
+
+char *api_sources(const struct monitor *monitor)
+{
+	char *text;
+
+	return watt_sources_to_json(monitor->session, 0, &text) < 0 ? NULL : text;
+}
