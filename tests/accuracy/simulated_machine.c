@@ -32,6 +32,7 @@ struct scenario {
 	/* Bounds in 1e-3 of the dynamic energy: of the worst process, and of all together. */
 	double worst_bound;
 	double total_bound;
+	bool has_threads; /* each thread is compared, not each process */
 };
 
 static const struct scenario scenarios[] = {
@@ -58,6 +59,17 @@ static const struct scenario scenarios[] = {
 	  NULL,
 	  50,
 	  60 },
+	{ "threads, each by itself",
+	  { .seed = 7,
+	    .n_cpus = 4,
+	    .n_processes = 4,
+	    .fork_ppm = 10000,
+	    .exit_ppm = 8000,
+	    .thread_ppm = 800000 },
+	  NULL,
+	  50,
+	  60,
+	  true },
 	{ "a counter for each core",
 	  { .seed = 5, .n_cpus = 4, .n_processes = 12, .migrate_ppm = 200000, .has_cores = true },
 	  NULL,
@@ -77,6 +89,7 @@ static const struct scenario scenarios[] = {
 };
 
 struct rig {
+	bool has_threads;
 	struct watt_synth_machine *machine;
 	size_t n_domains;
 	struct watt_channel channels[MAX_DOMAINS];
@@ -89,7 +102,7 @@ struct rig {
 
 /* What a process took and what it got, since the warm-up, summed over packages and dram. */
 struct tally {
-	uint32_t pid;
+	uint32_t pid; /* or tid, where threads are compared */
 	uint64_t start_ns;
 	int64_t true_nj;
 	int64_t got_nj;
@@ -172,6 +185,9 @@ static void open_rig(struct rig *rig, const struct scenario *scenario)
 	opts.share_keys = scenario->keys;
 	must(watt_timeline_new(rig->list, rig->n_domains, &rig->tl));
 	must(watt_attrib_new(&opts, &rig->at));
+	rig->has_threads = scenario->has_threads;
+	if (rig->has_threads)
+		must(watt_attrib_show_threads(rig->at));
 	rig->t_ns = watt_synth_machine_now_ns(rig->machine);
 }
 
@@ -242,7 +258,9 @@ static void add_truth(struct rig *rig, struct tallies *t, int sign)
 
 	for (i = 0; i < watt_synth_machine_task_count(rig->machine); i++) {
 		const struct watt_synth_task *task = watt_synth_machine_task(rig->machine, i);
-		struct tally *tally = tally_of(t, task->tgid, task->leader_start_ns);
+		struct tally *tally = rig->has_threads ?
+					      tally_of(t, task->tid, task->start_ns) :
+					      tally_of(t, task->tgid, task->leader_start_ns);
 
 		for (d = 0; d < rig->n_domains; d++)
 			if (is_package_or_dram(rig->channels[d].kind))
@@ -250,20 +268,35 @@ static void add_truth(struct rig *rig, struct tallies *t, int sign)
 	}
 }
 
+/* Whether the row is of those that are compared, and of whom. */
+static bool is_compared(const struct rig *rig, const struct watt_entity *entity, uint32_t *ret_id,
+			uint64_t *ret_start_ns)
+{
+	const struct watt_identity *who = entity->identity;
+
+	if (entity->kind > WATT_ENTITY_EXITED && entity->kind != WATT_ENTITY_THREAD)
+		return false;
+	if (rig->has_threads && entity->kind == WATT_ENTITY_PROCESS)
+		return false;
+	*ret_id = who ? (rig->has_threads && who->tid ? who->tid : who->pid) : 0;
+	*ret_start_ns = who ? who->start_ns : 0;
+	return true;
+}
+
 /* Rows of one snapshot; what exited is compared as a whole, under pid 0. */
 static void add_got(struct rig *rig, struct tallies *t, const struct watt_snapshot *snap, int sign)
 {
 	size_t i, d;
 
-	(void)rig;
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
-		const struct watt_identity *who = row->entity.identity;
 		struct tally *tally;
+		uint64_t start_ns;
+		uint32_t id;
 
-		if (row->entity.kind > WATT_ENTITY_EXITED)
+		if (!is_compared(rig, &row->entity, &id, &start_ns))
 			continue;
-		tally = who ? tally_of(t, who->pid, who->start_ns) : tally_of(t, 0, 0);
+		tally = tally_of(t, id, start_ns);
 		for (d = 0; d < watt_snapshot_get_domain_count(snap); d++)
 			if (is_package_or_dram(watt_snapshot_get_domain(snap, d)->kind))
 				tally->got_nj += sign * watt_energy_to_nj(row->energy[d]);
@@ -276,7 +309,8 @@ static struct watt_snapshot *snapshot(struct rig *rig)
 	struct watt_snapshot *snap;
 
 	must(watt_attrib_snapshot(rig->at, rig->tl, &opts, &snap));
-	if (watt_snapshot_get_quality(snap)->check_failures) {
+	if (watt_snapshot_get_quality(snap)->check_failures ||
+	    watt_snapshot_get_quality(snap)->sum_failures) {
 		fprintf(stderr, "simulated_machine: energy is not conserved\n");
 		exit(1);
 	}
@@ -284,7 +318,7 @@ static struct watt_snapshot *snapshot(struct rig *rig)
 }
 
 /* Processes that the last snapshot does not name have exited: their truth goes to pid 0 too. */
-static void fold_exited(struct tallies *t, const struct watt_snapshot *snap)
+static void fold_exited(const struct rig *rig, struct tallies *t, const struct watt_snapshot *snap)
 {
 	size_t i, j;
 
@@ -292,11 +326,12 @@ static void fold_exited(struct tallies *t, const struct watt_snapshot *snap)
 		bool is_named = t->list[i].pid == 0;
 
 		for (j = 0; j < watt_snapshot_get_row_count(snap) && !is_named; j++) {
-			const struct watt_identity *who =
-				watt_snapshot_get_row(snap, j)->entity.identity;
+			uint64_t start_ns;
+			uint32_t id;
 
-			is_named = who && who->pid == t->list[i].pid &&
-				   who->start_ns == t->list[i].start_ns;
+			is_named = is_compared(rig, &watt_snapshot_get_row(snap, j)->entity, &id,
+					       &start_ns) &&
+				   id == t->list[i].pid && start_ns == t->list[i].start_ns;
 		}
 		if (is_named)
 			continue;
@@ -354,7 +389,7 @@ static bool run(const struct scenario *scenario)
 	snap = snapshot(&rig);
 	add_truth(&rig, &tallies, 1);
 	add_got(&rig, &tallies, snap, 1);
-	fold_exited(&tallies, snap);
+	fold_exited(&rig, &tallies, snap);
 	v = judge(&rig, &tallies, scenario, snap);
 	is_good = v.has_idle && v.worst <= scenario->worst_bound &&
 		  v.total <= scenario->total_bound;

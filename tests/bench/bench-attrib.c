@@ -2,7 +2,8 @@
 /*
  * What the whole pipeline costs through the public interface: 1,000 sleeping processes and two
  * busy ones beside it, counters of two packages and a memory that are rewritten 100 times a
- * second, and a snapshot for every slice. Each rate in a process of its own; at last the command
+ * second, and a snapshot for every slice. Each rate in a process of its own; then what it adds that
+ * threads are told apart, with a process of 1,000 that wake up in every slice; at last the command
  * itself, with all that it is linked to.
  * usage: bench-attrib [SECONDS [COMMAND]]
  */
@@ -10,6 +11,7 @@
 
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,6 +22,7 @@
 
 #define N_SLEEPERS 1000
 #define N_BUSY 2
+#define N_WAKERS 1000
 #define N_STARTS 11
 
 static pid_t children[N_SLEEPERS + N_BUSY + 1];
@@ -93,7 +96,8 @@ static void log_line(void *data, enum watt_log_level level, const char *text)
 		fprintf(stderr, "%s\n", text);
 }
 
-static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz)
+static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz, const char *usage,
+					 bool has_threads)
 {
 	struct watt_session_opts opts = {
 		.sz = sizeof(opts),
@@ -101,6 +105,8 @@ static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz
 		.sources = "powercap",
 		.slice_us = 1000000 / rate_hz,
 		.is_driven = 1,
+		.usage = usage,
+		.has_threads = has_threads,
 		.log = log_line,
 	};
 	struct watt_session *ses;
@@ -153,7 +159,7 @@ static void refresh_for(struct watt_session *ses, unsigned long seconds, struct 
 static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long seconds)
 {
 	enum bench_bar bar = rate_hz == 20 ? BENCH_AT_MOST : BENCH_NO_BAR;
-	struct watt_session *ses = open_session(sysfs, rate_hz);
+	struct watt_session *ses = open_session(sysfs, rate_hz, NULL, false);
 	struct costs warm_up = { 0 }, costs = { 0 };
 	double n, mean_ms;
 	char name[64];
@@ -177,10 +183,76 @@ static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long 
 	watt_session_close(ses);
 }
 
+/* ---- threads ---- */
+
+static void *wake_up(void *data)
+{
+	(void)data;
+	for (;;)
+		bench_sleep_ns(40 * WATT_NSEC_PER_MSEC);
+	return NULL;
+}
+
+/* One process of many threads that all use a little. */
+static pid_t start_wakers(void)
+{
+	pid_t pid = fork_child();
+	pthread_t thread;
+	int i;
+
+	if (pid > 0)
+		return pid;
+	for (i = 0; i < N_WAKERS; i++)
+		if (pthread_create(&thread, NULL, wake_up, NULL) != 0)
+			_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Median CPU time of a refresh at 20 Hz; 0: this usage does not work here. */
+static double refresh_us(const char *sysfs, const char *usage, bool has_threads,
+			 unsigned long seconds, size_t *ret_rows)
+{
+	struct watt_session *ses = open_session(sysfs, 20, usage, has_threads);
+	struct costs warm_up = { 0 }, costs = { 0 };
+	double us;
+
+	refresh_for(ses, 1, &warm_up);
+	refresh_for(ses, seconds, &costs);
+	us = (double)bench_percentile(&costs.refresh_ns, 500) / 1e3;
+	*ret_rows = costs.rows;
+	watt_session_close(ses);
+	bench_series_done(&warm_up.refresh_ns);
+	bench_series_done(&costs.refresh_ns);
+	return us;
+}
+
+static void measure_threads(const char *sysfs, unsigned long seconds)
+{
+	static const char *const usages[] = { "bpf", "procfs" };
+	pid_t pid = start_wakers();
+	double without_us, with_us;
+	size_t i, rows;
+
+	for (i = 0; i < sizeof(usages) / sizeof(usages[0]); i++) {
+		if (i == 0 && geteuid() != 0)
+			continue;
+		without_us = refresh_us(sysfs, usages[i], false, seconds, &rows);
+		with_us = refresh_us(sysfs, usages[i], true, seconds, &rows);
+		bench_report("agent: threads told apart", (with_us - without_us) / N_WAKERS,
+			     "us/thread", BENCH_NO_BAR, 0,
+			     "20 Hz, %s, %d threads that ran in the slice, %zu rows: a refresh of "
+			     "%.2f ms, %.2f ms without",
+			     usages[i], N_WAKERS, rows, with_us / 1e3, without_us / 1e3);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static uint64_t first_sample_ns(const char *sysfs, struct bench_series *cpu)
 {
 	uint64_t begin_ns = watt_now_ns(), cpu_ns = bench_cpu_ns(), took_ns;
-	struct watt_session *ses = open_session(sysfs, 20);
+	struct watt_session *ses = open_session(sysfs, 20, NULL, false);
 	struct watt_sample sample;
 
 	while (watt_session_get_sample(ses, 0, &sample) < 0) {
@@ -252,6 +324,11 @@ static void measure_command(const char *command, const char *sysfs, unsigned lon
 	waitpid(pid, &status, 0);
 }
 
+enum {
+	START = 0, /* not a rate: what is measured instead */
+	THREADS = 1000,
+};
+
 /* In a process of its own, so that no memory is left over from what was measured before. */
 static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long seconds)
 {
@@ -259,10 +336,12 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
-		if (rate_hz)
-			measure_rate(sysfs, rate_hz, seconds);
-		else
+		if (rate_hz == START)
 			measure_start(sysfs);
+		else if (rate_hz == THREADS)
+			measure_threads(sysfs, seconds);
+		else
+			measure_rate(sysfs, rate_hz, seconds);
 		exit(0);
 	}
 	waitpid(pid, &status, 0);
@@ -272,7 +351,7 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 
 int main(int argc, char **argv)
 {
-	static const unsigned int rates_hz[] = { 0, 1, 20, 100 };
+	static const unsigned int rates_hz[] = { START, 1, 20, 100, THREADS };
 	unsigned long seconds = bench_arg(argc, argv, 10);
 	char *tree = bench_tree_new();
 	struct machine *machine;
