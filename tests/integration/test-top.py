@@ -49,14 +49,14 @@ class Terminal:
         self.type(' '.join([PROGRAM, *args]))
         self.keys('Enter')
 
-    def lines(self):
-        return self.tmux('capture-pane', '-p').rstrip('\n').split('\n')
+    def lines(self, *options):
+        return self.tmux('capture-pane', '-p', *options).rstrip('\n').split('\n')
 
-    def wait(self, pattern, seconds=60):
-        """The picture, as soon as the pattern is in it."""
+    def wait(self, pattern, seconds=60, scrolled=False):
+        """The picture, as soon as the pattern is in it, or in that and in what has left it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            lines = self.lines()
+            lines = self.lines(*(['-S', '-'] if scrolled else []))
             if re.search(pattern, '\n'.join(lines)):
                 return lines
             time.sleep(0.1)
@@ -260,10 +260,11 @@ def test_it_ends_by_itself():
     with Terminal() as terminal:
         for option in ('--seconds=1', '-n 2 -d 0.2', '--once'):
             terminal.run('top', option)
-            terminal.wait(r'(?s)attributed.*prompt> *$')
+            terminal.wait(r'(?s)attributed.*prompt> *$', scrolled=True)
             terminal.type('clear')
             terminal.keys('Enter')
             terminal.wait(r'^prompt>')
+            terminal.tmux('clear-history')
 
 
 def test_dumb_terminal():
