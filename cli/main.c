@@ -51,8 +51,7 @@ static void print_help(FILE *out)
 	      "Examples:\n"
 	      "  wattribute doctor              can this machine be measured?\n"
 	      "  wattribute top -g container    watts per container\n"
-	      "  wattribute stat -- make -j4    joules of a build\n"
-	      "  wattribute top --once --json   one snapshot for a script\n",
+	      "  wattribute stat -- make -j4    joules of a build\n",
 	      out);
 }
 

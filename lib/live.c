@@ -681,7 +681,8 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	if (r < 0)
 		return r;
 	pipeline_opts.idle_policy = live->env.idle_policy;
-	pipeline_opts.share_keys = live->env.share_keys;
+	/* Said in recordings: those of before it was automatic to learn say nothing. */
+	pipeline_opts.share_keys = live->env.share_keys ? live->env.share_keys : "auto";
 	pipeline_opts.delays = live->env.delays;
 	pipeline_opts.rates = live->env.rates;
 	r = open_clock(live);

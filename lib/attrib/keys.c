@@ -43,10 +43,19 @@ static int parse_key(const char *text, const struct watt_key_ops *const *keys,
 	return -EINVAL;
 }
 
+/* What CPUs use is learned where it is measured: a model knows no more than CPU time itself. */
+static enum watt_share_key find_auto(const struct watt_domain *domain)
+{
+	enum watt_share_key key = watt_tree_key_of_kind(domain->kind);
+
+	if (key == WATT_KEY_CPU_TIME && domain->origin == WATT_ORIGIN_MEASURED)
+		return WATT_KEY_LEARNED;
+	return key;
+}
+
 static void set_key(struct watt_domain *domain, int key)
 {
-	domain->key = key == KEY_AUTO ? watt_tree_key_of_kind(domain->kind) :
-					(enum watt_share_key)key;
+	domain->key = key == KEY_AUTO ? find_auto(domain) : (enum watt_share_key)key;
 }
 
 static bool is_named(const struct watt_domain *domain, const char *name)

@@ -66,13 +66,29 @@ static void assert_refused(const char *text, const char *expected)
 static void test_names_and_kinds(void **state)
 {
 	assert_changes(NULL, "");
-	assert_changes("auto", "");
+	assert_changes("auto", "in:learned package-0:learned package-1:learned ");
 	assert_changes("package-0=none", "package-0:none ");
 	assert_changes("package=none", "package-0:none package-1:none ");
 	assert_changes("gpu=cpu_time,in/residual=cpu_time", "gpu-0:cpu_time in/residual:cpu_time ");
 	/* the last word holds */
-	assert_changes("none,package=cpu_time,in=auto", "gpu-0:none ");
-	assert_changes("package=none,package-1=auto", "package-0:none ");
+	assert_changes("none,package=cpu_time,in=auto", "in:learned gpu-0:none ");
+	assert_changes("package=none,package-1=auto", "package-0:none package-1:learned ");
+}
+
+/* Nothing is learned from a model that is made of CPU time. */
+static void test_models_are_not_learned(void **state)
+{
+	static const struct watt_channel model = { .source = "t",
+						   .domain = "model",
+						   .kind = WATT_DOMAIN_PACKAGE,
+						   .origin = WATT_ORIGIN_ESTIMATED };
+	const struct watt_channel *const list[] = { &model };
+	struct watt_tree tree = { 0 };
+
+	assert_int_equal(watt_tree_build(list, 1, &tree), 0);
+	assert_int_equal(watt_keys_apply("auto", watt_key_registry, &tree, &listener), 0);
+	assert_int_equal(tree.domains[0].key, WATT_KEY_CPU_TIME);
+	watt_tree_done(&tree);
 }
 
 static void test_keys_of_kinds(void **state)
@@ -126,6 +142,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_kinds),
+		cmocka_unit_test(test_models_are_not_learned),
 		cmocka_unit_test(test_keys_of_kinds),
 		cmocka_unit_test(test_mistakes_are_told),
 		cmocka_unit_test(test_idle_policies),
