@@ -28,13 +28,13 @@ struct series_of_pid {
 
 struct package {
 	int32_t id;
-	bool *is_part;            /* per domain */
 	struct watt_idmap by_pid; /* pid + 1 */
 	struct series_of_pid *pids;
 	size_t n_pids, pids_cap;
 };
 
 struct emon {
+	enum watt_domain_kind kind; /* of the domains that are taken, when there are packages */
 	struct package *packages;
 	size_t n_packages, packages_cap;
 	uint64_t *time_us; /* per window */
@@ -59,52 +59,59 @@ static int by_package_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The domains of one kind, by package; dies of a package are added. */
-static int find_packages(struct emon *emon, const struct watt_sink_about *about,
+static int32_t package_id_of(const struct watt_domain *domain)
+{
+	return domain->package_id < 0 ? 0 : domain->package_id;
+}
+
+/* Packages of the domains of one kind that are not there yet. */
+static int find_packages(struct emon *emon, const struct watt_domain *const *domains, size_t n,
 			 enum watt_domain_kind kind)
 {
 	size_t i;
 
-	for (i = 0; i < about->n_domains; i++) {
-		const struct watt_domain *domain = about->domains[i];
-		int32_t id = domain->package_id < 0 ? 0 : domain->package_id;
-		struct package *package;
-
-		if (domain->kind != kind)
+	for (i = 0; i < n; i++) {
+		if (domains[i]->kind != kind || package_of(emon, package_id_of(domains[i])))
 			continue;
-		package = package_of(emon, id);
-		if (!package) {
-			if (watt_grow((void **)&emon->packages, &emon->packages_cap,
-				      emon->n_packages, sizeof(*emon->packages)) < 0)
-				return -ENOMEM;
-			package = &emon->packages[emon->n_packages++];
-			*package = (struct package){ .id = id };
-			package->is_part = calloc(about->n_domains, sizeof(bool));
-			if (!package->is_part)
-				return -ENOMEM;
-		}
-		package->is_part[i] = true;
+		if (watt_grow((void **)&emon->packages, &emon->packages_cap, emon->n_packages,
+			      sizeof(*emon->packages)) < 0)
+			return -ENOMEM;
+		emon->packages[emon->n_packages++] =
+			(struct package){ .id = package_id_of(domains[i]) };
+		emon->kind = kind;
 	}
-	if (emon->n_packages)
-		qsort(emon->packages, emon->n_packages, sizeof(*emon->packages), by_package_id);
 	return 0;
 }
 
-static int begin(struct watt_sink *sink)
+/* Packages, or what stands for them where there are none. */
+static int look(struct emon *emon, const struct watt_domain *const *domains, size_t n)
 {
-	struct emon *emon = sink->data;
 	int r;
 
-	r = find_packages(emon, sink->about, WATT_DOMAIN_PACKAGE);
+	if (emon->n_packages)
+		return find_packages(emon, domains, n, emon->kind);
+	r = find_packages(emon, domains, n, WATT_DOMAIN_PACKAGE);
 	if (r == 0 && !emon->n_packages)
-		r = find_packages(emon, sink->about, WATT_DOMAIN_CPU_RAIL);
-	if (r < 0 || emon->n_packages)
-		return r;
+		r = find_packages(emon, domains, n, WATT_DOMAIN_CPU_RAIL);
+	return r;
+}
+
+static int complain(const struct watt_sink *sink)
+{
 	watt_log(&sink->log, WATT_LOG_ERROR,
 		 "%s has no domain of a CPU package, and emon is energy per CPU package; the "
 		 "other formats have what is there",
 		 sink->about->file ? sink->about->file : "this machine");
 	return -ENODATA;
+}
+
+static int begin(struct watt_sink *sink)
+{
+	struct emon *emon = sink->data;
+	int r = look(emon, sink->about->domains, sink->about->n_domains);
+
+	/* to a live one packages may still come */
+	return r < 0 || emon->n_packages || !sink->about->file ? r : complain(sink);
 }
 
 static int pid_of(struct emon *emon, const struct watt_entity *entity, uint32_t *ret)
@@ -182,14 +189,17 @@ static int add_usage(struct emon *emon, struct package *package, const struct wa
 	return 0;
 }
 
-static int64_t energy_in(const struct package *package, size_t n_domains,
+/* Dies of a package are added. */
+static int64_t energy_in(const struct emon *emon, const struct package *package,
 			 const struct watt_view *view, const struct watt_row *row)
 {
 	int64_t sum_nj = 0;
 	size_t i;
 
-	for (i = 0; i < n_domains && i < view->n_domains; i++)
-		if (package->is_part[i] && watt_view_is_known(view->states[i]))
+	for (i = 0; i < view->n_domains; i++)
+		if (view->domains[i]->kind == emon->kind &&
+		    package_id_of(view->domains[i]) == package->id &&
+		    watt_view_is_known(view->states[i]))
 			sum_nj += row->window_nj[i];
 	return sum_nj;
 }
@@ -205,11 +215,11 @@ static int add_window(struct watt_sink *sink, const struct watt_sink_window *win
 		      sizeof(*emon->time_us)) < 0)
 		return -ENOMEM;
 	emon->time_us[emon->n_windows++] = window->t1_realtime_ns / 1000;
-	for (i = 0; i < emon->n_packages; i++)
+	r = look(emon, view->domains, view->n_domains);
+	for (i = 0; i < emon->n_packages && r == 0; i++)
 		for (j = 0; j < view->n_rows && r == 0; j++) {
 			const struct watt_row *row = view->rows[j];
-			int64_t energy_nj =
-				energy_in(&emon->packages[i], sink->about->n_domains, view, row);
+			int64_t energy_nj = energy_in(emon, &emon->packages[i], view, row);
 
 			if (energy_nj && watt_sink_has_kind(sink, row->entity.kind))
 				r = add_usage(emon, &emon->packages[i], &row->entity,
@@ -244,6 +254,9 @@ static int end(struct watt_sink *sink)
 	size_t i, j;
 	int r;
 
+	if (!emon->n_packages)
+		return complain(sink);
+	qsort(emon->packages, emon->n_packages, sizeof(*emon->packages), by_package_id);
 	watt_json_begin(&json, layout, sink->out);
 	cpus = watt_json_array(&json, json.root, "cpus");
 	for (i = 0; i < emon->n_packages; i++) {
@@ -273,7 +286,6 @@ static void done(struct watt_sink *sink)
 			free(package->pids[j].usage_uj);
 		}
 		free(package->pids);
-		free(package->is_part);
 		watt_idmap_done(&package->by_pid);
 	}
 	free(emon->packages);

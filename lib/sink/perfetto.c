@@ -86,12 +86,17 @@ struct counter {
 	uint64_t seen; /* window that last told it, from 1 */
 };
 
+struct domain_track {
+	struct counter counter;
+	uint64_t missing_uuid; /* 0: none yet */
+	bool is_missing;
+};
+
 struct trace {
 	struct watt_protobuf packet, inner, deep;
 	uint64_t next_uuid;
-	struct counter *domains;
-	uint64_t *missing_uuid; /* per domain: its track; 0: none yet */
-	bool *is_missing;
+	struct domain_track *domains; /* in the order of their numbers */
+	size_t n_domains, domains_cap;
 	struct watt_idmap by_entity; /* position in entities */
 	struct counter *entities;
 	size_t n_entities, entities_cap;
@@ -301,36 +306,44 @@ static void write_losses(struct watt_sink *sink)
 			    about->losses[i]->why);
 }
 
+/* Those that have come since. */
+static int add_domains(struct watt_sink *sink, const struct watt_domain *const *domains, size_t n)
+{
+	struct trace *trace = sink->data;
+
+	while (trace->n_domains < n) {
+		struct track track = { .uuid = trace->next_uuid,
+				       .parent_uuid = UUID_DOMAINS,
+				       .name = domains[trace->n_domains]->path,
+				       .is_counter = true,
+				       .rank = (unsigned int)trace->n_domains + 1 };
+
+		if (watt_grow((void **)&trace->domains, &trace->domains_cap, trace->n_domains,
+			      sizeof(*trace->domains)) < 0)
+			return -ENOMEM;
+		trace->domains[trace->n_domains++] =
+			(struct domain_track){ .counter = { .uuid = trace->next_uuid++ } };
+		write_track(sink, &track);
+	}
+	return 0;
+}
+
 static int begin(struct watt_sink *sink)
 {
 	struct trace *trace = sink->data;
 	struct track domains = { .uuid = UUID_DOMAINS, .name = "power", .is_ordered = true };
 	struct track others = { .uuid = UUID_OTHERS, .name = "no process" };
-	size_t n = sink->about->n_domains, i;
+	int r;
 
 	trace->next_uuid = UUID_LAST;
-	trace->domains = calloc(n + 1, sizeof(*trace->domains));
-	trace->missing_uuid = calloc(n + 1, sizeof(*trace->missing_uuid));
-	trace->is_missing = calloc(n + 1, sizeof(*trace->is_missing));
-	if (!trace->domains || !trace->missing_uuid || !trace->is_missing)
-		return -ENOMEM;
 	write_clocks(sink);
 	write_system(sink);
 	write_phases(sink);
 	write_losses(sink);
 	write_track(sink, &domains);
 	write_track(sink, &others);
-	for (i = 0; i < n; i++) {
-		struct track track = { .parent_uuid = UUID_DOMAINS,
-				       .name = sink->about->domains[i]->path,
-				       .is_counter = true,
-				       .rank = (unsigned int)i + 1 };
-
-		track.uuid = trace->next_uuid++;
-		trace->domains[i].uuid = track.uuid;
-		write_track(sink, &track);
-	}
-	return trace->has_failed ? -ENOMEM : 0;
+	r = add_domains(sink, sink->about->domains, sink->about->n_domains);
+	return r == 0 && trace->has_failed ? -ENOMEM : r;
 }
 
 /* ---- windows ---- */
@@ -346,27 +359,28 @@ static void tell(struct watt_sink *sink, struct counter *counter, uint64_t t_ns,
 	counter->seen = trace->n_windows;
 }
 
-static void tell_missing(struct watt_sink *sink, size_t i, uint64_t t_ns, bool is_missing)
+static void tell_missing(struct watt_sink *sink, struct domain_track *domain, const char *path,
+			 uint64_t t_ns, bool is_missing)
 {
 	struct trace *trace = sink->data;
-	struct track track = { .name = sink->about->domains[i]->path };
+	struct track track = { .name = path };
 	struct track group = { .uuid = UUID_MISSING, .name = "no data" };
 
-	if (is_missing == trace->is_missing[i])
+	if (is_missing == domain->is_missing)
 		return;
-	trace->is_missing[i] = is_missing;
+	domain->is_missing = is_missing;
 	if (!is_missing) {
-		end_slice(sink, t_ns, trace->missing_uuid[i]);
+		end_slice(sink, t_ns, domain->missing_uuid);
 		return;
 	}
-	if (!trace->missing_uuid[i]) {
+	if (!domain->missing_uuid) {
 		write_track(sink, &group);
-		trace->missing_uuid[i] = trace->next_uuid++;
-		track.uuid = trace->missing_uuid[i];
+		domain->missing_uuid = trace->next_uuid++;
+		track.uuid = domain->missing_uuid;
 		track.parent_uuid = UUID_MISSING;
 		write_track(sink, &track);
 	}
-	begin_slice(sink, t_ns, trace->missing_uuid[i], "no data");
+	begin_slice(sink, t_ns, domain->missing_uuid, "no data");
 }
 
 /* 0: out of memory. */
@@ -461,11 +475,13 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 
 	trace->n_windows++;
 	trace->end_ns = window->t1_ns;
-	for (i = 0; i < view->n_domains && i < sink->about->n_domains; i++) {
+	r = add_domains(sink, view->domains, view->n_domains);
+	for (i = 0; i < view->n_domains && r == 0; i++) {
 		double power_w = watt_view_power_w(view->states[i], view->states[i]->window_nj);
 
-		tell_missing(sink, i, window->t0_ns, isnan(power_w));
-		tell(sink, &trace->domains[i], window->t0_ns, isnan(power_w) ? 0 : power_w);
+		tell_missing(sink, &trace->domains[i], view->domains[i]->path, window->t0_ns,
+			     isnan(power_w));
+		tell(sink, &trace->domains[i].counter, window->t0_ns, isnan(power_w) ? 0 : power_w);
 	}
 	for (i = 0; i < view->n_rows && r == 0; i++)
 		if (watt_sink_has_kind(sink, view->rows[i]->entity.kind))
@@ -485,10 +501,11 @@ static int end(struct watt_sink *sink)
 	if (!trace->n_windows)
 		return 0;
 	/* The last window ends, too. */
-	for (i = 0; i < sink->about->n_domains; i++) {
-		tell_missing(sink, i, trace->end_ns, false);
-		write_counter(sink, trace->end_ns, trace->domains[i].uuid,
-			      trace->domains[i].power_w);
+	for (i = 0; i < trace->n_domains; i++) {
+		struct domain_track *domain = &trace->domains[i];
+
+		tell_missing(sink, domain, NULL, trace->end_ns, false);
+		write_counter(sink, trace->end_ns, domain->counter.uuid, domain->counter.power_w);
 	}
 	for (i = 0; i < trace->n_entities; i++)
 		if (trace->entities[i].power_w != 0)
@@ -507,8 +524,6 @@ static void done(struct watt_sink *sink)
 	watt_idmap_done(&trace->by_entity);
 	watt_idmap_done(&trace->by_pid);
 	free(trace->domains);
-	free(trace->missing_uuid);
-	free(trace->is_missing);
 	free(trace->entities);
 }
 

@@ -7,9 +7,9 @@
 #include "sink/registry.h"
 #include "told.h"
 
-/* All of the file, its length in *ret_len; free it. */
-static char *exported(const struct watt_sink_ops *ops, const char *what, uint32_t kinds,
-		      size_t *ret_len)
+/* All of the file, its length in *ret_len; free it. At the beginning only n_first domains are there. */
+static char *exported_from(const struct watt_sink_ops *ops, const char *what, uint32_t kinds,
+			   size_t n_first, size_t *ret_len)
 {
 	struct watt_sink sink = { .ops = ops, .kinds = kinds };
 	struct machine m;
@@ -17,6 +17,9 @@ static char *exported(const struct watt_sink_ops *ops, const char *what, uint32_
 	size_t w;
 
 	init(&m);
+	m.about.n_domains = n_first;
+	if (n_first < N_DOMAINS)
+		m.about.file = NULL; /* live */
 	sink.about = &m.about;
 	sink.data = calloc(1, ops->data_size);
 	sink.out = open_memstream(&text, ret_len);
@@ -36,6 +39,12 @@ static char *exported(const struct watt_sink_ops *ops, const char *what, uint32_
 	free(sink.data);
 	fclose(sink.out);
 	return text;
+}
+
+static char *exported(const struct watt_sink_ops *ops, const char *what, uint32_t kinds,
+		      size_t *ret_len)
+{
+	return exported_from(ops, what, kinds, N_DOMAINS, ret_len);
 }
 
 /* ---- csv ---- */
@@ -261,10 +270,10 @@ static void test_jsonl(void **state)
 
 /* ---- emon ---- */
 
-static void test_emon(void **state)
+static void check_emon(size_t n_first)
 {
 	size_t len, i, j, k;
-	char *text = exported(&watt_sink_emon, NULL, watt_sink_kinds_in_sum(), &len);
+	char *text = exported_from(&watt_sink_emon, NULL, watt_sink_kinds_in_sum(), n_first, &len);
 	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *cpu, *pid, *usage;
 
 	assert_non_null(doc);
@@ -301,6 +310,18 @@ static void test_emon(void **state)
 	}
 	json_decref(doc);
 	free(text);
+}
+
+static void test_emon(void **state)
+{
+	check_emon(N_DOMAINS);
+}
+
+/* Packages that come while it is written live; at first there may be none. */
+static void test_emon_grows(void **state)
+{
+	check_emon(2);
+	check_emon(0);
 }
 
 static void test_emon_needs_a_package(void **state)
@@ -403,10 +424,11 @@ static void read_track(struct perfetto_count *count, struct wire track)
 	assert_true(count->tracks < 64);
 }
 
-static void test_perfetto(void **state)
+static void check_perfetto(size_t n_first)
 {
 	size_t len;
-	char *text = exported(&watt_sink_perfetto, NULL, watt_sink_kinds_in_sum(), &len);
+	char *text =
+		exported_from(&watt_sink_perfetto, NULL, watt_sink_kinds_in_sum(), n_first, &len);
 	struct wire trace = { (unsigned char *)text, (unsigned char *)text + len }, packet, inner;
 	struct perfetto_count count = { 0 };
 	uint64_t value = 0;
@@ -439,17 +461,25 @@ static void test_perfetto(void **state)
 	free(text);
 }
 
+static void test_perfetto(void **state)
+{
+	check_perfetto(N_DOMAINS);
+}
+
+/* Domains that come have tracks from then on, told before the first event on them. */
+static void test_perfetto_grows(void **state)
+{
+	check_perfetto(1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_csv_energy),
-		cmocka_unit_test(test_csv_domains_and_marks),
-		cmocka_unit_test(test_csv_samples),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_jsonl),
-		cmocka_unit_test(test_emon),
-		cmocka_unit_test(test_emon_needs_a_package),
-		cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_csv_energy),  cmocka_unit_test(test_csv_domains_and_marks),
+		cmocka_unit_test(test_csv_samples), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_jsonl),       cmocka_unit_test(test_emon),
+		cmocka_unit_test(test_emon_grows),  cmocka_unit_test(test_emon_needs_a_package),
+		cmocka_unit_test(test_perfetto),    cmocka_unit_test(test_perfetto_grows),
 	};
 
 	return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);
