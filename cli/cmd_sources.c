@@ -33,6 +33,7 @@ static const char help_text[] =
 	"where its numbers come from, whether it is used, and its value now.\n\n"
 	"      --json           one JSON document\n\n" OPTIONS_HELP
 	"\nUSE: sum = added to the machine's energy; part = inside a domain that is added;\n"
+	"whole = its parts are added, as it came after them;\n"
 	"alone = its relation to the others is unknown, never added; duplicate = measures\n"
 	"what another channel measures already, never added.\n"
 	"\nSensors behind slow buses are waited for, for 3 s at most; those that are not\n"
@@ -121,6 +122,24 @@ static void format_duplicate(const struct listing *list, size_t i, char *buf, si
 		snprintf(buf, size, "duplicate");
 }
 
+/* Whether its parts are added: it came after them, or it would be. */
+static bool is_whole(const struct listing *list, const struct watt_domain *domain)
+{
+	size_t n = watt_session_get_domain_count(list->ses), i;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_domain *part = watt_session_get_domain(list->ses, i);
+
+		if (!part->is_summed)
+			continue;
+		while (part != domain && part->parent >= 0)
+			part = watt_session_get_domain(list->ses, (size_t)part->parent);
+		if (part == domain)
+			return true;
+	}
+	return false;
+}
+
 static void format_use(const struct listing *list, size_t i, const struct watt_domain *domain,
 		       char *buf, size_t size)
 {
@@ -133,7 +152,10 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
 		use = "alone";
 	else if (domain)
-		use = domain->is_summed ? "sum" : domain->parent >= 0 ? "part" : "alone";
+		use = domain->is_summed      ? "sum" :
+		      is_whole(list, domain) ? "whole" :
+		      domain->parent >= 0    ? "part" :
+					       "alone";
 	snprintf(buf, size, "%s", use);
 }
 

@@ -6,7 +6,9 @@
  * The tree says what contains what. The machine's energy is the sum over its roots; a domain
  * that another one contains, and a channel that measures the same thing again, is never added.
  * Owned by the session. What is there never changes and keeps its number; domains that come while
- * a session runs are behind all others.
+ * a session runs are behind all others. Where a whole comes after its parts, their numbers give
+ * another struct from then on, whose parent it is: a parent may have the higher number. What is
+ * summed stays the same: it may then have a parent that is not.
  */
 #ifndef WATTRIBUTE_DOMAIN_H
 #define WATTRIBUTE_DOMAIN_H

@@ -121,11 +121,14 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		     size_t n_channels)
 {
+	size_t first = at->tree.n_domains;
 	int r;
 
 	r = watt_tree_grow(&at->tree, channels, n_channels);
 	if (r == 0)
 		r = watt_keys_apply(at->share_keys, at->keys, &at->tree, NULL);
+	if (r == 0)
+		r = watt_tree_show(&at->tree, channels, first);
 	if (r == 0)
 		r = watt_accounts_grow(&at->accounts, at->tree.n_domains);
 	if (r == 0)
@@ -142,7 +145,7 @@ size_t watt_attrib_domain_count(const struct watt_attrib *at)
 
 const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_t index)
 {
-	return index < at->tree.n_domains ? &at->tree.domains[index] : NULL;
+	return index < at->tree.n_domains ? watt_tree_get(&at->tree, index) : NULL;
 }
 
 int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel)

@@ -38,7 +38,7 @@ static bool is_path_of(const struct watt_tree *tree, const struct watt_domain *d
 		return true;
 	for (i = 0; i < tree->n_domains; i++)
 		if (!strcmp(tree->domains[i].path, path))
-			for (d = (int32_t)i; d >= 0; d = tree->domains[d].parent)
+			for (d = (int32_t)i; d >= 0; d = watt_tree_get(tree, (size_t)d)->parent)
 				if (&tree->domains[d] == domain)
 					return true;
 	return false;

@@ -354,12 +354,13 @@ static void copy_domains(struct watt_snapshot *snap, const struct watt_tree *tre
 	size_t i;
 
 	for (i = 0; i < tree->n_domains; i++) {
-		size_t name_at = (size_t)(tree->domains[i].name - tree->domains[i].path);
+		const struct watt_domain *domain = watt_tree_get(tree, i);
+		size_t name_at = (size_t)(domain->name - domain->path);
 
-		snap->domains[i] = tree->domains[i];
+		snap->domains[i] = *domain;
 		snap->domains[i].path = cursor;
 		snap->domains[i].name = cursor + name_at;
-		cursor = stpcpy(cursor, tree->domains[i].path) + 1;
+		cursor = stpcpy(cursor, domain->path) + 1;
 	}
 }
 

@@ -400,15 +400,18 @@ static int sort_tree(struct watt_tree *tree)
 int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
 		    struct watt_tree *ret)
 {
-	struct builder b = { .channels = channels,
-			     .tree = { .n_channels = n_channels, .machine_total = -1 } };
+	struct builder b = {
+		.channels = channels,
+		.tree = { .n_channels = n_channels, .machine_total = -1, .late_total = -1 }
+	};
 	int r = -ENOMEM;
 
 	/* at most one residual per domain; what is spare is not touched */
 	b.tree.cap_domains = 2 * n_channels + 1 + WATT_TREE_SPARE;
 	b.tree.domains = calloc(b.tree.cap_domains, sizeof(*b.tree.domains));
+	b.tree.shown = calloc(b.tree.cap_domains, sizeof(struct watt_domain *));
 	b.tree.domain_of = calloc(n_channels + 1, sizeof(*b.tree.domain_of));
-	if (!b.tree.domains || !b.tree.domain_of)
+	if (!b.tree.domains || !b.tree.shown || !b.tree.domain_of)
 		goto err_free;
 	r = add_channel_domains(&b);
 	if (r < 0)
@@ -429,6 +432,43 @@ err_free:
 }
 
 /* ---- what comes later ---- */
+
+/* A domain in another place than where it is computed. */
+struct watt_tree_view {
+	struct watt_domain domain; /* its texts are those of the tree's */
+	struct watt_tree_view *next;
+};
+
+const struct watt_domain *watt_tree_get(const struct watt_tree *tree, size_t index)
+{
+	return tree->shown[index] ? tree->shown[index] : &tree->domains[index];
+}
+
+static bool contains(const struct watt_tree *tree, int32_t whole, int32_t part)
+{
+	for (; part >= 0; part = watt_tree_get(tree, (size_t)part)->parent)
+		if (part == whole)
+			return true;
+	return false;
+}
+
+/* From now on, the part is shown below the whole. What was shown stays with whoever has it. */
+static int show_below(struct watt_tree *tree, size_t part, int32_t whole)
+{
+	struct watt_tree_view *view;
+
+	if (contains(tree, (int32_t)part, whole))
+		return 0; /* the names contradict themselves */
+	view = calloc(1, sizeof(*view));
+	if (!view)
+		return -ENOMEM;
+	view->domain = tree->domains[part];
+	view->domain.parent = whole;
+	view->next = tree->views;
+	tree->views = view;
+	tree->shown[part] = &view->domain;
+	return 0;
+}
 
 static bool is_inside(const char *path, const char *whole)
 {
@@ -500,6 +540,52 @@ static void place_late(struct watt_tree *tree, const struct watt_channel *channe
 		d->is_partition = has_residual(tree, d->parent);
 }
 
+/* Whether what is shown below `parent` now belongs closer below a whole of that path. */
+static bool is_closer(const struct watt_tree *tree, const char *whole, int32_t parent)
+{
+	return parent < 0 || !is_inside(tree->domains[parent].path, whole);
+}
+
+static bool is_root_of(const struct builder *b, const struct watt_domain *total, size_t i)
+{
+	const struct watt_domain *d = &b->tree.domains[i];
+
+	return watt_tree_get(&b->tree, i)->parent < 0 && !is_outside(b, d) &&
+	       d->origin == total->origin;
+}
+
+/* What was there already, and lies inside the newest domain. */
+static int show_parts(struct builder *b, size_t whole)
+{
+	struct watt_tree *tree = &b->tree;
+	const struct watt_domain *d = &tree->domains[whole];
+	bool is_total = tree->late_total == (int32_t)whole;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < whole && r == 0; i++)
+		if (is_total ? is_root_of(b, d, i) :
+			       is_inside(tree->domains[i].path, d->path) &&
+				       is_closer(tree, d->path, watt_tree_get(tree, i)->parent))
+			r = show_below(tree, i, (int32_t)whole);
+	return r;
+}
+
+/* Where the newest domain is shown, and what is shown below it. */
+static int show_late(struct builder *b, size_t newest)
+{
+	struct watt_tree *tree = &b->tree;
+	const struct watt_domain *d = &tree->domains[newest];
+	int32_t total = tree->machine_total >= 0 ? tree->machine_total : tree->late_total;
+	int r = 0;
+
+	if (d->parent < 0 && d->kind == WATT_DOMAIN_TOTAL && total < 0 && !has_parts(tree, d))
+		tree->late_total = (int32_t)newest;
+	else if (d->parent < 0 && total >= 0 && is_root_of(b, &tree->domains[total], newest))
+		r = show_below(tree, newest, total);
+	return r < 0 ? r : show_parts(b, newest);
+}
+
 int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *channels,
 		   size_t n_channels)
 {
@@ -531,12 +617,30 @@ int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *cha
 	return 0;
 }
 
+int watt_tree_show(struct watt_tree *tree, const struct watt_channel *const *channels, size_t first)
+{
+	struct builder b = { .channels = channels, .tree = *tree };
+	int r = 0;
+
+	for (; first < tree->n_domains && r == 0; first++)
+		r = show_late(&b, first);
+	*tree = b.tree;
+	return r;
+}
+
 void watt_tree_done(struct watt_tree *tree)
 {
 	size_t i;
 
+	while (tree->views) {
+		struct watt_tree_view *view = tree->views;
+
+		tree->views = view->next;
+		free(view);
+	}
 	for (i = 0; i < tree->n_domains; i++)
 		free((char *)tree->domains[i].path);
+	free(tree->shown);
 	free(tree->domains);
 	free(tree->domain_of);
 	*tree = (struct watt_tree){ 0 };

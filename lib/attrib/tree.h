@@ -15,11 +15,18 @@
 /* Domains that may come later. */
 #define WATT_TREE_SPARE 512
 
+struct watt_tree_view;
+
 struct watt_tree {
-	struct watt_domain *domains; /* a parent comes before its children; they never move */
+	/* What is computed: a parent comes before its children; they never move, nor change. */
+	struct watt_domain *domains;
+	/* What is shown where that is another place: below a whole that came later. NULL: the same. */
+	const struct watt_domain **shown;
+	struct watt_tree_view *views; /* all that were ever shown */
 	size_t n_domains;
 	size_t cap_domains;
 	int32_t machine_total; /* that contains every root; -1: none */
+	int32_t late_total;    /* that came later, and is shown above them; -1: none */
 	int32_t *domain_of;    /* per channel: its domain */
 	size_t n_channels;
 };
@@ -31,11 +38,19 @@ int watt_tree_build(const struct watt_channel *const *channels, size_t n_channel
 		    struct watt_tree *ret);
 /*
  * Adds the domains of the channels behind the first n_channels of the tree. A part of a whole
- * that has a residual is taken out of it; a part of one that is shared as a whole is shown beside
- * it, as is a whole or a total whose parts are there already. 0, -ENOMEM, -ENOSPC: too many.
+ * that has a residual is taken out of it; a part of one that is shared as a whole is shown in it.
+ * 0, -ENOMEM, -ENOSPC: too many.
  */
 int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *channels,
 		   size_t n_channels);
+/*
+ * Finds the places of the domains from `first` on, which have come: a whole or a total whose parts
+ * are there already is shown above them, and changes nothing of what is computed. 0 or -ENOMEM.
+ */
+int watt_tree_show(struct watt_tree *tree, const struct watt_channel *const *channels,
+		   size_t first);
+/* A domain as others see it. It never changes: one that finds another place is another one. */
+const struct watt_domain *watt_tree_get(const struct watt_tree *tree, size_t index);
 /* Accepts a tree of zeros. */
 void watt_tree_done(struct watt_tree *tree);
 

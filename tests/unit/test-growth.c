@@ -213,10 +213,12 @@ static void test_roots(void **state)
 					 CHANNEL("g", "gpu-0", WATT_DOMAIN_GPU),
 					 CHANNEL("c", "package-0/core", WATT_DOMAIN_CORES),
 					 CHANNEL("t", "psys", WATT_DOMAIN_TOTAL) } };
+	const struct watt_domain *package;
 	const struct watt_row *row;
 	size_t i;
 
 	open_bench(&b, 1);
+	package = watt_attrib_domain(b.at, 0);
 	run_until(&b, 1000);
 	snapshot(&b);
 	grow(&b, 4);
@@ -229,6 +231,12 @@ static void test_roots(void **state)
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->parent, -1);
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_summed, 0);
 	assert_int_equal(watt_snapshot_get_domain(b.snap, 3)->is_partition, 0);
+	/* it is shown above them, who keep their numbers and are what is added */
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 0)->parent, 3);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 0)->is_summed, 1);
+	assert_int_equal(watt_snapshot_get_domain(b.snap, 1)->parent, 3);
+	assert_int_equal(package->parent, -1); /* what somebody has does not change */
+	assert_ptr_not_equal(watt_attrib_domain(b.at, 0), package);
 	for (i = 0; i < 4; i++)
 		assert_true(watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, i)->energy) >
 			    0);

@@ -166,6 +166,97 @@ static void test_estimate_is_not_mixed(void **state)
 	assert_tree(given, 0, "");
 }
 
+/* What is there when the first n of them are, and the others come one by one. */
+static void assert_grown(const struct given *given, size_t n, size_t n_all, const char *expected)
+{
+	static struct watt_channel channels[16];
+	static const struct watt_channel *list[16];
+	struct watt_tree tree = { 0 };
+	char text[1024] = "";
+	size_t i, len = 0;
+
+	for (i = 0; i < n_all; i++) {
+		channels[i] = (struct watt_channel){ .source = given[i].source,
+						     .domain = given[i].domain,
+						     .kind = given[i].kind,
+						     .flags = given[i].flags,
+						     .origin = given[i].origin };
+		list[i] = &channels[i];
+	}
+	assert_int_equal(watt_tree_build(list, n, &tree), 0);
+	for (; n < n_all; n++) {
+		size_t first = tree.n_domains;
+
+		assert_int_equal(watt_tree_grow(&tree, list, n + 1), 0);
+		assert_int_equal(watt_tree_show(&tree, list, first), 0);
+	}
+	for (i = 0; i < tree.n_domains; i++) {
+		const struct watt_domain *d = watt_tree_get(&tree, i);
+
+		/* what is computed is computed in the order of the numbers */
+		assert_true(tree.domains[i].parent < (int32_t)i);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s<%s%s%s\n", d->path,
+					d->parent < 0 ? "" : tree.domains[d->parent].path,
+					d->is_summed ? " s" : "", d->is_partition ? " p" : "");
+	}
+	assert_string_equal(text, expected);
+	watt_tree_done(&tree);
+}
+
+/* A total that answers late stands above its parts, which go on being what is added. */
+static void test_late_total(void **state)
+{
+	static const struct given given[] = {
+		{ "r", "package-0", WATT_DOMAIN_PACKAGE },
+		{ "r", "package-0/core", WATT_DOMAIN_CORES },
+		{ "b", "supply-BAT0", WATT_DOMAIN_SUPPLY },
+		{ "h", "loose", WATT_DOMAIN_RAIL, WATT_CHANNEL_OVERLAP_UNKNOWN },
+		{ "e", "guess", WATT_DOMAIN_PACKAGE, 0, WATT_ORIGIN_ESTIMATED },
+		{ "bmc", "server", WATT_DOMAIN_TOTAL },
+		{ "g", "gpu-0", WATT_DOMAIN_GPU },
+		{ "bmc2", "server2", WATT_DOMAIN_TOTAL },
+	};
+
+	assert_grown(given, 5, WATT_ARRAY_SIZE(given),
+		     "package-0<server s p\n"
+		     "package-0/core<package-0\n"
+		     "supply-BAT0<\n"
+		     "loose<\n"
+		     "guess<\n"
+		     "server<\n"
+		     "gpu-0<server s p\n"
+		     "server2<\n");
+}
+
+/* So does a whole; where it is itself a part, it is shown in between. */
+static void test_late_whole(void **state)
+{
+	static const struct given given[] = {
+		{ "t", "psys", WATT_DOMAIN_TOTAL },
+		{ "r", "package-0/core", WATT_DOMAIN_CORES },
+		{ "r", "package-0/uncore", WATT_DOMAIN_UNCORE },
+		{ "r", "package-0", WATT_DOMAIN_PACKAGE },
+	};
+	static const struct given board[] = {
+		{ "h", "in/cpu", WATT_DOMAIN_CPU_RAIL },
+		{ "h", "in/soc/gpu", WATT_DOMAIN_GPU },
+		{ "h", "in/soc", WATT_DOMAIN_RAIL },
+		{ "h", "in", WATT_DOMAIN_TOTAL },
+	};
+
+	assert_grown(given, 3, WATT_ARRAY_SIZE(given),
+		     "psys< s\n"
+		     "package-0/core<package-0 p\n"
+		     "package-0/uncore<package-0 p\n"
+		     "psys/residual<psys p\n"
+		     "package-0<psys\n");
+	assert_grown(board, 2, WATT_ARRAY_SIZE(board),
+		     "in/cpu<in s p\n"
+		     "in/soc/gpu<in/soc s p\n"
+		     "in/soc<in\n"
+		     "in<\n");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -176,6 +267,8 @@ int main(void)
 		cmocka_unit_test(test_jetson),
 		cmocka_unit_test(test_orin),
 		cmocka_unit_test(test_estimate_is_not_mixed),
+		cmocka_unit_test(test_late_total),
+		cmocka_unit_test(test_late_whole),
 	};
 
 	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
