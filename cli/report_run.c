@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a recording, and computes what a report shows of it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,11 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 		return r;
 	plan = recorded_plan(&run->recorded, request->excerpt.window_ns);
 	r = watt_series_read(run->recorded.ses, &plan, ENTITIES, &run->series);
-	if (r < 0)
+	if (r == -EOVERFLOW)
+		message_error("%s has more energy than 9.2e9 J, as much as one report can have: "
+			      "this is the part before; give others by --from and --to",
+			      path);
+	else if (r < 0)
 		message_error("%s can be read up to here only: %s", path, strerror(-r));
 	/* What was read before is worth to be shown. */
 	if (!run->series || (r < 0 && watt_series_get_info(run->series)->n_windows == 0))

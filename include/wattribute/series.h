@@ -87,7 +87,8 @@ struct watt_series_info {
  * Reads all windows of a session that has been started; it must outlive the series.
  *
  * @param n_kept  of each kind that are kept apart; 0: 1,000.
- * @return 0; a negative errno as watt_windows_next(), and whatever came before is in *ret: it is
+ * @return 0; -EOVERFLOW: there is more energy than int64 nJ hold, 9.2e9 J in all domains together;
+ * another negative errno as watt_windows_next(): whatever came before is in *ret: it is
  * set in any case but -EINVAL and -ENOMEM.
  */
 WATT_API int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *opts,

@@ -45,12 +45,15 @@ const struct watt_table watt_recording_tables[] = {
 	{ NULL, NULL },
 };
 
-/* Energy of each entity over the domains that cover the machine once. */
+/*
+ * Energy of each entity over the domains that cover the machine once. By total(), which is as exact
+ * as a double is: sum() fails beyond int64 nJ, which are 107 days of 1 kW.
+ */
 #define JOULES(table) \
-	"(SELECT entity, sum(energy_nj) AS nj FROM " table " WHERE domain IN " \
+	"(SELECT entity, total(energy_nj) AS nj FROM " table " WHERE domain IN " \
 	"(SELECT id FROM domains WHERE is_partition) GROUP BY entity) j ON j.entity = e.id "
 #define SECONDS \
-	"(SELECT entity, sum(cpu_ns) AS ns FROM cpu_time GROUP BY entity) s ON s.entity = e.id "
+	"(SELECT entity, total(cpu_ns) AS ns FROM cpu_time GROUP BY entity) s ON s.entity = e.id "
 /* Entities of one kind that are sums of processes, those that are gone included. */
 #define SUM_VIEW(kind) \
 	"CREATE VIEW " kind "_joules AS SELECT e.name AS " kind ", j.nj / 1e9 AS joules, " \
@@ -72,14 +75,14 @@ const char *const watt_recording_views[] = {
 	SUM_VIEW("user"),
 	SUM_VIEW("tracked"),
 	"CREATE VIEW domain_watts AS SELECT w.id AS window, w.t1_ns, w.realtime_ns, w.phase, "
-	"d.path AS domain, sum(e.energy_nj) * 1.0 / (w.t1_ns - w.t0_ns) AS watts, "
-	"sum(e.energy_nj) / 1e9 AS joules FROM energy e JOIN windows w ON w.id = e.window "
+	"d.path AS domain, total(e.energy_nj) / (w.t1_ns - w.t0_ns) AS watts, "
+	"total(e.energy_nj) / 1e9 AS joules FROM energy e JOIN windows w ON w.id = e.window "
 	"JOIN domains d ON d.id = e.domain GROUP BY w.id, d.id",
 	"CREATE VIEW domain_joules AS SELECT d.path AS domain, d.is_summed, d.is_partition, "
-	"sum(e.energy_nj) / 1e9 AS joules FROM energy e JOIN domains d ON d.id = e.domain "
+	"total(e.energy_nj) / 1e9 AS joules FROM energy e JOIN domains d ON d.id = e.domain "
 	"GROUP BY d.id",
 	"CREATE VIEW phase_joules AS SELECT w.phase, d.path AS domain, "
-	"sum(e.energy_nj) / 1e9 AS joules, count(DISTINCT w.id) AS windows "
+	"total(e.energy_nj) / 1e9 AS joules, count(DISTINCT w.id) AS windows "
 	"FROM energy e JOIN windows w ON w.id = e.window JOIN domains d ON d.id = e.domain "
 	"GROUP BY w.phase, d.id",
 	NULL,

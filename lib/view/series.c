@@ -631,13 +631,33 @@ static int fold_beyond(struct watt_series *series, size_t keep)
 
 /* ---- adding ---- */
 
+/* Sums over windows are int64 nJ, 107 days of 1 kW: as long as all of it fits, each part does. */
+static int bound(const struct watt_series *series, const struct watt_view *view, uint64_t *ret_nj)
+{
+	watt_u128 sum_nj = series->sum_nj;
+	size_t d;
+
+	for (d = 0; d < view->n_domains; d++) {
+		watt_i128 energy_nj = view->states[d]->window_nj;
+
+		sum_nj += (watt_u128)(energy_nj < 0 ? -energy_nj : energy_nj);
+	}
+	if (sum_nj > INT64_MAX)
+		return -EOVERFLOW;
+	*ret_nj = (uint64_t)sum_nj;
+	return 0;
+}
+
 int watt_series_add(struct watt_series *series, const struct watt_view *view, uint64_t t0_ns,
 		    uint64_t t1_ns, size_t mark_index)
 {
 	struct watt_series_window *window;
+	uint64_t sum_nj;
 	int r;
 
-	r = begin(series, view->n_domains);
+	r = bound(series, view, &sum_nj);
+	if (r == 0)
+		r = begin(series, view->n_domains);
 	if (r == 0)
 		r = remember(series, view);
 	if (r == 0)
@@ -645,6 +665,7 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 			      series->info.n_windows, sizeof(*series->windows));
 	if (r < 0)
 		return r;
+	series->sum_nj = sum_nj;
 	window = &series->windows[series->info.n_windows++];
 	*window = (struct watt_series_window){ .t0_ns = t0_ns,
 					       .t1_ns = t1_ns,

@@ -16,6 +16,8 @@ struct watt_series {
 	struct watt_view last;             /* of it: the domains, their states, the quality */
 	struct watt_series_energy *totals; /* per domain */
 	uint64_t *gap_ns;                  /* per domain, up to the newest window */
+	/* Of all domains of all windows, whatever the sign: no sum of parts is more. */
+	uint64_t sum_nj;
 	struct watt_series_entity *entities;
 	size_t entities_cap;
 	struct watt_series_window *windows;
@@ -26,7 +28,10 @@ struct watt_series {
 
 /* An empty one. max_entities: of each kind that are kept apart; 0: 1,000. 0 or -ENOMEM. */
 int watt_series_new(size_t max_entities, struct watt_series **ret);
-/* Adds one window. What the view shows must stay until the next one is added. 0 or -ENOMEM. */
+/*
+ * Adds one window. What the view shows must stay until the next one is added. 0; -EOVERFLOW: with
+ * it there would be more than int64 nJ, and it is left out; -ENOMEM.
+ */
 int watt_series_add(struct watt_series *series, const struct watt_view *view, uint64_t t0_ns,
 		    uint64_t t1_ns, size_t mark_index);
 /* After the last window: folds what is too much for good. 0 or -ENOMEM. */

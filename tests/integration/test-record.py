@@ -15,8 +15,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, nj, one_line, run,  # noqa: E402
-                     true, validate)
+from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, near, nj, one_line,  # noqa: E402
+                     run, true, validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
 SYNTH = ('--sources=synth', '--usage=synth')
@@ -108,6 +108,29 @@ def test_for_some_time():
         true(word in result.err, f'no {word!r} in {result.err!r}')
     equal(query(path, 'PRAGMA integrity_check'), [('ok',)], 'integrity')
     equal(os.listdir(os.path.dirname(path)), ['run.watt'], 'files')
+
+
+def test_views_of_much_energy():
+    """107 days of 1 kW are more than int64 nJ: what the views add up must not fail there."""
+    path, _, _ = record('--for', '1s', '--sources=synth', '--usage=synth')
+    much_nj = 2 ** 63 - 1
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        row = database.execute('SELECT entity, domain FROM energy JOIN domains ON domain = id '
+                               'WHERE is_partition').fetchone()
+        before = database.execute('SELECT joules FROM entity_joules WHERE id = ?',
+                                  row[:1]).fetchone()[0]
+        for window in (-1, -2):
+            database.execute('INSERT INTO windows VALUES (?, 0, 1000000000, 0, NULL)', (window,))
+            for table in ('energy', 'sums'):
+                database.execute(f'INSERT INTO {table} VALUES (?, ?, ?, ?)',
+                                 (window, *row, much_nj))
+        views = [name for name, in
+                 database.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
+        true(len(views) > 9, f'only {views}')
+        for view in views:
+            database.execute(f'SELECT * FROM {view}').fetchall()
+        near(database.execute('SELECT joules FROM entity_joules WHERE id = ?', row[:1])
+             .fetchone()[0], before + 2 * much_nj / 1e9, 1e-9, 'joules of much energy')
 
 
 def test_rate():
@@ -365,6 +388,7 @@ def test_mistakes():
 
 main([
     test_for_some_time,
+    test_views_of_much_energy,
     test_rate,
     test_rate_of_a_source,
     test_phases_are_the_whole,

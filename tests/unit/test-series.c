@@ -2,6 +2,7 @@
 /* lib/view/series.c, on windows that are made up here */
 #include "unit.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "view/series.h"
@@ -327,6 +328,42 @@ static void test_what_is_missing(void **state)
 	watt_series_free(series);
 }
 
+/* More than int64 nJ: the windows that fit are there, and the sums are theirs. */
+static void test_more_than_fits(void **state)
+{
+	const int64_t much_nj = INT64_MAX / 10;
+	const struct watt_series_entity *entity;
+	struct watt_series *series;
+	struct machine m;
+	size_t i, d;
+
+	init(&m);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	for (i = 0; i < 3; i++) {
+		m.view.n_rows = 0;
+		for (d = 0; d < N_DOMAINS; d++)
+			m.state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS };
+		put_row(&m, 7, WATT_ENTITY_PROCESS, much_nj); /* 1, 2 and 3 times that */
+		assert_int_equal(watt_series_add(series, &m.view, i * WINDOW_NS,
+						 (i + 1) * WINDOW_NS, WATT_NO_MARK),
+				 i == 0 ? 0 : -EOVERFLOW);
+	}
+	assert_int_equal(watt_series_finish(series), 0);
+	assert_int_equal(watt_series_get_info(series)->n_windows, 1);
+	assert_int_equal(watt_series_get_info(series)->n_failures, 0);
+	entity = watt_series_get_entity(series, 0);
+	assert_int_equal(entity->total_nj, 4 * much_nj);
+	/* what is small still fits */
+	m.view.n_rows = 0;
+	for (d = 0; d < N_DOMAINS; d++)
+		m.state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS };
+	put_row(&m, 7, WATT_ENTITY_PROCESS, 5);
+	assert_int_equal(watt_series_add(series, &m.view, WINDOW_NS, 2 * WINDOW_NS, WATT_NO_MARK),
+			 0);
+	watt_series_free(series);
+	(void)state;
+}
+
 static void test_choice_of_windows(void **state)
 {
 	static const uint64_t minute_ns = 60000000000ULL;
@@ -349,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_domain_that_comes),
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_choice_of_windows),
+		cmocka_unit_test(test_more_than_fits),
 	};
 
 	return cmocka_run_group_tests_name("series", tests, NULL, NULL);
