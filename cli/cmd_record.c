@@ -272,6 +272,20 @@ static char *join(char *const *argv)
 	return text;
 }
 
+/* Who records with the rights of root, by sudo, keeps the file. */
+static void own_for_caller(struct watt_record_opts *record)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	uint64_t value;
+
+	if (geteuid() != 0 || !uid || !gid)
+		return;
+	if (number_count(uid, 1, UINT32_MAX - 1, &value) == 0)
+		record->uid = (uint32_t)value;
+	if (number_count(gid, 1, UINT32_MAX - 1, &value) == 0)
+		record->gid = (uint32_t)value;
+}
+
 static int begin_recording(const struct record_options *opts, struct watt_session *ses,
 			   const char *path, char *const *argv)
 {
@@ -285,6 +299,7 @@ static int begin_recording(const struct record_options *opts, struct watt_sessio
 		return -EEXIST;
 	}
 	record.command = command;
+	own_for_caller(&record);
 	r = watt_session_record(ses, path, &record);
 	if (r < 0 && message_get_error_count() == errors)
 		message_error("cannot record to %s: %s", path, strerror(-r));

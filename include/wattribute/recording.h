@@ -31,6 +31,8 @@ struct watt_record_opts {
 	/** Files to keep, the current one included; the oldest is deleted. 0: all. */
 	uint32_t keep;
 	uint32_t overwrite; /**< 1: replace a file that is there; 0: -EEXIST */
+	uint32_t uid;       /**< whom the files belong to, where root records; 0: who records */
+	uint32_t gid;       /**< and their group */
 };
 
 /** How a recording is going, cumulative over its files. */

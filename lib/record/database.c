@@ -70,6 +70,14 @@ static bool is_refused(int rc)
 	}
 }
 
+/* A name that means nothing else to SQLite, such as ":memory:". */
+static char *plain_name(const char *path)
+{
+	char *name;
+
+	return asprintf(&name, "%s%s", *path == '/' ? "" : "./", path) < 0 ? NULL : name;
+}
+
 /*
  * As a reader like any other; where the files beside it can't be made, with the log of the last
  * commits read into memory (nobody writes it then: a writer would have made them); and at last
@@ -78,10 +86,11 @@ static bool is_refused(int rc)
 static int open_any(struct watt_recording *rec)
 {
 	_cleanup_free_ char *uri = watt_sql_uri(rec->path, "?immutable=1");
-	int rc = try_open(rec, rec->path, 0, NULL, "PRAGMA cell_size_check=1");
+	_cleanup_free_ char *name = plain_name(rec->path);
+	int rc = name ? try_open(rec, name, 0, NULL, "PRAGMA cell_size_check=1") : SQLITE_NOMEM;
 
 	if (is_refused(rc))
-		rc = try_open(rec, rec->path, 0, "unix-none", "PRAGMA locking_mode=EXCLUSIVE");
+		rc = try_open(rec, name, 0, "unix-none", "PRAGMA locking_mode=EXCLUSIVE");
 	if (is_refused(rc) && uri) {
 		rc = try_open(rec, uri, SQLITE_OPEN_URI, NULL, "PRAGMA cell_size_check=1");
 		if (rc == SQLITE_OK)

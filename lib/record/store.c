@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,9 @@
 
 #include "base/cleanup.h"
 #include "base/util.h"
-#include "record/rows.h"
 #include "record/check.h"
+#include "record/place.h"
+#include "record/rows.h"
 #include "record/schema.h"
 #include "record/sql.h"
 
@@ -28,7 +31,7 @@
 
 struct watt_store {
 	sqlite3 *db;
-	char *path;
+	struct watt_place place;
 	sqlite3_stmt *chunk;
 	sqlite3_stmt *mark;
 	sqlite3_stmt *loss;
@@ -39,6 +42,8 @@ struct watt_store {
 	size_t n_channels; /* in the file */
 	size_t n_domains;
 	int reserve_fd; /* a file without a name; -1: none */
+	bool is_moved;  /* the file is not where it was; what is in it is right */
+	bool is_broken; /* somebody else changed what is in it: it is left alone */
 };
 
 /* ---- making it ---- */
@@ -71,60 +76,11 @@ static void sync_folder(const char *path)
 		fsync(fd);
 }
 
-static void unlink_beside(const char *path, const char *tail)
-{
-	_cleanup_free_ char *name = name_beside(path, tail);
-
-	if (name)
-		unlink(name);
-}
-
-/* What SQLite left of a file that is no more: it must never be taken for a part of the new one. */
-static void unlink_leftovers(const char *path)
-{
-	unlink_beside(path, "-wal");
-	unlink_beside(path, "-shm");
-	unlink_beside(path, "-journal");
-}
-
 static int complain(const struct watt_log *log, int r, const char *path, const char *why)
 {
 	watt_log(log, WATT_LOG_ERROR, "%s: can't be recorded to: %s", path,
 		 why ? why : strerror(-r));
 	return r;
-}
-
-/* Another process that has the file open as a recorder holds a lock on it. */
-static bool is_being_written(const char *path)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-
-	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-/* Whether the file may be made, or one that is there be replaced. */
-static int check_place(const char *path, bool overwrite, const struct watt_log *log)
-{
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : complain(log, -errno, path, NULL);
-	if (S_ISDIR(st.st_mode))
-		return complain(log, -EISDIR, path, "it is a directory; give the name of a file");
-	if (S_ISLNK(st.st_mode))
-		return complain(log, -EMEDIUMTYPE, path,
-				"it is a symbolic link; give the name of the file itself");
-	if (!S_ISREG(st.st_mode))
-		return complain(log, -EMEDIUMTYPE, path,
-				"it is no plain file: a recording is a database and can't be "
-				"written to a pipe or a device");
-	if (!overwrite)
-		return complain(log, -EEXIST, path,
-				"it is there already; remove it, or ask to overwrite it");
-	if (is_being_written(path))
-		return complain(log, -EBUSY, path, "another process is writing it");
-	return 0;
 }
 
 static int make_tables(sqlite3 *db, const struct watt_store_head *head)
@@ -147,33 +103,64 @@ static int make_tables(sqlite3 *db, const struct watt_store_head *head)
 	return r < 0 ? r : watt_sql_run(db, "COMMIT");
 }
 
-/* A whole file of another name, which then takes the place of the old one at once. */
-static int make_file(const char *path, bool overwrite, const struct watt_store_head *head)
-{
-	_cleanup_free_ char *fresh = name_beside(path, ".new");
-	sqlite3 *db = NULL;
-	int r, rc;
+/*
+ * A limit of the size of files is an error like a full disk. The signal that comes with it stays
+ * where no handler sees it, unless it waited there before.
+ */
+struct size_signal {
+	sigset_t before;
+	bool was_pending;
+};
 
-	if (!fresh)
-		return -ENOMEM;
-	unlink(fresh);
-	rc = sqlite3_open_v2(
-		fresh, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-	r = rc == SQLITE_OK ? make_tables(db, head) : watt_sql_errno(db, rc);
-	sqlite3_close(db);
-	if (r == 0) {
-		unlink_leftovers(path);
-		if (renameat2(AT_FDCWD, fresh, AT_FDCWD, path, overwrite ? 0 : RENAME_NOREPLACE) <
-		    0)
-			r = -errno;
-		/* not every file system can do that */
-		if (r == -EINVAL && link(fresh, path) == 0)
-			r = 0;
-	}
-	if (r < 0 || access(fresh, F_OK) == 0)
-		unlink(fresh);
+static void block_size_signal(struct size_signal *state)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	state->was_pending = sigismember(&set, SIGXFSZ);
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &set, &state->before);
+}
+
+static void restore_size_signal(struct size_signal *state)
+{
+	static const struct timespec now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	while (!state->was_pending && sigtimedwait(&set, NULL, &now) == SIGXFSZ)
+		continue;
+	pthread_sigmask(SIG_SETMASK, &state->before, NULL);
+}
+
+/* A database in the file that we made. No name on the way may be a link. */
+static int open_database(const struct watt_place *place, sqlite3 **ret)
+{
+	int rc = sqlite3_open_v2(place->fresh ? place->fresh : place->path, ret,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+				 NULL);
+
+	if (rc != SQLITE_OK)
+		return watt_sql_errno(*ret, rc);
+	return watt_place_is_ours(place) ? 0 : -ESTALE;
+}
+
+/* A whole file of another name, which then takes the place of the old one at once. */
+static int make_file(struct watt_place *place, const struct watt_store_head *head)
+{
+	sqlite3 *db = NULL;
+	int r;
+
+	r = open_database(place, &db);
 	if (r == 0)
-		sync_folder(path);
+		r = make_tables(db, head);
+	sqlite3_close(db);
+	if (r == 0)
+		r = watt_place_publish(place);
+	if (r == 0)
+		sync_folder(place->path);
 	return r;
 }
 
@@ -210,15 +197,15 @@ static int prepare(struct watt_store *store)
 
 static int open_file(struct watt_store *store)
 {
-	int rc = sqlite3_open_v2(store->path, &store->db,
-				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int r;
 
-	if (rc != SQLITE_OK)
-		return watt_sql_errno(store->db, rc);
+	r = open_database(&store->place, &store->db);
+	if (r < 0)
+		return r;
 	sqlite3_busy_timeout(store->db, BUSY_MS);
-	rc = watt_sql_run(store->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL; "
-				     "PRAGMA temp_store=MEMORY");
-	return rc < 0 ? rc : prepare(store);
+	r = watt_sql_run(store->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL; "
+				    "PRAGMA temp_store=MEMORY");
+	return r < 0 ? r : prepare(store);
 }
 
 /*
@@ -231,7 +218,7 @@ static int open_reserve(struct watt_store *store)
 
 	if (store->reserve_fd >= 0)
 		return 0;
-	fd = open_folder(store->path, O_TMPFILE | O_RDWR);
+	fd = open_folder(store->place.path, O_TMPFILE | O_RDWR);
 	if (fd < 0)
 		return 0;
 	if (fallocate(fd, 0, 0, RESERVE_BYTES) < 0) {
@@ -250,36 +237,67 @@ static void close_reserve(struct watt_store *store)
 	store->reserve_fd = -1;
 }
 
+static uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* SQLite says of every failed write that it failed; here is why. */
+static int explain(const struct watt_store *store, int r)
+{
+	_cleanup_free_ char *wal = name_beside(store->place.path, "-wal");
+	struct rlimit limit;
+
+	/* a commit may be larger than the room that is left below the limit */
+	if ((r == -EIO || r == -ENOSPC || r == -EFBIG) && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY &&
+	    WATT_MAX(file_bytes(wal), file_bytes(store->place.path)) + WATT_CHUNK_MAX >
+		    limit.rlim_cur)
+		return -EFBIG;
+	return r;
+}
+
 int watt_store_create(const char *path, bool overwrite, const struct watt_store_head *head,
 		      const struct watt_log *log, struct watt_store **ret)
 {
-	struct watt_store *store;
-	int r = check_place(path, overwrite, log);
+	struct watt_store *store = calloc(1, sizeof(*store));
+	struct size_signal size_signal;
+	int r;
 
-	if (r < 0)
-		return r;
-	store = calloc(1, sizeof(*store));
 	if (!store)
 		return -ENOMEM;
 	store->reserve_fd = -1;
+	store->place = WATT_PLACE_INIT;
 	store->realtime_offset_ns = head->realtime_offset_ns;
 	store->n_channels = head->setup->n_channels;
 	store->n_domains = head->n_domains;
-	store->path = strdup(path);
-	r = store->path ? make_file(path, overwrite, head) : -ENOMEM;
+	r = watt_place_take(&store->place, path, overwrite, head->uid, head->gid, log);
+	if (r < 0) {
+		watt_store_free(store);
+		return r;
+	}
+	block_size_signal(&size_signal);
+	r = make_file(&store->place, head);
 	if (r == 0)
 		r = open_file(store);
 	if (r < 0) {
+		r = complain(log, explain(store, r), path, NULL);
 		watt_store_free(store);
-		return complain(log, r, path, NULL);
+	} else {
+		open_reserve(store);
+		watt_place_remember(&store->place);
+		*ret = store;
 	}
-	open_reserve(store);
-	*ret = store;
-	return 0;
+	restore_size_signal(&size_signal);
+	return r;
 }
 
 struct watt_store *watt_store_free(struct watt_store *store)
 {
+	struct size_signal size_signal;
+
 	if (!store)
 		return NULL;
 	watt_rows_done(&store->rows);
@@ -288,9 +306,13 @@ struct watt_store *watt_store_free(struct watt_store *store)
 	sqlite3_finalize(store->loss);
 	sqlite3_finalize(store->longer_loss);
 	sqlite3_finalize(store->meta);
+	block_size_signal(&size_signal);
+	if (store->is_broken)
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close(store->db);
+	restore_size_signal(&size_signal);
 	close_reserve(store);
-	free(store->path);
+	watt_place_done(&store->place);
 	free(store);
 	return NULL;
 }
@@ -369,24 +391,55 @@ static int put_loss(struct watt_store *store, const struct watt_store_loss *loss
 	return watt_sql_step(store->db, store->loss);
 }
 
-static uint64_t file_bytes(const char *path)
+/* Whether the file is as a recording of ours has to be, all of it: after others wrote to it. */
+static bool is_sound(const struct watt_store *store)
 {
-	struct stat st;
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *db = NULL;
+	bool is_sound;
 
-	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	is_sound =
+		sqlite3_open_v2(store->place.path, &db,
+				SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+				NULL) == SQLITE_OK &&
+		watt_sql_prepare(db, "PRAGMA quick_check(1)", &stmt) == 0 &&
+		sqlite3_step(stmt) == SQLITE_ROW &&
+		!strcmp((const char *)sqlite3_column_text(stmt, 0), "ok");
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return is_sound;
 }
 
-/* SQLite says of every failed write that it failed; here is why. */
-static int explain(const struct watt_store *store, int r)
+/* What was written until now is in the file, whatever name it has now. */
+static void leave_moved(struct watt_store *store)
 {
-	_cleanup_free_ char *wal = name_beside(store->path, "-wal");
-	struct rlimit limit;
+	_cleanup_free_ char *wal = name_beside(store->place.path, "-wal");
+	_cleanup_free_ char *shm = name_beside(store->place.path, "-shm");
+	struct stat st;
 
-	/* a commit may be larger than the room that is left below the limit */
-	if (r == -EIO && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    WATT_MAX(file_bytes(wal), file_bytes(store->path)) + WATT_CHUNK_MAX > limit.rlim_cur)
-		return -EFBIG;
-	return r;
+	store->is_moved = true;
+	watt_sql_run(store->db, "PRAGMA wal_checkpoint(TRUNCATE)");
+	if (wal && shm && lstat(wal, &st) == 0 && st.st_ino == store->place.seen_wal.st_ino) {
+		unlink(wal);
+		unlink(shm);
+	}
+}
+
+/* -ESTALE: others have taken the file away, or spoilt it. It stays so. */
+static int check_place(struct watt_store *store)
+{
+	enum watt_place_state state;
+
+	if (store->is_moved || store->is_broken)
+		return -ESTALE;
+	state = watt_place_look(&store->place);
+	if (state == WATT_PLACE_OURS || (state == WATT_PLACE_TOUCHED && is_sound(store)))
+		return 0;
+	if (state == WATT_PLACE_MOVED)
+		leave_moved(store);
+	else
+		store->is_broken = true;
+	return -ESTALE;
 }
 
 int watt_store_commit(struct watt_store *store, const struct watt_store_entry *entry,
@@ -395,8 +448,9 @@ int watt_store_commit(struct watt_store *store, const struct watt_store_entry *e
 	size_t i;
 	int r = 0;
 
+	r = check_place(store);
 	/* after a failure: what was given back must be had again before anything else */
-	if (entry)
+	if (r == 0 && entry)
 		r = open_reserve(store);
 	if (r == 0)
 		r = watt_sql_run(store->db, "BEGIN IMMEDIATE");
@@ -412,11 +466,18 @@ int watt_store_commit(struct watt_store *store, const struct watt_store_entry *e
 		store->n_channels = WATT_MAX(store->n_channels, entry->n_channels);
 		store->n_domains = WATT_MAX(store->n_domains, entry->n_domains);
 	}
-	if (r == 0)
+	if (r == 0) {
+		watt_place_remember(&store->place);
 		return 0;
+	}
 	if (!sqlite3_get_autocommit(store->db))
 		watt_sql_run(store->db, "ROLLBACK");
 	watt_rows_forget(&store->rows);
+	/* what we wrote is no database any more */
+	if (r == -EBADMSG || r == -EMEDIUMTYPE) {
+		store->is_broken = true;
+		return -ESTALE;
+	}
 	if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG || r == -EIO)
 		close_reserve(store);
 	return explain(store, r);
@@ -424,24 +485,28 @@ int watt_store_commit(struct watt_store *store, const struct watt_store_entry *e
 
 int watt_store_extend_loss(struct watt_store *store, const struct watt_store_loss *loss)
 {
+	int r = check_place(store);
+
+	if (r < 0)
+		return r;
 	watt_sql_bind(store->longer_loss, "iii", (int64_t)loss->t1_ns, (int64_t)loss->samples,
 		      (int64_t)loss->usage_records);
-	return explain(store, watt_sql_step(store->db, store->longer_loss));
+	r = explain(store, watt_sql_step(store->db, store->longer_loss));
+	watt_place_remember(&store->place);
+	return r;
 }
 
 uint64_t watt_store_get_bytes(const struct watt_store *store)
 {
-	_cleanup_free_ char *wal = name_beside(store->path, "-wal");
+	_cleanup_free_ char *wal = name_beside(store->place.path, "-wal");
 
-	return file_bytes(store->path) + file_bytes(wal);
+	return file_bytes(store->place.path) + file_bytes(wal);
 }
 
-int watt_store_finish(struct watt_store *store)
+static int make_one_file(struct watt_store *store)
 {
-	int r;
+	int r = put_meta(store, "complete", 1);
 
-	close_reserve(store);
-	r = put_meta(store, "complete", 1);
 	/* journal_mode can't change while a statement is held */
 	watt_rows_done(&store->rows);
 	sqlite3_finalize(store->chunk);
@@ -453,4 +518,19 @@ int watt_store_finish(struct watt_store *store)
 	if (r == 0)
 		r = watt_sql_run(store->db, "PRAGMA wal_checkpoint(TRUNCATE)");
 	return r < 0 ? r : watt_sql_run(store->db, "PRAGMA journal_mode=DELETE");
+}
+
+int watt_store_finish(struct watt_store *store)
+{
+	struct size_signal size_signal;
+	int r;
+
+	close_reserve(store);
+	r = check_place(store);
+	if (r < 0)
+		return r;
+	block_size_signal(&size_signal);
+	r = make_one_file(store);
+	restore_size_signal(&size_signal);
+	return r;
 }

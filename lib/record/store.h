@@ -21,6 +21,8 @@ struct watt_store_head {
 	const char *recording; /* the same in all its files, and in no other recording */
 	uint32_t part;         /* from 1 */
 	int64_t realtime_offset_ns;
+	uint32_t uid; /* whom the file belongs to; 0: who makes it */
+	uint32_t gid;
 };
 
 /* What is committed at once. Borrowed. */
@@ -54,12 +56,14 @@ struct watt_store_loss {
 
 /*
  * Makes the file: it is there as a whole or not at all. overwrite: replaces a recording that is
- * there. Logs one sentence on failure: -EEXIST, -EBUSY (it is being written), -EACCES, -ENOENT,
- * -EISDIR, -EMEDIUMTYPE (not a plain file), -ENOSPC, ...
+ * there. Logs one sentence on failure; see watt_place_take().
  */
 int watt_store_create(const char *path, bool overwrite, const struct watt_store_head *head,
 		      const struct watt_log *log, struct watt_store **ret);
-/* One transaction: all of it or nothing. Negative errno; the file is as before then. */
+/*
+ * One transaction: all of it or nothing. Negative errno; the file is as before then. -ESTALE:
+ * somebody removed, renamed or changed the file, and nothing will be written any more.
+ */
 int watt_store_commit(struct watt_store *store, const struct watt_store_entry *entry,
 		      const struct watt_store_loss *losses, size_t n_losses);
 /* Corrects the row of the last loss: it went on. */

@@ -94,6 +94,8 @@ static const char *why(int error)
 		return "out of memory";
 	case EIO:
 		return "disk error";
+	case ESTALE:
+		return "file removed, renamed or changed by somebody else";
 	default:
 		return "file can't be written";
 	}
@@ -153,7 +155,13 @@ static void take_failure(struct watt_writer *writer, struct watt_job *job, int r
 
 	job->error = r;
 	watt_counter_set(&writer->error, (uint64_t)(int64_t)r);
-	if (!writer->has_said)
+	if (!writer->has_said && r == -ESTALE)
+		watt_log(
+			writer->log, WATT_LOG_ERROR,
+			"%s: somebody has removed, renamed or changed the file while it was written: "
+			"what is measured from now on is lost",
+			writer->path);
+	else if (!writer->has_said)
 		watt_log(writer->log, WATT_LOG_WARNING,
 			 "%s: %s: what is measured now is not in the recording, and the recording "
 			 "says so; it goes on when that is over",
@@ -329,6 +337,8 @@ int watt_writer_new(const char *path, const struct watt_record_opts *opts,
 	writer->path = path;
 	writer->opts = opts;
 	writer->head = *head;
+	writer->head.uid = opts->uid;
+	writer->head.gid = opts->gid;
 	writer->log = log;
 	watt_counter_set(&writer->files, head->part);
 	r = watt_packer_new(&writer->packer);
@@ -337,7 +347,7 @@ int watt_writer_new(const char *path, const struct watt_record_opts *opts,
 	if (r == 0)
 		r = watt_ring_init(&writer->out, RING_SLOTS, sizeof(struct watt_job *));
 	if (r == 0)
-		r = watt_store_create(path, opts->overwrite, head, log, &writer->store);
+		r = watt_store_create(path, opts->overwrite, &writer->head, log, &writer->store);
 	if (r == 0) {
 		watt_counter_set(&writer->file_bytes, watt_store_get_bytes(writer->store));
 		r = start(writer);

@@ -313,6 +313,36 @@ def test_what_is_there_stays():
     replay(path)
 
 
+def test_the_file_is_the_callers():
+    """Only who records may read it: also where sudo made him root."""
+    path = new_path()
+    equal(run('record', '--for', '0.5s', '-q', *SYNTH, '-o', path).status, 0, 'status')
+    equal(os.stat(path).st_mode & 0o7777, 0o600, 'mode')
+    if os.geteuid() != 0:
+        raise Skip('only root can give files away')
+    path = new_path()
+    equal(run('record', '--for', '0.5s', '-q', *SYNTH, '-o', path,
+              env={'SUDO_UID': '12345', 'SUDO_GID': '54321'}).status, 0, 'status')
+    found = os.stat(path)
+    equal((found.st_uid, found.st_gid, found.st_mode & 0o7777), (12345, 54321, 0o600), 'owner')
+
+
+def test_a_file_that_is_taken_away():
+    """It is told, and the exit status says that something is missing."""
+    path = new_path()
+    process = start(path, *SYNTH)
+    while not os.path.exists(path):
+        true(process.poll() is None, 'it ended')
+        time.sleep(0.02)
+    os.unlink(path)
+    words = process.stderr.readline()
+    true('removed' in words and path in words, f'what is told: {words!r}')
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    equal(process.returncode, 1, f'status ({err!r})')
+    true('lost' in err and 'nothing lost' not in err, f'the summary: {err!r}')
+
+
 def test_bad_places():
     one_line(run('record', '--for', '1s', '-o', '/nowhere/run.watt'), 1, '/nowhere/run.watt')
     one_line(run('record', '--for', '1s', '-o', '/proc/run.watt'), 1, '/proc/run.watt')
@@ -403,6 +433,8 @@ main([
     test_full_disk,
     test_rotation,
     test_what_is_there_stays,
+    test_the_file_is_the_callers,
+    test_a_file_that_is_taken_away,
     test_bad_places,
     test_name_of_its_own,
     test_reader_that_goes,

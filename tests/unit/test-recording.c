@@ -336,17 +336,19 @@ static void make_killed(const char *path)
 /* Opened by somebody who may not write beside it, and from a medium that nobody can write. */
 static void test_killed_and_read_only(void **state)
 {
-	char *path = path_in(*state, "x.watt");
+	char *path = path_in(*state, "x.watt"), *wal = path_in(*state, "x.watt-wal");
 	int status;
 	pid_t pid;
 
 	if (getuid() != 0) {
 		print_message("needs root, to become somebody else\n");
 		free(path);
+		free(wal);
 		skip();
 	}
 	make_killed(path);
 	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(chmod(wal, 0644), 0);
 	assert_int_equal(chmod(*state, 0755), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -363,6 +365,7 @@ static void test_killed_and_read_only(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	free(path);
+	free(wal);
 }
 
 /* A name that means something in a URI. */
