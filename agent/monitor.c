@@ -92,6 +92,8 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 	fill_session(&opts, settings);
 	r = watt_session_open(&opts, &monitor->session);
 	if (r == 0)
+		r = watt_cursor_open(monitor->session, &monitor->cursor);
+	if (r == 0)
 		r = watt_session_start(monitor->session);
 	if (r < 0)
 		complain(r, errors);
@@ -106,6 +108,7 @@ void monitor_close(struct monitor *monitor)
 		rendering_unref(monitor->renderings[document]);
 	history_done(&monitor->history);
 	watt_snapshot_unref(monitor->snap);
+	watt_cursor_close(monitor->cursor);
 	watt_session_close(monitor->session);
 	roster_done(&monitor->roster);
 	free(monitor->sensors);
@@ -205,7 +208,7 @@ int monitor_refresh(struct monitor *monitor)
 	size_t n_sensors;
 	int r;
 
-	r = watt_session_snapshot(monitor->session, &snap);
+	r = watt_cursor_snapshot(monitor->cursor, &snap);
 	if (r < 0)
 		return r;
 	monitor->t_ns = watt_session_get_time_ns(monitor->session);

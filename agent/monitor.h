@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include <wattribute/cursor.h>
 #include <wattribute/session.h>
 
 #include "exposition.h"
@@ -51,6 +52,7 @@ void rendering_unref(struct rendering *rendering);
 struct monitor {
 	pthread_mutex_t lock; /* of all that follows */
 	struct watt_session *session;
+	struct watt_cursor *cursor; /* its windows are nobody else's */
 	struct watt_snapshot *snap; /* NULL: before the first refresh */
 	struct roster roster;
 	struct monitor_sensor *sensors;
