@@ -82,24 +82,6 @@ static double squared(double x)
 	return x * x;
 }
 
-/* By Newton, from above: correctly rounded or not, it is the same everywhere. */
-static double root(double x)
-{
-	double r = x > 1 ? x : 1;
-	int i;
-
-	if (!(x > 0))
-		return 0;
-	for (i = 0; i < 64; i++) {
-		double next = (r + x / r) / 2;
-
-		if (!(next < r))
-			break;
-		r = next;
-	}
-	return r;
-}
-
 /* ---- who has a learner ---- */
 
 static uint64_t deviation_key(uint64_t program, uint64_t process)
@@ -238,31 +220,50 @@ static double curve_at(const struct watt_learned *l, const struct watt_learned_s
 	return l->curve[bin] * (1 - *ret_part) + l->curve[bin + 1] * *ret_part;
 }
 
-static void believe(const struct watt_learned *l, struct watt_learned_use *use)
+static void seek(const struct watt_learned *l, struct watt_learned_use *use)
 {
-	size_t p = find(l, use->program);
-	size_t d = find(l, deviation_key(use->program, use->process));
-	double variance = *cov_at(l, p, p), mean = watt_learned_mean_w(l);
+	use->at[0] = (uint16_t)find(l, use->program);
+	use->at[1] = (uint16_t)find(l, deviation_key(use->program, use->process));
+}
 
-	use->watts = l->list[p].watts;
-	if (d != OTHERS) {
-		use->watts += l->list[d].watts;
+static double watts_of(const struct watt_learned *l, const struct watt_learned_use *use,
+		       double mean)
+{
+	double watts = l->list[use->at[0]].watts;
+
+	if (use->at[1] != OTHERS)
+		watts += l->list[use->at[1]].watts;
+	return WATT_MAX(watts, FLOOR * mean);
+}
+
+/* A square root is the same everywhere, as IEEE 754 wants it. */
+static double error_of(const struct watt_learned *l, const struct watt_learned_use *use,
+		       double mean)
+{
+	size_t p = use->at[0], d = use->at[1];
+	double variance = *cov_at(l, p, p);
+
+	if (d != OTHERS)
 		variance += 2 * *cov_at(l, p, d) + *cov_at(l, d, d);
-	} else if (p != OTHERS && l->list[p].has_many) {
+	else if (p != OTHERS && l->list[p].has_many)
 		variance += squared(DEVIATION_ERROR * mean);
-	}
-	use->watts = WATT_MAX(use->watts, FLOOR * mean);
-	use->error = root(variance);
+	return variance > 0 ? __builtin_sqrt(variance) : 0;
 }
 
 void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_slice *slice)
 {
+	double mean = watt_learned_mean_w(l);
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
-		slice->uses[i].watts = slice->uses[i].error = 0;
-		if (l->n_slices)
-			believe(l, &slice->uses[i]);
+		struct watt_learned_use *use = &slice->uses[i];
+
+		use->watts = use->error = 0;
+		if (!l->n_slices)
+			continue;
+		seek(l, use);
+		use->watts = watts_of(l, use, mean);
+		use->error = error_of(l, use, mean);
 	}
 }
 
@@ -291,43 +292,41 @@ static void activate(struct watt_learned *l, size_t i, double cpu_s)
 	l->list[i].newest_slice = l->n_slices;
 }
 
-/* Finds who was active; the CPU time of each is in h. Returns that of all. */
-static double take_uses(struct watt_learned *l, const struct watt_learned_slice *slice)
+/* Finds who was active; the CPU time of each is in h. */
+static void take_uses(struct watt_learned *l, struct watt_learned_slice *slice)
 {
-	double busy_s = 0;
 	size_t i;
 
 	memset(l->h, 0, sizeof(l->h));
 	l->n_active = 0;
 	for (i = 0; i < slice->n_uses; i++) {
-		const struct watt_learned_use *use = &slice->uses[i];
-		size_t p = find_program(l, use), d = find_deviation(l, use, p);
+		struct watt_learned_use *use = &slice->uses[i];
+		size_t p = find_program(l, use), d;
 
-		activate(l, p, use->cpu_s);
+		activate(l, p, use->cpu_s); /* from here on it can't be evicted */
+		d = find_deviation(l, use, p);
 		if (d != OTHERS)
 			activate(l, d, use->cpu_s);
-		busy_s += use->cpu_s;
+		use->at[0] = (uint16_t)p;
+		use->at[1] = (uint16_t)d;
 	}
-	return busy_s;
 }
 
 /* Running means of how much is known of those who were active. */
 static void note_knowledge(struct watt_learned *l, const struct watt_learned_slice *slice)
 {
-	double prior_w = PRIOR_ERROR * watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
+	double mean = watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
-		struct watt_learned_use use = slice->uses[i];
-		double j;
+		const struct watt_learned_use *use = &slice->uses[i];
+		double j = use->cpu_s * watts_of(l, use, mean), error = error_of(l, use, mean);
 
-		believe(l, &use);
-		j = use.cpu_s * use.watts;
 		sum_j += j;
-		told_j += j * (1 - WATT_MIN(use.error / prior_w, 1.0));
-		error_j += use.cpu_s * use.error;
+		told_j += j * (1 - WATT_MIN(error / (PRIOR_ERROR * mean), 1.0));
+		error_j += use->cpu_s * error;
 	}
-	if (!(sum_j > 0) || !(prior_w > 0))
+	if (!(sum_j > 0) || !(mean > 0))
 		return;
 	l->told_weight += FORGET * (1 - l->told_weight);
 	l->told += FORGET / l->told_weight * (told_j / sum_j - l->told);
@@ -422,15 +421,11 @@ static void age(struct watt_learned *l, double dt_s)
 /* What the watts make of the slice, without the curve, and the mean of all by it. */
 static double expect(struct watt_learned *l, const struct watt_learned_slice *slice, double busy_s)
 {
-	double sum_j = 0;
+	double mean = watt_learned_mean_w(l), sum_j = 0;
 	size_t i;
 
-	for (i = 0; i < slice->n_uses; i++) {
-		struct watt_learned_use use = slice->uses[i];
-
-		believe(l, &use);
-		sum_j += use.cpu_s * use.watts;
-	}
+	for (i = 0; i < slice->n_uses; i++)
+		sum_j += slice->uses[i].cpu_s * watts_of(l, &slice->uses[i], mean);
 	l->sum_j += sum_j - MEAN_FORGET * l->sum_j;
 	l->sum_s += busy_s - MEAN_FORGET * l->sum_s;
 	return sum_j;
@@ -486,7 +481,7 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 		correct(l, error_j, variance);
 }
 
-int watt_learned_update(struct watt_learned *l, const struct watt_learned_slice *slice)
+int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice)
 {
 	double busy_s = total_s(slice), g, part, expected_j;
 	size_t bin;

@@ -26,6 +26,7 @@ struct watt_learned_use {
 	double cpu_s;     /* its CPU time in the slice, above 0 */
 	double watts;     /* out: per busy CPU */
 	double error;     /* out: standard uncertainty of that */
+	uint16_t at[2];   /* scratch: its learners, of the program and of itself */
 };
 
 struct watt_learned_slice {
@@ -43,7 +44,7 @@ void watt_learned_free(struct watt_learned *learned);
 /* Sets watts and error of each use. watts is above 0 once a slice was learned, and 0 before. */
 void watt_learned_estimate(const struct watt_learned *learned, struct watt_learned_slice *slice);
 /* Learns from a slice of which everything is known. 0 or -ENOMEM, and nothing was learned. */
-int watt_learned_update(struct watt_learned *learned, const struct watt_learned_slice *slice);
+int watt_learned_update(struct watt_learned *learned, struct watt_learned_slice *slice);
 /*
  * How much of the energy went to whom the slices tell of, 0 to 1: by how far the uncertainty of
  * their watts is below that of programs nobody knows anything of.

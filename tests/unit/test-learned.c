@@ -318,7 +318,9 @@ static void test_crowd(void **state)
 
 	for (n = 0; n < 30; n++) {
 		for (i = 0; i < slice.n_uses; i++)
-			uses[i] = (struct watt_learned_use){ i + 1, i + 1, SLICE_S / 2, 0, 0 };
+			uses[i] = (struct watt_learned_use){ .program = i + 1,
+							     .process = i + 1,
+							     .cpu_s = SLICE_S / 2 };
 		assert_int_equal(watt_learned_update(learned, &slice), 0);
 	}
 	assert_int_equal(watt_learned_count(learned), WATT_LEARNED_MAX - 1);
@@ -331,7 +333,7 @@ static void test_crowd(void **state)
 static void test_wild_slices(void **state)
 {
 	struct watt_learned *learned = watt_learned_new();
-	struct watt_learned_use use = { 1, 1, SLICE_S, 0, 0 };
+	struct watt_learned_use use = { .program = 1, .process = 1, .cpu_s = SLICE_S };
 	struct watt_learned_slice slice = { SLICE_S, 0.5, 4, &use, 1 }, wild = slice;
 	int i;
 
