@@ -47,7 +47,7 @@ struct world {
 	uint32_t is_unknown[N_USERS];
 };
 
-static void open_world(struct world *w)
+static void open_world(struct world *w, bool has_threads)
 {
 	static const struct watt_channel *const list[] = { &channels[0], &channels[1] };
 	static const uint16_t slots[1] = { 0 };
@@ -64,6 +64,8 @@ static void open_world(struct world *w)
 	*w = (struct world){ 0 };
 	assert_int_equal(watt_timeline_new(list, 2, &w->tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &w->at), 0);
+	if (has_threads)
+		assert_int_equal(watt_attrib_show_threads(w->at), 0);
 	watt_synth_gpu_init(&w->gpu, &gpu);
 }
 
@@ -165,10 +167,11 @@ static const struct watt_domain_state *look(struct world *w, uint64_t t_ns)
 	watt_snapshot_unref(w->snap);
 	assert_int_equal(watt_attrib_snapshot(w->at, w->tl, &opts, &w->snap), 0);
 	assert_int_equal(watt_snapshot_get_quality(w->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(w->snap)->sum_failures, 0);
 	return watt_snapshot_get_domain_state(w->snap, 0);
 }
 
-static int64_t energy_of(const struct world *w, const char *name)
+static int64_t energy_of_kind(const struct world *w, enum watt_entity_kind kind, const char *name)
 {
 	int64_t sum_nj = 0;
 	size_t i;
@@ -176,10 +179,16 @@ static int64_t energy_of(const struct world *w, const char *name)
 	for (i = 0; i < watt_snapshot_get_row_count(w->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(w->snap, i);
 
-		if (!strcmp(row->entity.name, name))
+		if (row->entity.kind == kind && !strcmp(row->entity.name, name))
 			sum_nj += watt_energy_to_nj(row->energy[0]);
 	}
 	return sum_nj;
+}
+
+static int64_t energy_of(const struct world *w, const char *name)
+{
+	return energy_of_kind(w, WATT_ENTITY_PROCESS, name) +
+	       energy_of_kind(w, WATT_ENTITY_EXITED, name);
 }
 
 static int64_t truth_nj(const struct world *w, uint32_t user, uint64_t t_ns)
@@ -188,14 +197,15 @@ static int64_t truth_nj(const struct world *w, uint32_t user, uint64_t t_ns)
 }
 
 /* Each slice's energy goes to who was on the GPU then, though that is told 400 ms late. */
-static void test_exact(void **state)
+static void check_exact(bool has_threads)
 {
 	const struct watt_domain_state *s;
+	int64_t whole_nj;
 	struct world w;
 	char name[16];
 	uint32_t i;
 
-	open_world(&w);
+	open_world(&w, has_threads);
 	live(&w, EPOCH_NS, EPOCH_NS + 20000 * MS);
 	s = look(&w, EPOCH_NS + 20000 * MS);
 	assert_int_equal(s->key, WATT_KEY_GPU_TIME);
@@ -210,6 +220,10 @@ static void test_exact(void **state)
 		assert_true(truth_nj(&w, i, s->t_ns) > 100 * (int64_t)MS);
 		assert_true(llabs(energy_of(&w, name) - truth_nj(&w, i, s->t_ns)) <= 2);
 	}
+	/* which thread it was, nobody tells */
+	whole_nj = watt_energy_to_nj(s->energy) - watt_energy_to_nj(s->idle);
+	assert_int_equal(energy_of_kind(&w, WATT_ENTITY_THREAD, "(unknown thread)"),
+			 has_threads ? whole_nj : 0);
 	/* the CPUs go on as they would without it */
 	s = watt_snapshot_get_domain_state(w.snap, 1);
 	assert_int_equal(s->key, WATT_KEY_CPU_TIME);
@@ -217,14 +231,24 @@ static void test_exact(void **state)
 	close_world(&w);
 }
 
+static void test_exact(void **state)
+{
+	check_exact(false);
+}
+
+static void test_exact_with_threads(void **state)
+{
+	check_exact(true);
+}
+
 /* Who is gone when it is told gets its own; who nobody knows leaves it unattributed. */
-static void test_gone_and_unknown(void **state)
+static void check_gone_and_unknown(bool has_threads)
 {
 	const uint64_t end_ns = EPOCH_NS + 20 * WINDOW_NS;
 	const struct watt_domain_state *s;
 	struct world w;
 
-	open_world(&w);
+	open_world(&w, has_threads);
 	w.end_ns[1] = end_ns;
 	w.is_unknown[2] = 1;
 	live(&w, EPOCH_NS, end_ns + 150 * MS);
@@ -242,6 +266,16 @@ static void test_gone_and_unknown(void **state)
 	close_world(&w);
 }
 
+static void test_gone_and_unknown(void **state)
+{
+	check_gone_and_unknown(false);
+}
+
+static void test_gone_and_unknown_with_threads(void **state)
+{
+	check_gone_and_unknown(true);
+}
+
 /* A source that has died is waited for as long as a sensor is, and then no more. */
 static void test_silent_source(void **state)
 {
@@ -249,7 +283,7 @@ static void test_silent_source(void **state)
 	struct world w;
 	uint64_t told_ns, t_ns;
 
-	open_world(&w);
+	open_world(&w, false);
 	live(&w, EPOCH_NS, EPOCH_NS + 2000 * MS);
 	told_ns = w.told_ns;
 	w.told_ns = UINT64_MAX / 2;
@@ -278,7 +312,7 @@ static void test_damaged_counts(void **state)
 	struct world w;
 	size_t i;
 
-	open_world(&w);
+	open_world(&w, false);
 	for (i = 0; i < WATT_ARRAY_SIZE(amounts_ms); i++) {
 		uint64_t t_ns = EPOCH_NS + 100 * MS * i;
 
@@ -310,7 +344,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_exact_with_threads),
 		cmocka_unit_test(test_gone_and_unknown),
+		cmocka_unit_test(test_gone_and_unknown_with_threads),
 		cmocka_unit_test(test_silent_source),
 		cmocka_unit_test(test_damaged_counts),
 	};

@@ -184,14 +184,12 @@ static void test_moves(void **state)
 	(void)state;
 }
 
-/* A number that is wrong anywhere is found. */
+/* A number that is wrong anywhere is found, in a cgroup that nobody has named, too. */
 static void test_finds_what_is_wrong(void **state)
 {
-	static const enum watt_entity_kind kinds[] = { WATT_ENTITY_CGROUP, WATT_ENTITY_USER,
-						       WATT_ENTITY_UNIT, WATT_ENTITY_PROCESS };
 	struct watt_cgroup cgroup = { .id = 7, .path = "/a", .unit = "a.service" };
+	size_t i, n_of_kind[WATT_ENTITY_JOB + 1] = { 0 };
 	struct bench b;
-	size_t i, k;
 
 	open_bench(&b);
 	end_slice(&b);
@@ -199,16 +197,23 @@ static void test_finds_what_is_wrong(void **state)
 	end_and_check(&b);
 	assert_int_equal(watt_attrib_set_cgroup(b.at, &cgroup), 0);
 	add(&b, WATT_USAGE_TASK, 10, 100);
+	add(&b, WATT_USAGE_TASK, 11, 100)->cgroup_id = 8; /* it stays without a name */
 	end_and_check(&b);
-	for (k = 0; k < WATT_ARRAY_SIZE(kinds); k++) {
-		for (i = 0; b.at->accounts.list[i]->kind != kinds[k]; i++)
-			;
-		b.at->accounts.list[i]->energy_nj[0]++;
+	for (i = 0; i < b.at->accounts.n; i++) {
+		struct watt_account *account = b.at->accounts.list[i];
+
+		n_of_kind[account->kind]++;
+		if (account->kind == WATT_ENTITY_IDLE || account->kind == WATT_ENTITY_UNATTRIBUTED)
+			continue;
+		account->energy_nj[0]++;
 		look(&b);
 		assert_true(watt_snapshot_get_quality(b.snap)->sum_failures > 0);
-		b.at->accounts.list[i]->energy_nj[0]--;
+		account->energy_nj[0]--;
 		b.at->quality.sum_failures = 0;
 	}
+	assert_int_equal(n_of_kind[WATT_ENTITY_CGROUP], 2);
+	assert_true(n_of_kind[WATT_ENTITY_USER] && n_of_kind[WATT_ENTITY_UNIT] &&
+		    n_of_kind[WATT_ENTITY_PROCESS] == 2);
 	look(&b);
 	assert_int_equal(watt_snapshot_get_quality(b.snap)->sum_failures, 0);
 	close_bench(&b);
