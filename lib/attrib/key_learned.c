@@ -13,8 +13,8 @@
 
 #define READY_SLICES 100
 /* Of the energy, how much must go to whom something is known of: to begin with it, and to go on. */
-#define TOLD_BEGIN 0.8
-#define TOLD_STAY 0.65
+#define TOLD_BEGIN 0.65
+#define TOLD_STAY 0.5
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 
 struct learned_state {
