@@ -198,15 +198,17 @@ static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object 
 	bpf_map__set_max_entries(skel->maps.events, sizes->ring_bytes);
 }
 
-/* Loads the walk of `mode` and the hooks, nothing else. */
-static int load(const struct watt_bpf_object *object, const struct watt_env *env,
-		enum watt_bpf_mode mode, uint32_t hooks, struct watt_usage_bpf **ret)
+/* Loads the walk of `mode` and the hooks, nothing else; types are those of btf_path, if any. */
+static int load_by(const struct watt_bpf_object *object, const struct watt_env *env,
+		   enum watt_bpf_mode mode, uint32_t hooks, const char *btf_path,
+		   struct watt_usage_bpf **ret)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf_path);
 	struct watt_usage_bpf *skel;
 	int r;
 
 	errno = 0;
-	skel = watt_usage_bpf__open();
+	skel = watt_usage_bpf__open_opts(&opts);
 	if (!skel)
 		return errno ? -errno : -ENOMEM;
 	skel->rodata->v1_controller = choose_v1(env);
@@ -228,6 +230,20 @@ static int load(const struct watt_bpf_object *object, const struct watt_env *env
 	}
 	*ret = skel;
 	return 0;
+}
+
+/*
+ * A type that the kernel does not have is searched for in its modules, and only CAP_SYS_ADMIN may
+ * list those. Where the kernel's own types are named as a file, nobody looks elsewhere.
+ */
+static int load(const struct watt_bpf_object *object, const struct watt_env *env,
+		enum watt_bpf_mode mode, uint32_t hooks, struct watt_usage_bpf **ret)
+{
+	int r = load_by(object, env, mode, hooks, NULL, ret);
+
+	return r == -EPERM || r == -EACCES ?
+		       load_by(object, env, mode, hooks, "/sys/kernel/btf/vmlinux", ret) :
+		       r;
 }
 
 /* What of `hooks` loads at all, each alone. */
