@@ -18,7 +18,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser as chromium  # noqa: E402
-from command import PROGRAM, TOP, Skip, equal, main, one_line, run, true, validate  # noqa: E402
+from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, one_line,  # noqa: E402
+                     run, true, validate)
 from metrics import Metrics  # noqa: E402
 
 PATIENCE_S = 60  # for what must happen, on a machine that others use, too
@@ -30,13 +31,13 @@ OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
 class Agent:
     """One that runs; its port is what it got."""
 
-    def __init__(self, *args, env=None):
+    def __init__(self, *args, env=None, command=(PROGRAM, 'agent')):
         self.log = tempfile.TemporaryFile('w+')
         # Nothing of this machine's: neither settings nor variables.
         clean = {key: value for key, value in os.environ.items()
                  if not key.startswith('WATTRIBUTE_')}
         self.child = subprocess.Popen(
-            [PROGRAM, 'agent', '--listen=127.0.0.1:0', '--interval=100ms', *args],
+            [*command, '--listen=127.0.0.1:0', '--interval=100ms', *args],
             stdin=subprocess.DEVNULL, stderr=self.log, env={**clean, **(env or {})})
         self.port = None
 
@@ -239,6 +240,33 @@ def test_real_machine():
         true(metrics.value('wattribute_agent_resident_memory_bytes') > 0, 'memory')
 
 
+def usage_of(agent):
+    return agent.wait_for_energy().get('wattribute_build_info')[0][1]['usage']
+
+
+def test_least_rights():
+    """A user of its own with the rights that the unit gives sees what root sees."""
+    with open('/proc/self/status', encoding='ascii') as file:
+        rights = int(re.search(r'^CapEff:\s*(\w+)$', file.read(), re.M).group(1), 16)
+    with open(os.path.join(TOP, 'deploy/systemd/wattribute-agent.service.in'), encoding='utf-8') as file:
+        names = re.search(r'^AmbientCapabilities=(.*)$', file.read(), re.M).group(1).lower().split()
+    numbers = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
+    if os.geteuid() != 0 or any(not rights >> numbers[name] & 1 for name in names):
+        raise Skip('only root can give rights away, and only those that it has')
+    if run('doctor').status != 0:
+        raise Skip('nothing can be measured here')
+    with Agent() as agent:
+        whole = usage_of(agent)
+    given = ','.join(['-all'] + [name.replace('cap_', '+') for name in names])
+    with for_anybody(os.path.join(BUILD, 'agent', 'wattribute-agent')) as program:
+        with Agent(command=['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                            f'--inh-caps={given}', f'--ambient-caps={given}',
+                            f'--bounding-set={given}', program]) as agent:
+            equal(usage_of(agent), whole, 'who tells what ran')
+            named = agent.metrics().get('wattribute_process_cpu_seconds_total', kind='process')
+            true(any('exe' in sample[1] for sample in named), 'it sees no program of others')
+
+
 def test_short_lived_processes():
     """Many processes that live for a moment are no series of their own, and are accounted."""
     if run('doctor').status != 0:
@@ -416,6 +444,7 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     print('missing: libmicrohttpd, the agent was not built')
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
-      test_promtool, test_levels, test_real_machine, test_short_lived_processes, test_requests,
+      test_promtool, test_levels, test_real_machine,
+      test_least_rights, test_short_lived_processes, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use])
