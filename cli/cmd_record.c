@@ -15,6 +15,7 @@
 #include <wattribute/recording.h>
 
 #include "command.h"
+#include "kept.h"
 #include "message.h"
 #include "number.h"
 #include "options.h"
@@ -199,6 +200,7 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 struct view_of_run {
 	struct watt_session *ses;
 	struct record_run run;
+	struct kept *kept;      /* what the recording replaces, until the command runs */
 	struct outlet *outlet;  /* of --json; NULL: none */
 	FILE *out;              /* its stream */
 	struct watt_sink *sink; /* into it */
@@ -219,6 +221,13 @@ static int put_snapshot(void *data, struct watt_snapshot *snap)
 	/* The signal is the command's or ends the recording; nobody reads what comes until then. */
 	view->is_unread = true;
 	return 0;
+}
+
+static void let_old_go(void *data)
+{
+	struct view_of_run *view = data;
+
+	kept_drop(view->kept);
 }
 
 static void show_progress(void *data)
@@ -342,16 +351,17 @@ static int open_outlet(struct view_of_run *view, const struct events *events)
 
 /* Measures until the end. The session is closed behind it, so that the file is finished. */
 static int record(const struct record_options *opts, struct watt_session *ses,
-		  struct events *events, const char *path, char *const *argv)
+		  struct events *events, struct kept *kept, const char *path, char *const *argv)
 {
 	struct record_end end = { .path = path, .n_channels = watt_session_get_channel_count(ses) };
-	struct view_of_run view = { .ses = ses };
+	struct view_of_run view = { .ses = ses, .kept = kept };
 	struct record_setup setup = {
 		.ses = ses,
 		.events = *events,
 		.argv = argv,
 		.limit_ns = opts->limit_ns,
 		.take = opts->common.is_json ? put_snapshot : NULL,
+		.begun = let_old_go,
 		.show = wants_progress(opts, argv) ? show_progress : NULL,
 		.data = &view,
 	};
@@ -369,10 +379,12 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 	if (view.has_line)
 		fputs("\r\033[K", stderr);
 	/* Nobody wants the recording of a command that could not be run. */
-	if (r > 0)
+	if (r > 0) {
 		unlink(path);
-	else if (!opts->is_quiet)
+		kept_restore(kept);
+	} else if (!opts->is_quiet) {
 		record_report_summary(&end, &view.run, stderr);
+	}
 	status = end_status(&view.run, &end, r);
 	record_run_done(&view.run);
 	return status;
@@ -382,6 +394,7 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 {
 	struct events events = EVENTS_INIT;
 	struct watt_session *ses = NULL;
+	struct kept kept = { 0 };
 	int r, status = STATUS_FAILURE;
 
 	/* Signals are blocked before the session has threads that could take them. */
@@ -394,15 +407,18 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, argv != NULL);
 	r = options_open_session(&opts->common, &ses);
+	if (r == 0 && argv && opts->record.overwrite)
+		kept_take(&kept, path);
 	if (r == 0)
 		r = begin_recording(opts, ses, path, argv);
 	if (r == 0) {
 		if (strcmp(watt_session_get_usage_name(ses), "procfs") != 0)
 			prctl(PR_SET_CHILD_SUBREAPER, 0);
-		status = record(opts, ses, &events, path, argv);
+		status = record(opts, ses, &events, &kept, path, argv);
 	} else {
 		watt_session_close(ses);
 	}
+	kept_drop(&kept);
 	events_close(&events);
 	return status;
 }

@@ -260,6 +260,8 @@ int record_run(struct record_setup *setup, struct record_run *run)
 		rec.next_second_ns = run->begin_ns + WINDOW_NS;
 		r = begin_child(&rec);
 	}
+	if (r == 0 && setup->begun)
+		setup->begun(setup->data);
 	if (r == 0)
 		r = run_until_end(&rec);
 	if (r == 0)

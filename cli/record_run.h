@@ -21,6 +21,8 @@ struct record_setup {
 	uint64_t limit_ns; /* 0: none */
 	/* Called for each snapshot; a negative errno ends the recording. NULL: nobody cares. */
 	int (*take)(void *data, struct watt_snapshot *snap);
+	/* Called when the command runs. NULL: nobody cares. */
+	void (*begun)(void *data);
 	/* Called about once a second, and for each mark. NULL: nobody cares. */
 	void (*show)(void *data);
 	void *data;

@@ -343,6 +343,25 @@ def test_a_file_that_is_taken_away():
     true('lost' in err and 'nothing lost' not in err, f'the summary: {err!r}')
 
 
+def test_a_command_that_cannot_be_run_costs_no_file():
+    path = new_path()
+    for command, status in (('/nonexistent', 127), ('/etc/passwd', 126), ('/', 126)):
+        for old in (b'precious', None):
+            if old:
+                with open(path, 'wb') as file:
+                    file.write(old)
+            one_line(run('record', '-f', '-o', path, '--', command), status, command)
+            equal(os.listdir(os.path.dirname(path)), ['run.watt'] if old else [], 'files')
+            if old:
+                with open(path, 'rb') as file:
+                    equal(file.read(), old, 'what was there')
+                os.unlink(path)
+    for _ in range(2):
+        equal(run('record', '-f', '-q', '-o', path, '--', 'true').status, 0, 'status')
+        equal(os.listdir(os.path.dirname(path)), ['run.watt'], 'files')
+        replay(path)
+
+
 def test_bad_places():
     one_line(run('record', '--for', '1s', '-o', '/nowhere/run.watt'), 1, '/nowhere/run.watt')
     one_line(run('record', '--for', '1s', '-o', '/proc/run.watt'), 1, '/proc/run.watt')
@@ -435,6 +454,7 @@ main([
     test_what_is_there_stays,
     test_the_file_is_the_callers,
     test_a_file_that_is_taken_away,
+    test_a_command_that_cannot_be_run_costs_no_file,
     test_bad_places,
     test_name_of_its_own,
     test_reader_that_goes,
