@@ -140,6 +140,18 @@ static bool is_whole(const struct listing *list, const struct watt_domain *domai
 	return false;
 }
 
+/* A total that was found to count less than what it should contain. */
+static bool is_below_its_parts(const struct listing *list, size_t i)
+{
+	int index = watt_session_get_channel_domain(list->ses, i);
+	const struct watt_domain_state *state =
+		index < 0 || !list->snap ?
+			NULL :
+			watt_snapshot_get_domain_state(list->snap, (size_t)index);
+
+	return state && state->status == WATT_STATUS_OK && !state->is_usable;
+}
+
 static void format_use(const struct listing *list, size_t i, const struct watt_domain *domain,
 		       char *buf, size_t size)
 {
@@ -151,6 +163,8 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 	}
 	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
 		use = "alone";
+	else if (is_below_its_parts(list, i))
+		use = "NOT USED: less than its parts";
 	else if (domain)
 		use = domain->is_summed      ? "sum" :
 		      is_whole(list, domain) ? "whole" :

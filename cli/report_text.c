@@ -241,8 +241,9 @@ static void add_domain(struct table *table, const struct report_run *run,
 	table_add(table, "%s", watt_origin_name(domain->origin));
 	table_add(table, "%s%s",
 		  state->status == WATT_STATUS_OK ? "" : watt_status_name(state->status),
-		  state->is_usable || domain->kind != WATT_DOMAIN_RESIDUAL ? "" :
-									     "parts exceed it");
+		  state->is_usable                     ? "" :
+		  domain->kind == WATT_DOMAIN_RESIDUAL ? "parts exceed it" :
+							 "less than its parts");
 }
 
 static void print_domains(const struct report_run *run, FILE *out, size_t width)

@@ -46,7 +46,9 @@ struct watt_domain_state {
 	struct watt_energy unattributed; /**< of energy */
 	int64_t window_unattributed_nj;
 	uint32_t baseline_ready; /**< 0: idle is not known yet, all energy counts as dynamic */
-	uint32_t is_usable;      /**< residual: 0 when the parts exceed the total */
+	/** Of a total and its residual: 0 when the total has fallen behind its parts for good. The
+	 *  residual is 0 then, never negative, and the parts alone are the machine's energy. */
+	uint32_t is_usable;
 	uint64_t baseline_uw;    /**< idle power, when ready */
 	uint64_t samples;        /**< good samples so far */
 	uint64_t errors;         /**< samples without a value */

@@ -604,12 +604,34 @@ static bool has_other_parts(const struct watt_attrib *at, const struct watt_ledg
 	return false;
 }
 
+/* Jitter of two counters that are not read at one instant. */
+#define DEBT_JITTER_NJ 1000000000
+/* Of the whole's energy: more is no accident. */
+#define DEBT_SHARE 50
+
+/*
+ * The rest of a whole that counts less than its parts is nothing, and never negative: what the
+ * parts had too much is taken from what is left later, so that jitter evens out. A whole that
+ * stays behind can't be used; then the parts alone are the machine's energy.
+ */
+static watt_i128 pay_debt(struct watt_attrib *at, struct watt_ledger *residual, watt_i128 energy_nj)
+{
+	struct watt_ledger *whole = &at->ledgers[residual->domain->parent];
+	watt_i128 left_nj = energy_nj - residual->debt_nj;
+
+	residual->debt_nj = left_nj < 0 ? -left_nj : 0;
+	residual->is_usable = residual->debt_nj <= DEBT_JITTER_NJ ||
+			      residual->debt_nj <= whole->energy_nj / DEBT_SHARE;
+	whole->is_usable = residual->is_usable;
+	return left_nj < 0 ? 0 : left_nj;
+}
+
 /* One slice. 0: done; -EAGAIN: the energy is not known yet; -ENODATA: it never will be. */
 static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		      const struct watt_timeline *tl, const struct watt_slice *slice)
 {
-	watt_i128 begin_nj, end_nj, old_nj;
-	bool is_late;
+	bool is_residual = ledger->domain->kind == WATT_DOMAIN_RESIDUAL, is_late;
+	watt_i128 begin_nj, end_nj, old_nj, late_nj, energy_nj;
 	int r;
 
 	if (!ledger->is_started) {
@@ -628,13 +650,16 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, slice->seq, &begin_nj);
 	if (r < 0)
 		return r;
-	if (is_late)
-		take_late(at, ledger, old_nj - ledger->last_nj);
-	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL) {
-		ledger->is_usable = end_nj >= begin_nj;
+	late_nj = old_nj - ledger->last_nj;
+	energy_nj = end_nj - begin_nj;
+	if (is_residual) {
+		late_nj = is_late ? pay_debt(at, ledger, late_nj) : 0;
+		energy_nj = pay_debt(at, ledger, energy_nj);
 		count_gaps(at, ledger, tl, slice->t1_ns);
 	}
-	r = take_energy(at, ledger, slice, end_nj - begin_nj);
+	if (is_late)
+		take_late(at, ledger, late_nj);
+	r = take_energy(at, ledger, slice, energy_nj);
 	if (r < 0)
 		return r;
 	ledger->last_nj = end_nj;

@@ -52,6 +52,8 @@ struct watt_ledger {
 	watt_i128 shared_idle_nj;          /* idle energy that who ran has got */
 	watt_i128 check_nj, check_base_nj; /* scratch of the conservation check */
 	struct watt_ledger_base *bases;    /* per window */
+	/* Of a residual: what its parts have had that the whole has not counted yet. */
+	watt_i128 debt_nj;
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
 	uint64_t gap_end_ns; /* of the newest one */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Residuals of lib/attrib/ledger.c: what is left of a whole without its parts. */
+#include "unit.h"
+
+#include "attrib/state.h"
+
+#define MS 1000000ULL
+
+static const struct watt_channel package = {
+	.name = "p",
+	.source = "t",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = 0,
+	.die_id = -1,
+	.core_id = -1,
+};
+
+struct bench {
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct watt_usage records[64];
+	size_t n;
+	struct watt_snapshot *snap;
+};
+
+static void close_bench(struct bench *b)
+{
+	watt_snapshot_unref(b->snap);
+	watt_attrib_free(b->at);
+	watt_timeline_free(b->tl);
+}
+
+/* Ends a slice at t_ms; the package takes 1 W all the time. */
+static void end_slice(struct bench *b, uint64_t t_ms, uint32_t flags)
+{
+	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+					  .t_after_ns = t_ms * MS,
+					  .records = b->records,
+					  .n_records = b->n,
+					  .flags = flags };
+	struct watt_sample sample = { .t_before_ns = t_ms * MS,
+				      .t_after_ns = t_ms * MS,
+				      .raw = (int64_t)(t_ms * MS) };
+
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	b->n = 0;
+}
+
+static void snapshot(struct bench *b, uint64_t t_ms)
+{
+	struct watt_look_opts opts = { .t_ns = t_ms * MS };
+
+	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
+	watt_snapshot_unref(b->snap);
+	assert_int_equal(watt_attrib_snapshot(b->at, b->tl, &opts, &b->snap), 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->check_failures, 0);
+	assert_int_equal(watt_snapshot_get_quality(b->snap)->sum_failures, 0);
+}
+
+/*
+ * A total that counts less than its parts is not believed: nobody gets a negative rest, and the
+ * machine's energy is that of the parts. Jitter, and a total that catches up, lose nothing.
+ */
+static void test_total_below_its_parts(void **state)
+{
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "psys",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
+						   .core_id = -1 };
+	static const struct watt_channel *const channels[] = { &package, &total };
+	static const uint16_t slots[1] = { 0 };
+	static const struct {
+		int64_t percent; /* of what the package counts */
+		bool is_usable;
+	} cases[] = { { 50, false }, { 97, false }, { 100, true }, { 120, true } };
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		struct watt_attrib_opts opts = { .channels = channels,
+						 .n_channels = 2,
+						 .cpu_slot = slots,
+						 .n_cpus = 1,
+						 .n_slots = 1 };
+		const struct watt_domain_state *psys, *rest;
+		struct bench b = { 0 };
+		int64_t rest_nj;
+		uint64_t t_ms;
+
+		assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
+		assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+		for (t_ms = 1000; t_ms <= 101000; t_ms += 1000) {
+			/* what it does not count in one second it counts in the next */
+			int64_t jitter_nj = t_ms % 2000 ? 0 : -200000000;
+			struct watt_sample sample = {
+				t_ms * MS, t_ms * MS,
+				(int64_t)(t_ms * MS) / 100 * cases[i].percent + jitter_nj, 1, 0
+			};
+
+			assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
+			end_slice(&b, t_ms, WATT_BATCH_FULL);
+			snapshot(&b, t_ms);
+			rest = watt_snapshot_get_domain_state(b.snap, 2);
+			assert_true(rest->window_nj >= 0 && rest->window_unattributed_nj >= 0);
+		}
+		psys = watt_snapshot_get_domain_state(b.snap, 0);
+		assert_string_equal(watt_snapshot_get_domain(b.snap, 2)->name, "residual");
+		assert_int_equal(psys->is_usable, cases[i].is_usable);
+		assert_int_equal(rest->is_usable, cases[i].is_usable);
+		rest_nj = cases[i].percent > 100 ? (cases[i].percent - 100) * 1000000000 : 0;
+		assert_int_equal(watt_energy_to_nj(rest->energy), rest_nj);
+		assert_int_equal(
+			watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, 1)->energy),
+			100000000000);
+		close_bench(&b);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_total_below_its_parts),
+	};
+
+	return cmocka_run_group_tests_name("residual", tests, NULL, NULL);
+}
