@@ -67,6 +67,29 @@ static void test_grace_without_module(void **state)
 	scratch_remove(dir);
 }
 
+/* By what the firmware says: the device need not be called after ACPI, nor its driver known. */
+static void test_grace_by_text(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/class/hwmon/hwmon0/name", "socket_power\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon0/power1_average", "151000000\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon0/power1_oem_info", "Grace Power Socket 0\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon1/name", "socket_power\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon1/power1_average", "82000000\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon1/power1_oem_info", "CPU Power Socket 0\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	assert_string_equal(m.power->channels[0].domain, "package-0");
+	assert_string_equal(m.power->channels[0].label, "Grace Power Socket 0");
+	assert_string_equal(m.power->channels[1].domain, "package-0/core");
+	assert_int_equal(sum_of_roots(&m), 151000000);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 static void test_cpu_ids(void **state)
 {
 	struct watt_cpu_ids ids;
@@ -104,6 +127,7 @@ static const struct chip_case driver_cases[] = {
 	{ "i915", NULL, 1, 0, "gpu-0000:01:00_0", WATT_DOMAIN_GPU, 0 },
 	{ "i915_gt1", NULL, 1, 0, "gpu-0000:01:00_0/gt1", WATT_DOMAIN_GPU, 0 },
 	{ "fam15h_power", NULL, 1, 1, "package-1", WATT_DOMAIN_PACKAGE, 0 },
+	{ "amd_hsmp_hwmon", NULL, 1, 1, "package-1", WATT_DOMAIN_PACKAGE, 0 },
 	{ "zenpower", "SVI2_P_Core", 1, 1, "package-1/svi2_p_core", WATT_DOMAIN_CPU_RAIL, 0 },
 	{ "zenpower", "SVI2_P_SoC", 2, 0, "package-0/svi2_p_soc", WATT_DOMAIN_RAIL, 0 },
 	{ "k10temp", "Package", 1, 1, "package-1", WATT_DOMAIN_PACKAGE, 0 },
@@ -166,9 +190,8 @@ static void test_drivers(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grace),
-		cmocka_unit_test(test_grace_without_module),
-		cmocka_unit_test(test_cpu_ids),
+		cmocka_unit_test(test_grace),         cmocka_unit_test(test_grace_without_module),
+		cmocka_unit_test(test_grace_by_text), cmocka_unit_test(test_cpu_ids),
 		cmocka_unit_test(test_drivers),
 	};
 

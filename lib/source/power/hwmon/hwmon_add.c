@@ -156,9 +156,8 @@ static int add_power(struct adding *a, const struct watt_sysfs_sensor *sensor)
 	}
 	spec.channel.uncertainty_ppm = accuracy_ppm(a, sensor);
 	spec.channel.max_power_uw = stated_max_uw(a, sensor);
-	if (is_meter && !label[0] &&
-	    watt_hwmon_chip_attribute(a->world->env, a->chip, sensor, "_oem_info", oem_info,
-				      sizeof(oem_info)) > 0)
+	if (!label[0] && watt_hwmon_chip_attribute(a->world->env, a->chip, sensor, "_oem_info",
+						   oem_info, sizeof(oem_info)) > 0)
 		label = oem_info;
 	return add_spec(a, &spec, sensor, label, part);
 }

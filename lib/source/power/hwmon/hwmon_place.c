@@ -180,17 +180,9 @@ static bool place_power_meter(const struct watt_hwmon_world *world,
 			      const struct watt_hwmon_power *power, struct watt_place *ret)
 {
 	const struct watt_hwmon_chip *chip = power->chip;
-	enum watt_grace_level level;
-	uint32_t socket;
 	char text[96], device[96];
 
 	watt_clean_name(chip->device, device, sizeof(device));
-	if (watt_hwmon_chip_attribute(world->env, chip, power->sensor, "_oem_info", text,
-				      sizeof(text)) > 0 &&
-	    watt_grace_parse(text, &level, &socket) == 0) {
-		place_grace(world, level, socket, ret);
-		return true;
-	}
 	snprintf(ret->path, sizeof(ret->path), "power_meter-%s", device);
 	ret->kind = WATT_DOMAIN_TOTAL;
 	if (watt_hwmon_chip_attribute(world->env, chip, power->sensor, "_is_battery", text,
@@ -306,6 +298,7 @@ static const struct {
 	{ "power_meter", false, place_power_meter },
 	{ "amd_energy", false, place_amd_energy },
 	{ "fam15h_power", false, place_fam15h },
+	{ "amd_hsmp_hwmon", false, place_fam15h },
 	{ "zenpower", false, place_socket_rails },
 	{ "k10temp", false, place_socket_rails },
 	{ "apm_xgene", false, place_socket_rails },
@@ -314,6 +307,22 @@ static const struct {
 	{ "corsairpsu", false, place_corsair },
 	{ "macsmc_hwmon", false, place_macsmc },
 };
+
+/* What NVIDIA's firmware says of itself, whatever the device and its driver are called. */
+static bool place_by_text(const struct watt_hwmon_world *world,
+			  const struct watt_hwmon_power *power, struct watt_place *ret)
+{
+	enum watt_grace_level level;
+	uint32_t socket;
+	char text[96];
+
+	if (watt_hwmon_chip_attribute(world->env, power->chip, power->sensor, "_oem_info", text,
+				      sizeof(text)) <= 0 ||
+	    watt_grace_parse(text, &level, &socket) < 0)
+		return false;
+	place_grace(world, level, socket, ret);
+	return true;
+}
 
 static bool place_by_driver(const struct watt_hwmon_world *world,
 			    const struct watt_hwmon_power *power, struct watt_place *ret)
@@ -363,7 +372,7 @@ void watt_hwmon_place(const struct watt_hwmon_world *world, const struct watt_hw
 	if (watt_rail_map_find(world->rails, &rail, ret))
 		return;
 	*ret = (struct watt_place)WATT_PLACE_INIT;
-	if (place_by_driver(world, power, ret))
+	if (place_by_text(world, power, ret) || place_by_driver(world, power, ret))
 		return;
 	watt_rail_map_place(world->rails, &rail, ret);
 	if (!rail.is_alone)
