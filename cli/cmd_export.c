@@ -66,6 +66,19 @@ static int take_format(struct conversion *export, const char *value)
 	return 0;
 }
 
+/* Whether a word is in a list with commas. */
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (;; list += strcspn(list, ",") + 1) {
+		if (strcspn(list, ",") == n && strncmp(list, word, n) == 0)
+			return true;
+		if (!list[strcspn(list, ",")])
+			return false;
+	}
+}
+
 static int take_own(void *data, int code)
 {
 	struct conversion *export = data;
@@ -78,6 +91,7 @@ static int take_own(void *data, int code)
 		return 0;
 	case OPT_KINDS:
 		conversion_choose(export, "kinds", optarg);
+		export->common.session.has_threads |= has_word(optarg, "thread");
 		return 0;
 	case OPT_ZEROS:
 		conversion_choose(export, "zeros", "yes");

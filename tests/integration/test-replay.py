@@ -141,6 +141,14 @@ def test_threads():
             raise Skip('without BPF threads that end between two sweeps are not seen')
         text = run('replay', '-H', '-g', 'tree', recording.path).out
         true('{worker-3}' in text or 'ended threads' in text, text)
+        validate(documents[-1], 'wattribute-snapshot-1')
+        text = run('report', '-n', '0', '-g', 'thread', recording.path).out
+        true('worker-3, a thread of' in text, text)
+        report = run('report', '--json', '-g', 'thread', recording.path).json()
+        validate(report, 'wattribute-report-1')
+        equal(report['group'], 'thread', 'group of the report')
+        text = run('export', '--kinds=process,thread', recording.path).out
+        true(',thread,worker-3,' in text, text[:2000])
         text = run('replay', recording.path).out
         true('{worker' not in text and 'ended threads' not in text, text)
     with Recording('--sources=synth') as recording:

@@ -17,7 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import LOAD, PROGRAM, Skip, equal, main, near, nj, run, true  # noqa: E402
+from command import LOAD, PROGRAM, Skip, equal, main, near, nj, run, true, validate  # noqa: E402
 
 EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+) \+ '
                       r'idle ([\d.]+) \+ unattributed ([\d.]+) \3')
@@ -160,6 +160,7 @@ def check_threads(usage):
         end = time.monotonic() + 60
         while True:
             document = json.loads(top.stdout.readline())
+            validate(document, 'wattribute-snapshot-1')
             equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
             found = workers_of(document)
             if len(found) == 3 and all(cpu_s >= float(told[name]) - 0.0005
