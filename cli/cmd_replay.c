@@ -142,19 +142,6 @@ static bool find_phase(const struct recorded *recorded, const char *label, size_
 	return false;
 }
 
-/* The window that is open ends where the part begins. */
-static int go_to(struct recorded *recorded, uint64_t t_ns)
-{
-	struct watt_snapshot *snap = NULL;
-	int r;
-
-	if (t_ns <= recorded->info->start_ns)
-		return 0;
-	r = watt_session_snapshot_at(recorded->ses, t_ns, 0, &snap);
-	watt_snapshot_unref(snap);
-	return r;
-}
-
 static int show_part(const struct replay_options *opts, struct replay_show *show,
 		     struct recorded *recorded, const struct part *part)
 {
@@ -166,9 +153,10 @@ static int show_part(const struct replay_options *opts, struct replay_show *show
 	struct watt_window window;
 	int r;
 
-	r = go_to(recorded, part->t0_ns);
+	r = recorded_go_to(recorded, part->t0_ns);
 	if (r < 0)
 		return r;
+	plan.cursor = recorded->cursor;
 	if (plan.window_ns && plan.window_ns < recorded->info->slice_ns)
 		plan.window_ns = recorded->info->slice_ns; /* nothing is finer */
 	if (!plan.window_ns) {

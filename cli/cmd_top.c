@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <wattribute/balance.h>
+#include <wattribute/cursor.h>
 #include <wattribute/json.h>
 #include <wattribute/session.h>
 
@@ -71,6 +72,7 @@ enum {
 struct top {
 	const struct top_options *opts;
 	struct watt_session *ses;
+	struct watt_cursor *cursor; /* whose windows are shown */
 	struct events events;
 	struct top_model model;
 	struct top_screen *screen; /* NULL: plain or JSON */
@@ -234,7 +236,7 @@ static int refresh_now(struct top *top)
 
 	while (watt_session_next_mark(top->ses, &top->mark) == 0)
 		continue;
-	r = watt_session_snapshot(top->ses, &snap);
+	r = watt_cursor_snapshot(top->cursor, &snap);
 	if (r < 0)
 		return r;
 	r = watt_view_new(snap, &view);
@@ -260,6 +262,7 @@ static int refresh_now(struct top *top)
 static int begin_anew(struct top *top)
 {
 	struct options with_threads = top->opts->common;
+	struct watt_cursor *cursor = NULL;
 	struct watt_session *ses;
 	int r;
 
@@ -267,12 +270,17 @@ static int begin_anew(struct top *top)
 	r = options_open_session(&with_threads, &ses);
 	if (r < 0)
 		return r;
-	r = watt_session_start(ses);
+	r = watt_cursor_open(ses, &cursor);
+	if (r == 0)
+		r = watt_session_start(ses);
 	if (r < 0) {
+		watt_cursor_close(cursor);
 		watt_session_close(ses);
 		return r;
 	}
+	watt_cursor_close(top->cursor);
 	watt_session_close(top->ses);
+	top->cursor = cursor;
 	top->ses = ses;
 	top->has_threads = true;
 	return refresh_now(top);
@@ -464,11 +472,14 @@ int cmd_top(int argc, char **argv)
 	else
 		r = open_session(&opts, &top.ses);
 	if (r == 0)
+		r = watt_cursor_open(top.ses, &top.cursor);
+	if (r == 0)
 		r = show(&top);
 	watt_sink_close(top.sink);
 	outlet_close(top.outlet);
 	watt_view_free(top.view);
 	watt_snapshot_unref(top.snap);
+	watt_cursor_close(top.cursor);
 	watt_session_close(top.ses);
 	top_model_done(&top.model);
 	events_close(&top.events);

@@ -108,20 +108,29 @@ int recorded_open_session(struct recorded *recorded, const struct watt_session_o
 	return r < 0 ? complain(recorded->path, errors, r) : 0;
 }
 
+int recorded_go_to(struct recorded *recorded, uint64_t t_ns)
+{
+	struct watt_snapshot *snap = NULL;
+	int r = 0;
+
+	if (!recorded->cursor)
+		r = watt_cursor_open(recorded->ses, &recorded->cursor);
+	if (r < 0 || t_ns <= recorded->info->start_ns)
+		return r;
+	r = watt_cursor_snapshot_at(recorded->cursor, t_ns, 0, &snap);
+	watt_snapshot_unref(snap);
+	return r;
+}
+
 int recorded_replay(struct recorded *recorded, const struct watt_session_opts *opts)
 {
 	unsigned int errors = message_get_error_count();
-	struct watt_snapshot *snap = NULL;
 	int r;
 
 	r = recorded_open_session(recorded, opts);
 	if (r < 0)
 		return r;
-	/* The snapshot that ends before opens the first window. */
-	if (r == 0 && recorded->from_ns > recorded->info->start_ns) {
-		r = watt_session_snapshot_at(recorded->ses, recorded->from_ns, 0, &snap);
-		watt_snapshot_unref(snap);
-	}
+	r = recorded_go_to(recorded, recorded->from_ns);
 	return r < 0 ? complain(recorded->path, errors, r) : 0;
 }
 
@@ -138,11 +147,13 @@ struct watt_windows_opts recorded_plan(const struct recorded *recorded, uint64_t
 					   .end_ns = recorded->to_ns,
 					   .window_ns = window_ns,
 					   .marks = recorded->marks,
-					   .n_marks = recorded->n_marks };
+					   .n_marks = recorded->n_marks,
+					   .cursor = recorded->cursor };
 }
 
 void recorded_close(struct recorded *recorded)
 {
+	watt_cursor_close(recorded->cursor);
 	watt_session_close(recorded->ses);
 	watt_recording_close(recorded->rec);
 	free(recorded->marks);

@@ -10,6 +10,7 @@
 #ifndef WATTRIBUTE_WINDOW_H
 #define WATTRIBUTE_WINDOW_H
 
+#include <wattribute/cursor.h>
 #include <wattribute/mark.h>
 #include <wattribute/session.h>
 #include <wattribute/snapshot.h>
@@ -31,6 +32,8 @@ struct watt_windows_opts {
 	size_t n_marks;
 	uint32_t timeout_ms; /**< for the sensors of a live session to answer */
 	uint32_t reserved;
+	/** Whose windows they are, which must outlive them; NULL: the session's own. */
+	struct watt_cursor *cursor;
 };
 
 /** One window. A plain value; it never grows. */

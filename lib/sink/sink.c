@@ -19,6 +19,7 @@ struct telling {
 	struct watt_sink_about about;
 	struct watt_recording *rec;
 	struct watt_session *ses;   /* NULL until it is needed */
+	struct watt_cursor *cursor; /* on it; the same */
 	struct watt_mark *marks;    /* copies, in the order of time */
 	struct watt_series *series; /* NULL: the sink takes something else */
 	struct watt_phases *phases; /* of it */
@@ -284,6 +285,7 @@ static void telling_done(struct telling *t)
 {
 	watt_phases_free(t->phases);
 	watt_series_free(t->series);
+	watt_cursor_close(t->cursor);
 	watt_session_close(t->ses);
 	watt_recording_close(t->rec);
 	free(t->marks);
@@ -347,9 +349,11 @@ static int replay(struct writer *w, struct telling *t, const struct watt_excerpt
 					&t->ses);
 	if (r == 0)
 		r = watt_session_start(t->ses);
+	if (r == 0)
+		r = watt_cursor_open(t->ses, &t->cursor);
 	/* The snapshot that ends before opens the first window. */
 	if (r == 0 && about->from_ns > about->info->start_ns)
-		r = watt_session_snapshot_at(t->ses, about->from_ns, 0, &snap);
+		r = watt_cursor_snapshot_at(t->cursor, about->from_ns, 0, &snap);
 	watt_snapshot_unref(snap);
 	if (r < 0)
 		return r;
@@ -376,7 +380,8 @@ static struct watt_windows_opts plan_of(const struct telling *t, uint64_t window
 					   .end_ns = about->to_ns,
 					   .window_ns = window_ns,
 					   .marks = t->marks,
-					   .n_marks = about->n_marks };
+					   .n_marks = about->n_marks,
+					   .cursor = t->cursor };
 }
 
 static int read_series(struct writer *w, struct telling *t, const struct watt_windows_opts *plan)

@@ -85,6 +85,19 @@ static uint64_t next_cut_ns(const struct watt_windows *w)
 	return cut_ns < plan->end_ns ? cut_ns : plan->end_ns;
 }
 
+static int look_at(const struct watt_windows *w, uint64_t t_ns, struct watt_snapshot **ret)
+{
+	if (w->plan.cursor)
+		return watt_cursor_snapshot_at(w->plan.cursor, t_ns, w->plan.timeout_ms, ret);
+	return watt_session_snapshot_at(w->ses, t_ns, w->plan.timeout_ms, ret);
+}
+
+static int look(const struct watt_windows *w, struct watt_snapshot **ret)
+{
+	return w->plan.cursor ? watt_cursor_snapshot(w->plan.cursor, ret) :
+				watt_session_snapshot(w->ses, ret);
+}
+
 int watt_windows_next(struct watt_windows *w, struct watt_window *ret)
 {
 	struct watt_snapshot *snap = NULL;
@@ -94,11 +107,11 @@ int watt_windows_next(struct watt_windows *w, struct watt_window *ret)
 
 	if (w->is_over)
 		return 1;
-	r = watt_session_snapshot_at(w->ses, cut_ns, w->plan.timeout_ms, &snap);
+	r = look_at(w, cut_ns, &snap);
 	if (r == -ENODATA) {
 		/* The data end before: what is left of them is the last window. */
 		w->is_over = true;
-		r = watt_session_snapshot(w->ses, &snap);
+		r = look(w, &snap);
 	}
 	if (r < 0)
 		return r;

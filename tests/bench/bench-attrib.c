@@ -24,6 +24,7 @@
 #define N_BUSY 2
 #define N_WAKERS 1000
 #define N_STARTS 11
+#define N_CURSORS 4
 
 static pid_t children[N_SLEEPERS + N_BUSY + 1];
 static size_t n_children;
@@ -128,30 +129,51 @@ struct costs {
 	size_t rows;
 };
 
-/* One slice and its snapshot, if it is time. */
-static void refresh(struct watt_session *ses, struct costs *costs)
+/* Readers, and what of a refresh is theirs. */
+struct readers {
+	struct watt_cursor *cursors[N_CURSORS];
+	size_t n; /* 0: the session's own window alone */
+};
+
+static int look(struct watt_session *ses, const struct readers *readers, struct costs *costs)
+{
+	struct watt_snapshot *snap;
+	size_t i = 0;
+	int r;
+
+	do {
+		r = readers->n ? watt_cursor_snapshot(readers->cursors[i], &snap) :
+				 watt_session_snapshot(ses, &snap);
+		if (r < 0)
+			return r;
+		costs->rows = watt_snapshot_get_row_count(snap);
+		watt_snapshot_unref(snap);
+	} while (++i < readers->n);
+	return 0;
+}
+
+/* One slice and its snapshots, if it is time. */
+static void refresh(struct watt_session *ses, const struct readers *readers, struct costs *costs)
 {
 	struct pollfd pfd = { .fd = watt_session_get_fd(ses), .events = POLLIN };
-	struct watt_snapshot *snap;
 	uint64_t cpu_ns;
 
 	poll(&pfd, 1, 1000);
 	cpu_ns = bench_thread_cpu_ns();
 	if (watt_session_dispatch(ses) <= 0)
 		return;
-	if (watt_session_snapshot(ses, &snap) < 0)
+	if (look(ses, readers, costs) < 0)
 		return;
-	costs->rows = watt_snapshot_get_row_count(snap);
-	watt_snapshot_unref(snap);
 	bench_add(&costs->refresh_ns, bench_thread_cpu_ns() - cpu_ns);
 }
 
-static void refresh_for(struct watt_session *ses, unsigned long seconds, struct costs *costs)
+static void refresh_for(struct watt_session *ses, const struct readers *readers,
+			unsigned long seconds, struct costs *costs)
 {
 	uint64_t begin_ns = watt_now_ns(), cpu_ns = bench_cpu_ns();
 
 	while (watt_now_ns() < begin_ns + seconds * WATT_NSEC_PER_SEC)
-		refresh(ses, costs);
+		refresh(ses, readers, costs);
 	costs->cpu_ns = bench_cpu_ns() - cpu_ns;
 	costs->wall_ns = watt_now_ns() - begin_ns;
 }
@@ -161,11 +183,12 @@ static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long 
 	enum bench_bar bar = rate_hz == 20 ? BENCH_AT_MOST : BENCH_NO_BAR;
 	struct watt_session *ses = open_session(sysfs, rate_hz, NULL, false);
 	struct costs warm_up = { 0 }, costs = { 0 };
+	const struct readers own = { 0 };
 	double n, mean_ms;
 	char name[64];
 
-	refresh_for(ses, 2, &warm_up);
-	refresh_for(ses, seconds, &costs);
+	refresh_for(ses, &own, 2, &warm_up);
+	refresh_for(ses, &own, seconds, &costs);
 	n = (double)costs.refresh_ns.n;
 	mean_ms = (double)costs.cpu_ns / 1e6 / n;
 	snprintf(name, sizeof(name), "%u Hz, %zu rows, %s: ", rate_hz, costs.rows,
@@ -180,6 +203,29 @@ static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long 
 		     (double)bench_memory_bytes(getpid(), "Rss") / 1048576, "MiB", bar, 12,
 		     "%s%.1f MiB of it its own", name,
 		     (double)bench_memory_bytes(getpid(), "Anonymous") / 1048576);
+	watt_session_close(ses);
+}
+
+/* Each of them looks after every slice. */
+static void measure_cursors(const char *sysfs, size_t n, unsigned long seconds)
+{
+	struct watt_session *ses = open_session(sysfs, 20, NULL, false);
+	struct costs warm_up = { 0 }, costs = { 0 };
+	struct readers readers = { .n = n };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (watt_cursor_open(ses, &readers.cursors[i]) < 0)
+			bench_exit(1, "no cursor");
+	refresh_for(ses, &readers, 2, &warm_up);
+	refresh_for(ses, &readers, seconds, &costs);
+	bench_report("agent: refresh, median CPU",
+		     (double)bench_percentile(&costs.refresh_ns, 500) / 1e6, "ms",
+		     n == 1 ? BENCH_AT_MOST : BENCH_NO_BAR, 0.5,
+		     "20 Hz, %zu rows, sweep to snapshots of %zu cursors; p99 %.3f ms", costs.rows,
+		     n, (double)bench_percentile(&costs.refresh_ns, 990) / 1e6);
+	for (i = 0; i < n; i++)
+		watt_cursor_close(readers.cursors[i]);
 	watt_session_close(ses);
 }
 
@@ -215,10 +261,11 @@ static double refresh_us(const char *sysfs, const char *usage, bool has_threads,
 {
 	struct watt_session *ses = open_session(sysfs, 20, usage, has_threads);
 	struct costs warm_up = { 0 }, costs = { 0 };
+	const struct readers own = { 0 };
 	double us;
 
-	refresh_for(ses, 1, &warm_up);
-	refresh_for(ses, seconds, &costs);
+	refresh_for(ses, &own, 1, &warm_up);
+	refresh_for(ses, &own, seconds, &costs);
 	us = (double)bench_percentile(&costs.refresh_ns, 500) / 1e3;
 	*ret_rows = costs.rows;
 	watt_session_close(ses);
@@ -327,6 +374,7 @@ static void measure_command(const char *command, const char *sysfs, unsigned lon
 enum {
 	START = 0, /* not a rate: what is measured instead */
 	THREADS = 1000,
+	CURSORS = 2000, /* and more: so many of them */
 };
 
 /* In a process of its own, so that no memory is left over from what was measured before. */
@@ -336,7 +384,9 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
-		if (rate_hz == START)
+		if (rate_hz >= CURSORS)
+			measure_cursors(sysfs, rate_hz - CURSORS, seconds);
+		else if (rate_hz == START)
 			measure_start(sysfs);
 		else if (rate_hz == THREADS)
 			measure_threads(sysfs, seconds);
@@ -351,7 +401,9 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 
 int main(int argc, char **argv)
 {
-	static const unsigned int rates_hz[] = { START, 1, 20, 100, THREADS };
+	static const unsigned int rates_hz[] = {
+		START, 1, 20, 100, THREADS, CURSORS + 1, CURSORS + N_CURSORS
+	};
 	unsigned long seconds = bench_arg(argc, argv, 10);
 	char *tree = bench_tree_new();
 	struct machine *machine;
