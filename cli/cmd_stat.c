@@ -155,7 +155,7 @@ struct output {
 	struct stat_setup *setup;
 };
 
-static void show_interval(void *data, const struct stat_interval *interval)
+static void show_interval(void *data, const struct watt_run_interval *interval)
 {
 	const struct output *output = data;
 
@@ -183,11 +183,9 @@ static int write_report(const struct stat_report *report, const struct stat_opti
 		r = stat_report_json(report, file);
 	else
 		stat_report_print(report, file);
-	if (r == -EOPNOTSUPP)
-		message_error("no JSON: %s", options_json_error(r));
-	else if (r == 0 && fflush(file) == EOF)
+	if (r == 0 && fflush(file) == EOF)
 		r = -errno;
-	if (r < 0 && r != -EOPNOTSUPP)
+	if (r < 0)
 		message_error("cannot write the report: %s", strerror(-r));
 	return r;
 }
@@ -195,7 +193,7 @@ static int write_report(const struct stat_report *report, const struct stat_opti
 /* Measures all runs, and writes the report of those that there were. Returns the exit status. */
 static int measure_all(struct stat_setup *setup, const struct stat_options *opts, FILE *file)
 {
-	auto_free struct stat_run *runs = xcalloc(opts->repeat, sizeof(*runs));
+	auto_free struct watt_run *runs = xcalloc(opts->repeat, sizeof(*runs));
 	struct stat_report report = { .setup = setup,
 				      .runs = runs,
 				      .has_domains = opts->has_domains,

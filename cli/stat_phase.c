@@ -7,37 +7,36 @@
 
 #include "xalloc.h"
 
-const struct stat_phase *stat_phases_find(const struct stat_phases *phases, const char *label)
+const struct watt_run_phase *stat_phases_find(const struct watt_run *run, const char *label)
 {
 	size_t i;
 
-	for (i = 0; i < phases->n; i++)
-		if (strcmp(phases->list[i].label, label) == 0)
-			return &phases->list[i];
+	for (i = 0; i < run->n_phases; i++)
+		if (strcmp(run->phases[i].label, label) == 0)
+			return &run->phases[i];
 	return NULL;
 }
 
-static struct stat_phase *find_or_add(struct stat_phases *phases, const char *label,
-				      size_t n_domains)
+static struct watt_run_phase *find_or_add(struct watt_run *run, const char *label, size_t n_domains)
 {
-	const struct stat_phase *found = stat_phases_find(phases, label);
-	struct stat_phase *phase;
+	const struct watt_run_phase *found = stat_phases_find(run, label);
+	struct watt_run_phase *phase;
 
 	if (found)
-		return &phases->list[found - phases->list];
-	phases->list = xrealloc(phases->list, phases->n + 1, sizeof(*phases->list));
-	phase = &phases->list[phases->n++];
-	*phase = (struct stat_phase){ .n_domains = n_domains };
+		return &run->phases[found - run->phases];
+	run->phases = xrealloc(run->phases, run->n_phases + 1, sizeof(*run->phases));
+	phase = &run->phases[run->n_phases++];
+	*phase = (struct watt_run_phase){ .n_domains = n_domains };
 	strncpy(phase->label, label, sizeof(phase->label) - 1);
 	phase->domain_nj = xcalloc(n_domains, sizeof(*phase->domain_nj));
 	phase->domain_machine_nj = xcalloc(n_domains, sizeof(*phase->domain_machine_nj));
 	return phase;
 }
 
-void stat_phases_add(struct stat_phases *phases, const char *label, uint64_t elapsed_ns,
+void stat_phases_add(struct watt_run *run, const char *label, uint64_t elapsed_ns,
 		     const struct totals *from, const struct totals *to)
 {
-	struct stat_phase *phase = find_or_add(phases, label, to->view ? to->view->n_domains : 0);
+	struct watt_run_phase *phase = find_or_add(run, label, to->view ? to->view->n_domains : 0);
 	size_t i;
 
 	phase->count++;
@@ -54,14 +53,15 @@ void stat_phases_add(struct stat_phases *phases, const char *label, uint64_t ela
 	}
 }
 
-void stat_phases_done(struct stat_phases *phases)
+void stat_phases_done(struct watt_run *run)
 {
 	size_t i;
 
-	for (i = 0; i < phases->n; i++) {
-		free(phases->list[i].domain_nj);
-		free(phases->list[i].domain_machine_nj);
+	for (i = 0; i < run->n_phases; i++) {
+		free(run->phases[i].domain_nj);
+		free(run->phases[i].domain_machine_nj);
 	}
-	free(phases->list);
-	*phases = (struct stat_phases){ 0 };
+	free(run->phases);
+	run->phases = NULL;
+	run->n_phases = 0;
 }

@@ -21,7 +21,7 @@ enum column {
 	N_COLUMNS,
 };
 
-static double value_of(const struct stat_phase *phase, enum column column)
+static double value_of(const struct watt_run_phase *phase, enum column column)
 {
 	double elapsed_s = (double)phase->elapsed_ns / 1e9;
 
@@ -52,7 +52,7 @@ static struct watt_statistics over_runs(const struct stat_report *report, const 
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
-		const struct stat_phase *phase = stat_phases_find(&report->runs[i].phases, label);
+		const struct watt_run_phase *phase = stat_phases_find(&report->runs[i], label);
 
 		values[i] = phase ? value_of(phase, column) : NAN;
 	}
@@ -66,8 +66,8 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
-		const struct stat_run *run = &report->runs[i];
-		const struct stat_phase *phase = stat_phases_find(&run->phases, label);
+		const struct watt_run *run = &report->runs[i];
+		const struct watt_run_phase *phase = stat_phases_find(run, label);
 		bool is_known = phase && domain < phase->n_domains && run->domain_known[domain];
 
 		values[i] = is_known ? (double)phase->domain_nj[domain] / 1e9 : NAN;
@@ -121,27 +121,27 @@ static void add_domain(const struct stat_report *report, struct table *table, co
 			table_add(table, "%s", "");
 }
 
-struct stat_phases stat_report_labels(const struct stat_report *report)
+/* The labels of all runs' phases, each once, without numbers. */
+static struct watt_run labels_of(const struct stat_report *report)
 {
 	static const struct totals none;
-	struct stat_phases labels = { 0 };
+	struct watt_run labels = { 0 };
 	size_t i, k;
 
 	for (i = 0; i < report->n_runs; i++)
-		for (k = 0; k < report->runs[i].phases.n; k++)
-			stat_phases_add(&labels, report->runs[i].phases.list[k].label, 0, &none,
-					&none);
+		for (k = 0; k < report->runs[i].n_phases; k++)
+			stat_phases_add(&labels, report->runs[i].phases[k].label, 0, &none, &none);
 	return labels;
 }
 
 void stat_report_phases(const struct stat_report *report, FILE *out)
 {
 	int digits = units_digits(report->setup->balance.uncertainty_ppm);
-	struct stat_phases labels = stat_report_labels(report);
+	struct watt_run labels = labels_of(report);
 	struct table *table;
 	size_t i, d;
 
-	if (labels.n == 0)
+	if (labels.n_phases == 0)
 		return;
 	table = table_new();
 	table_add_column(table, " PHASE", TABLE_CUT);
@@ -150,10 +150,10 @@ void stat_report_phases(const struct stat_report *report, FILE *out)
 	table_add_column(table, "POWER W", TABLE_RIGHT);
 	table_add_column(table, "MACHINE J", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
-	for (i = 0; i < labels.n; i++) {
-		add_phase(report, table, labels.list[i].label, digits);
+	for (i = 0; i < labels.n_phases; i++) {
+		add_phase(report, table, labels.phases[i].label, digits);
 		for (d = 0; report->has_domains && d < report->runs[0].n_domains; d++)
-			add_domain(report, table, labels.list[i].label, d);
+			add_domain(report, table, labels.phases[i].label, d);
 	}
 	fputc('\n', out);
 	table_print(table, out, 0);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of `wattribute stat` for people: one number a line, and what it is. */
-#include <wattribute/statistics.h>
-
+/* The report of `wattribute stat`: for people one number a line, and what it is. */
 #include "stat_report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <wattribute/json.h>
+#include <wattribute/statistics.h>
 
 #include "domain_tree.h"
 #include "latecomers.h"
@@ -32,7 +34,7 @@ enum measure {
 	ELAPSED_S,
 };
 
-static double value_of(const struct stat_run *run, enum measure measure)
+static double value_of(const struct watt_run *run, enum measure measure)
 {
 	double elapsed_s = (double)run->elapsed_ns / 1e9;
 
@@ -112,7 +114,7 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	size_t k;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct stat_run *run = &report->runs[k];
+		const struct watt_run *run = &report->runs[k];
 
 		own[k] = run->domain_known[i] ? (double)run->domain_nj[i] / 1e9 : NAN;
 		machine[k] = run->domain_known[i] ? (double)run->domain_machine_nj[i] / 1e9 : NAN;
@@ -177,7 +179,7 @@ static void print_missing(const struct stat_report *report, FILE *out)
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct stat_run *run = &report->runs[k];
+		const struct watt_run *run = &report->runs[k];
 
 		for (i = 0; i < run->n_domains; i++) {
 			if (!watt_session_get_domain(report->setup->ses, i)->is_partition)
@@ -209,14 +211,14 @@ static void print_threads(const struct stat_report *report, FILE *out)
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct stat_threads *threads = &report->runs[k].threads;
+		const struct watt_run *run = &report->runs[k];
 
 		if (report->n_runs > 1)
 			fprintf(out, "\n Threads of run %zu:\n", k + 1);
 		else
 			fputs("\n Threads:\n", out);
-		for (i = 0; i < threads->n && i < THREADS_MOST; i++) {
-			const struct stat_thread *thread = &threads->list[i];
+		for (i = 0; i < run->n_threads && i < THREADS_MOST; i++) {
+			const struct watt_run_thread *thread = &run->threads[i];
 
 			fprintf(out, "%s J %12.6f s  %s",
 				units_column(energy, (double)thread->energy_nj / 1e9, digits, WHOLE,
@@ -227,8 +229,8 @@ static void print_threads(const struct stat_report *report, FILE *out)
 				fprintf(out, " (%u of %u)", thread->tid, thread->pid);
 			fputc('\n', out);
 		}
-		if (i < threads->n)
-			fprintf(out, " and %zu more that used less\n", threads->n - i);
+		if (i < run->n_threads)
+			fprintf(out, " and %zu more that used less\n", run->n_threads - i);
 	}
 }
 
@@ -310,7 +312,7 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	fputc('\n', out);
 }
 
-void stat_report_interval(FILE *out, const struct stat_interval *interval,
+void stat_report_interval(FILE *out, const struct watt_run_interval *interval,
 			  const struct watt_balance *balance)
 {
 	int digits = units_digits(balance->uncertainty_ppm);
@@ -325,4 +327,31 @@ void stat_report_interval(FILE *out, const struct stat_interval *interval,
 		units_column(machine, (double)interval->machine_nj / 1e9, digits, 7, DECIMALS),
 		(double)interval->cpu_ns / 1e9);
 	fflush(out);
+}
+
+int stat_report_json(const struct stat_report *report, FILE *out)
+{
+	const struct stat_setup *setup = report->setup;
+	auto_free const struct watt_run **runs = xcalloc(report->n_runs, sizeof(*runs));
+	struct watt_runs all = { .sz = sizeof(all),
+				 .ses = setup->ses,
+				 .argv = (const char *const *)setup->argv,
+				 .pid = setup->pid,
+				 .has_threads = report->has_threads,
+				 .balance = &setup->balance,
+				 .quality = &setup->quality,
+				 .runs = runs,
+				 .n_runs = report->n_runs };
+	auto_free char *text = NULL;
+	size_t i;
+	int r;
+
+	for (i = 0; i < report->n_runs; i++)
+		runs[i] = &report->runs[i];
+	r = watt_runs_to_json(&all, WATT_JSON_PRETTY, &text);
+	if (r < 0)
+		return r;
+	errno = 0;
+	fprintf(out, "%s\n", text);
+	return ferror(out) ? (errno ? -errno : -EIO) : 0;
 }

@@ -9,21 +9,19 @@
 
 struct stat_report {
 	const struct stat_setup *setup;
-	const struct stat_run *runs;
+	const struct watt_run *runs;
 	size_t n_runs;
 	bool has_domains; /* a line for each domain */
 	bool has_threads; /* and for each thread */
 };
 
 void stat_report_print(const struct stat_report *report, FILE *out);
-/* The labels of all runs' phases, each once, without numbers. */
-struct stat_phases stat_report_labels(const struct stat_report *report);
 /* The table of phases; nothing if no mark was made. */
 void stat_report_phases(const struct stat_report *report, FILE *out);
 /* One line of -I. */
-void stat_report_interval(FILE *out, const struct stat_interval *interval,
+void stat_report_interval(FILE *out, const struct watt_run_interval *interval,
 			  const struct watt_balance *balance);
-/* -EOPNOTSUPP where the command was built without JSON. */
+/* 0 or a negative errno. */
 int stat_report_json(const struct stat_report *report, FILE *out);
 
 #endif

@@ -24,7 +24,7 @@
 /* What is known while a run goes on. */
 struct measurement {
 	struct stat_setup *setup;
-	struct stat_run *run;
+	struct watt_run *run;
 	struct child child;
 	uint64_t entity_id;
 	struct totals before, last; /* last: at the end of the newest interval */
@@ -41,8 +41,8 @@ struct measurement {
 
 static void add_interval(struct measurement *m, const struct totals *now)
 {
-	struct stat_run *run = m->run;
-	struct stat_interval interval = {
+	struct watt_run *run = m->run;
+	struct watt_run_interval interval = {
 		.end_ns = now->t_ns - m->begin_ns,
 		.elapsed_ns = now->t_ns - (m->last.snap ? m->last.t_ns : m->begin_ns),
 		.energy_nj =
@@ -68,7 +68,7 @@ static int end_interval(struct measurement *m)
 	if (r < 0)
 		return r;
 	m->setup->balance = now.balance;
-	stat_threads_add(&m->run->threads, now.view, m->entity_id);
+	stat_threads_add(m->run, now.view, m->entity_id);
 	add_interval(m, &now);
 	totals_done(&m->last);
 	m->last = now;
@@ -87,8 +87,8 @@ static void end_phase(struct measurement *m, const struct totals *to)
 	/* What the command used while it waited to be let go is the run's, so it is the first's. */
 	if (!m->phase_begin.snap)
 		from.row = NULL;
-	stat_phases_add(&m->run->phases, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0,
-			&from, to);
+	stat_phases_add(m->run, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0, &from,
+			to);
 }
 
 static void begin_phase(struct measurement *m, const struct watt_mark *mark)
@@ -113,7 +113,7 @@ static int cut_phases(struct measurement *m, uint32_t timeout_ms)
 					   timeout_ms, &now);
 			if (r < 0)
 				return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
-			stat_threads_add(&m->run->threads, now.view, m->entity_id);
+			stat_threads_add(m->run, now.view, m->entity_id);
 			end_phase(m, &now);
 			totals_done(&m->phase_begin);
 			m->phase_begin = now;
@@ -173,7 +173,7 @@ static bool pass_signal(struct measurement *m)
 	return false;
 }
 
-static void take_exit(struct stat_run *run, int status, const struct rusage *usage)
+static void take_exit(struct watt_run *run, int status, const struct rusage *usage)
 {
 	run->exit_status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) :
 						 WEXITSTATUS(status);
@@ -243,10 +243,10 @@ static int wait_for_end(struct measurement *m)
 	}
 }
 
-static struct stat_loss loss_between(const struct watt_domain_state *before,
-				     const struct watt_domain_state *after)
+static struct watt_run_loss loss_between(const struct watt_domain_state *before,
+					 const struct watt_domain_state *after)
 {
-	return (struct stat_loss){
+	return (struct watt_run_loss){
 		.errors = after->errors - before->errors,
 		.resets = after->resets - before->resets,
 		.gap_ns = after->gap_ns - before->gap_ns,
@@ -254,7 +254,7 @@ static struct stat_loss loss_between(const struct watt_domain_state *before,
 	};
 }
 
-static void fill_domains(struct stat_run *run, const struct totals *before,
+static void fill_domains(struct watt_run *run, const struct totals *before,
 			 const struct totals *after)
 {
 	size_t i, n = after->view->n_domains;
@@ -281,7 +281,7 @@ static void fill_domains(struct stat_run *run, const struct totals *before,
 static void fill_run(struct measurement *m, const struct totals *after)
 {
 	const struct watt_balance *before = &m->before.balance;
-	struct stat_run *run = m->run;
+	struct watt_run *run = m->run;
 
 	run->is_known = after->balance.is_known && after->row;
 	run->energy_nj = watt_energy_to_nj(totals_get_energy(after));
@@ -368,15 +368,15 @@ static int finish(struct measurement *m)
 	if (m->setup->interval_ns)
 		add_interval(m, &after);
 	fill_run(m, &after);
-	stat_threads_add(&m->run->threads, after.view, m->entity_id);
-	stat_threads_sort(&m->run->threads);
+	stat_threads_add(m->run, after.view, m->entity_id);
+	stat_threads_sort(m->run);
 	totals_done(&after);
 	return 0;
 }
 
-int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
+int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 {
-	struct stat_run run = { .rusage_s = NAN };
+	struct watt_run run = { .sz = sizeof(run), .rusage_s = NAN };
 	struct measurement m = { .setup = setup, .run = &run, .child = CHILD_INIT };
 	int r;
 
@@ -387,7 +387,7 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 			r = totals_take(setup->ses, m.entity_id, &m.before);
 		/* what the command used while it waited to be let go is the run's */
 		if (r == 0)
-			stat_threads_add(&run.threads, m.before.view, m.entity_id);
+			stat_threads_add(&run, m.before.view, m.entity_id);
 		forget_marks(&m);
 		if (r == 0)
 			r = release(&m);
@@ -411,14 +411,14 @@ int stat_run_measure(struct stat_setup *setup, struct stat_run *ret)
 	return r;
 }
 
-void stat_run_done(struct stat_run *run)
+void stat_run_done(struct watt_run *run)
 {
 	free(run->domain_known);
 	free(run->domain_nj);
 	free(run->domain_machine_nj);
 	free(run->domain_loss);
 	free(run->intervals);
-	stat_phases_done(&run->phases);
-	stat_threads_done(&run->threads);
-	*run = (struct stat_run){ 0 };
+	stat_phases_done(run);
+	stat_threads_done(run);
+	*run = (struct watt_run){ 0 };
 }

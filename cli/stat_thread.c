@@ -7,33 +7,32 @@
 
 #include "xalloc.h"
 
-static struct stat_thread *find(struct stat_threads *threads, const struct watt_entity *entity)
+static struct watt_run_thread *find(struct watt_run *run, const struct watt_entity *entity)
 {
-	struct stat_thread *thread;
+	struct watt_run_thread *thread;
 	size_t i;
 
-	for (i = 0; i < threads->n; i++)
-		if (threads->list[i].id == entity->id)
-			return &threads->list[i];
-	threads->list = xrealloc(threads->list, threads->n + 1, sizeof(*threads->list));
-	thread = &threads->list[threads->n++];
-	*thread = (struct stat_thread){ .id = entity->id };
+	for (i = 0; i < run->n_threads; i++)
+		if (run->threads[i].id == entity->id)
+			return &run->threads[i];
+	run->threads = xrealloc(run->threads, run->n_threads + 1, sizeof(*run->threads));
+	thread = &run->threads[run->n_threads++];
+	*thread = (struct watt_run_thread){ .id = entity->id };
 	return thread;
 }
 
-void stat_threads_add(struct stat_threads *threads, const struct watt_view *view,
-		      uint64_t tracked_id)
+void stat_threads_add(struct watt_run *run, const struct watt_view *view, uint64_t tracked_id)
 {
 	size_t i;
 
 	for (i = 0; i < view->n_rows; i++) {
 		const struct watt_row *row = view->rows[i];
 		const struct watt_entity *entity = &row->entity;
-		struct stat_thread *thread;
+		struct watt_run_thread *thread;
 
 		if (entity->kind != WATT_ENTITY_THREAD || entity->tracked_id != tracked_id)
 			continue;
-		thread = find(threads, entity);
+		thread = find(run, entity);
 		free(thread->name);
 		thread->name = xstrdup(entity->name);
 		thread->pid = entity->identity ? entity->identity->pid : 0;
@@ -46,7 +45,7 @@ void stat_threads_add(struct stat_threads *threads, const struct watt_view *view
 
 static int by_energy(const void *left, const void *right)
 {
-	const struct stat_thread *a = left, *b = right;
+	const struct watt_run_thread *a = left, *b = right;
 
 	if (a->energy_nj != b->energy_nj)
 		return a->energy_nj < b->energy_nj ? 1 : -1;
@@ -55,18 +54,19 @@ static int by_energy(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-void stat_threads_sort(struct stat_threads *threads)
+void stat_threads_sort(struct watt_run *run)
 {
-	if (threads->n)
-		qsort(threads->list, threads->n, sizeof(*threads->list), by_energy);
+	if (run->n_threads)
+		qsort(run->threads, run->n_threads, sizeof(*run->threads), by_energy);
 }
 
-void stat_threads_done(struct stat_threads *threads)
+void stat_threads_done(struct watt_run *run)
 {
 	size_t i;
 
-	for (i = 0; i < threads->n; i++)
-		free(threads->list[i].name);
-	free(threads->list);
-	*threads = (struct stat_threads){ 0 };
+	for (i = 0; i < run->n_threads; i++)
+		free(run->threads[i].name);
+	free(run->threads);
+	run->threads = NULL;
+	run->n_threads = 0;
 }

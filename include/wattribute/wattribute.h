@@ -21,6 +21,7 @@
 #include <wattribute/phase.h>
 #include <wattribute/ranking.h>
 #include <wattribute/recording.h>
+#include <wattribute/run.h>
 #include <wattribute/sample.h>
 #include <wattribute/series.h>
 #include <wattribute/session.h>

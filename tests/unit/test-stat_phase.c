@@ -36,22 +36,21 @@ static void make(struct made_up *ret, int64_t machine_nj, int64_t command_nj, ui
 static void test_sums(void **state)
 {
 	static const char *const labels[] = { "", "load", "solve", "load" };
-	struct stat_phases phases = { 0 };
-	const struct stat_phase *phase;
+	struct watt_run run = { 0 };
+	const struct watt_run_phase *phase;
 	struct made_up at[5];
 	int64_t i;
 
 	for (i = 0; i < 5; i++)
 		make(&at[i], 1000 * i * i, 100 * i * i, (uint64_t)(10 * i * i));
 	for (i = 0; i < 4; i++)
-		stat_phases_add(&phases, labels[i], (uint64_t)i + 1, &at[i].totals,
-				&at[i + 1].totals);
-	assert_int_equal(phases.n, 3);
-	assert_string_equal(phases.list[0].label, "");
-	assert_string_equal(phases.list[1].label, "load");
-	assert_string_equal(phases.list[2].label, "solve");
-	phase = stat_phases_find(&phases, "load");
-	assert_ptr_equal(phase, &phases.list[1]);
+		stat_phases_add(&run, labels[i], (uint64_t)i + 1, &at[i].totals, &at[i + 1].totals);
+	assert_int_equal(run.n_phases, 3);
+	assert_string_equal(run.phases[0].label, "");
+	assert_string_equal(run.phases[1].label, "load");
+	assert_string_equal(run.phases[2].label, "solve");
+	phase = stat_phases_find(&run, "load");
+	assert_ptr_equal(phase, &run.phases[1]);
 	assert_int_equal(phase->count, 2);
 	assert_true(phase->is_known);
 	assert_int_equal(phase->elapsed_ns, 2 + 4);
@@ -62,39 +61,39 @@ static void test_sums(void **state)
 	assert_int_equal(phase->domain_nj[1], 500);
 	assert_int_equal(phase->domain_machine_nj[0], 10000);
 	assert_int_equal(phase->domain_machine_nj[1], 5000);
-	assert_null(stat_phases_find(&phases, "write"));
-	stat_phases_done(&phases);
-	assert_int_equal(phases.n, 0);
+	assert_null(stat_phases_find(&run, "write"));
+	stat_phases_done(&run);
+	assert_int_equal(run.n_phases, 0);
 }
 
 /* What is not known is no 0, and a command that is not seen yet is no error. */
 static void test_unknown(void **state)
 {
-	struct stat_phases phases = { 0 };
+	struct watt_run run = { 0 };
 	struct made_up from, to;
 
 	make(&from, 100, 10, 1);
 	make(&to, 200, 20, 2);
 	from.totals.row = to.totals.row = NULL;
-	stat_phases_add(&phases, "dark", 5, &from.totals, &to.totals);
-	assert_false(phases.list[0].is_known);
-	assert_int_equal(phases.list[0].energy_nj, 0);
-	assert_int_equal(phases.list[0].machine_nj, 100);
-	stat_phases_done(&phases);
+	stat_phases_add(&run, "dark", 5, &from.totals, &to.totals);
+	assert_false(run.phases[0].is_known);
+	assert_int_equal(run.phases[0].energy_nj, 0);
+	assert_int_equal(run.phases[0].machine_nj, 100);
+	stat_phases_done(&run);
 }
 
 /* A label alone, before anything was measured. */
 static void test_of_nothing(void **state)
 {
 	static const struct totals none;
-	struct stat_phases phases = { 0 };
+	struct watt_run run = { 0 };
 
-	stat_phases_add(&phases, "load", 0, &none, &none);
-	assert_int_equal(phases.n, 1);
-	assert_int_equal(phases.list[0].n_domains, 0);
-	assert_int_equal(phases.list[0].energy_nj, 0);
-	assert_false(phases.list[0].is_known);
-	stat_phases_done(&phases);
+	stat_phases_add(&run, "load", 0, &none, &none);
+	assert_int_equal(run.n_phases, 1);
+	assert_int_equal(run.phases[0].n_domains, 0);
+	assert_int_equal(run.phases[0].energy_nj, 0);
+	assert_false(run.phases[0].is_known);
+	stat_phases_done(&run);
 }
 
 int main(void)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file run.h
+ * @brief A run: a command, or a stretch of the life of a process, and what it used.
+ *
+ * Whoever measures runs fills these in; several of them are one document. All but watt_run and
+ * watt_runs are plain values that never grow. Energies are of the command and all its
+ * descendants unless a name says machine.
+ */
+#ifndef WATTRIBUTE_RUN_H
+#define WATTRIBUTE_RUN_H
+
+#include <wattribute/balance.h>
+#include <wattribute/mark.h>
+#include <wattribute/session.h>
+
+WATT_BEGIN_DECLS
+
+/** What was used in one interval of a run. */
+struct watt_run_interval {
+	uint64_t end_ns; /**< since the beginning of the run */
+	uint64_t elapsed_ns;
+	int64_t energy_nj;
+	int64_t machine_nj;
+	uint64_t cpu_ns;
+};
+
+/** What is missing in a domain's energy. */
+struct watt_run_loss {
+	uint64_t errors; /**< readings without a value */
+	uint64_t resets; /**< of its counter */
+	uint64_t gap_ns; /**< time for which no energy is known */
+	uint64_t ambiguous;
+};
+
+/** A phase, as the marks cut a run: all stretches of one label. Together they are the run. */
+struct watt_run_phase {
+	char label[WATT_MARK_SIZE]; /**< "": in no phase */
+	uint64_t count;             /**< of stretches */
+	uint32_t is_known;          /**< the energy is; without it only times are */
+	uint32_t reserved;
+	uint64_t elapsed_ns;
+	int64_t energy_nj;
+	int64_t machine_nj; /**< in that time */
+	uint64_t cpu_ns;
+	size_t n_domains;
+	int64_t *domain_nj;         /**< one each */
+	int64_t *domain_machine_nj; /**< one each */
+};
+
+/** A thread, or those of a process that have ended, together. */
+struct watt_run_thread {
+	uint64_t id; /**< of the entity */
+	char *name;  /**< as the library has it */
+	uint32_t pid;
+	uint32_t tid;   /**< 0: threads that have ended */
+	uint32_t count; /**< threads in it */
+	uint32_t reserved;
+	int64_t energy_nj;
+	uint64_t cpu_ns;
+};
+
+/** One run. Arrays are NULL where they have no elements. */
+struct watt_run {
+	size_t sz;           /**< sizeof(struct watt_run) */
+	uint32_t is_known;   /**< the energy is; without it only times are */
+	int32_t exit_status; /**< as the shell has it: 128 + n for signal n */
+	int64_t energy_nj;
+	int64_t machine_nj; /**< in that time */
+	int64_t idle_nj;
+	int64_t unattributed_nj;
+	int64_t shared_idle_nj; /**< idle energy that was shared by all who ran */
+	double machine_w;
+	uint64_t cpu_ns; /**< as accounted */
+	double rusage_s; /**< as the kernel tells the parent; NAN: not a child */
+	uint64_t elapsed_ns;
+	size_t n_domains;
+	uint8_t *domain_known;             /**< per domain: whether it has any energy */
+	int64_t *domain_nj;                /**< per domain */
+	int64_t *domain_machine_nj;        /**< per domain */
+	struct watt_run_loss *domain_loss; /**< per domain */
+	struct watt_run_interval *intervals;
+	size_t n_intervals;
+	struct watt_run_phase *phases; /**< in the order in which they first began */
+	size_t n_phases;
+	struct watt_run_thread *threads; /**< none, if nobody asked for them */
+	size_t n_threads;
+};
+
+/** Runs of one command, and what they have in common. */
+struct watt_runs {
+	size_t sz;                          /**< sizeof(struct watt_runs) */
+	const struct watt_session *ses;     /**< that measured them */
+	const char *const *argv;            /**< the command, ends with NULL; NULL: a process */
+	uint32_t pid;                       /**< of the process */
+	uint32_t has_threads;               /**< threads were asked for */
+	const struct watt_balance *balance; /**< of the newest snapshot */
+	const struct watt_quality *quality; /**< of it */
+	const struct watt_run *const *runs;
+	size_t n_runs;
+};
+
+/** By docs/schema/wattribute-stat-1.json. As the functions of <wattribute/json.h>. */
+WATT_API int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret);
+
+WATT_END_DECLS
+
+#endif

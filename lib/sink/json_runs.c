@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measured runs as JSON, by docs/schema/wattribute-stat-1.json. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wattribute/json.h>
+#include <wattribute/run.h>
+#include <wattribute/statistics.h>
+
+#include "base/cleanup.h"
+#include "sink/json_value.h"
+
+/* key_nj as an integer and key_j as a number; null where the energy is not known. */
+static void put_energy(struct watt_json *json, struct watt_json_node obj, const char *key,
+		       bool is_known, int64_t energy_nj)
+{
+	char name_nj[64], name_j[64];
+
+	snprintf(name_nj, sizeof(name_nj), "%s_nj", key);
+	snprintf(name_j, sizeof(name_j), "%s_j", key);
+	if (is_known) {
+		watt_json_int(json, obj, name_nj, energy_nj);
+		watt_json_nano(json, obj, name_j, energy_nj);
+	} else {
+		watt_json_null(json, obj, name_nj);
+		watt_json_null(json, obj, name_j);
+	}
+}
+
+static double power_w(bool is_known, int64_t energy_nj, uint64_t elapsed_ns)
+{
+	/* nJ per ns are watts. */
+	return is_known && elapsed_ns ? (double)energy_nj / (double)elapsed_ns : NAN;
+}
+
+static void put_command(struct watt_json *json, const char *const *argv)
+{
+	struct watt_json_node array;
+
+	if (!argv) {
+		watt_json_null(json, json->root, "command");
+		return;
+	}
+	array = watt_json_array(json, json->root, "command");
+	for (; *argv; argv++)
+		watt_json_append_text(json, array, *argv);
+}
+
+/* ---- a run ---- */
+
+static void put_domain(struct watt_json *json, struct watt_json_node obj,
+		       const struct watt_run *run, const struct watt_domain *domain, size_t i)
+{
+	const struct watt_run_loss *loss = &run->domain_loss[i];
+	bool is_known = run->domain_known[i];
+
+	watt_json_text(json, obj, "path", domain->path);
+	watt_json_bool(json, obj, "is_partition", domain->is_partition);
+	watt_json_text(json, obj, "origin", watt_origin_name(domain->origin));
+	watt_json_text(json, obj, "status",
+		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_NODATA));
+	put_energy(json, obj, "energy", is_known, run->domain_nj[i]);
+	put_energy(json, obj, "machine_energy", is_known, run->domain_machine_nj[i]);
+	watt_json_uint(json, obj, "errors", loss->errors);
+	watt_json_uint(json, obj, "resets", loss->resets);
+	watt_json_time(json, obj, "gap_s", loss->gap_ns);
+	watt_json_uint(json, obj, "ambiguous", loss->ambiguous);
+}
+
+static void put_interval(struct watt_json *json, struct watt_json_node obj,
+			 const struct watt_run_interval *interval)
+{
+	watt_json_time(json, obj, "t_s", interval->end_ns);
+	watt_json_time(json, obj, "elapsed_s", interval->elapsed_ns);
+	put_energy(json, obj, "energy", true, interval->energy_nj);
+	watt_json_real(json, obj, "power_w",
+		       power_w(true, interval->energy_nj, interval->elapsed_ns));
+	put_energy(json, obj, "machine_energy", true, interval->machine_nj);
+	watt_json_time(json, obj, "cpu_s", interval->cpu_ns);
+}
+
+static void put_label(struct watt_json *json, struct watt_json_node obj, const char *label)
+{
+	watt_json_text(json, obj, "label", *label ? label : NULL);
+}
+
+static void put_phase(struct watt_json *json, struct watt_json_node obj,
+		      const struct watt_runs *runs, const struct watt_run *run,
+		      const struct watt_run_phase *phase)
+{
+	bool is_known = phase->is_known;
+	struct watt_json_node list, item;
+	size_t i;
+
+	put_label(json, obj, phase->label);
+	watt_json_uint(json, obj, "count", phase->count);
+	watt_json_time(json, obj, "elapsed_s", phase->elapsed_ns);
+	put_energy(json, obj, "energy", is_known, phase->energy_nj);
+	put_energy(json, obj, "machine_energy", is_known, phase->machine_nj);
+	watt_json_real(json, obj, "power_w",
+		       power_w(is_known, phase->energy_nj, phase->elapsed_ns));
+	watt_json_real(json, obj, "machine_power_w",
+		       power_w(is_known, phase->machine_nj, phase->elapsed_ns));
+	watt_json_time(json, obj, "cpu_s", phase->cpu_ns);
+	list = watt_json_array(json, obj, "domains");
+	for (i = 0; i < phase->n_domains; i++) {
+		const struct watt_domain *domain = watt_session_get_domain(runs->ses, i);
+
+		item = watt_json_append(json, list);
+		watt_json_text(json, item, "path", domain->path);
+		watt_json_bool(json, item, "is_partition", domain->is_partition);
+		put_energy(json, item, "energy", run->domain_known[i], phase->domain_nj[i]);
+		put_energy(json, item, "machine_energy", run->domain_known[i],
+			   phase->domain_machine_nj[i]);
+	}
+}
+
+static void put_thread(struct watt_json *json, struct watt_json_node obj,
+		       const struct watt_run *run, const struct watt_run_thread *thread)
+{
+	watt_json_text(json, obj, "name", thread->name);
+	watt_json_id(json, obj, "pid", thread->pid, 0);
+	watt_json_id(json, obj, "tid", thread->tid, 0);
+	watt_json_uint(json, obj, "count", thread->count);
+	put_energy(json, obj, "energy", run->is_known, thread->energy_nj);
+	watt_json_time(json, obj, "cpu_s", thread->cpu_ns);
+}
+
+static void put_lists(struct watt_json *json, struct watt_json_node obj,
+		      const struct watt_runs *runs, const struct watt_run *run)
+{
+	struct watt_json_node list;
+	size_t i;
+
+	list = watt_json_array(json, obj, "domains");
+	for (i = 0; i < run->n_domains; i++)
+		put_domain(json, watt_json_append(json, list), run,
+			   watt_session_get_domain(runs->ses, i), i);
+	list = watt_json_array(json, obj, "intervals");
+	for (i = 0; i < run->n_intervals; i++)
+		put_interval(json, watt_json_append(json, list), &run->intervals[i]);
+	list = watt_json_array(json, obj, "phases");
+	for (i = 0; i < run->n_phases; i++)
+		put_phase(json, watt_json_append(json, list), runs, run, &run->phases[i]);
+	if (!runs->has_threads)
+		return;
+	list = watt_json_array(json, obj, "threads");
+	for (i = 0; i < run->n_threads; i++)
+		put_thread(json, watt_json_append(json, list), run, &run->threads[i]);
+}
+
+static void put_run(struct watt_json *json, struct watt_json_node obj, const struct watt_runs *runs,
+		    const struct watt_run *run)
+{
+	bool is_known = run->is_known;
+
+	watt_json_text(json, obj, "status",
+		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
+	put_energy(json, obj, "energy", is_known, run->energy_nj);
+	put_energy(json, obj, "machine_energy", is_known, run->machine_nj);
+	put_energy(json, obj, "idle", is_known, run->idle_nj);
+	put_energy(json, obj, "unattributed", is_known, run->unattributed_nj);
+	put_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
+	watt_json_real(json, obj, "power_w", power_w(is_known, run->energy_nj, run->elapsed_ns));
+	watt_json_real(json, obj, "machine_power_w", is_known ? run->machine_w : NAN);
+	watt_json_time(json, obj, "cpu_s", run->cpu_ns);
+	watt_json_real(json, obj, "rusage_cpu_s", run->rusage_s);
+	watt_json_time(json, obj, "elapsed_s", run->elapsed_ns);
+	if (runs->argv)
+		watt_json_int(json, obj, "exit_status", run->exit_status);
+	else
+		watt_json_null(json, obj, "exit_status");
+	put_lists(json, obj, runs, run);
+}
+
+/* ---- all of them ---- */
+
+/* A value of each run; NAN: it has none. */
+enum measure {
+	ENERGY_J,
+	MACHINE_J,
+	POWER_W,
+	CPU_S,
+	ELAPSED_S,
+	N_MEASURES,
+};
+
+static void fill(double *values, size_t n_runs, size_t i, bool is_known, int64_t energy_nj,
+		 int64_t machine_nj, uint64_t cpu_ns, uint64_t elapsed_ns)
+{
+	values[ENERGY_J * n_runs + i] = is_known ? (double)energy_nj / 1e9 : NAN;
+	values[MACHINE_J * n_runs + i] = is_known ? (double)machine_nj / 1e9 : NAN;
+	values[POWER_W * n_runs + i] = power_w(is_known, energy_nj, elapsed_ns);
+	values[CPU_S * n_runs + i] = (double)cpu_ns / 1e9;
+	values[ELAPSED_S * n_runs + i] = (double)elapsed_ns / 1e9;
+}
+
+static void put_statistics(struct watt_json *json, struct watt_json_node obj, const double *values,
+			   size_t n_runs)
+{
+	static const struct {
+		const char *name, *unit;
+	} names[N_MEASURES] = {
+		[ENERGY_J] = { "energy", "j" },   [MACHINE_J] = { "machine_energy", "j" },
+		[POWER_W] = { "power", "w" },     [CPU_S] = { "cpu", "s" },
+		[ELAPSED_S] = { "elapsed", "s" },
+	};
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < N_MEASURES; i++) {
+		struct watt_statistics s = watt_statistics_of(values + i * n_runs, n_runs);
+
+		snprintf(key, sizeof(key), "%s_mean_%s", names[i].name, names[i].unit);
+		watt_json_real(json, obj, key, s.mean);
+		snprintf(key, sizeof(key), "%s_stddev_%s", names[i].name, names[i].unit);
+		watt_json_real(json, obj, key, s.sd);
+		snprintf(key, sizeof(key), "%s_ci95_%s", names[i].name, names[i].unit);
+		watt_json_real(json, obj, key, s.ci95);
+	}
+}
+
+static const struct watt_run_phase *find_phase(const struct watt_run *run, const char *label)
+{
+	size_t i;
+
+	for (i = 0; i < run->n_phases; i++)
+		if (strcmp(run->phases[i].label, label) == 0)
+			return &run->phases[i];
+	return NULL;
+}
+
+/* One phase over the runs that had it. */
+static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
+			      const struct watt_runs *runs, const char *label, double *values)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < runs->n_runs; i++) {
+		const struct watt_run_phase *phase = find_phase(runs->runs[i], label);
+
+		if (phase)
+			fill(values, runs->n_runs, i, phase->is_known, phase->energy_nj,
+			     phase->machine_nj, phase->cpu_ns, phase->elapsed_ns);
+		else
+			fill(values, runs->n_runs, i, false, 0, 0, 0, 0);
+		if (!phase)
+			values[CPU_S * runs->n_runs + i] = values[ELAPSED_S * runs->n_runs + i] =
+				NAN;
+		n += phase != NULL;
+	}
+	put_label(json, obj, label);
+	watt_json_uint(json, obj, "runs", n);
+	put_statistics(json, obj, values, runs->n_runs);
+}
+
+/* Whether an earlier run has the phase: it is told there. */
+static bool is_told(const struct watt_runs *runs, size_t run, const char *label)
+{
+	size_t i;
+
+	for (i = 0; i < run; i++)
+		if (find_phase(runs->runs[i], label))
+			return true;
+	return false;
+}
+
+static int put_summary(struct watt_json *json, const struct watt_runs *runs)
+{
+	_cleanup_free_ double *values = calloc(runs->n_runs * N_MEASURES + 1, sizeof(double));
+	struct watt_json_node obj = watt_json_object(json, json->root, "summary"), list;
+	size_t i, k;
+
+	if (!values)
+		return -ENOMEM;
+	for (i = 0; i < runs->n_runs; i++) {
+		const struct watt_run *run = runs->runs[i];
+
+		fill(values, runs->n_runs, i, run->is_known, run->energy_nj, run->machine_nj,
+		     run->cpu_ns, run->elapsed_ns);
+	}
+	put_statistics(json, obj, values, runs->n_runs);
+	list = watt_json_array(json, obj, "phases");
+	for (i = 0; i < runs->n_runs; i++)
+		for (k = 0; k < runs->runs[i]->n_phases; k++) {
+			const char *label = runs->runs[i]->phases[k].label;
+
+			if (!is_told(runs, i, label))
+				put_phase_summary(json, watt_json_append(json, list), runs, label,
+						  values);
+		}
+	return 0;
+}
+
+static void put_sources(struct watt_json *json, const struct watt_session *ses)
+{
+	struct watt_json_node list = watt_json_array(json, json->root, "sources"), item;
+	enum watt_status status;
+	const char *name;
+	size_t i;
+
+	for (i = 0; (name = watt_session_get_source(ses, i, &status)); i++) {
+		item = watt_json_append(json, list);
+		watt_json_text(json, item, "name", name);
+		watt_json_text(json, item, "status", watt_status_name(status));
+	}
+}
+
+static void put_quality(struct watt_json *json, const struct watt_quality *quality)
+{
+	struct watt_json_node obj = watt_json_object(json, json->root, "quality");
+
+	watt_json_uint(json, obj, "checks", quality->checks);
+	watt_json_uint(json, obj, "check_failures", quality->check_failures);
+	watt_json_uint(json, obj, "sum_checks", quality->sum_checks);
+	watt_json_uint(json, obj, "sum_failures", quality->sum_failures);
+	watt_json_uint(json, obj, "lost_records", quality->lost_records);
+	watt_json_time(json, obj, "unseen_cpu_s", quality->unseen_cpu_ns);
+	watt_json_time(json, obj, "late_cpu_s", quality->late_cpu_ns);
+	watt_json_uint(json, obj, "lost_samples", quality->lost_samples);
+}
+
+static void put_head(struct watt_json *json, const struct watt_runs *runs)
+{
+	const struct watt_balance *balance = runs->balance;
+
+	put_command(json, runs->argv);
+	if (runs->argv)
+		watt_json_null(json, json->root, "pid");
+	else
+		watt_json_uint(json, json->root, "pid", runs->pid);
+	watt_json_text(json, json->root, "usage", watt_session_get_usage_name(runs->ses));
+	watt_json_text(json, json->root, "origin",
+		       balance->is_known ? watt_origin_name(balance->origin) : NULL);
+	watt_json_ratio(json, json->root, "uncertainty_ratio", balance->uncertainty_ppm);
+	watt_json_text(json, json->root, "share_key", balance->keys);
+	watt_json_text(json, json->root, "idle_policy",
+		       watt_idle_policy_name(balance->idle_policy));
+	watt_json_bool(json, json->root, "is_complete", !*balance->missing);
+	watt_json_bool(json, json->root, "is_baseline_ready", balance->is_baseline_ready);
+}
+
+static bool is_valid(const struct watt_runs *runs)
+{
+	size_t i;
+
+	if (!runs || runs->sz < sizeof(*runs) || !runs->ses || !runs->quality || !runs->balance ||
+	    runs->balance->sz < sizeof(*runs->balance))
+		return false;
+	for (i = 0; i < runs->n_runs; i++)
+		if (runs->runs[i]->sz < sizeof(struct watt_run))
+			return false;
+	return true;
+}
+
+int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret)
+{
+	struct watt_json json;
+	struct watt_json_node list;
+	char *text;
+	int r, made;
+	size_t i;
+
+	if (!is_valid(runs) || !ret)
+		return -EINVAL;
+	watt_json_init(&json, flags, "wattribute-stat-1");
+	put_head(&json, runs);
+	list = watt_json_array(&json, json.root, "runs");
+	for (i = 0; i < runs->n_runs; i++)
+		put_run(&json, watt_json_append(&json, list), runs, runs->runs[i]);
+	made = put_summary(&json, runs);
+	put_sources(&json, runs->ses);
+	put_quality(&json, runs->quality);
+	r = watt_json_done(&json, &text);
+	if (r < 0)
+		return r;
+	if (made < 0) {
+		free(text);
+		return made;
+	}
+	*ret = text;
+	return 0;
+}
