@@ -148,7 +148,7 @@ static int print_json(const struct watt_diag *diags, size_t n)
 
 	r = watt_doctor_to_json(diags, n, WATT_JSON_PRETTY, &text);
 	if (r < 0) {
-		message_error("no JSON: %s", options_json_error(r));
+		message_error("no JSON: %s", strerror(-r));
 		return r;
 	}
 	puts(text);

@@ -312,7 +312,7 @@ static int print_json(const struct watt_session *ses)
 
 	r = watt_sources_to_json(ses, WATT_JSON_PRETTY, &text);
 	if (r < 0) {
-		message_error("no JSON: %s", options_json_error(r));
+		message_error("no JSON: %s", strerror(-r));
 		return r;
 	}
 	puts(text);

@@ -189,8 +189,3 @@ int options_open_session(const struct options *opts, struct watt_session **ret)
 		message_error("cannot measure: %s", strerror(-r));
 	return r;
 }
-
-const char *options_json_error(int error)
-{
-	return error == -EOPNOTSUPP ? "this program was built without it" : strerror(-error);
-}

@@ -78,8 +78,6 @@ int options_take(struct options *opts, int argc, char **argv, const char *letter
 int options_bad_value(const char *option, const char *value, const char *expected);
 /* Prints what getopt_long() did not like; returns -EINVAL. */
 int options_complain(char *const *argv);
-/* Why there is no JSON, in words. */
-const char *options_json_error(int error);
 /* When all options are taken: no word may be left. 0 or -EINVAL, and a line has been printed. */
 int options_finish(struct options *opts, int argc, char *const *argv);
 /* The same where one word is left, the file of a recording. */
