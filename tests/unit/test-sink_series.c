@@ -25,6 +25,8 @@ static void settle(struct machine *m, size_t w, int64_t (*ret_nj)[N_DOMAINS])
 		m->state[d].window_idle_nj = ret_nj[3][d];
 }
 
+static const struct watt_quality *made_quality;
+
 static struct watt_series *make_series(struct machine *m)
 {
 	int64_t settled_nj[N_ROWS][N_DOMAINS];
@@ -38,6 +40,7 @@ static struct watt_series *make_series(struct machine *m)
 
 		make_window(m, w, &window);
 		settle(m, w, settled_nj);
+		window.view.quality = made_quality;
 		assert_int_equal(watt_series_add(series, &window.view, window.t0_ns, window.t1_ns,
 						 w < 1 ? WATT_NO_MARK :
 						 w < 3 ? 0 :
@@ -131,6 +134,53 @@ static void test_report(void **state)
 	}
 }
 
+static json_t *get(json_t *value, const char *key)
+{
+	value = json_object_get(value, key);
+	if (!value)
+		fail_msg("no %s", key);
+	return value;
+}
+
+/* Checks, losses and where each number is from are in the document, not in the program alone. */
+static void test_report_says_how_sure(void **state)
+{
+	static const struct watt_quality quality = { .checks = 16,
+						     .check_failures = 1,
+						     .sum_checks = 40,
+						     .sum_failures = 2,
+						     .coverage_ppm = 500000,
+						     .lost_records = 3 };
+	char *text;
+	json_t *doc, *domain;
+
+	domains[0].origin = WATT_ORIGIN_ESTIMATED;
+	domains[0].uncertainty_ppm = 300000;
+	made_quality = &quality;
+	text = reported(&watt_sink_report, NULL, NULL, false);
+	made_quality = NULL;
+	domains[0].origin = WATT_ORIGIN_MEASURED;
+	domains[0].uncertainty_ppm = 0;
+	doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(doc);
+	assert_int_equal(json_integer_value(get(get(doc, "conservation"), "checks")), 16);
+	assert_int_equal(json_integer_value(get(get(doc, "conservation"), "failures")), 1);
+	assert_int_equal(json_integer_value(get(get(doc, "conservation"), "sum_checks")), 40);
+	assert_int_equal(json_integer_value(get(get(doc, "conservation"), "sum_failures")), 2);
+	assert_true(json_real_value(get(get(doc, "quality"), "coverage_ratio")) == 0.5);
+	assert_int_equal(json_integer_value(get(get(doc, "quality"), "lost_records")), 3);
+	assert_string_equal(json_string_value(get(get(doc, "total"), "origin")), "estimated");
+	assert_true(json_real_value(get(get(doc, "total"), "uncertainty_ratio")) == 0.3);
+	domain = json_array_get(get(doc, "domains"), 0);
+	assert_string_equal(json_string_value(get(domain, "origin")), "estimated");
+	assert_true(json_real_value(get(domain, "uncertainty_ratio")) == 0.3);
+	assert_string_equal(
+		json_string_value(get(json_array_get(get(get(doc, "losses"), "list"), 0), "why")),
+		"disk full");
+	json_decref(doc);
+	free(text);
+}
+
 /* Nothing that a name says can end the script that the data are in. */
 static void test_html(void **state)
 {
@@ -177,6 +227,10 @@ static void test_svg(void **state)
 	assert_int_equal(count(text, ">package-0<"), 1);
 	assert_int_equal(count(text, ">package-1<"), 1);
 	assert_int_equal(count(text, "<b>"), 0);
+	/* where package-1 is not known there is no line at 0, but a gap that says so */
+	assert_int_equal(count(text, ">no data<"), 1);
+	/* and nothing was recorded for a while, in either panel */
+	assert_int_equal(count(text, ">disk full<"), 2);
 	free(text);
 	text = reported(&watt_sink_svg, "size", "640x480", false);
 	assert_non_null(strstr(text, "viewBox=\"0 0 640 480\""));
@@ -230,6 +284,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_report_says_how_sure),
 		cmocka_unit_test(test_html),
 		cmocka_unit_test(test_group_is_known),
 		cmocka_unit_test(test_svg),
