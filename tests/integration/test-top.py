@@ -328,7 +328,8 @@ def test_it_hears_signals_while_nobody_reads():
 
 def test_the_reader_gets_all_that_was_begun():
     """A slow reader, that does read, has whole documents, the last as well."""
-    process = subprocess.Popen([PROGRAM, 'top', '--json', '-d', '0.1', '--sources=synth'],
+    process = subprocess.Popen([PROGRAM, 'top', '--json', '-d', '0.1', '--sources=synth',
+                                '--usage=synth'],
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     first = process.stdout.readline()
     process.send_signal(signal.SIGTERM)
