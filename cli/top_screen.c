@@ -301,7 +301,7 @@ static void draw_help(void)
 		"q, Ctrl-C    quit",
 		"P E C I N    sort by power, energy, CPU, pid, name",
 		"r            reverse the order",
-		"g, G         next, previous group: process, tree, container, unit, user, cgroup",
+		"g, G         by process, tree, container, unit, user, cgroup, job; and back",
 		"t            the tree of processes, and back",
 		"H            threads below their processes; the first time, all begins anew",
 		"d            a column per domain, on or off",

@@ -120,6 +120,8 @@ def test_keys():
         terminal.keys('g')
         terminal.wait('CGROUP')
         terminal.keys('g')
+        terminal.wait('JOB')
+        terminal.keys('g')
         terminal.wait('COMMAND')
         terminal.keys('d')
         terminal.wait(r'J +[\w/-]+-0|J +\S+.*COMMAND')
