@@ -18,6 +18,9 @@
 
 /* ---- the sources ---- */
 
+/* A session that is closed while a source hangs leaves behind what that one's thread still uses. */
+MAY_LEAK("leak:watt_live_open");
+
 /* What they do: written while no session is open. */
 static struct script {
 	int gate[2];  /* the slow one opens for 'o', and fails for 'e' */

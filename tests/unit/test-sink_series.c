@@ -10,6 +10,9 @@
 #include "told.h"
 #include "view/series.h"
 
+/* The library that finds fonts for pictures keeps what it has found. */
+MAY_LEAK("leak:libfontconfig");
+
 /* As a session has it: idle energy is the domains', and nobody used what is not known. */
 static void settle(struct machine *m, size_t w, int64_t (*ret_nj)[N_DOMAINS])
 {

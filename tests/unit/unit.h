@@ -19,6 +19,18 @@
 
 #include <cmocka.h>
 
+/*
+ * Tells LeakSanitizer what is to stay: lines of "leak:FUNCTION", of what was allocated below it.
+ * Once in a program, and with the reason.
+ */
+#define MAY_LEAK(lines) \
+	__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void); \
+	const char *__lsan_default_suppressions(void) \
+	{ \
+		return lines; \
+	} \
+	_Static_assert(1, "ends in a semicolon")
+
 /* Path of a fixture machine's tree: fixture("xeon-2s", "sys"). Static buffer. */
 static inline const char *fixture(const char *machine, const char *tree)
 {
