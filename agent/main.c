@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,8 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	int status;
 
+	/* Or the allocator keeps as much as was ever freed at once: what describes the kernel. */
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	text_init();
 	message_set_name("wattribute agent");
 	if (take_flags(&flags, argc, argv))
