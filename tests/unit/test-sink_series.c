@@ -2,6 +2,9 @@
 /* lib/sink/report.c, html.c, picture.c: the sinks of all windows at once, on a made-up machine. */
 #include "unit.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <jansson.h>
 
 #include "sink/html_template.h"
@@ -240,18 +243,46 @@ static void test_svg(void **state)
 	free(text);
 }
 
-/* Where librsvg is missing that is said; a picture is one. */
-static void test_png(void **state)
+#define NO_PNG 77
+
+/* What librsvg keeps for good is the child's, which no leak is looked for in. */
+static _Noreturn void render(FILE *file)
 {
 	char *text;
 
 	if (!has_png())
-		skip();
+		_exit(NO_PNG);
 	text = reported(&watt_sink_png, "size", "640x480", false);
-	assert_memory_equal(text, "\x89PNG\r\n\x1a\n", 8);
+	fwrite(text, 1, 24, file);
+	_exit(fflush(file) == 0 ? 0 : 1);
+}
+
+/* Where librsvg is missing that is said; a picture is one. */
+static void test_png(void **state)
+{
+	FILE *file = tmpfile();
+	char head[24];
+	int status;
+	pid_t pid;
+
+	assert_non_null(file);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		render(file);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_PNG) {
+		fclose(file);
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	rewind(file);
+	assert_int_equal(fread(head, 1, sizeof(head), file), sizeof(head));
+	assert_memory_equal(head, "\x89PNG\r\n\x1a\n", 8);
 	/* width and height of its first chunk */
-	assert_memory_equal(text + 12, "IHDR\0\0\x02\x80\0\0\x01\xe0", 12);
-	free(text);
+	assert_memory_equal(head + 12, "IHDR\0\0\x02\x80\0\0\x01\xe0", 12);
+	fclose(file);
 }
 
 static void test_choices_of_pictures(void **state)
