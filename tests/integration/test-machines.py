@@ -64,4 +64,16 @@ def test_dropped_zone_makes_the_total_incomplete():
         true('incomplete: no energy of package-12 is known' in text, text)
 
 
-main([test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete])
+def test_padded_files():
+    """A copy of sysfs by tar or cp has files of a page each: the rest is NULs."""
+    with Machine('xeon-16s') as machine:
+        for folder, _, names in os.walk(os.path.join(machine.path, 'sys')):
+            for name in names:
+                os.truncate(os.path.join(folder, name), 4096)
+        document, err = snapshot(machine)
+        equal(err, '', 'warnings')
+        equal(sum(domain['is_summed'] for domain in document['domains']), 16, 'packages')
+        equal(len(document['cpus']), 16, 'CPUs')
+
+
+main([test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete])

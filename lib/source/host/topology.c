@@ -43,6 +43,9 @@ static int walk_cpu_list(const struct watt_env *env, const char *file,
 	int r;
 
 	r = watt_root_slurp(&env->sysfs, file, 1 << 20, &text, &len);
+	/* copies of sysfs are padded to a page */
+	while (r == 0 && text[0] && !text[len - 1])
+		len--;
 	if (r == 0)
 		r = strlen(text) == len ? watt_parse_cpulist(text, fn, data) : -EBADMSG;
 	if (r < 0 && r != -ENOENT)
