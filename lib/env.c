@@ -78,6 +78,27 @@ int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *o
 	return r;
 }
 
+static void free_owner(struct watt_env_keeper *keeper)
+{
+	struct watt_env_owner *owner = watt_container_of(keeper, struct watt_env_owner, keeper);
+
+	watt_env_close(owner);
+	free(owner);
+}
+
+struct watt_env_owner *watt_env_new(void)
+{
+	struct watt_env_owner *owner = malloc(sizeof(*owner));
+
+	if (!owner)
+		return NULL;
+	*owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
+	watt_refcount_init(&owner->keeper.refs);
+	owner->keeper.free = free_owner;
+	owner->env.keeper = &owner->keeper;
+	return owner;
+}
+
 void watt_env_close(struct watt_env_owner *owner)
 {
 	watt_root_close(&owner->env.sysfs);

@@ -9,6 +9,7 @@
 #include "source/source.h"
 
 struct watt_env_owner {
+	struct watt_env_keeper keeper; /* of one that was made by watt_env_new() */
 	struct watt_env env;
 	struct watt_config *config;
 	char *nvml_lib;
@@ -34,5 +35,7 @@ int watt_opts_copy(const void *opts, void *ret, size_t size);
 int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *owner);
 /* Accepts a half-opened one. */
 void watt_env_close(struct watt_env_owner *owner);
+/* Not open yet; watt_env_unref() of its env closes and frees it. NULL: -ENOMEM. */
+struct watt_env_owner *watt_env_new(void);
 
 #endif

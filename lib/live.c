@@ -44,7 +44,7 @@
 
 struct live {
 	struct watt_session ses;
-	struct watt_env_owner env;
+	struct watt_env_owner *world; /* those who hang in it keep it */
 	struct watt_pipeline *pipeline;
 	uint64_t slice_ns;
 	bool is_driven; /* by the caller */
@@ -306,12 +306,11 @@ static void live_close(struct watt_session *ses)
 	close_fd(live->news_fd);
 	close_fd(live->wake_fd);
 	watt_lock_free(live->ses.lock);
-	if (is_hung) {
-		/* a read that comes back one day finds its world, but nobody to talk to */
-		live->env.env.log = (struct watt_log){ 0 };
-		return;
-	}
-	watt_env_close(&live->env);
+	/* a read that comes back one day finds its world, but nobody to talk to */
+	if (is_hung)
+		live->world->env.log = (struct watt_log){ 0 };
+	else
+		watt_env_unref(&live->world->env);
 	free(live->cutting);
 	free(live);
 }
@@ -344,7 +343,7 @@ static int open_clock(struct live *live)
 /* A session that nobody can tell marks is one without phases, no failure. */
 static int open_marks(struct live *live)
 {
-	const struct watt_log *log = &live->env.env.log;
+	const struct watt_log *log = &live->world->env.log;
 	int r;
 
 	if (live->marks)
@@ -677,18 +676,18 @@ static int open_parts(struct live *live, const struct watt_session_opts *opts)
 	pipeline_opts.patience_ns =
 		(opts->open_wait_ms ? opts->open_wait_ms : DEFAULT_OPEN_WAIT_MS) *
 		WATT_NSEC_PER_MSEC;
-	r = watt_env_open(opts, &live->env);
+	r = watt_env_open(opts, live->world);
 	if (r < 0)
 		return r;
-	pipeline_opts.idle_policy = live->env.idle_policy;
+	pipeline_opts.idle_policy = live->world->idle_policy;
 	/* Said in recordings: those of before it was automatic to learn say nothing. */
-	pipeline_opts.share_keys = live->env.share_keys ? live->env.share_keys : "auto";
-	pipeline_opts.delays = live->env.delays;
-	pipeline_opts.rates = live->env.rates;
+	pipeline_opts.share_keys = live->world->share_keys ? live->world->share_keys : "auto";
+	pipeline_opts.delays = live->world->delays;
+	pipeline_opts.rates = live->world->rates;
 	r = open_clock(live);
 	if (r < 0)
 		return r;
-	return watt_pipeline_new(&live->env.env, &pipeline_opts, &live->pipeline);
+	return watt_pipeline_new(&live->world->env, &pipeline_opts, &live->pipeline);
 }
 
 int watt_live_open(const struct watt_session_opts *opts, struct watt_session **ret)
@@ -700,12 +699,14 @@ int watt_live_open(const struct watt_session_opts *opts, struct watt_session **r
 		return -ENOMEM;
 	live->ses.ops = &live_ops;
 	live->ses.lock = watt_lock_new();
-	if (!live->ses.lock) {
+	live->world = watt_env_new();
+	if (!live->ses.lock || !live->world) {
+		watt_lock_free(live->ses.lock);
+		free(live->world);
 		free(live);
 		return -ENOMEM;
 	}
 	live->poll_fd = live->work_fd = live->timer_fd = live->news_fd = live->wake_fd = -1;
-	live->env = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 	r = open_parts(live, opts);
 	if (r < 0) {
 		live_close(&live->ses);

@@ -229,6 +229,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 
 	if (!p)
 		return -ENOMEM;
+	*ret = p; /* whatever becomes of it: a thread may have begun to open a source */
 	p->env = env;
 	p->has_threads = opts->has_threads;
 	r = open_power(p, opts);
@@ -244,12 +245,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 		r = open_flow(p, opts);
 	if (r == 0)
 		r = open_duplicates(p, 0);
-	if (r < 0) {
-		watt_pipeline_free(p);
-		return r;
-	}
-	*ret = p;
-	return 0;
+	return r;
 }
 
 int watt_pipeline_stop(struct watt_pipeline *p)
@@ -260,8 +256,8 @@ int watt_pipeline_stop(struct watt_pipeline *p)
 
 	for (i = 0; p && i < p->n_tellers; i++)
 		n_hung += watt_teller_stop(p->tellers[i], deadline_ns);
-	if (p && p->engine)
-		n_hung += watt_engine_stop(p->engine);
+	if (p && p->engine && watt_engine_stop(p->engine) > 0)
+		n_hung += watt_engine_count_stranded(p->engine);
 	if (p && p->inquiry)
 		n_hung += watt_inquiry_stop(p->inquiry);
 	return n_hung;

@@ -29,12 +29,15 @@ struct watt_pipeline_opts {
 	uint64_t patience_ns; /* as watt_session_opts.open_wait_ms */
 };
 
-/* env is borrowed and must outlive the pipeline. Errors as watt_session_open(). */
+/*
+ * env is borrowed and must outlive the pipeline. Errors as watt_session_open(); *ret is then what
+ * there is of it, to be stopped and freed.
+ */
 int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
 		      struct watt_pipeline **ret);
 /*
- * Ends the reading. Returns how many sources hang in a read, normally 0: then env must stay for
- * ever. Accepts NULL.
+ * Ends the reading. Returns how many threads hang that don't keep env themselves, normally 0: else
+ * it must stay for ever. Accepts NULL, and what could not be opened.
  */
 int watt_pipeline_stop(struct watt_pipeline *pipeline);
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *pipeline);

@@ -947,6 +947,17 @@ int watt_engine_stop(struct watt_engine *engine)
 	return n_hung;
 }
 
+int watt_engine_count_stranded(const struct watt_engine *engine)
+{
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < engine->n_readers; i++)
+		n += engine->readers[i]->is_given_up &&
+		     !watt_reader_keeps_env(engine->readers[i]->reader);
+	return n;
+}
+
 uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns)
 {
 	uint64_t due_ns = UINT64_MAX;

@@ -84,6 +84,8 @@ const struct watt_env *watt_reader_get_env(const struct watt_reader *reader)
 
 void watt_reader_set_env(struct watt_reader *reader, const struct watt_env *env)
 {
+	watt_env_ref(env);
+	watt_env_unref(&reader->env);
 	reader->env = *env;
 	reader->env.log = (struct watt_log){ say, reader };
 }
@@ -147,6 +149,7 @@ static void put(struct watt_reader *reader)
 		drop_tasks(&reader->inbox);
 	watt_ring_done(&reader->outbox);
 	watt_ring_done(&reader->inbox);
+	watt_env_unref(&reader->env);
 	free(reader);
 }
 
@@ -457,6 +460,11 @@ int watt_reader_wait_now(struct watt_reader *reader, uint64_t deadline_ns)
 }
 
 /* ---- what others see ---- */
+
+bool watt_reader_keeps_env(const struct watt_reader *reader)
+{
+	return reader->env.keeper != NULL;
+}
 
 bool watt_reader_is_running(const struct watt_reader *reader)
 {

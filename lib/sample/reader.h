@@ -71,10 +71,15 @@ int watt_reader_send(struct watt_reader *reader, struct watt_task *task);
 struct watt_task *watt_reader_receive(struct watt_reader *reader);
 /* Waits until there is something to receive. 0 or -ETIMEDOUT. */
 int watt_reader_wait_task(const struct watt_reader *reader, uint64_t deadline_ns);
-/* Before its thread starts: the environment is copied, but for what it points to. */
+/*
+ * Before its thread starts: the environment is copied, but for what it points to; that stays as
+ * long as the reader does, if the environment has a keeper.
+ */
 void watt_reader_set_env(struct watt_reader *reader, const struct watt_env *env);
 /* The environment for sources that are opened on its thread: what is logged comes as watt_said. */
 const struct watt_env *watt_reader_get_env(const struct watt_reader *reader);
+/* Whether what its sources were opened with stays for as long as it needs it. */
+bool watt_reader_keeps_env(const struct watt_reader *reader);
 /* Within a task: what is logged is for nobody, or for the owner again. */
 void watt_reader_set_quiet(struct watt_reader *reader, bool is_quiet);
 /* Within a task, or while no thread runs: from now on, reads the bundle, and owns it. */

@@ -91,6 +91,12 @@ void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns);
 int watt_engine_stop(struct watt_engine *engine);
 
 /*
+ * How many of them need the watt_env for ever: those that hang and read what others have opened.
+ * The others keep it themselves, if it has a keeper.
+ */
+int watt_engine_count_stranded(const struct watt_engine *engine);
+
+/*
  * While no threads run: reads every group whose deadline is at or before now_ns. Returns the next
  * deadline. For tests, simulation and tools that want no threads.
  */

@@ -23,8 +23,15 @@
 #include "base/activity.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/refcount.h"
 
 struct watt_config; /* lib/source/config/config.h */
+
+/* Who frees an environment when nobody has it any more. */
+struct watt_env_keeper {
+	struct watt_refcount refs;
+	void (*free)(struct watt_env_keeper *keeper);
+};
 
 /* All that a source may know of the world. Immutable; outlives every source opened with it. */
 struct watt_env {
@@ -37,7 +44,22 @@ struct watt_env {
 	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
 	uint64_t epoch_ns;
 	struct watt_log log;
+	struct watt_env_keeper *keeper; /* NULL: it outlives everybody */
 };
+
+static inline void watt_env_ref(const struct watt_env *env)
+{
+	if (env->keeper)
+		watt_refcount_get(&env->keeper->refs);
+}
+
+static inline void watt_env_unref(const struct watt_env *env)
+{
+	struct watt_env_keeper *keeper = env->keeper;
+
+	if (keeper && watt_refcount_put(&keeper->refs))
+		keeper->free(keeper);
+}
 
 /* ---- power ---- */
 

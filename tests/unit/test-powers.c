@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <wattribute/wattribute.h>
@@ -31,6 +32,7 @@ static struct script {
 	bool is_quick_of_cpus;
 	bool is_slow_of_cpus;
 	bool hangs_in_probe;
+	bool quick_waits_for_slow;
 	struct watt_counter n_models; /* times that the makeshift was opened */
 } script;
 
@@ -96,9 +98,11 @@ static int pass_gate(void)
 	return word == 'o' ? 0 : -EACCES;
 }
 
-static void tell_past(void)
+static void tell_past(const struct watt_env *env)
 {
-	assert_int_equal(write(script.past[1], "", 1), 1);
+	char has_world = env->config && fcntl(env->sysfs.fd, F_GETFD) >= 0;
+
+	assert_int_equal(write(script.past[1], &has_world, 1), 1);
 }
 
 static int quick_open(const struct watt_env *env, struct watt_power **ret);
@@ -109,7 +113,7 @@ static int slow_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	if (script.hangs_in_probe) {
 		pass_gate();
-		tell_past();
+		tell_past(env);
 	}
 	return probe_well(env, diag);
 }
@@ -137,6 +141,11 @@ static const struct watt_power_ops model = { .name = "model",
 
 static int quick_open(const struct watt_env *env, struct watt_power **ret)
 {
+	char byte;
+
+	/* the thread of the slow one has begun */
+	if (script.quick_waits_for_slow)
+		assert_int_equal(read(script.there[0], &byte, 1), 1);
 	return script.is_quick_absent ? -ENODEV :
 					make(&quick, &channels[script.is_quick_of_cpus], ret);
 }
@@ -147,7 +156,7 @@ static int slow_open(const struct watt_env *env, struct watt_power **ret)
 
 	if (r == 0)
 		make(&slow, &channels[2 + script.is_slow_of_cpus], ret);
-	tell_past();
+	tell_past(env);
 	return r;
 }
 
@@ -173,10 +182,12 @@ static int setup(void **state)
 /* Threads that were left behind must not meet the next script. */
 static int teardown(void **state)
 {
-	char byte;
+	char has_world;
 
-	for (; script.n_let_go > 0; script.n_let_go--)
-		assert_int_equal(read(script.past[0], &byte, 1), 1);
+	for (; script.n_let_go > 0; script.n_let_go--) {
+		assert_int_equal(read(script.past[0], &has_world, 1), 1);
+		assert_true(has_world);
+	}
 	close(script.there[0]);
 	close(script.there[1]);
 	close(script.past[0]);
@@ -337,6 +348,19 @@ static void test_closed_before_it_answers(void **state)
 	let_go('o');
 }
 
+/* A session that can't be opened leaves it behind, with all that it needs. */
+static void test_refused_while_it_opens(void **state)
+{
+	struct watt_session_opts opts = {
+		.sz = sizeof(opts), .usage = "synth", .idle_policy = "nonsense", .open_wait_ms = 1
+	};
+	struct watt_session *ses;
+
+	script.quick_waits_for_slow = true;
+	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
+	let_go('o');
+}
+
 /* The makeshift is for when it is known that nothing measures the CPUs. */
 static void test_makeshift_waits(void **state)
 {
@@ -478,11 +502,12 @@ static void test_doctor_hears_all(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_joins_when_it_answers),        TEST(test_order_of_those_in_time),
-		TEST(test_closed_before_it_answers),     TEST(test_makeshift_waits),
-		TEST(test_makeshift_not_needed),         TEST(test_waits_for_the_only_one),
-		TEST(test_rate_of_one_that_is_not_open), TEST(test_comes_to_a_long_slice),
-		TEST(test_doctor_leaves_behind),         TEST(test_doctor_hears_all),
+		TEST(test_joins_when_it_answers),    TEST(test_order_of_those_in_time),
+		TEST(test_closed_before_it_answers), TEST(test_refused_while_it_opens),
+		TEST(test_makeshift_waits),          TEST(test_makeshift_not_needed),
+		TEST(test_waits_for_the_only_one),   TEST(test_rate_of_one_that_is_not_open),
+		TEST(test_comes_to_a_long_slice),    TEST(test_doctor_leaves_behind),
+		TEST(test_doctor_hears_all),
 	};
 
 	return cmocka_run_group_tests_name("powers", tests, NULL, NULL);
