@@ -76,6 +76,45 @@ static void test_windows_are_the_whole(void **state)
 	watt_series_free(series);
 }
 
+/* They move the window of their cursor, and nobody else's. */
+static void test_windows_of_a_cursor(void **state)
+{
+	struct watt_session *ses = open_synth();
+	struct watt_snapshot *first = NULL, *snap = NULL;
+	struct watt_windows *windows = NULL;
+	struct watt_cursor *cursor = NULL;
+	struct watt_window window;
+	uint64_t end_ns = 0;
+	struct watt_windows_opts plan = { .sz = sizeof(plan),
+					  .window_ns = 30 * MS_NS,
+					  .timeout_ms = 20000 };
+	int r;
+
+	assert_int_equal(watt_cursor_open(ses, &cursor), 0);
+	assert_int_equal(watt_session_snapshot(ses, &first), 0);
+	plan.start_ns = now_ns();
+	plan.end_ns = plan.start_ns + 100 * MS_NS;
+	plan.cursor = cursor;
+	assert_int_equal(watt_windows_open(ses, &plan, &windows), 0);
+	while ((r = watt_windows_next(windows, &window)) == 0) {
+		if (end_ns)
+			assert_int_equal(window.t0_ns, end_ns);
+		end_ns = window.t1_ns;
+		watt_snapshot_unref(window.snap);
+	}
+	assert_int_equal(r, 1);
+	watt_windows_close(windows);
+	assert_int_equal(watt_cursor_snapshot(cursor, &snap), 0);
+	assert_int_equal(watt_snapshot_get_window_start_ns(snap), end_ns);
+	watt_snapshot_unref(snap);
+	assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+	assert_int_equal(watt_snapshot_get_window_start_ns(snap), watt_snapshot_get_time_ns(first));
+	watt_snapshot_unref(snap);
+	watt_snapshot_unref(first);
+	watt_cursor_close(cursor);
+	watt_session_close(ses);
+}
+
 static void test_nothing_to_read(void **state)
 {
 	struct watt_session *ses = open_synth();
@@ -95,6 +134,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows_are_the_whole),
+		cmocka_unit_test(test_windows_of_a_cursor),
 		cmocka_unit_test(test_nothing_to_read),
 	};
 
