@@ -39,6 +39,20 @@ static struct watt_session *open_on(const char *dir, const char *record)
 	return ses;
 }
 
+/* In place and as long as before, so that nobody ever sees it empty. */
+static void count_to(const char *dir, unsigned int uj)
+{
+	char *path, text[16];
+	int fd, len = snprintf(text, sizeof(text), "%010u\n", uj);
+
+	assert_true(asprintf(&path, "%s/" ZONE "/energy_uj", dir) > 0);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, text, (size_t)len, 0), len);
+	close(fd);
+	free(path);
+}
+
 /* Lets it count until a domain of that path has energy. */
 static struct watt_snapshot *wait_for_energy(struct watt_session *ses, const char *dir,
 					     const char *path)
@@ -46,12 +60,10 @@ static struct watt_snapshot *wait_for_energy(struct watt_session *ses, const cha
 	uint64_t give_up_ns = watt_session_get_time_ns(ses) + 20000000000ULL;
 	struct watt_snapshot *snap;
 	unsigned int uj = 1000;
-	char text[32];
 	int domain;
 
 	for (;;) {
-		snprintf(text, sizeof(text), "%u\n", uj += 1000);
-		scratch_write(dir, ZONE "/energy_uj", text);
+		count_to(dir, uj += 1000);
 		assert_int_equal(watt_session_wait(ses, 20), 0);
 		assert_int_equal(watt_session_snapshot(ses, &snap), 0);
 		domain = domain_named(snap, path);
@@ -96,6 +108,21 @@ static void check_replay(const char *record, size_t n_channels, const char *expe
 	watt_session_close(ses);
 }
 
+/* All of it at once, as the kernel does: a half of a zone is none, and is not looked at again. */
+static void make_zone(const char *dir)
+{
+	char *from, *to;
+
+	scratch_write(dir, "new/name", "package-7\n");
+	scratch_write(dir, "new/max_energy_range_uj", "262143328850\n");
+	scratch_write(dir, "new/energy_uj", "0000001000\n");
+	assert_true(asprintf(&from, "%s/new", dir) > 0);
+	assert_true(asprintf(&to, "%s/" ZONE, dir) > 0);
+	assert_int_equal(rename(from, to), 0);
+	free(from);
+	free(to);
+}
+
 static void test_zone_that_comes(void **state)
 {
 	char *dir = fixture_copy("rapl-forbidden"), *record, *said;
@@ -110,8 +137,7 @@ static void test_zone_that_comes(void **state)
 	n_channels = watt_session_get_channel_count(ses);
 	n_domains = watt_session_get_domain_count(ses);
 	assert_int_equal(watt_session_wait(ses, 50), 0);
-	scratch_write(dir, ZONE "/name", "package-7\n");
-	scratch_write(dir, ZONE "/max_energy_range_uj", "262143328850\n");
+	make_zone(dir);
 	snap = wait_for_energy(ses, dir, "package-7");
 	assert_int_equal(watt_session_get_channel_count(ses), n_channels + 1);
 	assert_string_equal(watt_session_get_channel(ses, n_channels)->name, "powercap/package-7");
