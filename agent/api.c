@@ -62,13 +62,6 @@ static json_t *make_labels(const char *text)
 
 /* ---- status ---- */
 
-static double power_of(const struct watt_domain_state *state)
-{
-	return state->status == WATT_STATUS_OK && state->window_ns ?
-		       (double)state->window_nj / (double)state->window_ns :
-		       NAN;
-}
-
 static json_t *make_domain(const struct monitor *monitor, size_t index)
 {
 	const struct watt_domain *domain = watt_snapshot_get_domain(monitor->snap, index);
@@ -80,16 +73,18 @@ static json_t *make_domain(const struct monitor *monitor, size_t index)
 			watt_snapshot_get_domain(monitor->snap, (size_t)domain->parent);
 	bool is_known = state->samples || state->status == WATT_STATUS_OK;
 
-	return json_pack(
-		"{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "path",
-		domain->path, "parent", parent ? parent->path : NULL, "kind",
-		watt_domain_kind_name(domain->kind), "origin", watt_origin_name(domain->origin),
-		"method", watt_share_key_name(state->key), "status",
-		watt_status_name(state->status), "power_w", number(power_of(state)), "idle_w",
-		number(state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN), "energy_j",
-		number(is_known ? watt_energy_to_j(state->energy) : NAN), "uncertainty_ratio",
-		number(domain->uncertainty_ppm ? domain->uncertainty_ppm / 1e6 : NAN), "is_summed",
-		(int)domain->is_summed, "is_partition", (int)domain->is_partition);
+	return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "path",
+			 domain->path, "parent", parent ? parent->path : NULL, "kind",
+			 watt_domain_kind_name(domain->kind), "origin",
+			 watt_origin_name(domain->origin), "method",
+			 watt_share_key_name(state->key), "status", watt_status_name(state->status),
+			 "power_w", number(monitor_power_w(monitor, index)), "idle_w",
+			 number(state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN),
+			 "energy_j", number(is_known ? watt_energy_to_j(state->energy) : NAN),
+			 "uncertainty_ratio",
+			 number(domain->uncertainty_ppm ? domain->uncertainty_ppm / 1e6 : NAN),
+			 "is_summed", (int)domain->is_summed, "is_partition",
+			 (int)domain->is_partition);
 }
 
 static json_t *make_domains(const struct monitor *monitor)

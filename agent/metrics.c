@@ -115,25 +115,14 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 		exposition_created(ex, NULL, NULL, roster->created_ns[ROSTER_CPU]);
 }
 
-static bool has_power(const struct monitor *monitor, size_t index)
-{
-	const struct watt_domain_state *state = state_of(monitor, index);
-
-	return state->status == WATT_STATUS_OK && state->window_ns;
-}
-
 static void write_domain_powers(struct exposition *ex, const struct monitor *monitor)
 {
 	size_t i;
 
 	gauge(ex, "wattribute_node_watts", "watts", "Mean power in the newest window.");
-	for (i = 0; i < domain_count(monitor); i++) {
-		const struct watt_domain_state *state = state_of(monitor, i);
-
-		if (has_power(monitor, i))
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  (double)state->window_nj / (double)state->window_ns);
-	}
+	for (i = 0; i < domain_count(monitor); i++)
+		exposition_number(ex, NULL, domain_of(monitor, i)->path,
+				  monitor_power_w(monitor, i));
 	gauge(ex, "wattribute_node_idle_watts", "watts",
 	      "Power that the domain takes when nothing runs, once it is known.");
 	for (i = 0; i < domain_count(monitor); i++)

@@ -112,6 +112,7 @@ void monitor_close(struct monitor *monitor)
 	watt_session_close(monitor->session);
 	roster_done(&monitor->roster);
 	free(monitor->sensors);
+	free(monitor->power_w);
 	pthread_mutex_destroy(&monitor->lock);
 }
 
@@ -190,6 +191,25 @@ static void update_roster(struct monitor *monitor, const struct watt_snapshot *s
 	monitor->realtime_ns = census.realtime_ns;
 }
 
+/* A window may be shorter than what a sensor needs: its power is then that of the one before. */
+static void update_powers(struct monitor *monitor, const struct watt_snapshot *snap)
+{
+	size_t n = watt_snapshot_get_domain_count(snap), i;
+
+	if (n > monitor->n_powers) {
+		monitor->power_w = xrealloc(monitor->power_w, n, sizeof(*monitor->power_w));
+		for (i = monitor->n_powers; i < n; i++)
+			monitor->power_w[i] = NAN;
+		monitor->n_powers = n;
+	}
+	for (i = 0; i < n; i++) {
+		const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
+
+		if (state->window_ns)
+			monitor->power_w[i] = (double)state->window_nj / (double)state->window_ns;
+	}
+}
+
 static void forget_renderings(struct monitor *monitor)
 {
 	int document;
@@ -215,6 +235,7 @@ int monitor_refresh(struct monitor *monitor)
 	sensors = look_at_sensors(monitor, &n_sensors);
 	pthread_mutex_lock(&monitor->lock);
 	update_roster(monitor, snap);
+	update_powers(monitor, snap);
 	free(monitor->sensors);
 	monitor->sensors = sensors;
 	monitor->n_sensors = n_sensors;
@@ -236,21 +257,26 @@ bool monitor_is_counter(const struct monitor *monitor, size_t domain)
 	       !(monitor->sensors[channel].channel->flags & WATT_CHANNEL_SIGNED);
 }
 
+double monitor_power_w(const struct monitor *monitor, size_t domain)
+{
+	const struct watt_domain_state *state =
+		watt_snapshot_get_domain_state(monitor->snap, domain);
+
+	return state->status == WATT_STATUS_OK && domain < monitor->n_powers ?
+		       monitor->power_w[domain] :
+		       NAN;
+}
+
 double monitor_machine_w(const struct monitor *monitor)
 {
 	size_t n = watt_snapshot_get_domain_count(monitor->snap), n_summed = 0, i;
 	double power_w = 0;
 
 	for (i = 0; i < n; i++) {
-		const struct watt_domain_state *state =
-			watt_snapshot_get_domain_state(monitor->snap, i);
-
 		if (!watt_snapshot_get_domain(monitor->snap, i)->is_summed)
 			continue;
-		if (state->status != WATT_STATUS_OK || !state->window_ns)
-			return NAN;
 		n_summed++;
-		power_w += (double)state->window_nj / (double)state->window_ns;
+		power_w += monitor_power_w(monitor, i);
 	}
 	return n_summed ? power_w : NAN;
 }

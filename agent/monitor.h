@@ -55,6 +55,8 @@ struct monitor {
 	struct watt_cursor *cursor; /* its windows are nobody else's */
 	struct watt_snapshot *snap; /* NULL: before the first refresh */
 	struct roster roster;
+	double *power_w; /* per domain: of the newest window that had anything; owned */
+	size_t n_powers;
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
 	struct history history;
@@ -80,7 +82,9 @@ struct rendering *monitor_render(struct monitor *monitor, enum document document
 
 /* Whether a domain's energy can be a counter: that of a battery goes both ways. */
 bool monitor_is_counter(const struct monitor *monitor, size_t domain);
-/* Mean power of the machine in the newest window; NAN: a part of it is not known. */
+/* Mean power of a domain in the newest window in which it was told of; NAN: not known now. */
+double monitor_power_w(const struct monitor *monitor, size_t domain);
+/* The same of the machine; NAN: a part of it is not known. */
 double monitor_machine_w(const struct monitor *monitor);
 
 /* Writes all metrics; the caller has the lock. */

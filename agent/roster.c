@@ -294,6 +294,17 @@ static double power_of(const struct watt_row *row, const struct census *census)
 	return power_w;
 }
 
+/* Whether anything was told of the partition: a window may be shorter than its sensors need. */
+static bool has_power(const struct census *census)
+{
+	size_t i;
+
+	for (i = 0; i < census->n_domains; i++)
+		if (census->domains[i]->is_partition && census->states[i]->window_ns)
+			return true;
+	return false;
+}
+
 static void weigh(struct roster_user *user, double power_w, uint64_t took_ns)
 {
 	double share = 1 - exp(-(double)took_ns / (double)MEAN_NS);
@@ -349,7 +360,8 @@ static void take_row(struct roster_level *level, struct roster_user *user,
 	level->other[ROSTER_CPU].held -= (int64_t)row->window_cpu_ns;
 	for (i = 0; i < census->n_domains; i++)
 		level->other[ROSTER_DOMAIN(i)].held -= row->window_nj[i];
-	weigh(user, power_of(row, census), took_ns);
+	if (has_power(census))
+		weigh(user, power_of(row, census), took_ns);
 	user->is_seen = true;
 }
 

@@ -349,7 +349,7 @@ def test_page():
                   len(status['domains']), 'domains shown')
             equal(page.eval('document.querySelectorAll("#sensors tbody tr").length'),
                   len(status['sensors']), 'sensors shown')
-            true(page.eval('document.getElementById("machine-w").textContent').endswith('W'), 'power')
+            page.wait('document.getElementById("machine-w").textContent.endsWith("W")', PATIENCE_S)
             true('simulated' in page.eval('document.getElementById("machine-note").textContent'),
                  'it does not say that this is simulated')
             page.eval('[...document.querySelectorAll("#levels button")]'

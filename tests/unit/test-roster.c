@@ -223,6 +223,27 @@ static void test_rename(void **state)
 	roster_done(&roster);
 }
 
+/* A window in which nothing was told is not one in which nobody used anything. */
+static void test_empty_window(void **state)
+{
+	struct machine machine;
+	struct roster roster;
+	size_t i;
+
+	machine_init(&machine);
+	roster_init(&roster, &opts);
+	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 3000000000);
+	roster_update(&roster, &machine.census);
+	assert_true(find(&roster, LEVEL_PROCESS, 7)->power_w == 4);
+	machine_step(&machine);
+	for (i = 0; i < N_DOMAINS; i++)
+		machine.states[i].window_ns = 0;
+	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 0);
+	roster_update(&roster, &machine.census);
+	assert_true(find(&roster, LEVEL_PROCESS, 7)->power_w == 4);
+	roster_done(&roster);
+}
+
 static void test_young_are_other(void **state)
 {
 	struct machine machine;
@@ -492,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_same_labels),
 		cmocka_unit_test(test_rename),
 		cmocka_unit_test(test_young_are_other),
+		cmocka_unit_test(test_empty_window),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_negative_window),
