@@ -414,11 +414,12 @@ static int open_recording(struct writer *w, struct telling *t, const char *path,
 static int tell_recording(struct writer *w, struct telling *t, const struct watt_excerpt *part)
 {
 	enum watt_sink_need need = need_of(&w->sink);
-	struct watt_windows_opts plan = plan_of(t, part->window_ns);
+	struct watt_windows_opts plan;
 	int r = 0;
 
 	if (need == WATT_SINK_WINDOWS || need == WATT_SINK_SERIES)
 		r = replay(w, t, part);
+	plan = plan_of(t, part->window_ns); /* with the cursor that is at the part's beginning */
 	if (r == 0 && need == WATT_SINK_SERIES)
 		return read_series(w, t, &plan);
 	if (r == 0)
