@@ -26,6 +26,8 @@
 #define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
 #define SEARCH_PART 5
 #define SLOW_LOOK_NS (10 * WATT_NSEC_PER_SEC)
+/* What has come may not be complete when its name is there: looked at now, and again. */
+#define RESCANS 3
 /* What takes longer than this hangs. */
 #define HUNG_NS (5 * WATT_NSEC_PER_SEC)
 
@@ -62,8 +64,9 @@ struct engine_origin {
 	struct watt_power *power;   /* opened, and for the caller to take; else NULL */
 	bool is_open;               /* or was tried, and may come one day */
 	bool has_opened;
-	bool is_refused; /* it did not open, and that was said */
-	int error;       /* of the newest open() */
+	bool is_refused;        /* it did not open, and that was said */
+	int error;              /* of the newest open() */
+	unsigned int n_rescans; /* that are still due after the names have changed */
 	uint64_t answered_ns;
 	uint64_t next_ns; /* when to look again */
 };
@@ -587,8 +590,11 @@ static int tell_known(const struct watt_engine *engine, struct watt_lookup *look
 static void look(struct watt_engine *engine, struct engine_origin *origin)
 {
 	struct watt_lookup *lookup = origin->lookup;
-	bool is_due = lookup->has_changed || is_any_gone(engine, origin->ops);
+	bool is_due;
 
+	if (lookup->has_changed)
+		origin->n_rescans = RESCANS;
+	is_due = origin->n_rescans > 0 || is_any_gone(engine, origin->ops);
 	watt_lookup_clear(lookup, !origin->is_open ? WATT_LOOKUP_OPEN :
 				  is_due           ? WATT_LOOKUP_RESCAN :
 						     WATT_LOOKUP_CHANGES);
@@ -597,6 +603,8 @@ static void look(struct watt_engine *engine, struct engine_origin *origin)
 	origin->lookup = NULL;
 	if (watt_reader_send(origin->finder->reader, &lookup->task) < 0)
 		origin->lookup = lookup;
+	else if (lookup->kind == WATT_LOOKUP_RESCAN && origin->n_rescans > 0)
+		origin->n_rescans--;
 }
 
 /* How long not to look after the newest answer. */

@@ -52,8 +52,9 @@ static struct script {
 	struct watt_counter hangs_in; /* enum phase */
 	struct watt_counter is_in;    /* the phase that hangs now */
 	struct watt_signal go_on;
-	struct watt_counter n_there;  /* channels that there are */
-	struct watt_counter is_gone;  /* the first of them has no value any more */
+	struct watt_counter n_there; /* channels that there are */
+	struct watt_counter is_gone; /* the first of them has no value any more */
+	struct watt_counter n_rescans;
 	struct watt_counter n_opened; /* each has one writer: the thread of the source */
 	struct watt_counter n_closed;
 	pthread_t main_thread;
@@ -130,8 +131,12 @@ static int slow_rescan(const struct watt_env *env, const struct watt_known *know
 static int quick_rescan(const struct watt_env *env, const struct watt_known *known,
 			struct watt_power **ret)
 {
+	int r;
+
 	pass(PHASE_RESCAN);
-	return scripted_make(&scripted_quick, known, ret);
+	r = scripted_make(&scripted_quick, known, ret);
+	watt_counter_publish(&script.n_rescans, watt_counter_get(&script.n_rescans) + 1);
+	return r;
 }
 
 static void scripted_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
@@ -371,12 +376,36 @@ static void test_searched_soon(void **state)
 	watt_engine_free(engine);
 }
 
+/* What is not complete when its name is there is not forgotten. */
+static void test_comes_in_pieces(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t_ns = watt_now_ns(), give_up_ns = t_ns + 30 * WATT_NSEC_PER_SEC;
+	struct watt_engine *engine;
+
+	script_begin(PHASE_NONE, 0);
+	engine = engine_with(&scripted_quick, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	while (watt_counter_get_published(&script.n_rescans) == 0) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, t_ns += 200 * MS);
+		usleep(500);
+	}
+	watt_counter_set(&script.n_there, 1);
+	while (watt_engine_channel_count(engine) == 2) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, t_ns += 200 * MS);
+		usleep(500);
+	}
+	watt_engine_free(engine);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opens_late),    cmocka_unit_test(test_hangs_anywhere),
 		cmocka_unit_test(test_rescan_hangs),  cmocka_unit_test(test_comes_and_goes),
-		cmocka_unit_test(test_searched_soon),
+		cmocka_unit_test(test_searched_soon), cmocka_unit_test(test_comes_in_pieces),
 	};
 
 	return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
