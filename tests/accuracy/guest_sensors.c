@@ -88,6 +88,7 @@ struct expectation {
 struct trial {
 	const struct subject *subject;
 	const struct power_log *log;
+	int64_t before_nj; /* used before measuring began */
 	const struct watt_channel *channel;
 	const struct watt_sample *samples;
 	size_t n;
@@ -116,8 +117,8 @@ static int64_t shown_nj(const struct trial *trial, const struct watt_sample *sam
 static void expect_reset(const struct trial *trial, const struct watt_sample *a,
 			 const struct watt_sample *b, struct expectation *expected)
 {
-	/* the first reading shows what it showed when nothing was used */
-	expected->energy_nj -= sim_origin_nj(trial->subject->counter) +
+	/* the first reading shows what it showed before anything was used by the script */
+	expected->energy_nj -= sim_origin_nj(trial->subject->counter) - trial->before_nj +
 			       shown_nj(trial, &trial->samples[0]) - shown_nj(trial, a);
 	expected->gap_ns += middle_ns(b) - middle_ns(a);
 }
@@ -256,9 +257,9 @@ static bool judge(const struct trial *trial, const struct expectation *expected)
 }
 
 static bool judge_subject(const struct subject *subject, const struct product *product,
-			  const struct power_log *log, bool *has_stalled)
+			  const struct power_log *log, int64_t before_nj, bool *has_stalled)
 {
-	struct trial trial = { .subject = subject, .log = log };
+	struct trial trial = { .subject = subject, .log = log, .before_nj = before_nj };
 	struct expectation expected;
 
 	trial.channel = product_get_channel(product, subject->channel);
@@ -274,18 +275,24 @@ static bool measure(const char *self, const struct sensor_script *script, bool *
 {
 	struct product *product;
 	struct power_log log;
+	int64_t before_nj[(sizeof(subjects) / sizeof(subjects[0]))] = { 0 };
 	char command[256];
 	bool is_ok = true;
 	size_t i;
 
 	*has_stalled = false;
 	sensor_script_set_up(script);
+	for (i = 0; i < (sizeof(subjects) / sizeof(subjects[0])); i++)
+		if (!strcmp(subjects[i].script, script->name))
+			before_nj[i] = sim_meter_nj(subjects[i].meter);
 	snprintf(command, sizeof(command), "%s --play %s", self, script->name);
 	product = product_record(script->sources, command);
 	power_log_read(SENSOR_SCRIPT_LOG, &log);
-	for (i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+	for (i = 0; i < (sizeof(subjects) / sizeof(subjects[0])); i++)
 		if (!strcmp(subjects[i].script, script->name))
-			is_ok = judge_subject(&subjects[i], product, &log, has_stalled) && is_ok;
+			is_ok = judge_subject(&subjects[i], product, &log, before_nj[i],
+					      has_stalled) &&
+				is_ok;
 	power_log_done(&log);
 	product_free(product);
 	sensor_script_tear_down(script);

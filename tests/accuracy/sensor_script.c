@@ -239,11 +239,11 @@ static const char registers_up[] = "msr counter 0x611 meter=a package=0\n"
 static const char registers_down[] = "msr remove 0x611 package=0\nmsr remove 0x611 package=1\n";
 
 static const struct sensor_script scripts[] = {
-	{ "zones", "powercap", 7, zones_up, play_zones, zones_down },
-	{ "brief", "powercap", 7, zones_up, play_brief, zones_down },
-	{ "chips", "hwmon", 6, chips_up, play_chips, chips_down },
-	{ "monitors", "iio", 4, monitors_up, play_monitors, monitors_down },
-	{ "registers", "powercap", 2, registers_up, play_registers, registers_down },
+	{ "zones", "powercap", 7, zones_up, false, play_zones, zones_down },
+	{ "brief", "powercap", 7, zones_up, false, play_brief, zones_down },
+	{ "chips", "hwmon", 6, chips_up, true, play_chips, chips_down },
+	{ "monitors", "iio", 4, monitors_up, false, play_monitors, monitors_down },
+	{ "registers", "powercap", 2, registers_up, false, play_registers, registers_down },
 };
 
 const struct sensor_script *sensor_script_find(const char *name)
@@ -257,6 +257,18 @@ const struct sensor_script *sensor_script_find(const char *name)
 	exit(1);
 }
 
+static void count_a_little(const struct sensor_script *script)
+{
+	static const struct timespec a_little = { .tv_nsec = 20 * NS_PER_MS };
+	unsigned int i;
+
+	for (i = 0; i < script->n_meters; i++)
+		sim_say("meter set %s power_uw=1000000\n", meters[i]);
+	nanosleep(&a_little, NULL);
+	for (i = 0; i < script->n_meters; i++)
+		sim_say("meter set %s power_uw=0\n", meters[i]);
+}
+
 void sensor_script_set_up(const struct sensor_script *script)
 {
 	unsigned int i;
@@ -264,6 +276,8 @@ void sensor_script_set_up(const struct sensor_script *script)
 	for (i = 0; i < script->n_meters; i++)
 		sim_say("meter add %s power_uw=0\n", meters[i]);
 	sim_say("%s", script->up);
+	if (script->begins_above_0)
+		count_a_little(script);
 }
 
 void sensor_script_tear_down(const struct sensor_script *script)
