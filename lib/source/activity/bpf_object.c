@@ -203,7 +203,8 @@ static int load_by(const struct watt_bpf_object *object, const struct watt_env *
 		   enum watt_bpf_mode mode, uint32_t hooks, const char *btf_path,
 		   struct watt_usage_bpf **ret)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = btf_path);
+	const struct bpf_object_open_opts opts = { .sz = sizeof(opts),
+						   .btf_custom_path = btf_path };
 	struct watt_usage_bpf *skel;
 	int r;
 
