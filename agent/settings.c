@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "number.h"
+#include "text.h"
 #include "xalloc.h"
 
 #define MS 1000000ULL
@@ -106,11 +107,14 @@ const struct setting *setting_get(enum setting_id id)
 __attribute__((format(printf, 2, 3))) static int complain(struct settings *settings,
 							  const char *format, ...)
 {
+	char text[sizeof(settings->error)];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(settings->error, sizeof(settings->error), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	/* A value may have anything in it; a sentence is one line. */
+	text_clean(settings->error, sizeof(settings->error), text);
 	return -EINVAL;
 }
 

@@ -35,15 +35,15 @@ static int line_of(struct fy_node *node)
 __attribute__((format(printf, 3, 4))) static int complain(struct yaml *yaml, int line,
 							  const char *format, ...)
 {
-	char *error = yaml->settings->error;
-	size_t size = sizeof(yaml->settings->error);
+	char text[sizeof(yaml->settings->error)];
 	va_list args;
 	int n;
 
-	n = snprintf(error, size, "%.200s:%d: ", yaml->name, line);
+	n = snprintf(text, sizeof(text), "%.200s:%d: ", yaml->name, line);
 	va_start(args, format);
-	vsnprintf(error + n, size - (size_t)n, format, args);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, args);
 	va_end(args);
+	text_clean(yaml->settings->error, sizeof(yaml->settings->error), text);
 	return -EINVAL;
 }
 
