@@ -297,8 +297,8 @@ static void check_orin(struct watt_session *ses)
 		if (watt_snapshot_get_domain(snap, d)->is_summed)
 			sum_nj += s->window_nj;
 	}
-	assert_true(gap_ns < dt_ns);
-	assert_in_range(sum_nj, orin_nj(dt_ns - gap_ns) - 1000, orin_nj(dt_ns + late_ns) + 1000);
+	assert_true(sum_nj >= orin_nj(dt_ns - gap_ns) - 1000);
+	assert_true(sum_nj <= orin_nj(dt_ns + late_ns) + 1000);
 	watt_snapshot_unref(snap);
 }
 
@@ -606,6 +606,18 @@ static void test_cursors_wait_apart(void **state)
 	watt_session_close(ses);
 }
 
+static void wait_for_slice(struct watt_session *ses)
+{
+	uint64_t give_up_ns = watt_session_get_time_ns(ses) + 30000000000ULL;
+	int r = 0;
+
+	while (r == 0 && watt_session_get_time_ns(ses) < give_up_ns) {
+		assert_int_equal(watt_session_wait(ses, 15), 0);
+		r = watt_session_dispatch(ses);
+	}
+	assert_true(r > 0);
+}
+
 /* A child that executes something has no part in the session, which goes on. */
 static void test_fork(void **state)
 {
@@ -622,8 +634,7 @@ static void test_fork(void **state)
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);
-		assert_int_equal(watt_session_wait(ses, 15), 0);
-		assert_true(watt_session_dispatch(ses) > 0);
+		wait_for_slice(ses);
 	}
 	watt_session_close(ses);
 }
