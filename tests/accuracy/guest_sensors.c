@@ -181,7 +181,7 @@ static struct expectation expect(const struct trial *trial)
 	bool is_counter = trial->subject->counter;
 	size_t i;
 
-	expected.energy_nj = true_nj(trial, trial->domain.t_ns);
+	expected.energy_nj = true_nj(trial, trial->domain.t_ns) - trial->before_nj;
 	expected.allowed_nj = is_counter ? 2 * trial->subject->unit_nj + 2 * NJ_PER_UJ : 0;
 	for (i = 0; i < trial->n; i++) {
 		const struct watt_sample *sample = &trial->samples[i];
