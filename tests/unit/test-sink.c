@@ -2,6 +2,7 @@
 /* lib/sink/sink.c: every sink of the registry is told of the simulated machine, live */
 #include "unit.h"
 
+#include <wattribute/recording.h>
 #include <wattribute/sink.h>
 #include <wattribute/window.h>
 
@@ -187,6 +188,67 @@ static void test_write_error(void **state)
 	watt_session_close(ses);
 }
 
+/* Ten windows of the simulated machine. Returns when the fifth of them ended. */
+static uint64_t record(const char *path)
+{
+	struct watt_session_opts opts = {
+		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .slice_us = 10000
+	};
+	struct watt_session *ses = NULL;
+	uint64_t fifth_ns = 0;
+	unsigned int i;
+	int r;
+
+	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	r = watt_session_record(ses, path, NULL);
+	if (r == -EOPNOTSUPP) {
+		watt_session_close(ses);
+		skip();
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(watt_session_start(ses), 0);
+	for (i = 1; i <= 10; i++) {
+		struct watt_snapshot *snap = NULL;
+
+		assert_int_equal(watt_session_snapshot_at(ses, watt_session_get_time_ns(ses), 60000,
+							  &snap),
+				 0);
+		if (i == 5)
+			fifth_ns = watt_snapshot_get_time_ns(snap);
+		watt_snapshot_unref(snap);
+	}
+	watt_session_close(ses);
+	return fifth_ns;
+}
+
+/* The first window of a part begins with the part, not with the recording. */
+static void test_part_of_a_recording(void **state)
+{
+	char *dir = scratch_new(), path[PATH_MAX], *line;
+	struct watt_excerpt part = { .sz = sizeof(part), .window_ns = 60000000000 };
+	struct watt_recording *rec = NULL;
+	struct text text = { 0 };
+	struct watt_sink *sink;
+	double from_s = 0;
+
+	snprintf(path, sizeof(path), "%s/a.watt", dir);
+	part.from_ns = record(path);
+	sink = open_sink("csv", &text);
+	assert_int_equal(watt_sink_set(sink, "what", "domains"), 0);
+	assert_int_equal(watt_sink_put_recording(sink, path, &part), 0);
+	assert_int_equal(watt_sink_finish(sink), 0);
+	line = strchr(text.data, '\n');
+	assert_non_null(line);
+	assert_int_equal(sscanf(line, "\n0,%lf", &from_s), 1);
+	assert_int_equal(watt_recording_open(path, NULL, NULL, &rec), 0);
+	assert_int_equal((int64_t)(from_s * 1e9 + 0.5),
+			 (int64_t)(part.from_ns - watt_recording_get_info(rec)->start_ns));
+	watt_recording_close(rec);
+	watt_sink_close(sink);
+	free(text.data);
+	scratch_remove(dir);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -196,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_lines_are_live),
 		cmocka_unit_test(test_samples_are_not_live),
 		cmocka_unit_test(test_write_error),
+		cmocka_unit_test(test_part_of_a_recording),
 	};
 
 	return cmocka_run_group_tests_name("sink", tests, NULL, NULL);
