@@ -13,23 +13,6 @@
 #include "base/cleanup.h"
 #include "sink/json_value.h"
 
-/* key_nj as an integer and key_j as a number; null where the energy is not known. */
-static void put_energy(struct watt_json *json, struct watt_json_node obj, const char *key,
-		       bool is_known, int64_t energy_nj)
-{
-	char name_nj[64], name_j[64];
-
-	snprintf(name_nj, sizeof(name_nj), "%s_nj", key);
-	snprintf(name_j, sizeof(name_j), "%s_j", key);
-	if (is_known) {
-		watt_json_int(json, obj, name_nj, energy_nj);
-		watt_json_nano(json, obj, name_j, energy_nj);
-	} else {
-		watt_json_null(json, obj, name_nj);
-		watt_json_null(json, obj, name_j);
-	}
-}
-
 static double power_w(bool is_known, int64_t energy_nj, uint64_t elapsed_ns)
 {
 	/* nJ per ns are watts. */
@@ -62,8 +45,8 @@ static void put_domain(struct watt_json *json, struct watt_json_node obj,
 	watt_json_text(json, obj, "origin", watt_origin_name(domain->origin));
 	watt_json_text(json, obj, "status",
 		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_NODATA));
-	put_energy(json, obj, "energy", is_known, run->domain_nj[i]);
-	put_energy(json, obj, "machine_energy", is_known, run->domain_machine_nj[i]);
+	watt_json_known_energy(json, obj, "energy", is_known, run->domain_nj[i]);
+	watt_json_known_energy(json, obj, "machine_energy", is_known, run->domain_machine_nj[i]);
 	watt_json_uint(json, obj, "errors", loss->errors);
 	watt_json_uint(json, obj, "resets", loss->resets);
 	watt_json_time(json, obj, "gap_s", loss->gap_ns);
@@ -75,10 +58,10 @@ static void put_interval(struct watt_json *json, struct watt_json_node obj,
 {
 	watt_json_time(json, obj, "t_s", interval->end_ns);
 	watt_json_time(json, obj, "elapsed_s", interval->elapsed_ns);
-	put_energy(json, obj, "energy", true, interval->energy_nj);
+	watt_json_known_energy(json, obj, "energy", true, interval->energy_nj);
 	watt_json_real(json, obj, "power_w",
 		       power_w(true, interval->energy_nj, interval->elapsed_ns));
-	put_energy(json, obj, "machine_energy", true, interval->machine_nj);
+	watt_json_known_energy(json, obj, "machine_energy", true, interval->machine_nj);
 	watt_json_time(json, obj, "cpu_s", interval->cpu_ns);
 }
 
@@ -98,8 +81,8 @@ static void put_phase(struct watt_json *json, struct watt_json_node obj,
 	put_label(json, obj, phase->label);
 	watt_json_uint(json, obj, "count", phase->count);
 	watt_json_time(json, obj, "elapsed_s", phase->elapsed_ns);
-	put_energy(json, obj, "energy", is_known, phase->energy_nj);
-	put_energy(json, obj, "machine_energy", is_known, phase->machine_nj);
+	watt_json_known_energy(json, obj, "energy", is_known, phase->energy_nj);
+	watt_json_known_energy(json, obj, "machine_energy", is_known, phase->machine_nj);
 	watt_json_real(json, obj, "power_w",
 		       power_w(is_known, phase->energy_nj, phase->elapsed_ns));
 	watt_json_real(json, obj, "machine_power_w",
@@ -112,9 +95,10 @@ static void put_phase(struct watt_json *json, struct watt_json_node obj,
 		item = watt_json_append(json, list);
 		watt_json_text(json, item, "path", domain->path);
 		watt_json_bool(json, item, "is_partition", domain->is_partition);
-		put_energy(json, item, "energy", run->domain_known[i], phase->domain_nj[i]);
-		put_energy(json, item, "machine_energy", run->domain_known[i],
-			   phase->domain_machine_nj[i]);
+		watt_json_known_energy(json, item, "energy", run->domain_known[i],
+				       phase->domain_nj[i]);
+		watt_json_known_energy(json, item, "machine_energy", run->domain_known[i],
+				       phase->domain_machine_nj[i]);
 	}
 }
 
@@ -125,7 +109,7 @@ static void put_thread(struct watt_json *json, struct watt_json_node obj,
 	watt_json_id(json, obj, "pid", thread->pid, 0);
 	watt_json_id(json, obj, "tid", thread->tid, 0);
 	watt_json_uint(json, obj, "count", thread->count);
-	put_energy(json, obj, "energy", run->is_known, thread->energy_nj);
+	watt_json_known_energy(json, obj, "energy", run->is_known, thread->energy_nj);
 	watt_json_time(json, obj, "cpu_s", thread->cpu_ns);
 }
 
@@ -159,11 +143,11 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 
 	watt_json_text(json, obj, "status",
 		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
-	put_energy(json, obj, "energy", is_known, run->energy_nj);
-	put_energy(json, obj, "machine_energy", is_known, run->machine_nj);
-	put_energy(json, obj, "idle", is_known, run->idle_nj);
-	put_energy(json, obj, "unattributed", is_known, run->unattributed_nj);
-	put_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
+	watt_json_known_energy(json, obj, "energy", is_known, run->energy_nj);
+	watt_json_known_energy(json, obj, "machine_energy", is_known, run->machine_nj);
+	watt_json_known_energy(json, obj, "idle", is_known, run->idle_nj);
+	watt_json_known_energy(json, obj, "unattributed", is_known, run->unattributed_nj);
+	watt_json_known_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
 	watt_json_real(json, obj, "power_w", power_w(is_known, run->energy_nj, run->elapsed_ns));
 	watt_json_real(json, obj, "machine_power_w", is_known ? run->machine_w : NAN);
 	watt_json_time(json, obj, "cpu_s", run->cpu_ns);

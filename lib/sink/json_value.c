@@ -443,6 +443,22 @@ void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, c
 		watt_json_null(doc, parent, key);
 }
 
+void watt_json_known_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
+			    bool is_known, int64_t energy_nj)
+{
+	char name_nj[64], name_j[64];
+
+	snprintf(name_nj, sizeof(name_nj), "%s_nj", key);
+	snprintf(name_j, sizeof(name_j), "%s_j", key);
+	if (is_known) {
+		watt_json_int(doc, parent, name_nj, energy_nj);
+		watt_json_nano(doc, parent, name_j, energy_nj);
+	} else {
+		watt_json_null(doc, parent, name_nj);
+		watt_json_null(doc, parent, name_j);
+	}
+}
+
 void watt_json_ratio(struct watt_json *doc, struct watt_json_node parent, const char *key,
 		     uint32_t ppm)
 {

@@ -109,6 +109,9 @@ void watt_json_time(struct watt_json *doc, struct watt_json_node parent, const c
 		    uint64_t t_ns);
 void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, const char *key,
 			  uint64_t t_ns);
+/* key_nj as an integer and key_j as a number; null where the energy is not known. */
+void watt_json_known_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
+			    bool is_known, int64_t energy_nj);
 /* A ratio from ppm, and null for 0 = unknown. */
 void watt_json_ratio(struct watt_json *doc, struct watt_json_node parent, const char *key,
 		     uint32_t ppm);

@@ -96,23 +96,6 @@ static int64_t since_ns(const struct watt_sink_series *told, uint64_t t_ns)
 
 /* ---- values ---- */
 
-/* key_nj as an integer and key_j as a number; null where the energy is not known. */
-static void put_energy(struct watt_json *json, struct watt_json_node obj, const char *key,
-		       bool is_known, int64_t energy_nj)
-{
-	char name_nj[64], name_j[64];
-
-	snprintf(name_nj, sizeof(name_nj), "%s_nj", key);
-	snprintf(name_j, sizeof(name_j), "%s_j", key);
-	if (is_known) {
-		watt_json_int(json, obj, name_nj, energy_nj);
-		watt_json_nano(json, obj, name_j, energy_nj);
-	} else {
-		watt_json_null(json, obj, name_nj);
-		watt_json_null(json, obj, name_j);
-	}
-}
-
 static void put_known_text(struct watt_json *json, struct watt_json_node obj, const char *key,
 			   const char *text)
 {
@@ -189,13 +172,13 @@ static void put_sum(struct watt_json *json, struct watt_json_node obj, const str
 {
 	bool is_known = isfinite(sum->power_w);
 
-	put_energy(json, obj, "energy", is_known, sum->energy_nj);
-	put_energy(json, obj, "attributed", is_known,
-		   sum->energy_nj - sum->idle_nj - sum->unattributed_nj);
-	put_energy(json, obj, "idle", is_known, sum->idle_nj);
-	put_energy(json, obj, "unattributed", is_known, sum->unattributed_nj);
+	watt_json_known_energy(json, obj, "energy", is_known, sum->energy_nj);
+	watt_json_known_energy(json, obj, "attributed", is_known,
+			       sum->energy_nj - sum->idle_nj - sum->unattributed_nj);
+	watt_json_known_energy(json, obj, "idle", is_known, sum->idle_nj);
+	watt_json_known_energy(json, obj, "unattributed", is_known, sum->unattributed_nj);
 	watt_json_real(json, obj, "power_w", sum->power_w);
-	put_energy(json, obj, "command", is_known && sum->has_command, sum->command_nj);
+	watt_json_known_energy(json, obj, "command", is_known && sum->has_command, sum->command_nj);
 	if (sum->has_command)
 		watt_json_time(json, obj, "command_cpu_s", sum->command_cpu_ns);
 	else
@@ -243,7 +226,7 @@ static void put_sensor(struct watt_json *json, struct watt_json_node obj,
 	watt_json_uint(json, obj, "gaps", state->gaps);
 	watt_json_time(json, obj, "gap_s", state->gap_ns);
 	watt_json_uint(json, obj, "ambiguous", state->ambiguous);
-	put_energy(json, obj, "late", true, watt_energy_to_nj(state->late));
+	watt_json_known_energy(json, obj, "late", true, watt_energy_to_nj(state->late));
 }
 
 static void put_domain(struct watt_json *json, struct watt_json_node obj,
@@ -269,11 +252,11 @@ static void put_domain(struct watt_json *json, struct watt_json_node obj,
 	watt_json_bool(json, obj, "is_usable", state->is_usable);
 	watt_json_bool(json, obj, "is_baseline_ready", state->baseline_ready);
 	watt_json_ratio(json, obj, "uncertainty_ratio", domain->uncertainty_ppm);
-	put_energy(json, obj, "energy", is_known, energy->energy_nj);
-	put_energy(json, obj, "idle", is_known, energy->idle_nj);
-	put_energy(json, obj, "dynamic", is_known,
-		   energy->energy_nj - energy->idle_nj - energy->unattributed_nj);
-	put_energy(json, obj, "unattributed", is_known, energy->unattributed_nj);
+	watt_json_known_energy(json, obj, "energy", is_known, energy->energy_nj);
+	watt_json_known_energy(json, obj, "idle", is_known, energy->idle_nj);
+	watt_json_known_energy(json, obj, "dynamic", is_known,
+			       energy->energy_nj - energy->idle_nj - energy->unattributed_nj);
+	watt_json_known_energy(json, obj, "unattributed", is_known, energy->unattributed_nj);
 	watt_json_real(json, obj, "power_w", watt_series_power_w(energy, energy->energy_nj));
 	watt_json_real(json, obj, "peak_w", peak_w(series, i));
 	watt_json_time(json, obj, "known_s", energy->known_ns);
@@ -307,7 +290,7 @@ static void put_entity(struct watt_json *json, struct watt_json_node obj,
 	watt_json_text(json, obj, "kind", row->is_rest ? "rest" : watt_entity_kind_name(row->kind));
 	put_identity(json, obj, row->entity);
 	watt_json_uint(json, obj, "count", row->count);
-	put_energy(json, obj, "energy", isfinite(row->power_w), row->total_nj);
+	watt_json_known_energy(json, obj, "energy", isfinite(row->power_w), row->total_nj);
 	watt_json_real(json, obj, "power_w", row->power_w);
 	watt_json_real(json, obj, "peak_w", row->peak_w);
 	if (is_unused)
@@ -405,7 +388,7 @@ static void put_side(struct watt_json *json, struct watt_json_node row, const ch
 		return;
 	}
 	obj = watt_json_object(json, row, key);
-	put_energy(json, obj, "energy", true, side->energy_nj);
+	watt_json_known_energy(json, obj, "energy", true, side->energy_nj);
 	watt_json_time(json, obj, "elapsed_s", side->elapsed_ns);
 	watt_json_real(json, obj, "power_w", side->power_w);
 	watt_json_real(json, obj, "power_ci95_w", side->power_ci95_w);
