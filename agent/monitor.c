@@ -37,24 +37,58 @@ void rendering_unref(struct rendering *rendering)
 
 /* ---- opening ---- */
 
-static void fill_session(struct watt_session_opts *opts, const struct settings *settings)
+/* The library's options by their names. A setting without a text is one that nobody made. */
+static const struct {
+	enum setting_id id;
+	const char *option;
+} texts[] = {
+	{ SETTING_SYSFS_ROOT, "sysfs-root" },   { SETTING_PROCFS_ROOT, "procfs-root" },
+	{ SETTING_NVML_LIB, "nvml-lib" },       { SETTING_CONFIG, "config" },
+	{ SETTING_SOURCES, "sources" },         { SETTING_USAGE, "usage" },
+	{ SETTING_IDLE_POLICY, "idle-policy" }, { SETTING_SHARE_KEYS, "share-key" },
+	{ SETTING_DELAYS, "sensor-delay" },     { SETTING_RATES, "rate" },
+};
+
+static int refuse(const struct watt_options *options, const char *setting, int r)
 {
-	*opts = (struct watt_session_opts){
-		.sz = sizeof(*opts),
-		.sysfs_root = settings_text_or_null(settings, SETTING_SYSFS_ROOT),
-		.procfs_root = settings_text_or_null(settings, SETTING_PROCFS_ROOT),
-		.nvml_lib = settings_text_or_null(settings, SETTING_NVML_LIB),
-		.config_path = settings_text_or_null(settings, SETTING_CONFIG),
-		.sources = settings_text_or_null(settings, SETTING_SOURCES),
-		.usage = settings_text(settings, SETTING_USAGE),
-		.slice_us = (uint32_t)(settings_number(settings, SETTING_SLICE) / 1000),
-		.period_us = (uint32_t)(settings_number(settings, SETTING_PERIOD) / 1000),
-		.log = message_log,
-		.idle_policy = settings_text(settings, SETTING_IDLE_POLICY),
-		.share_keys = settings_text_or_null(settings, SETTING_SHARE_KEYS),
-		.delays = settings_text_or_null(settings, SETTING_DELAYS),
-		.rates = settings_text_or_null(settings, SETTING_RATES),
-	};
+	message_error("%s: %s", setting, watt_options_get_problem(options));
+	return r;
+}
+
+static int fill_options(struct watt_options *options, const struct settings *settings)
+{
+	size_t i;
+	int r;
+
+	watt_options_set_log(options, message_log, NULL);
+	r = watt_options_set_slice_ns(options, settings_number(settings, SETTING_SLICE));
+	if (r < 0)
+		return refuse(options, "slice", r);
+	r = watt_options_set_period_ns(options, settings_number(settings, SETTING_PERIOD));
+	if (r < 0)
+		return refuse(options, "period", r);
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		const char *text = settings_text_or_null(settings, texts[i].id);
+
+		r = text ? watt_options_set(options, texts[i].option, text) : 0;
+		if (r < 0)
+			return refuse(options, setting_get(texts[i].id)->name, r);
+	}
+	return 0;
+}
+
+static int open_session(const struct settings *settings, struct watt_session **ret)
+{
+	struct watt_options *options;
+	int r = watt_options_new(&options);
+
+	if (r < 0)
+		return r;
+	r = fill_options(options, settings);
+	if (r == 0)
+		r = watt_session_open(options, ret);
+	watt_options_free(options);
+	return r;
 }
 
 static struct roster_opts roster_opts_of(const struct settings *settings)
@@ -82,15 +116,13 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 {
 	unsigned int errors = message_get_error_count();
 	struct roster_opts roster = roster_opts_of(settings);
-	struct watt_session_opts opts;
 	int r;
 
 	memset(monitor, 0, sizeof(*monitor));
 	pthread_mutex_init(&monitor->lock, NULL);
 	roster_init(&monitor->roster, &roster);
 	monitor_set(monitor, settings);
-	fill_session(&opts, settings);
-	r = watt_session_open(&opts, &monitor->session);
+	r = open_session(settings, &monitor->session);
 	if (r == 0)
 		r = watt_cursor_open(monitor->session, &monitor->cursor);
 	if (r == 0)

@@ -3,6 +3,7 @@
  * `wattribute doctor`: what can be measured here, why not more, and what to do about it.
  * All findings are the library's; this only sets them in type and draws the conclusion.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,7 +158,7 @@ static int print_json(const struct watt_diag *diags, size_t n)
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct options opts = OPTIONS_INIT;
+	struct options opts = { 0 };
 	auto_free struct watt_diag *diags = NULL;
 	struct verdict verdict;
 	int r;
@@ -169,11 +170,11 @@ int cmd_doctor(int argc, char **argv)
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
-	r = diags_get(&opts.session, &diags, &n);
+	r = diags_get(opts.session, &diags, &n);
 	if (r < 0) {
 		if (message_get_error_count() == 0)
 			message_error("cannot look at this machine: %s", strerror(-r));
-		return STATUS_FAILURE;
+		return options_status(r == -ENOENT ? -EINVAL : r);
 	}
 	verdict_draw(diags, n, &verdict);
 	if (!opts.is_json)

@@ -30,7 +30,7 @@ static const char help_text[] =
 	"                       default processes and what else sums up to the energy\n"
 	"      --zeros          entities that used nothing in a window, too\n"
 	"  -v, --verbose        say more\n"
-	"  -h, --help           this text\n\n" POLICY_HELP
+	"  -h, --help           this text\n\n" OPTIONS_POLICY_HELP
 	"\nExample: wattribute export -f perfetto -o run.pftrace --window=100ms run.watt\n";
 
 enum {
@@ -91,7 +91,8 @@ static int take_own(void *data, int code)
 		return 0;
 	case OPT_KINDS:
 		conversion_choose(export, "kinds", optarg);
-		export->common.session.has_threads |= has_word(optarg, "thread");
+		if (has_word(optarg, "thread"))
+			watt_options_set_threads(export->common.session, 1);
 		return 0;
 	case OPT_ZEROS:
 		conversion_choose(export, "zeros", "yes");
@@ -110,7 +111,7 @@ int cmd_export(int argc, char **argv)
 		{ "zeros", no_argument, NULL, OPT_ZEROS },
 		CONVERSION_LONG,
 	};
-	struct conversion export = CONVERSION_INIT;
+	struct conversion export = { 0 };
 	int r;
 
 	export.format = "csv";

@@ -25,7 +25,7 @@ static const char help_text[] =
 	"      --to=TIME        end there\n"
 	"      --size=WxH       in pixels, such as 1600x900\n"
 	"      --dark           light on dark\n"
-	"  -v, --verbose, -h, --help\n\n" POLICY_HELP
+	"  -v, --verbose, -h, --help\n\n" OPTIONS_POLICY_HELP
 	"\nExample: wattribute plot -o run.png --what=processes run.watt\n";
 
 enum {
@@ -93,7 +93,7 @@ int cmd_plot(int argc, char **argv)
 		{ "dark", no_argument, NULL, OPT_DARK },
 		CONVERSION_LONG,
 	};
-	struct conversion plot = CONVERSION_INIT;
+	struct conversion plot = { 0 };
 	int r;
 
 	if (conversion_take_all(&plot, argc, argv, ":o:w:" OPTIONS_SHORT, longs, take_own, &plot) <

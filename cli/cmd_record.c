@@ -21,7 +21,6 @@
 #include "options.h"
 #include "outlet.h"
 #include "page.h"
-#include "policy.h"
 #include "sink_file.h"
 #include "record_report.h"
 #include "record_run.h"
@@ -42,20 +41,19 @@ static const char help_text[] =
 	"      --threads          threads, too, and not only processes\n"
 	"  -f, --force            replace a file that is there\n"
 	"  -q, --quiet            print nothing but errors\n"
-	"      --json             a snapshot a second and at each mark, one line each\n\n" POLICY_HELP
+	"      --json             a snapshot a second and at each mark, one line each\n\n" OPTIONS_POLICY_HELP
 		OPTIONS_HELP
 	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
 	"126 if it can't be run; 1 if recording failed or something is missing in the file,\n"
 	"2 for a mistake.\n";
 
 /* No sensor of the kinds that are read in a file is quicker. */
-#define DEFAULT_PERIOD_US 1000
+#define DEFAULT_PERIOD_NS 1000000
 
 struct record_options {
 	struct options common;
 	struct watt_record_opts record;
 	const char *output;
-	char *rates; /* of single sources; NULL: none */
 	uint64_t limit_ns;
 	bool is_quiet;
 };
@@ -67,35 +65,6 @@ enum {
 	OPTION_KEEP,
 	OPTION_THREADS,
 };
-
-/* One rate for all, or of one source: what is said of sources is the library's to judge. */
-static int take_one_rate(struct record_options *opts, const char *word)
-{
-	uint64_t period_ns = 0;
-	char *longer;
-
-	if (strchr(word, '=')) {
-		longer = opts->rates ? xasprintf("%s,%s", opts->rates, word) : xstrdup(word);
-		free(opts->rates);
-		opts->common.session.rates = opts->rates = longer;
-		return 0;
-	}
-	if (number_rate(word, &period_ns) < 0)
-		return options_bad_value("--rate", word, "a rate such as 100Hz or 1kHz");
-	opts->common.session.period_us = (uint32_t)(period_ns / 1000);
-	return 0;
-}
-
-static int take_rate(struct record_options *opts, const char *text)
-{
-	auto_free char *copy = xstrdup(text);
-	char *rest = copy, *word;
-	int r = 0;
-
-	while (r == 0 && (word = strsep(&rest, ",")))
-		r = take_one_rate(opts, word);
-	return r;
-}
 
 static int take_time(const char *option, const char *text, uint64_t *ret_ns)
 {
@@ -127,7 +96,7 @@ static int take_own(void *data, int code)
 		opts->output = optarg;
 		return 0;
 	case 'r':
-		return take_rate(opts, optarg);
+		return options_set(&opts->common, "rate", optarg);
 	case OPTION_FOR:
 		return take_time("--for", optarg, &opts->limit_ns);
 	case OPTION_ROTATE_SIZE:
@@ -139,8 +108,7 @@ static int take_own(void *data, int code)
 	case OPTION_ROTATE_TIME:
 		return take_rotate_time(opts, optarg);
 	case OPTION_THREADS:
-		opts->common.session.has_threads = 1;
-		return 0;
+		return watt_options_set_threads(opts->common.session, 1);
 	case OPTION_KEEP:
 		if (number_count(optarg, 1, 1000000, &keep) < 0)
 			return options_bad_value("--keep", optarg, "a number from 1 on");
@@ -182,7 +150,7 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 		{ "threads", no_argument, NULL, OPTION_THREADS },
 		{ "force", no_argument, NULL, 'f' },
 		{ "quiet", no_argument, NULL, 'q' },
-		POLICY_LONG,
+		OPTIONS_POLICY_LONG,
 		OPTIONS_LONG,
 	};
 	int r;
@@ -407,6 +375,8 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, argv != NULL);
 	r = options_open_session(&opts->common, &ses);
+	if (r < 0)
+		status = options_status(r);
 	if (r == 0 && argv && opts->record.overwrite)
 		kept_take(&kept, path);
 	if (r == 0)
@@ -425,22 +395,17 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_options opts = { .common = OPTIONS_INIT,
-				       .record = { .sz = sizeof(struct watt_record_opts) } };
+	struct record_options opts = { .record = { .sz = sizeof(struct watt_record_opts) } };
 	auto_free char *path = NULL;
-	int status;
 
-	opts.common.session.period_us = DEFAULT_PERIOD_US;
-	if (take_options(argc, argv, &opts) < 0) {
-		free(opts.rates);
+	options_begin(&opts.common);
+	watt_options_set_period_ns(opts.common.session, DEFAULT_PERIOD_NS);
+	if (take_options(argc, argv, &opts) < 0)
 		return STATUS_USAGE;
-	}
 	if (opts.common.is_help) {
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
 	path = opts.output ? xstrdup(opts.output) : default_name();
-	status = open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
-	free(opts.rates);
-	return status;
+	return open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
 }

@@ -14,7 +14,6 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
-#include "policy.h"
 #include "recorded.h"
 #include "replay_show.h"
 #include "status.h"
@@ -37,7 +36,7 @@ static const char help_text[] =
 	"      --json           JSON documents, one line each; without a part or windows\n"
 	"                       the very lines of the live run\n"
 	"  -v, --verbose        say more\n"
-	"  -h, --help           this text\n\n" POLICY_HELP
+	"  -h, --help           this text\n\n" OPTIONS_POLICY_HELP
 	"\nExample: wattribute replay --phase=solve --idle-policy=proportional run.watt\n";
 
 struct replay_options {
@@ -69,8 +68,8 @@ static int take_own(void *data, int code)
 	case 'f':
 		return top_choice_take(&opts->show.model, code);
 	case 'H':
-		opts->common.session.has_threads = opts->show.model.has_threads = true;
-		return 0;
+		opts->show.model.has_threads = true;
+		return watt_options_set_threads(opts->common.session, 1);
 	case 'D':
 		opts->show.has_domains = true;
 		return 0;
@@ -89,7 +88,7 @@ static int take_options(int argc, char **argv, struct replay_options *opts)
 		{ "filter", required_argument, NULL, 'f' },
 		{ "threads", no_argument, NULL, 'H' },
 		{ "domains", no_argument, NULL, 'D' },
-		POLICY_LONG,
+		OPTIONS_POLICY_LONG,
 		{ "json", no_argument, NULL, OPTIONS_JSON },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -246,7 +245,7 @@ static int replay(struct replay_options *opts)
 		r = -ENODATA;
 	}
 	if (r == 0)
-		r = recorded_open_session(&recorded, &opts->common.session);
+		r = recorded_open_session(&recorded, opts->common.session);
 	if (r == 0) {
 		replay_show_begin(show, &recorded);
 		r = is_as_live(opts) ? show_own(show, &recorded) :
@@ -261,7 +260,7 @@ static int replay(struct replay_options *opts)
 
 int cmd_replay(int argc, char **argv)
 {
-	struct replay_options opts = { .common = OPTIONS_INIT };
+	struct replay_options opts = { 0 };
 	int r;
 
 	if (take_options(argc, argv, &opts) < 0)
@@ -272,5 +271,5 @@ int cmd_replay(int argc, char **argv)
 	}
 	r = replay(&opts);
 	replay_show_done(&opts.show);
-	return r < 0 && r != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+	return r < 0 && r != -EPIPE ? options_status(r) : STATUS_OK;
 }

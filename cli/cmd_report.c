@@ -37,7 +37,7 @@ static const char help_text[] =
 	"      --to=TIME        end there\n"
 	"      --json           a JSON document\n"
 	"  -v, --verbose        say more\n"
-	"  -h, --help           this text\n\n" POLICY_HELP
+	"  -h, --help           this text\n\n" OPTIONS_POLICY_HELP
 	"\nExample: wattribute report -o run.html --vs=before.watt run.watt\n";
 
 struct report_options {
@@ -60,8 +60,8 @@ static int take_group(struct report_options *opts, const char *text)
 	for (group = 0; (name = watt_ranking_group_name((enum watt_ranking_group)group)); group++)
 		if (strcmp(name, text) == 0) {
 			opts->group = (enum watt_ranking_group)group;
-			opts->conversion.common.session.has_threads = opts->group ==
-								      WATT_RANKING_THREAD;
+			watt_options_set_threads(opts->conversion.common.session,
+						 opts->group == WATT_RANKING_THREAD);
 			conversion_choose(&opts->conversion, "group", name);
 			return 0;
 		}
@@ -119,10 +119,10 @@ static int compute(struct report *report)
 static int run_text(const struct report_options *opts)
 {
 	const struct conversion *asked = &opts->conversion;
-	struct report_request request = { asked->excerpt, &asked->common.session };
+	struct report_request request = { asked->excerpt, asked->common.session };
 	/* What is compared is the same part of both only if a person says so: all of the other. */
 	struct report_request whole = { .excerpt.window_ns = asked->excerpt.window_ns,
-					.session = request.session };
+					.options = request.options };
 	struct report_run run = { 0 }, other = { 0 };
 	struct report report = { .run = &run, .group = opts->group, .n_shown = (size_t)opts->rows };
 	int r;
@@ -174,7 +174,7 @@ int cmd_report(int argc, char **argv)
 		{ "json", no_argument, NULL, OPTIONS_JSON },
 		CONVERSION_LONG,
 	};
-	struct report_options opts = { .conversion = CONVERSION_INIT, .rows = ROWS };
+	struct report_options opts = { .rows = ROWS };
 	struct conversion *conversion = &opts.conversion;
 	int r;
 
@@ -189,5 +189,5 @@ int cmd_report(int argc, char **argv)
 		r = run_conversion(conversion);
 	else
 		r = run_text(&opts);
-	return r < 0 ? STATUS_FAILURE : STATUS_OK;
+	return r < 0 ? options_status(r) : STATUS_OK;
 }

@@ -368,7 +368,7 @@ static int list_all(struct watt_session *ses, bool is_json)
 
 int cmd_sources(int argc, char **argv)
 {
-	struct options opts = OPTIONS_INIT;
+	struct options opts = { 0 };
 	struct watt_session *ses = NULL;
 	int r;
 
@@ -380,7 +380,7 @@ int cmd_sources(int argc, char **argv)
 	}
 	r = options_open_session(&opts, &ses);
 	if (r < 0)
-		return STATUS_FAILURE;
+		return options_status(r);
 	r = list_all(ses, opts.is_json);
 	watt_session_close(ses);
 	return r < 0 ? STATUS_FAILURE : STATUS_OK;

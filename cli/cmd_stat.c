@@ -15,7 +15,6 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
-#include "policy.h"
 #include "stat_report.h"
 #include "stat_run.h"
 #include "status.h"
@@ -32,7 +31,7 @@ static const char help_text[] =
 	"  -p, --pid=PID        a process that runs already, until it ends or Ctrl-C\n"
 	"      --seconds=SEC    with -p: end after SEC\n"
 	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
-	"      --json           one JSON document, to standard output or FILE\n\n" POLICY_HELP
+	"      --json           one JSON document, to standard output or FILE\n\n" OPTIONS_POLICY_HELP
 		OPTIONS_HELP
 	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
 	"126 if it can't be run; 1 if measuring failed, 2 for a mistake.\n";
@@ -101,8 +100,8 @@ static int take_own(void *data, int code)
 		opts->has_domains = true;
 		return 0;
 	case OPTION_PER_THREAD:
-		opts->common.session.has_threads = opts->has_threads = true;
-		return 0;
+		opts->has_threads = true;
+		return watt_options_set_threads(opts->common.session, 1);
 	default:
 		return -EINVAL;
 	}
@@ -137,7 +136,7 @@ static int take_options(int argc, char **argv, struct stat_options *opts)
 		{ "pid", required_argument, NULL, 'p' },
 		{ "seconds", required_argument, NULL, OPTION_SECONDS },
 		{ "output", required_argument, NULL, 'o' },
-		POLICY_LONG,
+		OPTIONS_POLICY_LONG,
 		OPTIONS_LONG,
 	};
 	int r;
@@ -237,7 +236,10 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 	}
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (options_open_session(&opts->common, &setup.ses) == 0) {
+	r = options_open_session(&opts->common, &setup.ses);
+	if (r < 0) {
+		status = options_status(r);
+	} else {
 		if (strcmp(watt_session_get_usage_name(setup.ses), "procfs") != 0)
 			prctl(PR_SET_CHILD_SUBREAPER, 0);
 		r = watt_session_start(setup.ses);
@@ -253,7 +255,7 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_options opts = { .common = OPTIONS_INIT, .repeat = 1 };
+	struct stat_options opts = { .repeat = 1 };
 	FILE *file;
 	int status;
 

@@ -21,7 +21,6 @@
 #include "number.h"
 #include "options.h"
 #include "outlet.h"
-#include "policy.h"
 #include "sink_file.h"
 #include "status.h"
 #include "text.h"
@@ -52,7 +51,7 @@ static const char help_text[] =
 	"  -H, --threads        threads below their processes\n"
 	"  -D, --domains        a column per domain\n"
 	"  -p, --plain          plain tables on a terminal, too\n"
-	"      --json           a JSON document per refresh, one line each\n\n" POLICY_HELP
+	"      --json           a JSON document per refresh, one line each\n\n" OPTIONS_POLICY_HELP
 		OPTIONS_HELP;
 
 struct top_options {
@@ -131,8 +130,8 @@ static int take_own(void *data, int code)
 	case 'f':
 		return top_choice_take(own->model, code);
 	case 'H':
-		opts->common.session.has_threads = own->model->has_threads = true;
-		return 0;
+		own->model->has_threads = true;
+		return watt_options_set_threads(opts->common.session, 1);
 	case 'D':
 		opts->has_domains = true;
 		return 0;
@@ -157,7 +156,7 @@ static int take_options(int argc, char **argv, struct top_options *opts, struct 
 		{ "threads", no_argument, NULL, 'H' },
 		{ "domains", no_argument, NULL, 'D' },
 		{ "plain", no_argument, NULL, 'p' },
-		POLICY_LONG,
+		OPTIONS_POLICY_LONG,
 		OPTIONS_LONG,
 	};
 	struct top_own own = { opts, model };
@@ -190,7 +189,7 @@ static bool wants_screen(const struct top_options *opts)
 /* Whether the users are those of this machine. */
 static bool is_live(const struct top *top)
 {
-	return !top->opts->common.session.procfs_root &&
+	return !top->opts->common.is_elsewhere &&
 	       strcmp(watt_session_get_usage_name(top->ses), "synth") != 0;
 }
 
@@ -261,13 +260,12 @@ static int refresh_now(struct top *top)
 /* Threads are counted on request: all is measured from now on, and with them. */
 static int begin_anew(struct top *top)
 {
-	struct options with_threads = top->opts->common;
 	struct watt_cursor *cursor = NULL;
 	struct watt_session *ses;
 	int r;
 
-	with_threads.session.has_threads = 1;
-	r = options_open_session(&with_threads, &ses);
+	watt_options_set_threads(top->opts->common.session, 1);
+	r = options_open_session(&top->opts->common, &ses);
 	if (r < 0)
 		return r;
 	r = watt_cursor_open(ses, &cursor);
@@ -447,13 +445,13 @@ static int show(struct top *top)
 static int open_session(struct top_options *opts, struct watt_session **ret)
 {
 	if (wants_screen(opts))
-		opts->common.session.open_wait_ms = SCREEN_OPEN_WAIT_MS;
+		watt_options_set_open_wait_ms(opts->common.session, SCREEN_OPEN_WAIT_MS);
 	return options_open_session(&opts->common, ret);
 }
 
 int cmd_top(int argc, char **argv)
 {
-	struct top_options opts = { .common = OPTIONS_INIT, .delay_ns = DELAY_NS };
+	struct top_options opts = { .delay_ns = DELAY_NS };
 	struct top top = { .opts = &opts, .events = EVENTS_INIT };
 	int r;
 
@@ -464,7 +462,7 @@ int cmd_top(int argc, char **argv)
 		return STATUS_OK;
 	}
 	top.has_domains = opts.has_domains;
-	top.has_threads = opts.common.session.has_threads;
+	top.has_threads = top.model.has_threads;
 	/* Signals are blocked before the session has threads that could take them. */
 	r = events_open(&top.events);
 	if (r < 0)
@@ -483,5 +481,5 @@ int cmd_top(int argc, char **argv)
 	watt_session_close(top.ses);
 	top_model_done(&top.model);
 	events_close(&top.events);
-	return is_failure(r) ? STATUS_FAILURE : STATUS_OK;
+	return is_failure(r) ? options_status(r) : STATUS_OK;
 }

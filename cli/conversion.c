@@ -104,14 +104,14 @@ static int put(struct watt_sink *sink, const struct conversion *conversion,
 				     .from_ns = recorded->from_ns,
 				     .to_ns = recorded->to_ns,
 				     .window_ns = conversion->excerpt.window_ns,
-				     .session = &conversion->common.session };
+				     .options = conversion->common.session };
 	unsigned int errors = message_get_error_count();
 	int r;
 
 	r = watt_sink_put_recording(sink, recorded->path, &part);
 	if (r < 0 && !ferror(file) && message_get_error_count() == errors)
 		message_error("cannot read %s: %s", recorded->path, strerror(-r));
-	return r;
+	return r == -ENOENT ? -EINVAL : r; /* the file is there: an option names what is not */
 }
 
 static int write_all(struct watt_sink *sink, const struct conversion *conversion,

@@ -10,7 +10,6 @@
 
 #include "excerpt.h"
 #include "options.h"
-#include "policy.h"
 
 #define CONVERSION_CHOICES 8
 
@@ -31,14 +30,8 @@ struct conversion {
 	struct options common;
 };
 
-#define CONVERSION_INIT \
-	{ \
-		.common = OPTIONS_INIT \
-	}
-
 enum conversion_code {
-	CONVERSION_FORCE =
-		3072, /* above all codes of options.h, policy.h, excerpt.h, of commands */
+	CONVERSION_FORCE = 3072, /* above all codes of options.h, excerpt.h, of commands */
 };
 
 /* clang-format off */
@@ -47,7 +40,7 @@ enum conversion_code {
 	{ "output", required_argument, NULL, 'o' }, \
 	{ "force", no_argument, NULL, CONVERSION_FORCE }, \
 	EXCERPT_LONG, \
-	POLICY_LONG, \
+	OPTIONS_POLICY_LONG, \
 	{ "verbose", no_argument, NULL, 'v' }, \
 	{ "help", no_argument, NULL, 'h' }, \
 	{ NULL, 0, NULL, 0 }

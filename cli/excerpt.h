@@ -14,7 +14,7 @@ struct excerpt {
 };
 
 enum excerpt_code {
-	EXCERPT_FROM = 2048, /* above all codes of options.h, policy.h and of commands */
+	EXCERPT_FROM = 2048, /* above all codes of options.h and of commands */
 	EXCERPT_TO,
 	EXCERPT_WINDOW,
 };

@@ -3,14 +3,13 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "latecomers.h"
 #include "message.h"
-#include "number.h"
-#include "policy.h"
+#include "status.h"
 #include "verdict.h"
-#include "xalloc.h"
 
 int options_bad_value(const char *option, const char *value, const char *expected)
 {
@@ -18,29 +17,27 @@ int options_bad_value(const char *option, const char *value, const char *expecte
 	return -EINVAL;
 }
 
-static int take_time(const char *option, const char *value, uint32_t *ret_us)
+void options_begin(struct options *opts)
 {
-	uint64_t time_ns = 0;
-	int r;
+	static struct watt_options *session; /* there is one command line */
 
-	r = number_duration(value, 1000000, &time_ns);
-	if (r < 0 || time_ns > 3600000000000ULL)
-		return options_bad_value(option, value, "a time such as 50ms (1us to 1h)");
-	*ret_us = (uint32_t)(time_ns / 1000);
-	return 0;
+	if (!session && watt_options_new(&session) < 0) {
+		message_error("out of memory");
+		exit(STATUS_FAILURE);
+	}
+	opts->session = session;
+	watt_options_set_driven(session, 1);
+	watt_options_set_open_wait_ms(session, OPTIONS_OPEN_WAIT_MS);
 }
 
-static int take_usage(const char *value, const char **ret)
+int options_set(struct options *opts, const char *name, const char *value)
 {
-	static const char *const names[] = { "auto", "bpf", "procfs", "synth" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(names[i], value) == 0)
-			*ret = value;
-	if (*ret != value)
-		return options_bad_value("--usage", value, "auto, bpf, procfs or synth");
-	return 0;
+	if (watt_options_set(opts->session, name, value) == 0) {
+		opts->is_elsewhere |= strcmp(name, "procfs-root") == 0;
+		return 0;
+	}
+	message_usage("--%s: %s", name, watt_options_get_problem(opts->session));
+	return -EINVAL;
 }
 
 int options_complain(char *const *argv)
@@ -58,38 +55,11 @@ int options_complain(char *const *argv)
 	return -EINVAL;
 }
 
-static int take_common(struct options *opts, int code, char *const *argv)
+static int take_common(struct options *opts, int code, const char *name, char *const *argv)
 {
-	struct watt_session_opts *session = &opts->session;
-
 	switch (code) {
-	case OPTIONS_SYSFS_ROOT:
-		session->sysfs_root = optarg;
-		return 0;
-	case OPTIONS_PROCFS_ROOT:
-		session->procfs_root = optarg;
-		return 0;
-	case OPTIONS_NVML_LIB:
-		session->nvml_lib = optarg;
-		return 0;
-	case OPTIONS_REDFISH_URL:
-		session->redfish_url = optarg;
-		return 0;
-	case OPTIONS_KUBELET_URL:
-		session->kubelet_url = optarg;
-		return 0;
-	case OPTIONS_CONFIG:
-		session->config_path = optarg;
-		return 0;
-	case OPTIONS_SOURCES:
-		session->sources = optarg;
-		return 0;
-	case OPTIONS_USAGE:
-		return take_usage(optarg, &session->usage);
-	case OPTIONS_SLICE:
-		return take_time("--slice", optarg, &session->slice_us);
-	case OPTIONS_PERIOD:
-		return take_time("--period", optarg, &session->period_us);
+	case OPTIONS_SESSION:
+		return options_set(opts, name, optarg);
 	case OPTIONS_JSON:
 		opts->is_json = true;
 		return 0;
@@ -103,17 +73,19 @@ static int take_common(struct options *opts, int code, char *const *argv)
 	case ':':
 		return options_complain(argv);
 	default:
-		return policy_take(session, code);
+		return -ENOENT;
 	}
 }
 
 int options_take(struct options *opts, int argc, char **argv, const char *letters,
 		 const struct option *longs, int (*take_own)(void *data, int code), void *data)
 {
-	int code, r;
+	int code, index = 0, r;
 
-	while ((code = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		r = take_common(opts, code, argv);
+	if (!opts->session)
+		options_begin(opts);
+	while ((code = getopt_long(argc, argv, letters, longs, &index)) != -1) {
+		r = take_common(opts, code, longs[index].name, argv);
 		if (r == -ENOENT)
 			r = take_own(data, code);
 		if (r < 0)
@@ -124,7 +96,7 @@ int options_take(struct options *opts, int argc, char **argv, const char *letter
 
 void options_apply(struct options *opts)
 {
-	opts->session.log = message_log;
+	watt_options_set_log(opts->session, message_log, NULL);
 	message_set_verbosity(opts->verbosity);
 }
 
@@ -167,25 +139,25 @@ int options_take_all(struct options *opts, int argc, char **argv)
 int options_open_session(const struct options *opts, struct watt_session **ret)
 {
 	unsigned int errors = message_get_error_count();
-	struct watt_session_opts session = opts->session;
 	char late[160];
 	int r;
 
-	if (!session.open_wait_ms)
-		session.open_wait_ms = OPTIONS_OPEN_WAIT_MS;
-	r = watt_session_open(&session, ret);
+	r = watt_session_open(opts->session, ret);
 	/* whoever hangs would hold up the doctor, too */
 	if (r == 0 && *latecomers_list(*ret, late, sizeof(late)))
 		message_note("not open yet: %s; what they measure counts from when they are", late);
 	if (r == 0 && !*late)
-		verdict_note_privilege(&opts->session);
+		verdict_note_privilege(opts->session);
 	if (r == 0)
 		return 0;
-	if (message_get_error_count() > errors)
-		return r;
-	if (r == -ENODEV)
+	if (message_get_error_count() == errors && r == -ENODEV)
 		message_error("nothing measures power here; 'wattribute doctor' says why");
-	else
+	else if (message_get_error_count() == errors)
 		message_error("cannot measure: %s", strerror(-r));
-	return r;
+	return r == -ENOENT ? -EINVAL : r;
+}
+
+int options_status(int error)
+{
+	return error == -EINVAL ? STATUS_USAGE : STATUS_FAILURE;
 }

@@ -12,7 +12,8 @@
 #include <wattribute/session.h>
 
 struct options {
-	struct watt_session_opts session; /* strings are those of argv */
+	struct watt_options *session; /* kept until the program ends; NULL: none were taken yet */
+	bool is_elsewhere;            /* processes are not those of this machine */
 	bool is_json;
 	bool is_help;
 	int verbosity;
@@ -21,23 +22,9 @@ struct options {
 /* How long a command that needs the set of sensors waits for the slow ones among them. */
 #define OPTIONS_OPEN_WAIT_MS 3000u
 
-#define OPTIONS_INIT \
-	{ \
-		.session = {.sz = sizeof(struct watt_session_opts), .is_driven = 1 } \
-	}
-
 /* Codes of the common options; a command's own long options without a letter begin at OWN. */
 enum options_code {
-	OPTIONS_SYSFS_ROOT = 256,
-	OPTIONS_PROCFS_ROOT,
-	OPTIONS_NVML_LIB,
-	OPTIONS_REDFISH_URL,
-	OPTIONS_KUBELET_URL,
-	OPTIONS_CONFIG,
-	OPTIONS_SOURCES,
-	OPTIONS_USAGE,
-	OPTIONS_SLICE,
-	OPTIONS_PERIOD,
+	OPTIONS_SESSION = 256, /* the library's, by their names */
 	OPTIONS_JSON,
 	OPTIONS_OWN,
 };
@@ -45,31 +32,49 @@ enum options_code {
 /* clang-format off */
 #define OPTIONS_SHORT "hv"
 #define OPTIONS_LONG \
-	{ "sysfs-root", required_argument, NULL, OPTIONS_SYSFS_ROOT }, \
-	{ "procfs-root", required_argument, NULL, OPTIONS_PROCFS_ROOT }, \
-	{ "nvml-lib", required_argument, NULL, OPTIONS_NVML_LIB }, \
-	{ "redfish-url", required_argument, NULL, OPTIONS_REDFISH_URL }, \
-	{ "kubelet-url", required_argument, NULL, OPTIONS_KUBELET_URL }, \
-	{ "config", required_argument, NULL, OPTIONS_CONFIG }, \
-	{ "sources", required_argument, NULL, OPTIONS_SOURCES }, \
-	{ "usage", required_argument, NULL, OPTIONS_USAGE }, \
-	{ "slice", required_argument, NULL, OPTIONS_SLICE }, \
-	{ "period", required_argument, NULL, OPTIONS_PERIOD }, \
+	{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "nvml-lib", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "redfish-url", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "kubelet-url", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "config", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "sources", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "usage", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "slice", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "period", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "json", no_argument, NULL, OPTIONS_JSON }, \
 	{ "verbose", no_argument, NULL, 'v' }, \
 	{ "help", no_argument, NULL, 'h' }, \
 	{ NULL, 0, NULL, 0 }
+
+/* How energy is attributed: of all commands that do so, live or from a recording. */
+#define OPTIONS_POLICY_LONG \
+	{ "idle-policy", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "share-key", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "sensor-delay", required_argument, NULL, OPTIONS_SESSION }
 
 #define OPTIONS_HELP \
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
 	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --redfish-url=URL,\n" \
 	"  --kubelet-url=URL, -v, --verbose, -h, --help\n"
+
+#define OPTIONS_POLICY_HELP \
+	"How energy is attributed:\n" \
+	"  --idle-policy=separate|proportional, --sensor-delay=CHANNEL=TIME,...\n" \
+	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,...\n"
 /* clang-format on */
 
 /*
- * Takes all options that getopt_long() finds by these letters and this table: the common ones and
- * those of policy.h here, others by take_own(data, code), which returns 0, or -EINVAL after a line
+ * Has the session's options at hand, before the first is taken, so that a command can say what is
+ * usual with it.
+ */
+void options_begin(struct options *opts);
+/* Sets one of the library's options. 0; -EINVAL: a line has been printed. */
+int options_set(struct options *opts, const char *name, const char *value);
+/*
+ * Takes all options that getopt_long() finds by these letters and this table: the common ones
+ * here, others by take_own(data, code), which returns 0, or -EINVAL after a line
  * about a wrong value. Returns the same.
  */
 int options_take(struct options *opts, int argc, char **argv, const char *letters,
@@ -89,8 +94,10 @@ void options_apply(struct options *opts);
 int options_take_all(struct options *opts, int argc, char **argv);
 /*
  * Opens a session, and says in one line what failed or what root would add. 0 or a negative
- * errno.
+ * errno; -EINVAL: it is the options' fault.
  */
 int options_open_session(const struct options *opts, struct watt_session **ret);
+/* The exit status for a negative errno: whether it is the options' fault. */
+int options_status(int error);
 
 #endif

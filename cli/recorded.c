@@ -97,12 +97,14 @@ int recorded_open(struct recorded *recorded, const char *path, const struct mome
 	return r;
 }
 
-int recorded_open_session(struct recorded *recorded, const struct watt_session_opts *opts)
+int recorded_open_session(struct recorded *recorded, const struct watt_options *options)
 {
 	unsigned int errors = message_get_error_count();
 	int r;
 
-	r = watt_session_open_recording(recorded->path, opts, &recorded->ses);
+	r = watt_session_open_recording(recorded->path, options, &recorded->ses);
+	if (r == -ENOENT) /* the file is there: an option names what is not */
+		r = -EINVAL;
 	if (r == 0)
 		r = watt_session_start(recorded->ses);
 	return r < 0 ? complain(recorded->path, errors, r) : 0;
@@ -122,12 +124,12 @@ int recorded_go_to(struct recorded *recorded, uint64_t t_ns)
 	return r;
 }
 
-int recorded_replay(struct recorded *recorded, const struct watt_session_opts *opts)
+int recorded_replay(struct recorded *recorded, const struct watt_options *options)
 {
 	unsigned int errors = message_get_error_count();
 	int r;
 
-	r = recorded_open_session(recorded, opts);
+	r = recorded_open_session(recorded, options);
 	if (r < 0)
 		return r;
 	r = recorded_go_to(recorded, recorded->from_ns);

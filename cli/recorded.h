@@ -33,11 +33,11 @@ struct recorded {
 int recorded_open(struct recorded *recorded, const char *path, const struct moment *from,
 		  const struct moment *to);
 /* Opens a session on it and starts it. 0 or a negative errno, and a line has been printed. */
-int recorded_open_session(struct recorded *recorded, const struct watt_session_opts *opts);
+int recorded_open_session(struct recorded *recorded, const struct watt_options *options);
 /* The window of the cursor that is open ends there, and another one begins. 0 or a negative errno. */
 int recorded_go_to(struct recorded *recorded, uint64_t t_ns);
 /* The same as recorded_open_session(), and goes on to the beginning of the part that was asked for. */
-int recorded_replay(struct recorded *recorded, const struct watt_session_opts *opts);
+int recorded_replay(struct recorded *recorded, const struct watt_options *options);
 /* What there is to cut. window_ns 0: as many as a person can look at. */
 struct watt_windows_opts recorded_plan(const struct recorded *recorded, uint64_t window_ns);
 void recorded_close(struct recorded *recorded);

@@ -55,7 +55,7 @@ struct report {
 /* What of a recording is asked for. */
 struct report_request {
 	struct excerpt excerpt;
-	const struct watt_session_opts *session;
+	const struct watt_options *options;
 };
 
 /*

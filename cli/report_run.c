@@ -42,7 +42,7 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	run->marks = run->recorded.marks;
 	run->n_marks = run->recorded.n_marks;
 	copy_losses(run);
-	r = recorded_replay(&run->recorded, request->session);
+	r = recorded_replay(&run->recorded, request->options);
 	if (r < 0)
 		return r;
 	plan = recorded_plan(&run->recorded, request->excerpt.window_ns);

@@ -16,7 +16,7 @@
 
 #define DIAGS_FIRST 32
 
-int diags_get(const struct watt_session_opts *opts, struct watt_diag **ret, size_t *ret_n)
+int diags_get(const struct watt_options *options, struct watt_diag **ret, size_t *ret_n)
 {
 	struct watt_diag *diags = NULL;
 	size_t room = DIAGS_FIRST, n;
@@ -25,7 +25,7 @@ int diags_get(const struct watt_session_opts *opts, struct watt_diag **ret, size
 	for (;;) {
 		diags = xrealloc(diags, room, sizeof(*diags));
 		n = room;
-		r = watt_doctor(opts, diags, &n);
+		r = watt_doctor(options, diags, &n);
 		if (r < 0) {
 			xfree_pointer(&diags);
 			return r;
@@ -124,13 +124,13 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 		strcat(ret->text, ".");
 }
 
-void verdict_note_privilege(const struct watt_session_opts *opts)
+void verdict_note_privilege(const struct watt_options *options)
 {
 	auto_free struct watt_diag *diags = NULL;
 	char list[256] = "";
 	size_t n = 0, i, used = 0;
 
-	if (geteuid() == 0 || diags_get(opts, &diags, &n) < 0)
+	if (geteuid() == 0 || diags_get(options, &diags, &n) < 0)
 		return;
 	for (i = 0; i < n && used < sizeof(list); i++)
 		if (diags[i].state == WATT_FORBIDDEN && !diags[i].is_test)

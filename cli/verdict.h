@@ -20,11 +20,11 @@ struct verdict {
 
 void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret);
 /* All diagnoses that the library has; the caller frees the array. */
-int diags_get(const struct watt_session_opts *opts, struct watt_diag **ret, size_t *ret_n);
+int diags_get(const struct watt_options *options, struct watt_diag **ret, size_t *ret_n);
 /*
  * For a user who is not root: prints in one line which sources root or a capability would add.
  * Prints nothing where nothing is forbidden.
  */
-void verdict_note_privilege(const struct watt_session_opts *opts);
+void verdict_note_privilege(const struct watt_options *options);
 
 #endif

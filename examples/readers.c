@@ -74,12 +74,11 @@ static int run(struct watt_session *ses, struct watt_cursor *self, struct watt_c
 
 int main(void)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts) };
 	struct watt_cursor *self = NULL, *machine = NULL;
 	struct watt_session *ses = NULL;
 	int r;
 
-	r = watt_session_open(&opts, &ses);
+	r = watt_session_open(NULL, &ses);
 	if (r == 0)
 		r = watt_cursor_open(ses, &self);
 	if (r == 0)

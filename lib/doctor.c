@@ -274,16 +274,16 @@ static bool usage_is_wanted(const char *name, const struct watt_activity_ops *op
 	return !have_one && !(ops->flags & WATT_ACTIVITY_TEST);
 }
 
-static bool is_wanted(const struct patient *patient, const struct watt_session_opts *opts,
+static bool is_wanted(const struct patient *patient, const struct watt_options *options,
 		      bool is_covered, bool have_usage)
 {
 	if (patient->power)
-		return watt_select_is_wanted(patient->power, opts->sources, is_covered);
+		return watt_select_is_wanted(patient->power, &options->sources, is_covered);
 	if (patient->meta)
 		return true;
 	if (patient->activity->sweep)
-		return usage_is_wanted(opts->usage, patient->activity, have_usage);
-	return watt_select_activity_is_wanted(patient->activity, opts->sources);
+		return usage_is_wanted(options->usage, patient->activity, have_usage);
+	return watt_select_activity_is_wanted(patient->activity, &options->sources);
 }
 
 /* Of one that has not come back no more is known than who it is. */
@@ -303,8 +303,8 @@ static struct watt_diag describe_hung(const struct patient *patient, uint64_t li
 }
 
 /* In the order of the registry: whether one is used depends on those before it. */
-static void collect(struct inquest *inquest, const struct watt_session_opts *opts,
-		    uint64_t limit_ns, struct watt_diag *ret, size_t max)
+static void collect(struct inquest *inquest, const struct watt_options *options, uint64_t limit_ns,
+		    struct watt_diag *ret, size_t max)
 {
 	bool is_covered = false, have_usage = false;
 	size_t i;
@@ -316,7 +316,7 @@ static void collect(struct inquest *inquest, const struct watt_session_opts *opt
 								describe_hung(patient, limit_ns);
 
 		diag.is_selected = diag.state == WATT_AVAILABLE &&
-				   is_wanted(patient, opts, is_covered, have_usage);
+				   is_wanted(patient, options, is_covered, have_usage);
 		is_covered |= diag.is_selected && patient->power && patient->covers;
 		have_usage |= diag.is_selected && diag.role == WATT_ROLE_USAGE;
 		if (i < max)
@@ -326,7 +326,7 @@ static void collect(struct inquest *inquest, const struct watt_session_opts *opt
 	pthread_mutex_unlock(&inquest->mutex);
 }
 
-static int open_inquest(const struct watt_session_opts *opts, struct inquest **ret)
+static int open_inquest(const struct watt_options *options, struct inquest **ret)
 {
 	struct inquest *inquest = calloc(1, sizeof(*inquest));
 	int r;
@@ -339,9 +339,7 @@ static int open_inquest(const struct watt_session_opts *opts, struct inquest **r
 	r = -pthread_mutex_init(&inquest->mutex, NULL);
 	if (r < 0)
 		return r;
-	r = watt_env_open(opts, &inquest->owner);
-	if (r == 0)
-		r = watt_select_check(opts->sources, &inquest->owner.env.log);
+	r = watt_env_open(options, &inquest->owner);
 	if (r < 0)
 		return r;
 	inquest->patients = calloc(count_sources() + 1, sizeof(*inquest->patients));
@@ -353,25 +351,23 @@ static int open_inquest(const struct watt_session_opts *opts, struct inquest **r
 	return 0;
 }
 
-int watt_doctor_within(const struct watt_session_opts *opts, uint64_t limit_ns,
-		       struct watt_diag *ret, size_t *ret_n)
+int watt_doctor_within(const struct watt_options *options, uint64_t limit_ns, struct watt_diag *ret,
+		       size_t *ret_n)
 {
 	struct inquest *inquest = NULL;
-	struct watt_session_opts full;
 	size_t i;
 	int r;
 
-	r = watt_opts_copy(opts, &full, sizeof(full));
-	if (r < 0 || !ret_n || (*ret_n && !ret))
+	if (!ret_n || (*ret_n && !ret))
 		return -EINVAL;
-	r = open_inquest(&full, &inquest);
+	r = open_inquest(options, &inquest);
 	if (r == 0) {
 		uint64_t deadline_ns = watt_now_ns() + limit_ns;
 
 		for (i = 0; i < inquest->n; i++)
 			start(inquest, &inquest->patients[i]);
 		wait_for_answers(inquest, deadline_ns);
-		collect(inquest, &full, limit_ns, ret, *ret_n);
+		collect(inquest, &inquest->owner.options, limit_ns, ret, *ret_n);
 		*ret_n = inquest->n;
 	}
 	if (inquest) {
@@ -381,7 +377,7 @@ int watt_doctor_within(const struct watt_session_opts *opts, uint64_t limit_ns,
 	return r;
 }
 
-int watt_doctor(const struct watt_session_opts *opts, struct watt_diag *ret, size_t *ret_n)
+int watt_doctor(const struct watt_options *options, struct watt_diag *ret, size_t *ret_n)
 {
-	return watt_doctor_within(opts, LIMIT_NS, ret, ret_n);
+	return watt_doctor_within(options, LIMIT_NS, ret, ret_n);
 }

@@ -6,7 +6,7 @@
 #include <wattribute/session.h>
 
 /* As watt_doctor(); who has not answered after limit_ns is broken, and is left behind. */
-int watt_doctor_within(const struct watt_session_opts *opts, uint64_t limit_ns,
-		       struct watt_diag *ret, size_t *ret_n);
+int watt_doctor_within(const struct watt_options *options, uint64_t limit_ns, struct watt_diag *ret,
+		       size_t *ret_n);
 
 #endif

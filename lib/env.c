@@ -36,45 +36,29 @@ static int open_root(struct watt_root *root, const char *path, const char *usual
 	if (r < 0)
 		watt_log(log, WATT_LOG_ERROR, "cannot open %s: %s", path ? path : usual,
 			 strerror(-r));
-	return r;
+	return r == -ENOTDIR ? -ENOENT : r;
 }
 
-static int copy_text(char **ret, const char *text)
+int watt_env_open(const struct watt_options *options, struct watt_env_owner *owner)
 {
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
-int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *owner)
-{
+	struct watt_options *own = &owner->options;
 	struct watt_env *env = &owner->env;
 	int r;
 
-	env->log = (struct watt_log){ opts->log, opts->log_data };
+	r = watt_options_init(own, options);
+	if (r < 0)
+		return r;
+	env->log = (struct watt_log){ own->log, own->log_data };
 	env->epoch_ns = watt_now_ns();
-	r = open_root(&env->sysfs, opts->sysfs_root, "/sys", &env->log);
+	r = open_root(&env->sysfs, own->sysfs_root, "/sys", &env->log);
 	if (r == 0)
-		r = open_root(&env->procfs, opts->procfs_root, "/proc", &env->log);
+		r = open_root(&env->procfs, own->procfs_root, "/proc", &env->log);
 	if (r == 0)
-		r = watt_config_open(opts->config_path, &env->log, &owner->config);
-	if (r == 0)
-		r = copy_text(&owner->nvml_lib, opts->nvml_lib);
-	if (r == 0)
-		r = copy_text(&owner->redfish_url, opts->redfish_url);
-	if (r == 0)
-		r = copy_text(&owner->kubelet_url, opts->kubelet_url);
-	if (r == 0)
-		r = copy_text(&owner->idle_policy, opts->idle_policy);
-	if (r == 0)
-		r = copy_text(&owner->share_keys, opts->share_keys);
-	if (r == 0)
-		r = copy_text(&owner->delays, opts->delays);
-	if (r == 0)
-		r = copy_text(&owner->rates, opts->rates);
+		r = watt_config_open(own->config, &env->log, &owner->config);
 	env->config = owner->config;
-	env->nvml_lib = owner->nvml_lib;
-	env->redfish_url = owner->redfish_url;
-	env->kubelet_url = owner->kubelet_url;
+	env->nvml_lib = own->nvml_lib;
+	env->redfish_url = own->redfish_url;
+	env->kubelet_url = own->kubelet_url;
 	return r;
 }
 
@@ -104,12 +88,6 @@ void watt_env_close(struct watt_env_owner *owner)
 	watt_root_close(&owner->env.sysfs);
 	watt_root_close(&owner->env.procfs);
 	watt_config_free(owner->config);
-	free(owner->nvml_lib);
-	free(owner->redfish_url);
-	free(owner->kubelet_url);
-	free(owner->idle_policy);
-	free(owner->share_keys);
-	free(owner->delays);
-	free(owner->rates);
+	watt_options_done(&owner->options);
 	*owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;
 }

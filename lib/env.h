@@ -3,22 +3,15 @@
 #ifndef WATT_ENV_H
 #define WATT_ENV_H
 
-#include <wattribute/session.h>
-
+#include "options.h"
 #include "source/config/config.h"
 #include "source/source.h"
 
 struct watt_env_owner {
 	struct watt_env_keeper keeper; /* of one that was made by watt_env_new() */
 	struct watt_env env;
+	struct watt_options options; /* a copy */
 	struct watt_config *config;
-	char *nvml_lib;
-	char *redfish_url;
-	char *kubelet_url;
-	char *idle_policy;
-	char *share_keys;
-	char *delays;
-	char *rates;
 };
 
 #define WATT_ENV_OWNER_INIT \
@@ -31,8 +24,11 @@ struct watt_env_owner {
  * own size. -EINVAL: no size, or options from the future.
  */
 int watt_opts_copy(const void *opts, void *ret, size_t size);
-/* Logs one line for what is wrong. Its address must not change while it is open. */
-int watt_env_open(const struct watt_session_opts *opts, struct watt_env_owner *owner);
+/*
+ * options NULL: as they are new. Logs one line for what is wrong. Its address must not change while
+ * it is open.
+ */
+int watt_env_open(const struct watt_options *options, struct watt_env_owner *owner);
 /* Accepts a half-opened one. */
 void watt_env_close(struct watt_env_owner *owner);
 /* Not open yet; watt_env_unref() of its env closes and frees it. NULL: -ENOMEM. */

@@ -12,9 +12,9 @@
 struct watt_executor {
 	struct watt_timeline *timeline;
 	struct watt_attrib *attrib;
-	const char *delays;             /* of the setup */
-	struct watt_recorder *recorder; /* NULL: none */
-	struct watt_mark *marks;        /* those that later windows may begin in */
+	const struct watt_rules *delays; /* of the setup */
+	struct watt_recorder *recorder;  /* NULL: none */
+	struct watt_mark *marks;         /* those that later windows may begin in */
 	size_t n_marks, cap_marks;
 	uint32_t *cursors; /* that are open; the first one is the session's own */
 	size_t n_cursors, cap_cursors;

@@ -25,10 +25,7 @@
 #include "pipeline.h"
 #include "session.h"
 
-#define DEFAULT_SLICE_US 50000u
-#define MIN_SLICE_US 1000u
-#define MAX_SLICE_US 60000000u
-#define MIN_PERIOD_US 1000u
+#define DEFAULT_SLICE_NS (50 * WATT_NSEC_PER_MSEC)
 #define DEFAULT_OPEN_WAIT_MS 20u
 /* Taken at once; the others make the descriptor readable again. */
 #define MARKS_PER_LOOK 64
@@ -639,58 +636,34 @@ static const struct watt_session_ops live_ops = {
 	.get_source = live_get_source,
 };
 
-static int check_opts(const struct watt_session_opts *opts, const struct watt_log *log)
+static int open_parts(struct live *live, const struct watt_options *options)
 {
-	if (opts->slice_us && (opts->slice_us < MIN_SLICE_US || opts->slice_us > MAX_SLICE_US)) {
-		watt_log(log, WATT_LOG_ERROR, "a slice of %u us is not possible; %u to %u us are",
-			 opts->slice_us, MIN_SLICE_US, MAX_SLICE_US);
-		return -EINVAL;
-	}
-	if (opts->period_us &&
-	    (opts->period_us < MIN_PERIOD_US || opts->period_us > MAX_SLICE_US)) {
-		watt_log(log, WATT_LOG_ERROR, "a period of %u us is not possible; %u to %u us are",
-			 opts->period_us, MIN_PERIOD_US, MAX_SLICE_US);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int open_parts(struct live *live, const struct watt_session_opts *opts)
-{
-	struct watt_pipeline_opts pipeline_opts = {
-		.sources = opts->sources,
-		.usage = opts->usage,
-		.has_threads = opts->has_threads,
-	};
-	struct watt_log log = { opts->log, opts->log_data };
+	struct watt_options *own = &live->world->options;
 	int r;
 
-	r = check_opts(opts, &log);
+	r = watt_env_open(options, live->world);
 	if (r < 0)
 		return r;
-	live->is_driven = opts->is_driven;
-	live->slice_ns = (opts->slice_us ? opts->slice_us : DEFAULT_SLICE_US) * WATT_NSEC_PER_USEC;
-	pipeline_opts.period_ns = opts->period_us ? opts->period_us * WATT_NSEC_PER_USEC :
-						    live->slice_ns;
-	pipeline_opts.slice_ns = live->slice_ns;
-	pipeline_opts.patience_ns =
-		(opts->open_wait_ms ? opts->open_wait_ms : DEFAULT_OPEN_WAIT_MS) *
-		WATT_NSEC_PER_MSEC;
-	r = watt_env_open(opts, live->world);
-	if (r < 0)
-		return r;
-	pipeline_opts.idle_policy = live->world->idle_policy;
+	if (!own->slice_ns)
+		own->slice_ns = DEFAULT_SLICE_NS;
+	if (!own->period_ns)
+		own->period_ns = own->slice_ns;
+	if (!own->open_wait_ms)
+		own->open_wait_ms = DEFAULT_OPEN_WAIT_MS;
 	/* Said in recordings: those of before it was automatic to learn say nothing. */
-	pipeline_opts.share_keys = live->world->share_keys ? live->world->share_keys : "auto";
-	pipeline_opts.delays = live->world->delays;
-	pipeline_opts.rates = live->world->rates;
+	if (!own->share_keys.n)
+		r = watt_rules_add(&own->share_keys, NULL, WATT_KEY_AUTO);
+	if (r < 0)
+		return r;
+	live->is_driven = own->is_driven;
+	live->slice_ns = own->slice_ns;
 	r = open_clock(live);
 	if (r < 0)
 		return r;
-	return watt_pipeline_new(&live->world->env, &pipeline_opts, &live->pipeline);
+	return watt_pipeline_new(&live->world->env, own, &live->pipeline);
 }
 
-int watt_live_open(const struct watt_session_opts *opts, struct watt_session **ret)
+int watt_live_open(const struct watt_options *options, struct watt_session **ret)
 {
 	struct live *live = calloc(1, sizeof(*live));
 	int r;
@@ -707,7 +680,7 @@ int watt_live_open(const struct watt_session_opts *opts, struct watt_session **r
 		return -ENOMEM;
 	}
 	live->poll_fd = live->work_fd = live->timer_fd = live->news_fd = live->wake_fd = -1;
-	r = open_parts(live, opts);
+	r = open_parts(live, options);
 	if (r < 0) {
 		live_close(&live->ses);
 		return r;

@@ -22,6 +22,7 @@
 #include "base/ring.h"
 #include "base/util.h"
 #include "env.h"
+#include "options.h"
 
 #define CUT_TIMEOUT_MS 3000
 #define WARM_UP_MS 1000
@@ -435,19 +436,19 @@ static void warm_up(struct watt_session *ses)
 		watt_snapshot_unref(snap);
 }
 
-static int open_session(struct watt_meter *meter, const struct watt_session_opts *opts)
+static int open_session(struct watt_meter *meter, const struct watt_options *options)
 {
-	struct watt_session_opts full = { .sz = sizeof(full) };
-	int r = opts ? watt_opts_copy(opts, &full, sizeof(full)) : 0;
+	struct watt_options own;
+	int r = watt_options_init(&own, options);
 
 	if (r < 0)
 		return r;
-	meter->log = full.log;
-	meter->log_data = full.log_data;
-	full.log = hear;
-	full.log_data = meter;
-	full.is_driven = 0;
-	r = watt_session_open(&full, &meter->ses);
+	meter->log = own.log;
+	meter->log_data = own.log_data;
+	watt_options_set_log(&own, hear, meter);
+	watt_options_set_driven(&own, 0);
+	r = watt_session_open(&own, &meter->ses);
+	watt_options_done(&own);
 	if (r == 0)
 		r = watt_session_start(meter->ses);
 	if (r == 0)
@@ -459,7 +460,7 @@ static int open_session(struct watt_meter *meter, const struct watt_session_opts
 	return r;
 }
 
-struct watt_meter *watt_meter_open(const struct watt_session_opts *opts)
+struct watt_meter *watt_meter_open(const struct watt_options *options)
 {
 	struct watt_meter *meter = calloc(1, sizeof(*meter));
 
@@ -470,7 +471,7 @@ struct watt_meter *watt_meter_open(const struct watt_session_opts *opts)
 		free(meter);
 		return NULL;
 	}
-	meter->error = open_session(meter, opts);
+	meter->error = open_session(meter, options);
 	if (meter->error < 0 && !meter->problem[0])
 		watt_strlcpy(meter->problem, strerror(-meter->error), sizeof(meter->problem));
 	return meter;

@@ -85,13 +85,13 @@ static int list_channels(struct watt_pipeline *p)
 	return 0;
 }
 
-static int open_power(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
+static int open_power(struct watt_pipeline *p, const struct watt_options *options)
 {
 	const struct watt_powers_opts powers_opts = {
-		.list = opts->sources,
-		.rates = opts->rates,
-		.patience_ns = opts->patience_ns,
-		.engine = { .period_ns = opts->period_ns, .log = p->env->log },
+		.sources = &options->sources,
+		.rates = &options->rates,
+		.patience_ns = options->open_wait_ms * WATT_NSEC_PER_MSEC,
+		.engine = { .period_ns = options->period_ns, .log = p->env->log },
 	};
 	int r = watt_powers_open(p->env, &powers_opts, &p->powers);
 
@@ -117,13 +117,6 @@ static int open_usage_named(struct watt_pipeline *p, const char *name)
 	const struct watt_activity_ops *ops = watt_select_usage_named(name);
 	int r;
 
-	if (!ops) {
-		watt_log(&p->env->log, WATT_LOG_ERROR,
-			 "no way of counting usage is called '%s'; there are: auto, bpf, procfs, "
-			 "synth",
-			 name);
-		return -EINVAL;
-	}
 	r = ops->open(p->env, &p->map, &p->usage);
 	if (r < 0)
 		watt_log(&p->env->log, WATT_LOG_ERROR,
@@ -153,7 +146,7 @@ static int open_usage(struct watt_pipeline *p, const char *name)
 }
 
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
-static int open_tellers(struct watt_pipeline *p, const char *list)
+static int open_tellers(struct watt_pipeline *p, const struct watt_rules *sources)
 {
 	size_t i;
 	int r = 0;
@@ -161,7 +154,8 @@ static int open_tellers(struct watt_pipeline *p, const char *list)
 	for (i = 0; watt_activity_registry[i] && r == 0; i++) {
 		const struct watt_activity_ops *ops = watt_activity_registry[i];
 
-		if (!watt_select_activity_is_wanted(ops, list) || p->n_tellers == WATT_MAX_SOURCES)
+		if (!watt_select_activity_is_wanted(ops, sources) ||
+		    p->n_tellers == WATT_MAX_SOURCES)
 			continue;
 		r = watt_teller_new(p->env, ops, &p->tellers[p->n_tellers]);
 		p->n_tellers += r == 0;
@@ -179,7 +173,7 @@ static uint32_t orphans_pid(void)
 	return (uint32_t)getpid();
 }
 
-static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *opts)
+static int open_flow(struct watt_pipeline *p, const struct watt_options *options)
 {
 	int r;
 
@@ -191,11 +185,11 @@ static int open_flow(struct watt_pipeline *p, const struct watt_pipeline_opts *o
 		.n_slots = p->map.n_slots,
 		.places = p->places,
 		.self_pid = orphans_pid(),
-		.slice_ns = opts->slice_ns,
+		.slice_ns = options->slice_ns,
 		.usage = p->usage->ops->name,
-		.idle_policy = opts->idle_policy,
-		.share_keys = opts->share_keys,
-		.delays = opts->delays,
+		.idle_policy = options->idle_policy,
+		.share_keys = &options->share_keys,
+		.delays = &options->delays,
 	};
 	r = watt_executor_new(&p->setup, &p->env->log, &p->executor);
 	if (r == 0)
@@ -221,7 +215,7 @@ static int open_duplicates(struct watt_pipeline *p, size_t first)
 	return r;
 }
 
-int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
+int watt_pipeline_new(const struct watt_env *env, const struct watt_options *options,
 		      struct watt_pipeline **ret)
 {
 	struct watt_pipeline *p = calloc(1, sizeof(*p));
@@ -231,18 +225,18 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opt
 		return -ENOMEM;
 	*ret = p; /* whatever becomes of it: a thread may have begun to open a source */
 	p->env = env;
-	p->has_threads = opts->has_threads;
-	r = open_power(p, opts);
+	p->has_threads = options->has_threads;
+	r = open_power(p, options);
 	if (r == 0)
 		r = open_topology(p);
 	if (r == 0)
-		r = open_usage(p, opts->usage);
+		r = open_usage(p, options->usage);
 	if (r == 0)
-		r = open_tellers(p, opts->sources);
+		r = open_tellers(p, &options->sources);
 	if (r == 0)
 		r = watt_inquiry_new(env, NULL, &p->inquiry);
 	if (r == 0)
-		r = open_flow(p, opts);
+		r = open_flow(p, options);
 	if (r == 0)
 		r = open_duplicates(p, 0);
 	return r;

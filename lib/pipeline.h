@@ -10,30 +10,18 @@
 #include <wattribute/session.h>
 
 #include "attrib/attrib.h"
+#include "options.h"
 #include "record/record.h"
 #include "source/source.h"
 
 struct watt_pipeline;
 
-struct watt_pipeline_opts {
-	const char *sources; /* as watt_session_opts.sources */
-	const char *usage;   /* as watt_session_opts.usage */
-	/* As in watt_session_opts; must outlive the pipeline. */
-	const char *idle_policy;
-	const char *share_keys;
-	const char *delays;
-	const char *rates;
-	uint64_t period_ns;
-	uint64_t slice_ns;
-	bool has_threads;     /* as watt_session_opts.has_threads */
-	uint64_t patience_ns; /* as watt_session_opts.open_wait_ms */
-};
-
 /*
- * env is borrowed and must outlive the pipeline. Errors as watt_session_open(); *ret is then what
- * there is of it, to be stopped and freed.
+ * env and options are borrowed and must outlive the pipeline; the lengths of a slice, a period and
+ * of waiting are said. Errors as watt_session_open(); *ret is then what there is of it, to be
+ * stopped and freed.
  */
-int watt_pipeline_new(const struct watt_env *env, const struct watt_pipeline_opts *opts,
+int watt_pipeline_new(const struct watt_env *env, const struct watt_options *options,
 		      struct watt_pipeline **ret);
 /*
  * Ends the reading. Returns how many threads hang that don't keep env themselves, normally 0: else

@@ -28,12 +28,12 @@ static bool is_slow(const struct watt_power_ops *ops)
 	return ops->flags & WATT_POWER_BLOCKING;
 }
 
-static void list_wanted(struct watt_powers *powers, const char *list)
+static void list_wanted(struct watt_powers *powers, const struct watt_rules *sources)
 {
 	size_t i;
 
 	for (i = 0; watt_power_registry[i] && powers->n < WATT_MAX_SOURCES; i++)
-		if (watt_select_is_wanted(watt_power_registry[i], list, false))
+		if (watt_select_is_wanted(watt_power_registry[i], sources, false))
 			powers->ops[powers->n++] = watt_power_registry[i];
 }
 
@@ -50,13 +50,13 @@ static int begin_slow(struct watt_powers *powers)
 	return r;
 }
 
-static bool is_any_slow_named(const struct watt_powers *powers, const char *list)
+static bool is_any_slow_named(const struct watt_powers *powers, const struct watt_rules *sources)
 {
 	size_t i;
 
 	for (i = 0; i < powers->n; i++)
 		if (is_slow(powers->ops[i]) &&
-		    watt_select_choice(list, powers->ops[i]->name) == WATT_CHOICE_YES)
+		    watt_select_choice(sources, powers->ops[i]->name) == WATT_CHOICE_YES)
 			return true;
 	return false;
 }
@@ -66,7 +66,7 @@ static void wait_for_slow(struct watt_powers *powers, const struct watt_powers_o
 {
 	uint64_t patience_ns = WATT_MIN(opts->patience_ns, OPEN_LIMIT_NS);
 
-	if (all->n == 0 || is_any_slow_named(powers, opts->list))
+	if (all->n == 0 || is_any_slow_named(powers, opts->sources))
 		patience_ns = OPEN_LIMIT_NS;
 	watt_engine_wait_open(powers->engine, begin_ns + patience_ns);
 }
@@ -81,7 +81,8 @@ static void add_source(struct collection *all, struct watt_power *power)
 	all->is_covered |= watt_select_covers_cpus(power);
 }
 
-static int collect_slow(struct watt_powers *powers, const char *list, struct collection *all)
+static int collect_slow(struct watt_powers *powers, const struct watt_rules *sources,
+			struct collection *all)
 {
 	struct watt_power *power;
 	size_t i;
@@ -97,14 +98,15 @@ static int collect_slow(struct watt_powers *powers, const char *list, struct col
 			add_source(all, power);
 		else if (r == -EAGAIN)
 			all->pending[all->n_pending++].ops = ops;
-		else if (watt_select_choice(list, ops->name) == WATT_CHOICE_YES)
+		else if (watt_select_choice(sources, ops->name) == WATT_CHOICE_YES)
 			return watt_select_complain(ops, &powers->env->log, r);
 	}
 	return 0;
 }
 
 /* While somebody may still measure the CPUs, it waits. */
-static int collect_fallbacks(struct watt_powers *powers, const char *list, struct collection *all)
+static int collect_fallbacks(struct watt_powers *powers, const struct watt_rules *sources,
+			     struct collection *all)
 {
 	struct watt_power *power;
 	size_t i;
@@ -116,11 +118,11 @@ static int collect_fallbacks(struct watt_powers *powers, const char *list, struc
 		if (!(ops->flags & WATT_POWER_FALLBACK))
 			continue;
 		if (all->n_pending && !all->is_covered &&
-		    watt_select_choice(list, ops->name) == WATT_CHOICE_AUTO) {
+		    watt_select_choice(sources, ops->name) == WATT_CHOICE_AUTO) {
 			powers->fallback[powers->n_fallbacks++] = ops;
 			continue;
 		}
-		r = watt_select_fallback(powers->env, list, ops, all->is_covered, &power);
+		r = watt_select_fallback(powers->env, sources, ops, all->is_covered, &power);
 		if (r < 0)
 			return r;
 		if (r == 0)
@@ -136,21 +138,22 @@ static int collect(struct watt_powers *powers, const struct watt_powers_opts *op
 	size_t i;
 	int r;
 
-	r = watt_select_quick(powers->env, opts->list, all->sources);
+	r = watt_select_quick(powers->env, opts->sources, all->sources);
 	if (r < 0)
 		return r;
 	all->n = (size_t)r;
 	for (i = 0; i < all->n; i++)
 		all->is_covered |= watt_select_covers_cpus(all->sources[i]);
 	wait_for_slow(powers, opts, all, begin_ns);
-	r = collect_slow(powers, opts->list, all);
+	r = collect_slow(powers, opts->sources, all);
 	if (r == 0)
-		r = collect_fallbacks(powers, opts->list, all);
+		r = collect_fallbacks(powers, opts->sources, all);
 	return r;
 }
 
 /* Those that are still being opened are known by their names alone. */
-static int apply_rates(struct watt_powers *powers, const char *rates, struct collection *all)
+static int apply_rates(struct watt_powers *powers, const struct watt_rules *rates,
+		       struct collection *all)
 {
 	struct watt_power *known[2 * WATT_MAX_SOURCES];
 	size_t i, n = 0;
@@ -167,7 +170,8 @@ static int apply_rates(struct watt_powers *powers, const char *rates, struct col
 }
 
 /* What comes to quick ones, too. A fallback that is not needed is not looked for. */
-static int watch_quick(struct watt_powers *powers, const char *list, const struct collection *all)
+static int watch_quick(struct watt_powers *powers, const struct watt_rules *sources,
+		       const struct collection *all)
 {
 	size_t i, s;
 	int r = 0;
@@ -176,7 +180,7 @@ static int watch_quick(struct watt_powers *powers, const char *list, const struc
 		const struct watt_power_ops *ops = powers->ops[i];
 		uint64_t asked_period_ns = 0;
 
-		if (is_slow(ops) || !watt_select_is_wanted(ops, list, all->is_covered))
+		if (is_slow(ops) || !watt_select_is_wanted(ops, sources, all->is_covered))
 			continue;
 		for (s = 0; s < all->n; s++)
 			if (all->sources[s]->ops == ops)
@@ -203,10 +207,7 @@ int watt_powers_open(const struct watt_env *env, const struct watt_powers_opts *
 	int rates_error, r;
 
 	*ret = (struct watt_powers){ .env = env };
-	r = watt_select_check(opts->list, &env->log);
-	if (r < 0)
-		return r;
-	list_wanted(ret, opts->list);
+	list_wanted(ret, opts->sources);
 	r = watt_engine_new(&opts->engine, NULL, 0, &ret->engine);
 	if (r == 0)
 		r = begin_slow(ret);
@@ -222,7 +223,7 @@ int watt_powers_open(const struct watt_env *env, const struct watt_powers_opts *
 	r = watt_engine_add(ret->engine, all.sources, all.n);
 	if (r == 0)
 		r = rates_error;
-	return r < 0 ? r : watch_quick(ret, opts->list, &all);
+	return r < 0 ? r : watch_quick(ret, opts->sources, &all);
 }
 
 static bool is_any_pending(const struct watt_powers *powers)

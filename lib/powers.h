@@ -10,8 +10,8 @@
 #include "source/select.h"
 
 struct watt_powers_opts {
-	const char *list;  /* as watt_session_opts.sources; must outlive the call */
-	const char *rates; /* as watt_session_opts.rates */
+	const struct watt_rules *sources; /* 1: use it; 0: leave it out */
+	const struct watt_rules *rates;   /* of sources, as periods in ns */
 	/* How long to wait for those that can block; whoever comes later joins while it runs. */
 	uint64_t patience_ns;
 	struct watt_engine_opts engine;
@@ -30,8 +30,8 @@ struct watt_powers {
 
 /*
  * Opens them, and makes the engine that reads them; *ret is complete enough to free the engine
- * whatever is returned. -ENODEV: none works; -EINVAL; or the error of a source that was asked for
- * by name. Where nothing can be measured without those that can block, or where one of them was
+ * whatever is returned. -ENODEV: none works; -ENOENT: a rate is of none that is used; or
+ * the error of a source that was asked for by name. Where nothing can be measured without those that can block, or where one of them was
  * asked for by name, it waits until they answer or hang.
  */
 int watt_powers_open(const struct watt_env *env, const struct watt_powers_opts *opts,

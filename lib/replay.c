@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "env.h"
+#include "options.h"
 #include "session.h"
 
 /* Numbers of cursors that no recording has: a session counts its own from 1. */
@@ -22,10 +22,8 @@
 struct replay {
 	struct watt_session ses;
 	struct watt_recording *rec;
-	struct watt_setup setup; /* the recording's, with what is chosen now */
-	char *idle_policy;       /* owned, as the next two; NULL: the recording's */
-	char *share_keys;
-	char *delays;
+	struct watt_setup setup;     /* the recording's, with what is chosen now */
+	struct watt_options options; /* a copy; its lists stand where they are not empty */
 	struct watt_executor *executor;
 	struct watt_log log;
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
@@ -60,9 +58,7 @@ static void replay_close(struct watt_session *ses)
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p->newest);
-	free(p->idle_policy);
-	free(p->share_keys);
-	free(p->delays);
+	watt_options_done(&p->options);
 	free(p);
 }
 
@@ -507,13 +503,15 @@ static const struct watt_session_ops replay_ops = {
 
 /* ---- opening ---- */
 
-static int choose(char **owned, const char *chosen, const char **setting)
+/* What is chosen now stands in place of what the live run did. */
+static void choose(struct watt_setup *setup, const struct watt_options *options)
 {
-	if (!chosen)
-		return 0;
-	*owned = strdup(chosen);
-	*setting = *owned;
-	return *owned ? 0 : -ENOMEM;
+	if (options->has_idle_policy)
+		setup->idle_policy = options->idle_policy;
+	if (options->share_keys.n)
+		setup->share_keys = &options->share_keys;
+	if (options->delays.n)
+		setup->delays = &options->delays;
 }
 
 /* Who sweeps by process alone has recorded whether it told of threads. */
@@ -526,25 +524,19 @@ static int show_threads(struct replay *p)
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
-static int open_parts(struct replay *p, const char *path, const struct watt_session_opts *opts)
+static int open_parts(struct replay *p, const char *path)
 {
 	const struct watt_recording_info *info;
 	int r;
 
-	r = watt_recording_open(path, opts->log, opts->log_data, &p->rec);
+	r = watt_recording_open(path, p->log.fn, p->log.data, &p->rec);
 	if (r < 0)
 		return r;
 	info = watt_recording_get_info(p->rec);
 	p->now_ns = info->start_ns;
 	p->realtime_off_ns = info->start_realtime_ns - info->start_ns;
 	p->setup = *watt_recording_get_setup(p->rec);
-	r = choose(&p->idle_policy, opts->idle_policy, &p->setup.idle_policy);
-	if (r == 0)
-		r = choose(&p->share_keys, opts->share_keys, &p->setup.share_keys);
-	if (r == 0)
-		r = choose(&p->delays, opts->delays, &p->setup.delays);
-	if (r < 0)
-		return r;
+	choose(&p->setup, &p->options);
 	p->newest = calloc(watt_recording_get_channel_count(p->rec) + 1, sizeof(*p->newest));
 	if (!p->newest)
 		return -ENOMEM;
@@ -552,10 +544,10 @@ static int open_parts(struct replay *p, const char *path, const struct watt_sess
 	if (p->fd < 0)
 		return -errno;
 	r = watt_executor_new(&p->setup, &p->log, &p->executor);
-	return r == 0 && opts->has_threads ? show_threads(p) : r;
+	return r == 0 && p->options.has_threads ? show_threads(p) : r;
 }
 
-int watt_replay_open(const char *path, const struct watt_session_opts *opts,
+int watt_replay_open(const char *path, const struct watt_options *options,
 		     struct watt_session **ret)
 {
 	struct replay *p = calloc(1, sizeof(*p));
@@ -569,9 +561,11 @@ int watt_replay_open(const char *path, const struct watt_session_opts *opts,
 		free(p);
 		return -ENOMEM;
 	}
-	p->log = (struct watt_log){ opts->log, opts->log_data };
 	p->ses.ops = &replay_ops;
-	r = open_parts(p, path, opts);
+	r = watt_options_init(&p->options, options);
+	p->log = (struct watt_log){ p->options.log, p->options.log_data };
+	if (r == 0)
+		r = open_parts(p, path);
 	if (r < 0) {
 		replay_close(&p->ses);
 		return r;

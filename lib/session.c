@@ -7,23 +7,15 @@
 #include "base/clock.h"
 #include "env.h"
 
-int watt_session_open(const struct watt_session_opts *opts, struct watt_session **ret)
+int watt_session_open(const struct watt_options *options, struct watt_session **ret)
 {
-	struct watt_session_opts full;
-
-	if (watt_opts_copy(opts, &full, sizeof(full)) < 0 || !ret)
-		return -EINVAL;
-	return watt_live_open(&full, ret);
+	return ret ? watt_live_open(options, ret) : -EINVAL;
 }
 
-int watt_session_open_recording(const char *path, const struct watt_session_opts *opts,
+int watt_session_open_recording(const char *path, const struct watt_options *options,
 				struct watt_session **ret)
 {
-	struct watt_session_opts full = { .sz = sizeof(full) };
-
-	if (!path || !ret || (opts && watt_opts_copy(opts, &full, sizeof(full)) < 0))
-		return -EINVAL;
-	return watt_replay_open(path, &full, ret);
+	return path && ret ? watt_replay_open(path, options, ret) : -EINVAL;
 }
 
 struct watt_session *watt_session_close(struct watt_session *ses)

@@ -60,10 +60,10 @@ struct watt_session {
 	const char *marks_address;   /* NULL: it does not listen */
 };
 
-/* opts is complete: as watt_opts_copy() gives it. Errors as watt_session_open(). */
-int watt_live_open(const struct watt_session_opts *opts, struct watt_session **ret);
+/* options NULL: as they are new. Errors as watt_session_open(). */
+int watt_live_open(const struct watt_options *options, struct watt_session **ret);
 /* The same for watt_session_open_recording(). */
-int watt_replay_open(const char *path, const struct watt_session_opts *opts,
+int watt_replay_open(const char *path, const struct watt_options *options,
 		     struct watt_session **ret);
 
 #endif

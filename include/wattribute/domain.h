@@ -25,6 +25,8 @@ enum watt_share_key {
 	/** CPU time, weighed by the watts that each program is learned to take; by CPU time alone
 	 *  where that can't be told */
 	WATT_KEY_LEARNED = 3,
+	/** In options alone: the best for the kind of the domain. No domain ever has it. */
+	WATT_KEY_AUTO = 255,
 };
 
 /** What becomes of the energy that a domain takes when nothing runs. */
@@ -54,7 +56,7 @@ struct watt_domain {
 	uint32_t uncertainty_ppm; /**< of the channel; 0: unknown */
 };
 
-/** "none", "cpu_time", "gpu_time"; never NULL. Thread-safe. */
+/** "none", "cpu_time", "gpu_time", "auto"; never NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
 /** "separate", "proportional"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);

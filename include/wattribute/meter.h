@@ -48,13 +48,13 @@ struct watt_meter_result {
 };
 
 /**
- * Opens and starts a meter. opts: as of watt_session_open(); NULL: as good as this machine can,
+ * Opens and starts a meter. Options as of watt_session_open(); NULL: as good as this machine can,
  * an estimate where it has no sensor.
  *
  * @return the meter; where nothing can be measured, begin() and end() return why, and
  * watt_meter_get_problem() has the sentence. NULL: no memory.
  */
-WATT_API struct watt_meter *watt_meter_open(const struct watt_session_opts *opts);
+WATT_API struct watt_meter *watt_meter_open(const struct watt_options *options);
 /** Stops and frees; NULL is allowed. Always returns NULL. No other call may be under way. */
 WATT_API struct watt_meter *watt_meter_close(struct watt_meter *meter);
 /**

@@ -5,7 +5,7 @@
  *
  * Writing: watt_session_record() on a session that is open and not yet started. Reading: as a
  * session, with watt_session_open_recording(), which gives the very snapshots of the live run (or
- * others, from the same data: see watt_session_opts), or as plain values, with watt_recording_*.
+ * others, from the same data: see watt_session_open_recording()), or as plain values, with watt_recording_*.
  *
  * The file is an SQLite database; wattribute-recording(5) describes it. One thread per object at
  * a time.
@@ -71,12 +71,13 @@ WATT_API int watt_session_get_record_stats(const struct watt_session *ses,
 
 /**
  * Opens a recording as a session: start, dispatch, wait, snapshot work as on the live one, but
- * time is the recording's own, and passes as fast as it can be read. Of opts, what chooses how to
- * attribute counts (idle_policy, share_keys, delays) and the log; NULL: as the live run did.
+ * time is the recording's own, and passes as fast as it can be read. Of options, what chooses how
+ * to attribute counts (idle policy, share keys, delays) and the log; NULL: as the live run did.
  *
- * @return 0, or as watt_recording_open(); -EINVAL: an option is not valid.
+ * @return 0, or as watt_recording_open(); -ENOENT: an option names a domain or a channel that the
+ * recording has not.
  */
-WATT_API int watt_session_open_recording(const char *path, const struct watt_session_opts *opts,
+WATT_API int watt_session_open_recording(const char *path, const struct watt_options *options,
 					 struct watt_session **ret);
 /**
  * Goes on to the next snapshot that the live run took: with the same options, the same bytes. A

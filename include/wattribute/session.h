@@ -3,18 +3,17 @@
  * @file session.h
  * @brief A session: one measurement, from the sensors to snapshots.
  *
- *     struct watt_session_opts opts = { sizeof(opts) };
  *     struct watt_session *ses;
  *     struct watt_snapshot *snap;
  *
- *     r = watt_session_open(&opts, &ses);
+ *     r = watt_session_open(NULL, &ses);
  *     r = watt_session_start(ses);
  *     sleep(1);
  *     r = watt_session_snapshot(ses, &snap);
  *
  * A session runs itself: from start() to close(), threads of the library read the sensors, and one
  * of them attributes what they read. A caller with an event loop may have it do that work instead
- * (watt_session_opts.is_driven); while it does not come, the library's thread does it in its
+ * (watt_options_set_driven()); while it does not come, the library's thread does it in its
  * place, so that nothing is lost.
  *
  * Thread-safe: every call but close() may be made by any thread at any time. A session has one
@@ -33,68 +32,13 @@
 #include <wattribute/channel.h>
 #include <wattribute/diag.h>
 #include <wattribute/mark.h>
+#include <wattribute/options.h>
 #include <wattribute/sample.h>
 #include <wattribute/snapshot.h>
 
 WATT_BEGIN_DECLS
 
 struct watt_session;
-
-/** How much a log line matters. */
-enum watt_log_level {
-	WATT_LOG_ERROR = 0,
-	WATT_LOG_WARNING = 1,
-	WATT_LOG_INFO = 2,
-	WATT_LOG_DEBUG = 3,
-};
-
-/**
- * Receives what the library has to say. It may be called in any thread of the session's or the
- * caller's, two at once included, and must not call the session.
- */
-typedef void (*watt_log_fn)(void *data, enum watt_log_level level, const char *text);
-
-/** How to measure. Zero everywhere is a good choice. Strings are copied. */
-struct watt_session_opts {
-	size_t sz;               /**< sizeof(struct watt_session_opts) */
-	const char *sysfs_root;  /**< instead of /sys */
-	const char *procfs_root; /**< instead of /proc */
-	const char *nvml_lib;    /**< instead of libnvidia-ml.so.1 */
-	const char *redfish_url; /**< BMC to ask; NULL: none */
-	const char *kubelet_url; /**< kubelet to ask; NULL: none */
-	const char *config_path; /**< file with rules for sensors and models; NULL: none */
-	/** Comma list of power sources to use; "-name" leaves one out of the automatic choice.
-	 *  NULL: the automatic choice. */
-	const char *sources;
-	const char *usage;  /**< "bpf", "procfs"; NULL or "auto": the best that works */
-	uint32_t slice_us;  /**< length of a slice; 0: 50,000 */
-	uint32_t period_us; /**< reading period of fast sensors; 0: as slice_us */
-	watt_log_fn log;    /**< NULL: nothing is logged */
-	void *log_data;
-	/** What becomes of idle energy: "separate" (an entity of its own), "proportional" (shared
-	 *  as the dynamic energy of the same slice is). NULL: "separate". */
-	const char *idle_policy;
-	/** Share keys to use instead of the automatic choice: "KEY" for every domain, or a comma
-	 *  list of "DOMAIN=KEY", DOMAIN a path or the name of a kind; KEY as watt_share_key_name()
-	 *  or "auto". NULL: the automatic choice. */
-	const char *share_keys;
-	/** Delays of sensors to assume: comma list of "CHANNEL=MS" (a channel's name or a pattern
-	 *  with *), in milliseconds. NULL: as the sources say. */
-	const char *delays;
-	/** How often sources are read, instead of period_us: comma list of "SOURCE=RATE", RATE in
-	 *  Hz, with or without the unit, or in kHz. NULL: all as period_us says. */
-	const char *rates;
-	/** 1: the caller has an event loop and does the session's work in dispatch(). 0: the
-	 *  library's own thread does it. */
-	uint32_t is_driven;
-	/** 1: threads are entities, too, and each process is the sum of its own. Of a recording, where
-	 *  what was recorded tells of threads: that by BPF always does. */
-	uint32_t has_threads;
-	/** For how many ms at most open() waits for sensors behind slow buses. Those that take
-	 *  longer join when they are open (watt_session_get_source()). 0: 20. */
-	uint32_t open_wait_ms;
-	uint32_t reserved;
-};
 
 /** Bits of what watt_session_flush() returns: what was lost since the flush before. */
 enum watt_flush_loss {
@@ -121,13 +65,15 @@ struct watt_reader_stats {
 /**
  * Opens the sources and builds the domain tree. Nothing is read periodically yet. Sensors that may
  * be slow (hwmon, iio, power_supply) are opened on threads of their own, and waited for no longer
- * than watt_session_opts.open_wait_ms, but up to 5 s if one of them was asked for by name, or if
+ * than watt_options_set_open_wait_ms() says, but up to 5 s if one of them was asked for by name, or if
  * nothing can be measured without them.
  *
- * @return 0; -ENODEV: no power source works (watt_doctor() says why); -EINVAL: an option is not
- * valid; -EACCES; -ENOMEM. The log callback has the sentence.
+ * @param options  NULL: as they are new.
+ * @return 0; -ENODEV: no power source works (watt_doctor() says why); -ENOENT: an option names
+ * something that this machine has not, a folder, a file, a source, a domain or a channel; -EINVAL:
+ * the configuration file is not valid; -EACCES; -ENOMEM. The log callback has the sentence.
  */
-WATT_API int watt_session_open(const struct watt_session_opts *opts, struct watt_session **ret);
+WATT_API int watt_session_open(const struct watt_options *options, struct watt_session **ret);
 /**
  * Stops, waits for the session's threads, and frees; NULL is allowed. No other call may be under
  * way. Always returns NULL.
@@ -254,8 +200,7 @@ WATT_API const char *watt_session_get_usage_name(const struct watt_session *ses)
  * @param ret_n  in: its length; out: how many sources there are (may be more than fit).
  * @return 0, or -EINVAL.
  */
-WATT_API int watt_doctor(const struct watt_session_opts *opts, struct watt_diag *ret,
-			 size_t *ret_n);
+WATT_API int watt_doctor(const struct watt_options *options, struct watt_diag *ret, size_t *ret_n);
 
 WATT_END_DECLS
 

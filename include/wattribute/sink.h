@@ -66,7 +66,7 @@ struct watt_excerpt {
 	uint64_t to_ns;     /**< 0: its end */
 	uint64_t window_ns; /**< length of a window, not below a slice; 0: some hundred windows */
 	/** How energy is attributed; NULL: as in the live run. */
-	const struct watt_session_opts *session;
+	const struct watt_options *options;
 };
 
 /** 0; -ENOENT: there is no such sink; -EINVAL: no function to write; -ENOMEM. */

@@ -18,6 +18,7 @@
 #include <wattribute/json.h>
 #include <wattribute/mark.h>
 #include <wattribute/meter.h>
+#include <wattribute/options.h>
 #include <wattribute/phase.h>
 #include <wattribute/ranking.h>
 #include <wattribute/recording.h>

@@ -35,11 +35,9 @@ const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *op
 static int copy_choices(struct watt_attrib *at, const struct watt_attrib_opts *opts)
 {
 	at->keys = watt_keys_of(opts);
-	if (opts->share_keys) {
-		at->share_keys = strdup(opts->share_keys);
-		if (!at->share_keys)
-			return -ENOMEM;
-	}
+	at->idle_policy = opts->idle_policy;
+	if (watt_rules_join(&at->share_keys, opts->share_keys) < 0)
+		return -ENOMEM;
 	if (!opts->places)
 		return 0;
 	at->places = calloc(at->n_slots, sizeof(*at->places));
@@ -60,8 +58,6 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 		r = watt_tree_build(opts->channels, opts->n_channels, &at->tree);
 	if (r == 0)
 		r = watt_keys_apply(opts->share_keys, watt_keys_of(opts), &at->tree, opts->log);
-	if (r == 0)
-		r = watt_idle_policy_parse(opts->idle_policy, opts->log, &at->idle_policy);
 	if (r < 0)
 		return r;
 	r = watt_accounts_init(&at->accounts, at->tree.n_domains);
@@ -112,7 +108,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	free(at->cursors);
 	free(at->cpu_slot);
 	free(at->places);
-	free(at->share_keys);
+	watt_rules_clear(&at->share_keys);
 	watt_cpus_done(&at->cpus);
 	free(at);
 	return NULL;
@@ -126,7 +122,7 @@ int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *c
 
 	r = watt_tree_grow(&at->tree, channels, n_channels);
 	if (r == 0)
-		r = watt_keys_apply(at->share_keys, at->keys, &at->tree, NULL);
+		r = watt_keys_apply(&at->share_keys, at->keys, &at->tree, NULL);
 	if (r == 0)
 		r = watt_tree_show(&at->tree, channels, first);
 	if (r == 0)

@@ -19,6 +19,7 @@
 
 #include "base/activity.h"
 #include "base/log.h"
+#include "base/rules.h"
 #include "timeline/timeline.h"
 
 struct watt_attrib;
@@ -37,13 +38,13 @@ struct watt_attrib_opts {
 	 * anybody of that set is alive, children that it did not bear are descendants of that
 	 * child. 0: orphans go to somebody else. */
 	uint32_t self_pid;
-	const char *idle_policy;                /* as watt_session_opts.idle_policy */
-	const char *share_keys;                 /* as watt_session_opts.share_keys */
+	enum watt_idle_policy idle_policy;
+	const struct watt_rules *share_keys; /* of domains, by path or kind; copied; NULL: none */
 	const struct watt_key_ops *const *keys; /* that there are; NULL: those of the registry */
 	const struct watt_log *log;             /* hears what is wrong with these; NULL: nobody */
 };
 
-/* 0, -EINVAL (a policy or key that does not exist), -ENOMEM. */
+/* 0; -ENOENT: a domain or key that does not exist; -ENOMEM. */
 int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret);
 struct watt_attrib *watt_attrib_free(struct watt_attrib *at);
 

@@ -8,12 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/util.h"
-
-#define KEY_AUTO (-1)
 
 /* "a, b, c", as much of it as fits. */
 static void add_word(char *buf, size_t size, const char *word)
@@ -23,24 +18,21 @@ static void add_word(char *buf, size_t size, const char *word)
 	snprintf(buf + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
-static int parse_key(const char *text, const struct watt_key_ops *const *keys,
-		     const struct watt_log *log, int *ret)
+static int check_key(enum watt_share_key key, const struct watt_key_ops *const *keys,
+		     const struct watt_log *log)
 {
 	char known[128] = "auto";
 
-	if (!strcmp(text, "auto")) {
-		*ret = KEY_AUTO;
-		return 0;
-	}
 	for (; *keys; keys++) {
-		if (!strcmp(text, watt_share_key_name((*keys)->id))) {
-			*ret = (int)(*keys)->id;
+		if ((*keys)->id == key)
 			return 0;
-		}
 		add_word(known, sizeof(known), watt_share_key_name((*keys)->id));
 	}
-	watt_log(log, WATT_LOG_ERROR, "no share key is called '%s'; there are: %s", text, known);
-	return -EINVAL;
+	if (key == WATT_KEY_AUTO)
+		return 0;
+	watt_log(log, WATT_LOG_ERROR, "no share key '%s' is there; there are: %s",
+		 watt_share_key_name(key), known);
+	return -ENOENT;
 }
 
 /* What CPUs use is learned where it is measured: a model knows no more than CPU time itself. */
@@ -53,9 +45,9 @@ static enum watt_share_key find_auto(const struct watt_domain *domain)
 	return key;
 }
 
-static void set_key(struct watt_domain *domain, int key)
+static void set_key(struct watt_domain *domain, enum watt_share_key key)
 {
-	domain->key = key == KEY_AUTO ? find_auto(domain) : (enum watt_share_key)key;
+	domain->key = key == WATT_KEY_AUTO ? find_auto(domain) : key;
 }
 
 static bool is_named(const struct watt_domain *domain, const char *name)
@@ -74,68 +66,33 @@ static int complain_domain(const struct watt_tree *tree, const char *name,
 	watt_log(log, WATT_LOG_ERROR,
 		 "no domain here is called '%s', nor is one of that kind; there are: %s", name,
 		 known);
-	return -EINVAL;
+	return -ENOENT;
 }
 
-/* One word of the list, which is ours to write into. */
-static int apply_word(char *word, const struct watt_key_ops *const *keys, struct watt_tree *tree,
-		      const struct watt_log *log)
+static int apply(const struct watt_rule *rule, struct watt_tree *tree, const struct watt_log *log)
 {
-	char *equals = strrchr(word, '=');
-	bool any = false;
-	int key, r;
+	bool any = !rule->name;
 	size_t i;
 
-	r = parse_key(equals ? equals + 1 : word, keys, log, &key);
-	if (r < 0)
-		return r;
-	if (equals)
-		*equals = '\0';
 	for (i = 0; i < tree->n_domains; i++) {
-		if (equals && !is_named(&tree->domains[i], word))
+		if (rule->name && !is_named(&tree->domains[i], rule->name))
 			continue;
-		set_key(&tree->domains[i], key);
+		set_key(&tree->domains[i], (enum watt_share_key)rule->value);
 		any = true;
 	}
-	return any || !equals ? 0 : complain_domain(tree, word, log);
+	return any ? 0 : complain_domain(tree, rule->name, log);
 }
 
-int watt_keys_apply(const char *text, const struct watt_key_ops *const *keys,
+int watt_keys_apply(const struct watt_rules *rules, const struct watt_key_ops *const *keys,
 		    struct watt_tree *tree, const struct watt_log *log)
 {
-	char *copy, *rest, *word;
+	size_t i;
 	int r = 0;
 
-	if (!text)
-		return 0;
-	copy = rest = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	while (r == 0 && (word = strsep(&rest, ",")))
-		r = apply_word(word, keys, tree, log);
-	free(copy);
-	return r;
-}
-
-int watt_idle_policy_parse(const char *text, const struct watt_log *log, enum watt_idle_policy *ret)
-{
-	static const enum watt_idle_policy policies[] = { WATT_IDLE_SEPARATE,
-							  WATT_IDLE_PROPORTIONAL };
-	size_t i;
-
-	for (i = 0; i < WATT_ARRAY_SIZE(policies); i++) {
-		if (!text || !strcmp(text, watt_idle_policy_name(policies[i]))) {
-			*ret = policies[i];
-			return 0;
-		}
+	for (i = 0; rules && i < rules->n && r == 0; i++) {
+		r = check_key((enum watt_share_key)rules->list[i].value, keys, log);
+		if (r == 0)
+			r = apply(&rules->list[i], tree, log);
 	}
-	if (!strcmp(text, "requests"))
-		watt_log(
-			log, WATT_LOG_ERROR,
-			"idle policy 'requests' needs the resource requests of pods, which are not "
-			"read; there are: separate, proportional");
-	else
-		watt_log(log, WATT_LOG_ERROR,
-			 "no idle policy is called '%s'; there are: separate, proportional", text);
-	return -EINVAL;
+	return r;
 }

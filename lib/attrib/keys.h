@@ -8,16 +8,13 @@
 #include "attrib/key.h"
 #include "attrib/tree.h"
 #include "base/log.h"
+#include "base/rules.h"
 
 /*
- * Gives domains of a tree other share keys: "KEY" for all, or a comma list of "DOMAIN=KEY"; the
- * last word on a domain holds. KEY is one of `keys`, or auto. NULL: all stay. 0, or -EINVAL and
- * the log has the sentence.
+ * Gives domains of a tree other share keys, by their path or kind: one of `keys`, or
+ * WATT_KEY_AUTO. NULL: all stay. 0, or -ENOENT and the log has the sentence.
  */
-int watt_keys_apply(const char *text, const struct watt_key_ops *const *keys,
+int watt_keys_apply(const struct watt_rules *rules, const struct watt_key_ops *const *keys,
 		    struct watt_tree *tree, const struct watt_log *log);
-/* NULL: separate. 0, or -EINVAL and the log has the sentence. */
-int watt_idle_policy_parse(const char *text, const struct watt_log *log,
-			   enum watt_idle_policy *ret);
 
 #endif

@@ -112,7 +112,7 @@ struct watt_attrib {
 	uint32_t n_slots;
 	struct watt_cpu_place *places; /* of each slot; NULL: one has all */
 	const struct watt_key_ops *const *keys;
-	char *share_keys; /* as in the options */
+	struct watt_rules share_keys; /* as in the options */
 	uint64_t grace_ns;
 	uint64_t horizon_ns;
 	uint32_t self_pid;

@@ -3,7 +3,7 @@
 #ifndef WATT_BASE_LOG_H
 #define WATT_BASE_LOG_H
 
-#include <wattribute/session.h>
+#include <wattribute/options.h>
 
 struct watt_log {
 	watt_log_fn fn; /* NULL: nobody listens */

@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/clock.h"
 #include "base/util.h"
+
+#define MAX_TIME_NS (365 * 86400 * WATT_NSEC_PER_SEC)
 
 static bool is_space(char c)
 {
@@ -108,6 +112,84 @@ int watt_parse_hex(const char *text, uint64_t *ret)
 	if (*skip_space(text))
 		return -EBADMSG;
 	*ret = value;
+	return 0;
+}
+
+/* "12.5" in units of 1e-9, and what is behind it; white space is not allowed. */
+static int scan_nano(const char **cursor, watt_u128 *ret)
+{
+	uint64_t whole, part = 0, unit = 1000000000;
+	int r;
+
+	if (!is_digit(**cursor))
+		return -EBADMSG;
+	r = watt_scan_u64(cursor, &whole);
+	if (r < 0)
+		return r;
+	if (**cursor == '.') {
+		if (!is_digit((*cursor)[1]))
+			return -EBADMSG;
+		for ((*cursor)++; is_digit(**cursor); (*cursor)++) {
+			unit /= 10;
+			part += (uint64_t)(**cursor - '0') * unit;
+		}
+	}
+	*ret = (watt_u128)whole * 1000000000 + part;
+	return 0;
+}
+
+int watt_parse_time(const char *text, uint64_t unit_ns, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t unit_ns;
+	} units[] = {
+		{ "ns", 1 },
+		{ "us", WATT_NSEC_PER_USEC },
+		{ "ms", WATT_NSEC_PER_MSEC },
+		{ "s", WATT_NSEC_PER_SEC },
+		{ "m", 60 * WATT_NSEC_PER_SEC },
+		{ "min", 60 * WATT_NSEC_PER_SEC },
+		{ "h", 3600 * WATT_NSEC_PER_SEC },
+		{ "d", 86400 * WATT_NSEC_PER_SEC },
+	};
+	watt_u128 nano;
+	size_t i;
+	int r;
+
+	r = scan_nano(&text, &nano);
+	if (r < 0)
+		return r;
+	for (i = 0; *text && i < WATT_ARRAY_SIZE(units) && strcmp(units[i].name, text) != 0; i++)
+		continue;
+	if (i == WATT_ARRAY_SIZE(units))
+		return -EBADMSG;
+	if (*text)
+		unit_ns = units[i].unit_ns;
+	if (nano > (watt_u128)MAX_TIME_NS * 1000000000 / unit_ns)
+		return -ERANGE;
+	*ret_ns = (uint64_t)(nano * unit_ns / 1000000000);
+	return 0;
+}
+
+int watt_parse_rate(const char *text, uint64_t *ret_period_ns)
+{
+	watt_u128 rate_nhz, period_ns;
+	int r;
+
+	r = scan_nano(&text, &rate_nhz);
+	if (r < 0)
+		return r;
+	if (strcasecmp(text, "kHz") == 0)
+		rate_nhz *= 1000;
+	else if (*text && strcasecmp(text, "Hz") != 0)
+		return -EBADMSG;
+	if (rate_nhz == 0)
+		return -ERANGE;
+	period_ns = (watt_u128)WATT_NSEC_PER_SEC * 1000000000 / rate_nhz;
+	if (period_ns == 0 || period_ns > MAX_TIME_NS)
+		return -ERANGE;
+	*ret_period_ns = (uint64_t)period_ns;
 	return 0;
 }
 

@@ -28,6 +28,14 @@ int watt_parse_ratio(const char *text, uint64_t *ret_num, uint64_t *ret_den);
 int watt_scan_u64(const char **cursor, uint64_t *ret);
 
 /*
+ * A time: "50ms", "1.5s", "200us", "20ns", "2min" or "2m", "1h", "1d"; a bare number is in units
+ * of unit_ns. At most a year; of its decimals, the first nine count. A rate, as its period:
+ * "100", "0.5Hz", "1kHz". 0, -EBADMSG, -ERANGE.
+ */
+int watt_parse_time(const char *text, uint64_t unit_ns, uint64_t *ret_ns);
+int watt_parse_rate(const char *text, uint64_t *ret_period_ns);
+
+/*
  * A CPU list as the kernel prints it: "0-3,8,10-11". Calls fn for each CPU in order. 0, or
  * -EBADMSG, -ERANGE (a CPU of 65,536 or more), or what fn returned if not 0.
  */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "record/check.h"
 #include "record/sql.h"
 
@@ -116,6 +117,16 @@ static void put_text(struct meta *meta, const char *key, const char *text)
 	meta->r = watt_sql_step(meta->db, meta->stmt);
 }
 
+static void put_rules(struct meta *meta, const char *key, const struct watt_rules *rules,
+		      const struct watt_rule_syntax *syntax)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (meta->r == 0)
+		meta->r = watt_rules_print(rules, syntax, &text);
+	put_text(meta, key, text);
+}
+
 static void put_number(struct meta *meta, const char *key, int64_t value)
 {
 	if (meta->r < 0)
@@ -139,9 +150,10 @@ static int put_meta(sqlite3 *db, const struct watt_store_head *head)
 	put_text(&meta, "cpu", head->machine->cpu);
 	put_text(&meta, "command", head->command);
 	put_text(&meta, "usage", head->setup->usage);
-	put_text(&meta, "idle_policy", head->setup->idle_policy);
-	put_text(&meta, "share_keys", head->setup->share_keys);
-	put_text(&meta, "delays", head->setup->delays);
+	if (head->setup->idle_policy != WATT_IDLE_SEPARATE)
+		put_text(&meta, "idle_policy", watt_idle_policy_name(head->setup->idle_policy));
+	put_rules(&meta, "share_keys", head->setup->share_keys, &watt_share_key_syntax);
+	put_rules(&meta, "delays", head->setup->delays, &watt_delay_syntax);
 	put_text(&meta, "recording", head->recording);
 	put_number(&meta, "part", head->part);
 	put_number(&meta, "memory_bytes", (int64_t)head->machine->memory_bytes);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/util.h"
 #include "record/check.h"
 #include "record/sql.h"
@@ -285,9 +286,9 @@ static void load_meta(struct row *row)
 		{ "cpu", &info->cpu },
 		{ "usage", &info->usage },
 		{ "command", &info->command },
-		{ "idle_policy", &rec->setup.idle_policy },
-		{ "share_keys", &rec->setup.share_keys },
-		{ "delays", &rec->setup.delays },
+		{ "idle_policy", &rec->idle_policy },
+		{ "share_keys", &rec->share_keys_text },
+		{ "delays", &rec->delays_text },
 	};
 	const struct {
 		const char *key;
@@ -331,6 +332,41 @@ static void load_meta(struct row *row)
 	}
 }
 
+static int load_rules(struct watt_recording *rec, const char *key, const char *text,
+		      const struct watt_rule_syntax *syntax, struct watt_rules *ret)
+{
+	_cleanup_free_ char *word = NULL;
+	int r = text ? watt_rules_parse(ret, syntax, text, &word) : 0;
+
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	return watt_recording_complain(rec, -EBADMSG,
+				       "is damaged: in %s of table meta, '%s' is not %s", key, word,
+				       syntax->expected);
+}
+
+/* What somebody chose about attribution; what is not there was not chosen. */
+static int load_choices(struct watt_recording *rec)
+{
+	enum watt_idle_policy policy = WATT_IDLE_SEPARATE;
+	int r;
+
+	while (rec->idle_policy && strcmp(watt_idle_policy_name(policy), rec->idle_policy) != 0)
+		if (policy++ == WATT_IDLE_PROPORTIONAL)
+			return watt_recording_complain(
+				rec, -EBADMSG,
+				"is damaged: table meta has no idle_policy that is known, but '%s'",
+				rec->idle_policy);
+	rec->setup.idle_policy = policy;
+	rec->setup.share_keys = &rec->share_keys;
+	rec->setup.delays = &rec->delays;
+	r = load_rules(rec, "share_keys", rec->share_keys_text, &watt_share_key_syntax,
+		       &rec->share_keys);
+	return r < 0 ? r :
+		       load_rules(rec, "delays", rec->delays_text, &watt_delay_syntax,
+				  &rec->delays);
+}
+
 static int load_info(struct watt_recording *rec)
 {
 	struct watt_recording_info *info = &rec->info;
@@ -349,7 +385,7 @@ static int load_info(struct watt_recording *rec)
 			rec, -EBADMSG, "is damaged: table meta lacks its part or its slice");
 	rec->setup.slice_ns = info->slice_ns;
 	rec->setup.usage = info->usage;
-	return 0;
+	return load_choices(rec);
 }
 
 /* Last, so that a value that can't be is named by what it is. */

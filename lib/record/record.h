@@ -14,6 +14,7 @@
 #include <wattribute/snapshot.h>
 
 #include "base/log.h"
+#include "base/rules.h"
 #include "record/op.h"
 
 /* What a session was built from. Borrowed. */
@@ -27,10 +28,10 @@ struct watt_setup {
 	uint32_t self_pid; /* of the measuring process, if orphans come to it; else 0 */
 	uint64_t slice_ns;
 	const char *usage; /* name of the usage source */
-	/* What somebody chose about attribution, as in watt_session_opts; NULL: nothing. */
-	const char *idle_policy;
-	const char *share_keys;
-	const char *delays;
+	/* What somebody chose about attribution. */
+	enum watt_idle_policy idle_policy;
+	const struct watt_rules *share_keys; /* of domains; NULL: none, as below */
+	const struct watt_rules *delays;     /* of channels */
 };
 
 /* What the machine is, for people. Strings are borrowed; NULL: unknown. */

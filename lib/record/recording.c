@@ -80,6 +80,8 @@ struct watt_recording *watt_recording_close(struct watt_recording *rec)
 	free(rec->channels);
 	free(rec->channel_list);
 	free(rec->places);
+	watt_rules_clear(&rec->share_keys);
+	watt_rules_clear(&rec->delays);
 	free(rec->cpu_slot);
 	free(rec->marks);
 	free(rec->losses);

@@ -48,6 +48,9 @@ struct watt_recording {
 	uint16_t *cpu_slot;
 	size_t cap_cpus;
 	struct watt_setup setup;
+	/* what somebody chose, as it is written and as it is meant */
+	const char *idle_policy, *share_keys_text, *delays_text;
+	struct watt_rules share_keys, delays;
 	struct watt_mark *marks;
 	size_t n_marks;
 	size_t cap_marks;

@@ -59,9 +59,10 @@ int watt_head_copy(struct watt_head_copy *copy, const struct watt_setup *setup,
 	copy->setup.places =
 		copy_bytes(setup->places, setup->n_slots * sizeof(*setup->places), &has_failed);
 	copy->setup.usage = copy_text(setup->usage, &has_failed);
-	copy->setup.idle_policy = copy_text(setup->idle_policy, &has_failed);
-	copy->setup.share_keys = copy_text(setup->share_keys, &has_failed);
-	copy->setup.delays = copy_text(setup->delays, &has_failed);
+	has_failed |= watt_rules_join(&copy->share_keys, setup->share_keys) < 0;
+	has_failed |= watt_rules_join(&copy->delays, setup->delays) < 0;
+	copy->setup.share_keys = &copy->share_keys;
+	copy->setup.delays = &copy->delays;
 	copy->machine.host = copy_text(copy->machine.host, &has_failed);
 	copy->machine.os = copy_text(copy->machine.os, &has_failed);
 	copy->machine.kernel = copy_text(copy->machine.kernel, &has_failed);
@@ -87,9 +88,8 @@ void watt_head_copy_done(struct watt_head_copy *copy)
 	free((void *)copy->setup.cpu_slot);
 	free((void *)copy->setup.places);
 	free((void *)copy->setup.usage);
-	free((void *)copy->setup.idle_policy);
-	free((void *)copy->setup.share_keys);
-	free((void *)copy->setup.delays);
+	watt_rules_clear(&copy->share_keys);
+	watt_rules_clear(&copy->delays);
 	free((void *)copy->machine.host);
 	free((void *)copy->machine.os);
 	free((void *)copy->machine.kernel);

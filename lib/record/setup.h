@@ -8,6 +8,8 @@
 struct watt_head_copy {
 	struct watt_store_head head; /* points to what follows, and to channels and domains */
 	struct watt_setup setup;
+	struct watt_rules share_keys;
+	struct watt_rules delays;
 	struct watt_machine machine;
 	char recording[33];
 };

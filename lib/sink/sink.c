@@ -334,19 +334,29 @@ static int about_init(struct telling *t, const char *path)
 	return 0;
 }
 
+/* The sink's log hears what is wrong, if nobody else does. */
+static int open_session(struct writer *w, struct telling *t, const struct watt_options *chosen)
+{
+	struct watt_options *options = NULL;
+	int r = chosen ? 0 : watt_options_new(&options);
+
+	if (options)
+		watt_options_set_log(options, w->sink.log.fn, w->sink.log.data);
+	if (r == 0)
+		r = watt_session_open_recording(t->about.file, chosen ? chosen : options, &t->ses);
+	watt_options_free(options);
+	return r;
+}
+
 /* Opens a session on the recording, and goes to the beginning of the part. */
 static int replay(struct writer *w, struct telling *t, const struct watt_excerpt *part)
 {
 	struct watt_sink_about *about = &t->about;
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .log = w->sink.log.fn,
-					  .log_data = w->sink.log.data };
 	struct watt_snapshot *snap = NULL;
 	size_t i;
 	int r;
 
-	r = watt_session_open_recording(about->file, part->session ? part->session : &opts,
-					&t->ses);
+	r = open_session(w, t, part->options);
 	if (r == 0)
 		r = watt_session_start(t->ses);
 	if (r == 0)

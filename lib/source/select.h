@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/rules.h"
 #include "source/source.h"
 
 #define WATT_MAX_SOURCES 32
@@ -16,22 +17,23 @@ enum watt_choice {
 	WATT_CHOICE_NO = 2, /* "-name", or others are named */
 };
 
-/* 0, or -EINVAL and a line in the log: a name that no source has, or a list that says nothing. */
-int watt_select_check(const char *list, const struct watt_log *log);
-enum watt_choice watt_select_choice(const char *list, const char *name);
+/* rules: 1 wants a source, 0 does not; NULL: none. */
+enum watt_choice watt_select_choice(const struct watt_rules *rules, const char *name);
 /* Whether a source is used, where the sources before it do (not) cover the CPUs. */
-bool watt_select_is_wanted(const struct watt_power_ops *ops, const char *list, bool is_covered);
+bool watt_select_is_wanted(const struct watt_power_ops *ops, const struct watt_rules *rules,
+			   bool is_covered);
 bool watt_select_is_of_cpus(const struct watt_channel *channel);
 bool watt_select_covers_cpus(const struct watt_power *power);
 
 /*
  * Opens the power sources to use that can't block and are no fallback, in the order of the
- * registry, into ret (room for WATT_MAX_SOURCES). Returns how many; -EINVAL; or the error of a
+ * registry, into ret (room for WATT_MAX_SOURCES). Returns how many, or the error of a
  * source that was asked for by name.
  */
-int watt_select_quick(const struct watt_env *env, const char *list, struct watt_power **ret);
+int watt_select_quick(const struct watt_env *env, const struct watt_rules *rules,
+		      struct watt_power **ret);
 /* Opens a fallback, if it is wanted. 0; 1: it is not, or does not work; as above. */
-int watt_select_fallback(const struct watt_env *env, const char *list,
+int watt_select_fallback(const struct watt_env *env, const struct watt_rules *rules,
 			 const struct watt_power_ops *ops, bool is_covered,
 			 struct watt_power **ret);
 /* Says that a source that was asked for does not work. Returns r. */
@@ -41,6 +43,7 @@ void watt_select_sort(struct watt_power **sources, size_t n);
 /* The same for the one source of usage. */
 const struct watt_activity_ops *watt_select_usage_named(const char *name);
 /* Whether a source with readings of its own is used: it goes with the power source of its name. */
-bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops, const char *list);
+bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
+				    const struct watt_rules *rules);
 
 #endif

@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "base/rules.h"
 #include "timeline/curve.h"
 
 /* As watt_timeline_set_delays(), on curves[0..n). */
-int watt_delays_apply(const char *text, struct watt_curve *curves, size_t n,
+int watt_delays_apply(const struct watt_rules *delays, struct watt_curve *curves, size_t n,
 		      const struct watt_log *log);
 
 #endif

@@ -44,9 +44,10 @@ int watt_timeline_new(const struct watt_channel *const *channels, size_t n_chann
 	return 0;
 }
 
-int watt_timeline_set_delays(struct watt_timeline *tl, const char *text, const struct watt_log *log)
+int watt_timeline_set_delays(struct watt_timeline *tl, const struct watt_rules *delays,
+			     const struct watt_log *log)
 {
-	return watt_delays_apply(text, tl->curves, tl->n_curves, log);
+	return watt_delays_apply(delays, tl->curves, tl->n_curves, log);
 }
 
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)

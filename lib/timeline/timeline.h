@@ -17,6 +17,7 @@
 #include <wattribute/sample.h>
 
 #include "base/log.h"
+#include "base/rules.h"
 #include "base/util.h"
 
 struct watt_timeline;
@@ -44,11 +45,11 @@ int watt_timeline_new(const struct watt_channel *const *channels, size_t n_chann
 int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *const *channels,
 		       size_t n_channels);
 /*
- * Assumes other delays than the channels' own, before the first reading: a comma list of
- * "CHANNEL=MS", a name or a pattern with *; the last word on a channel holds. NULL: none. 0,
- * -ENOMEM, or -EINVAL and the log has the sentence.
+ * Assumes other delays than the channels' own, before the first reading: in ns, by a channel's
+ * name or a pattern with *. NULL: none. 0; -ENOENT: a pattern has no channel, and the log has the
+ * sentence.
  */
-int watt_timeline_set_delays(struct watt_timeline *tl, const char *text,
+int watt_timeline_set_delays(struct watt_timeline *tl, const struct watt_rules *delays,
 			     const struct watt_log *log);
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
 

@@ -21,6 +21,7 @@
 #include <jansson.h>
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "guest_load.h"
 
 #define MODULE "/modules/wattribute.ko"
@@ -71,12 +72,12 @@ static void log_line(void *data, enum watt_log_level level, const char *text)
 
 static void library_begin(void)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sources = "powercap",
-					  .share_keys = is_misled ? "none" : NULL,
-					  .log = log_line };
-	int r = watt_session_open(&opts, &session);
+	struct watt_options *options =
+		options_of("sources", "powercap", "share-key", is_misled ? "none" : "auto", NULL);
+	int r;
 
+	watt_options_set_log(options, log_line, NULL);
+	r = open_by(options, &session);
 	if (r == 0)
 		r = watt_session_start(session);
 	if (r < 0)

@@ -14,6 +14,7 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "../guest/sim.h"
 
 #define POWER_UW 50000000
@@ -119,11 +120,10 @@ static void measure(struct live *live)
 
 bool sensor_live_judge(const struct sensor_script *script)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts), .sources = script->sources };
 	struct live live = { .is_ok = true };
 
 	sensor_script_set_up(script);
-	must(watt_session_open(&opts, &live.session), "open");
+	must(open_by(options_of("sources", script->sources, NULL), &live.session), "open");
 	must(watt_session_start(live.session), "start");
 	measure(&live);
 	watt_snapshot_unref(live.snap);

@@ -182,6 +182,8 @@ static void open_rig(struct rig *rig, const struct scenario *scenario)
 {
 	struct watt_cpu_place places[64];
 	struct watt_attrib_opts opts = { 0 };
+	struct watt_rules keys = { 0 };
+	char *word = NULL;
 
 	memset(rig, 0, sizeof(*rig));
 	rig->seed = scenario->opts.seed;
@@ -193,9 +195,12 @@ static void open_rig(struct rig *rig, const struct scenario *scenario)
 	opts.cpu_slot = watt_synth_machine_cpu_slots(rig->machine, &opts.n_slots);
 	opts.n_cpus = watt_synth_machine_cpu_count(rig->machine);
 	opts.places = places;
-	opts.share_keys = scenario->keys;
+	if (scenario->keys)
+		must(watt_rules_parse(&keys, &watt_share_key_syntax, scenario->keys, &word));
+	opts.share_keys = &keys;
 	must(watt_timeline_new(rig->list, rig->n_domains, &rig->tl));
 	must(watt_attrib_new(&opts, &rig->at));
+	watt_rules_clear(&keys);
 	rig->has_threads = scenario->has_threads;
 	if (rig->has_threads)
 		must(watt_attrib_show_threads(rig->at));

@@ -23,6 +23,7 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "base/ring.h"
 #include "machine.h"
 
@@ -200,13 +201,7 @@ static void start_processes(void)
 
 static int set_up(void **state)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts),
-		.sources = "powercap,hwmon",
-		.slice_us = PERIOD_NS / 1000,
-		.period_us = PERIOD_NS / 1000,
-		.log = log_line,
-	};
+	struct watt_options *options = options_of("sources", "powercap,hwmon", NULL);
 
 	bench.dir = strdup(access("/dev/shm", W_OK) == 0 ? "/dev/shm/watt-test-XXXXXX" :
 							   "/tmp/watt-test-XXXXXX");
@@ -216,8 +211,11 @@ static int set_up(void **state)
 	assert_true(bench.shared != MAP_FAILED);
 	assert_int_equal(machine_new(bench.dir, watt_now_ns(), &bench.truth), 0);
 	start_processes();
-	opts.sysfs_root = bench.dir;
-	assert_int_equal(watt_session_open(&opts, &bench.session), 0);
+	assert_int_equal(watt_options_set_slice_ns(options, PERIOD_NS), 0);
+	assert_int_equal(watt_options_set_period_ns(options, PERIOD_NS), 0);
+	assert_int_equal(watt_options_set_sysfs_root(options, bench.dir), 0);
+	watt_options_set_log(options, log_line, NULL);
+	assert_int_equal(open_by(options, &bench.session), 0);
 	find_channels();
 	assert_int_equal(watt_session_start(bench.session), 0);
 	return watt_session_wait(bench.session, 200);

@@ -18,6 +18,7 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "machine.h"
 
 #define N_SLEEPERS 1000
@@ -100,20 +101,16 @@ static void log_line(void *data, enum watt_log_level level, const char *text)
 static struct watt_session *open_session(const char *sysfs, unsigned int rate_hz, const char *usage,
 					 bool has_threads)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts),
-		.sysfs_root = sysfs,
-		.sources = "powercap",
-		.slice_us = 1000000 / rate_hz,
-		.is_driven = 1,
-		.usage = usage,
-		.has_threads = has_threads,
-		.log = log_line,
-	};
+	struct watt_options *options = options_of("sysfs-root", sysfs, "sources", "powercap",
+						  usage ? "usage" : NULL, usage, NULL);
 	struct watt_session *ses;
 	int r;
 
-	r = watt_session_open(&opts, &ses);
+	watt_options_set_slice_ns(options, 1000000000 / rate_hz);
+	watt_options_set_driven(options, 1);
+	watt_options_set_threads(options, has_threads);
+	watt_options_set_log(options, log_line, NULL);
+	r = open_by(options, &ses);
 	if (r < 0)
 		bench_exit(1, "session: %s", strerror(-r));
 	r = watt_session_start(ses);

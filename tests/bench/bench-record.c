@@ -15,6 +15,8 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
+
 #define N_CHANNELS 16
 #define RATE_HZ 1000
 #define EARLY_S 5
@@ -87,15 +89,13 @@ struct outcome {
 static struct watt_session *open_session(const char *tree, const char *file)
 {
 	const struct watt_record_opts record_opts = { .sz = sizeof(record_opts), .overwrite = 1 };
-	const struct watt_session_opts opts = { .sz = sizeof(opts),
-						.sysfs_root = tree,
-						.sources = "powercap",
-						.period_us = 1000000 / RATE_HZ,
-						.log = log_line };
+	struct watt_options *options = options_of("sysfs-root", tree, "sources", "powercap", NULL);
 	struct watt_session *ses;
 	int r;
 
-	r = watt_session_open(&opts, &ses);
+	watt_options_set_period_ns(options, 1000000000 / RATE_HZ);
+	watt_options_set_log(options, log_line, NULL);
+	r = open_by(options, &ses);
 	if (r == 0 && file)
 		r = watt_session_record(ses, file, &record_opts);
 	if (r == -EOPNOTSUPP)

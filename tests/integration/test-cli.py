@@ -77,10 +77,10 @@ def test_unreadable_roots():
     for name in ('doctor', 'sources', 'top'):
         for option in ('--sysfs-root', '--procfs-root', '--config'):
             one_line(run(name, *(['--once'] if name == 'top' else []), option, '/does/not/exist'),
-                     1, f'wattribute {name}:', '/does/not/exist')
-    one_line(run('sources', '--sysfs-root', '/etc/passwd'), 1, '/etc/passwd')
-    one_line(run('stat', '--sysfs-root', '/does/not/exist', 'true'), 1, '/does/not/exist')
-    one_line(run('sources', '--sources=nonsense'), 1, 'nonsense')
+                     2, f'wattribute {name}:', '/does/not/exist')
+    one_line(run('sources', '--sysfs-root', '/etc/passwd'), 2, '/etc/passwd')
+    one_line(run('stat', '--sysfs-root', '/does/not/exist', 'true'), 2, '/does/not/exist')
+    one_line(run('sources', '--sources=nonsense'), 2, 'nonsense')
 
 
 def test_a_full_disk_is_told():
@@ -350,7 +350,7 @@ def test_mistakes_about_attribution():
                          ('--sensor-delay=synth/*', 'is not a delay such as')):
         for command in (['top', '--once'], ['stat', '--json']):
             result = run(*command, option, *args, *(['true'] if command[0] == 'stat' else []))
-            equal(result.status, 1, option)
+            equal(result.status, 2, option)
             true(said in result.err, f'{option}: {result.err!r}')
 
 

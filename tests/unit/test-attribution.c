@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 
+#include "rules_of.h"
 #include "attrib/attrib.h"
 #include "base/util.h"
 
@@ -83,7 +84,8 @@ struct task {
 };
 
 struct policy {
-	const char *idle, *share_keys, *delays;
+	enum watt_idle_policy idle;
+	const char *share_keys, *delays;
 };
 
 struct world {
@@ -478,6 +480,8 @@ static void open_world(struct world *w, uint64_t seed, const struct policy *poli
 	static const uint16_t slots[N_CPUS] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	static const struct watt_channel *channels[N_CHANNELS];
+	struct watt_rules keys = rules_of(policy->share_keys, &watt_share_key_syntax);
+	struct watt_rules delays = rules_of(policy->delays, &watt_delay_syntax);
 	struct watt_attrib_opts opts = { .channels = channels,
 					 .n_channels = N_CHANNELS,
 					 .cpu_slot = slots,
@@ -486,7 +490,7 @@ static void open_world(struct world *w, uint64_t seed, const struct policy *poli
 					 .places = places,
 					 .horizon_ns = 1500 * MS,
 					 .idle_policy = policy->idle,
-					 .share_keys = policy->share_keys };
+					 .share_keys = &keys };
 	int i;
 
 	memset(w, 0, sizeof(*w));
@@ -496,8 +500,10 @@ static void open_world(struct world *w, uint64_t seed, const struct policy *poli
 	for (i = 0; i < N_CHANNELS; i++)
 		channels[i] = &machine[i];
 	assert_int_equal(watt_timeline_new(channels, N_CHANNELS, &w->tl), 0);
-	assert_int_equal(watt_timeline_set_delays(w->tl, policy->delays, NULL), 0);
+	assert_int_equal(watt_timeline_set_delays(w->tl, &delays, NULL), 0);
 	assert_int_equal(watt_attrib_new(&opts, &w->at), 0);
+	watt_rules_clear(&keys);
+	watt_rules_clear(&delays);
 	for (i = 0; i < 8; i++)
 		spawn(w, false, 0);
 	for (i = 0; i < 3; i++) { /* twins and sleeper: pids of their own */
@@ -564,11 +570,11 @@ static void test_properties(void **state)
 static void test_properties_of_policies(void **state)
 {
 	static const struct policy policies[] = {
-		{ .idle = "proportional" },
+		{ .idle = WATT_IDLE_PROPORTIONAL },
 		{ .share_keys = "none" },
 		{ .share_keys = "package=none,in/residual=cpu_time" },
 		{ .delays = "p*=20,d0=500" },
-		{ .idle = "proportional", .share_keys = "cpu_time", .delays = "*=3.25" },
+		{ .idle = WATT_IDLE_PROPORTIONAL, .share_keys = "cpu_time", .delays = "*=3.25" },
 	};
 	size_t i;
 
@@ -579,7 +585,7 @@ static void test_properties_of_policies(void **state)
 /* A policy moves idle energy to who ran, and nothing else. */
 static void test_policy_moves_idle_alone(void **state)
 {
-	static const struct policy proportional = { .idle = "proportional" };
+	static const struct policy proportional = { .idle = WATT_IDLE_PROPORTIONAL };
 	static struct world a, b;
 	int64_t moved_nj = 0;
 	uint64_t seed;

@@ -4,6 +4,8 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
+
 #define MAX_DIAGS 64
 
 static bool has_channel_of(const struct watt_session *ses, const char *source)
@@ -20,17 +22,17 @@ static bool has_channel_of(const struct watt_session *ses, const char *source)
 static void check_selection(const char *machine, const char *sources)
 {
 	char sysfs[PATH_MAX];
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .sources = sources, .usage = "procfs", .sysfs_root = sysfs
-	};
+	struct watt_options *options;
 	static struct watt_diag diags[MAX_DIAGS];
 	struct watt_session *ses = NULL;
 	size_t i, n = MAX_DIAGS;
 
 	snprintf(sysfs, sizeof(sysfs), "%s", fixture(machine, "sys"));
-	assert_int_equal(watt_doctor(&opts, diags, &n), 0);
+	options = options_of("usage", "procfs", "sysfs-root", sysfs, sources ? "sources" : NULL,
+			     sources, NULL);
+	assert_int_equal(watt_doctor(options, diags, &n), 0);
 	assert_in_range(n, 1, MAX_DIAGS);
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(open_by(options, &ses), 0);
 	for (i = 0; i < n; i++)
 		if (diags[i].role == WATT_ROLE_POWER)
 			assert_int_equal(diags[i].is_selected,
@@ -49,30 +51,26 @@ static void test_selected_is_what_is_used(void **state)
 
 static void test_says_how_many_there_are(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts) };
 	struct watt_diag one;
 	size_t n = 0, n_one = 1;
 
-	assert_int_equal(watt_doctor(&opts, NULL, &n), 0);
+	assert_int_equal(watt_doctor(NULL, NULL, &n), 0);
 	assert_true(n > 1);
-	assert_int_equal(watt_doctor(&opts, &one, &n_one), 0);
+	assert_int_equal(watt_doctor(NULL, &one, &n_one), 0);
 	assert_int_equal(n_one, n);
 }
 
 static void test_refuses_bad_options(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts), .sources = "nonsense" };
+	struct watt_options *options = options_of("sysfs-root", "/nowhere", NULL);
 	struct watt_diag one;
 	size_t n = 1;
 
-	assert_int_equal(watt_doctor(&opts, &one, &n), -EINVAL);
+	assert_int_equal(watt_doctor(options, &one, &n), -ENOENT);
 	assert_int_equal(n, 1);
-	opts.sources = NULL;
-	assert_int_equal(watt_doctor(&opts, NULL, &n), -EINVAL);
-	assert_int_equal(watt_doctor(&opts, &one, NULL), -EINVAL);
-	assert_int_equal(watt_doctor(NULL, &one, &n), -EINVAL);
-	opts.sz = 0;
-	assert_int_equal(watt_doctor(&opts, &one, &n), -EINVAL);
+	assert_int_equal(watt_doctor(NULL, NULL, &n), -EINVAL);
+	assert_int_equal(watt_doctor(NULL, &one, NULL), -EINVAL);
+	watt_options_free(options);
 }
 
 int main(void)

@@ -6,20 +6,19 @@
 
 #include <wattribute/session.h>
 
+#include "../options_of.h"
 #include "history.h"
 
 /* Snapshots of a session as long as a step takes are slow to come by: the step is moved instead. */
 static void test_ring(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sources = "synth",
-					  .usage = "synth" };
 	static struct history history;
 	struct watt_session *session;
 	struct watt_snapshot *snap;
 	size_t i, n_domains;
 
-	assert_int_equal(watt_session_open(&opts, &session), 0);
+	assert_int_equal(open_by(options_of("sources", "synth", "usage", "synth", NULL), &session),
+			 0);
 	assert_int_equal(watt_session_start(session), 0);
 	assert_int_equal(watt_session_snapshot(session, &snap), 0);
 	n_domains = watt_snapshot_get_domain_count(snap);

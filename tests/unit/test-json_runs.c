@@ -8,14 +8,15 @@
 #include <wattribute/json.h>
 #include <wattribute/run.h>
 
+#include "../options_of.h"
+
 static struct watt_session *open_synth(void)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .is_driven = 1
-	};
+	struct watt_options *options = options_of("sources", "synth", "usage", "synth", NULL);
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(watt_options_set_driven(options, 1), 0);
+	assert_int_equal(open_by(options, &ses), 0);
 	return ses;
 }
 

@@ -4,6 +4,7 @@
 
 #include "attrib/keys.h"
 #include "base/util.h"
+#include "rules_of.h"
 
 static char said[1024];
 
@@ -34,12 +35,13 @@ static struct watt_tree build(void)
 /* "path:key " for all domains whose key is not the automatic one. */
 static void assert_changes(const char *text, const char *expected)
 {
+	struct watt_rules rules = rules_of(text, &watt_share_key_syntax);
 	struct watt_tree tree = build();
 	char changed[512] = "";
 	size_t i;
 
 	said[0] = '\0';
-	assert_int_equal(watt_keys_apply(text, watt_key_registry, &tree, &listener), 0);
+	assert_int_equal(watt_keys_apply(&rules, watt_key_registry, &tree, &listener), 0);
 	assert_string_equal(said, "");
 	for (i = 0; i < tree.n_domains; i++) {
 		const struct watt_domain *d = &tree.domains[i];
@@ -50,16 +52,19 @@ static void assert_changes(const char *text, const char *expected)
 				 watt_share_key_name(d->key));
 	}
 	assert_string_equal(changed, expected);
+	watt_rules_clear(&rules);
 	watt_tree_done(&tree);
 }
 
 static void assert_refused(const char *text, const char *expected)
 {
+	struct watt_rules rules = rules_of(text, &watt_share_key_syntax);
 	struct watt_tree tree = build();
 
 	said[0] = '\0';
-	assert_int_equal(watt_keys_apply(text, watt_key_registry, &tree, &listener), -EINVAL);
+	assert_int_equal(watt_keys_apply(&rules, watt_key_registry, &tree, &listener), -ENOENT);
 	assert_string_equal(said, expected);
+	watt_rules_clear(&rules);
 	watt_tree_done(&tree);
 }
 
@@ -83,11 +88,13 @@ static void test_models_are_not_learned(void **state)
 						   .kind = WATT_DOMAIN_PACKAGE,
 						   .origin = WATT_ORIGIN_ESTIMATED };
 	const struct watt_channel *const list[] = { &model };
+	struct watt_rules rules = rules_of("auto", &watt_share_key_syntax);
 	struct watt_tree tree = { 0 };
 
 	assert_int_equal(watt_tree_build(list, 1, &tree), 0);
-	assert_int_equal(watt_keys_apply("auto", watt_key_registry, &tree, &listener), 0);
+	assert_int_equal(watt_keys_apply(&rules, watt_key_registry, &tree, &listener), 0);
 	assert_int_equal(tree.domains[0].key, WATT_KEY_CPU_TIME);
+	watt_rules_clear(&rules);
 	watt_tree_done(&tree);
 }
 
@@ -100,42 +107,26 @@ static void test_keys_of_kinds(void **state)
 
 static void test_mistakes_are_told(void **state)
 {
-	assert_refused("instructions", "no share key is called 'instructions'; there are: auto, "
-				       "none, cpu_time, gpu_time, learned");
-	assert_refused(
-		"package=",
-		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
-	assert_refused(
-		"",
-		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
-	assert_refused(
-		"package=none,",
-		"no share key is called ''; there are: auto, none, cpu_time, gpu_time, learned");
 	assert_refused("dram=none",
 		       "no domain here is called 'dram', nor is one of that kind; there are: in, "
 		       "package-0, package-1, gpu-0, in/residual");
-	assert_refused("=none", "no domain here is called '', nor is one of that kind; there are: "
-				"in, package-0, package-1, gpu-0, in/residual");
+	assert_refused("package=none,package-7=auto",
+		       "no domain here is called 'package-7', nor is one of that kind; there are: "
+		       "in, package-0, package-1, gpu-0, in/residual");
 }
 
-static void test_idle_policies(void **state)
+/* Not every key that has a name is offered by everybody. */
+static void test_keys_that_are_not_there(void **state)
 {
-	enum watt_idle_policy policy = 42;
+	static const struct watt_key_ops *const none[] = { NULL };
+	struct watt_rules rules = rules_of("package=cpu_time", &watt_share_key_syntax);
+	struct watt_tree tree = build();
 
-	assert_int_equal(watt_idle_policy_parse(NULL, &listener, &policy), 0);
-	assert_int_equal(policy, WATT_IDLE_SEPARATE);
-	assert_int_equal(watt_idle_policy_parse("proportional", &listener, &policy), 0);
-	assert_int_equal(policy, WATT_IDLE_PROPORTIONAL);
-	assert_int_equal(watt_idle_policy_parse("separate", &listener, &policy), 0);
-	assert_int_equal(policy, WATT_IDLE_SEPARATE);
-	policy = 42;
-	assert_int_equal(watt_idle_policy_parse("fair", &listener, &policy), -EINVAL);
-	assert_string_equal(said,
-			    "no idle policy is called 'fair'; there are: separate, proportional");
-	assert_int_equal(watt_idle_policy_parse("requests", NULL, &policy), -EINVAL);
-	assert_int_equal(watt_idle_policy_parse("requests", &listener, &policy), -EINVAL);
-	assert_non_null(strstr(said, "resource requests of pods"));
-	assert_int_equal(policy, 42);
+	said[0] = '\0';
+	assert_int_equal(watt_keys_apply(&rules, none, &tree, &listener), -ENOENT);
+	assert_string_equal(said, "no share key 'cpu_time' is there; there are: auto");
+	watt_rules_clear(&rules);
+	watt_tree_done(&tree);
 }
 
 int main(void)
@@ -145,7 +136,7 @@ int main(void)
 		cmocka_unit_test(test_models_are_not_learned),
 		cmocka_unit_test(test_keys_of_kinds),
 		cmocka_unit_test(test_mistakes_are_told),
-		cmocka_unit_test(test_idle_policies),
+		cmocka_unit_test(test_keys_that_are_not_there),
 	};
 
 	return cmocka_run_group_tests_name("keys", tests, NULL, NULL);

@@ -66,7 +66,7 @@ struct bench {
 };
 
 /* Two packages of one CPU each; CPU 2 is in neither. */
-static void open_bench_by(struct bench *b, const char *idle_policy, size_t n_channels,
+static void open_bench_by(struct bench *b, enum watt_idle_policy idle_policy, size_t n_channels,
 			  uint32_t n_cpus)
 {
 	static const struct watt_channel *const channels[] = { &packages[0], &packages[1], &model,
@@ -89,7 +89,7 @@ static void open_bench_by(struct bench *b, const char *idle_policy, size_t n_cha
 
 static void open_bench(struct bench *b, size_t n_channels, uint32_t n_cpus)
 {
-	open_bench_by(b, NULL, n_channels, n_cpus);
+	open_bench_by(b, WATT_IDLE_SEPARATE, n_channels, n_cpus);
 }
 
 static void close_bench(struct bench *b)
@@ -231,7 +231,7 @@ static void test_idle_is_shared_in_its_slice(void **state)
 	const struct watt_domain_state *s;
 	struct bench b;
 
-	open_bench_by(&b, "proportional", 3, 3);
+	open_bench_by(&b, WATT_IDLE_PROPORTIONAL, 3, 3);
 	live_with_idle(&b);
 	s = state_of(&b, 400, 2);
 	assert_int_equal(watt_energy_to_nj(s->energy), 3000 * MS);

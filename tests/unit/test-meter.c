@@ -7,18 +7,19 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
+
 /* The three rails of the fixture that its energy is the sum of: mV times mA. */
 #define ORIN_W ((19848.0 * (152 + 96) + 4968.0 * 912) / 1e6)
 
 static struct watt_meter *open_orin(void)
 {
-	const struct watt_session_opts opts = { .sz = sizeof(opts),
-						.sysfs_root = fixture("jetson-agx-orin", "sys"),
-						.sources = "hwmon",
-						.period_us = 1000,
-						.slice_us = 10000 };
-	struct watt_meter *meter = watt_meter_open(&opts);
+	struct watt_options *options = options_of("sysfs-root", fixture("jetson-agx-orin", "sys"),
+						  "sources", "hwmon", "period", "1ms", "slice",
+						  "10ms", NULL);
+	struct watt_meter *meter = watt_meter_open(options);
 
+	watt_options_free(options);
 	assert_non_null(meter);
 	assert_null(watt_meter_get_problem(meter));
 	return meter;
@@ -107,17 +108,18 @@ static void test_threads(void **state)
 
 static void test_mistakes(void **state)
 {
-	const struct watt_session_opts opts = { .sz = sizeof(opts), .sources = "nonsense" };
-	struct watt_meter *meter = watt_meter_open(&opts);
+	struct watt_options *options = options_of("sysfs-root", "/nowhere", NULL);
+	struct watt_meter *meter = watt_meter_open(options);
 	struct watt_meter_result result = { .sz = sizeof(result) };
 	struct {
 		size_t sz;
 		double energy_j, elapsed_s;
 	} older = { .sz = sizeof(older), .elapsed_s = -1 };
 
-	assert_int_equal(watt_meter_begin(meter), -EINVAL);
-	assert_int_equal(watt_meter_end(meter, &result), -EINVAL);
-	assert_non_null(strstr(watt_meter_get_problem(meter), "nonsense"));
+	watt_options_free(options);
+	assert_int_equal(watt_meter_begin(meter), -ENOENT);
+	assert_int_equal(watt_meter_end(meter, &result), -ENOENT);
+	assert_non_null(strstr(watt_meter_get_problem(meter), "/nowhere"));
 	assert_null(watt_meter_get_domain(meter, 0));
 	watt_meter_close(meter);
 	assert_int_equal(watt_meter_begin(NULL), -EINVAL);

@@ -5,6 +5,8 @@
 #include <wattribute/json.h>
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
+
 #define ZONE "sys/class/powercap/intel-rapl:9"
 
 static int domain_named(const struct watt_snapshot *snap, const char *path)
@@ -19,19 +21,16 @@ static int domain_named(const struct watt_snapshot *snap, const char *path)
 
 static struct watt_session *open_on(const char *dir, const char *record)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sources = "powercap",
-					  .usage = "synth",
-					  .slice_us = 10000,
-					  .is_driven = 1 };
+	struct watt_options *options;
 	struct watt_session *ses;
 	char *sysfs, *procfs;
 
 	assert_true(asprintf(&sysfs, "%s/sys", dir) > 0);
 	assert_true(asprintf(&procfs, "%s/proc", dir) > 0);
-	opts.sysfs_root = sysfs;
-	opts.procfs_root = procfs;
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	options = options_of("sources", "powercap", "usage", "synth", "slice", "10ms", "sysfs-root",
+			     sysfs, "procfs-root", procfs, NULL);
+	watt_options_set_driven(options, 1);
+	assert_int_equal(open_by(options, &ses), 0);
 	assert_int_equal(watt_session_record(ses, record, NULL), 0);
 	assert_int_equal(watt_session_start(ses), 0);
 	free(procfs);

@@ -10,6 +10,7 @@
 
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "base/ring.h"
 #include "base/util.h"
 #include "doctor.h"
@@ -214,14 +215,19 @@ static void wait_until_there(void)
 static int try_open(const char *sources, const char *rates, uint32_t wait_ms,
 		    struct watt_session **ret)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sources = sources,
-					  .rates = rates,
-					  .usage = "synth",
-					  .slice_us = 10000,
-					  .open_wait_ms = wait_ms };
+	struct watt_options *options = options_of("usage", "synth", "slice", "10ms", NULL);
+	int r = 0;
 
-	return watt_session_open(&opts, ret);
+	if (sources)
+		r = watt_options_set(options, "sources", sources);
+	if (r == 0 && rates)
+		r = watt_options_set(options, "rate", rates);
+	if (r == 0)
+		r = watt_options_set_open_wait_ms(options, wait_ms);
+	if (r == 0)
+		return open_by(options, ret);
+	watt_options_free(options);
+	return r;
 }
 
 static struct watt_session *open_waiting(uint32_t wait_ms)
@@ -351,13 +357,13 @@ static void test_closed_before_it_answers(void **state)
 /* A session that can't be opened leaves it behind, with all that it needs. */
 static void test_refused_while_it_opens(void **state)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .usage = "synth", .idle_policy = "nonsense", .open_wait_ms = 1
-	};
+	struct watt_options *options =
+		options_of("usage", "synth", "share-key", "nowhere=none", NULL);
 	struct watt_session *ses;
 
 	script.quick_waits_for_slow = true;
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
+	assert_int_equal(watt_options_set_open_wait_ms(options, 1), 0);
+	assert_int_equal(open_by(options, &ses), -ENOENT);
 	let_go('o');
 }
 
@@ -428,20 +434,18 @@ static void test_rate_of_one_that_is_not_open(void **state)
 	assert_int_equal(watt_session_get_reader_stats(ses, 1, &stats), 0);
 	assert_int_equal(stats.period_ns, 250 * WATT_NSEC_PER_MSEC);
 	watt_session_close(ses);
-	assert_int_equal(try_open("quick", "slow=4Hz", 1, &ses), -EINVAL);
+	assert_int_equal(try_open("quick", "slow=4Hz", 1, &ses), -ENOENT);
 }
 
 /* Nothing is quick: the session waits for what comes, and does not overlook it. */
 static void test_comes_to_a_long_slice(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .usage = "synth",
-					  .slice_us = 60000000,
-					  .period_us = 10000,
-					  .open_wait_ms = 1 };
+	struct watt_options *options =
+		options_of("usage", "synth", "slice", "60s", "period", "10ms", NULL);
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(watt_options_set_open_wait_ms(options, 1), 0);
+	assert_int_equal(open_by(options, &ses), 0);
 	assert_int_equal(watt_session_start(ses), 0);
 	let_go('o');
 	wait_for_status(ses, "slow", WATT_STATUS_OK);
@@ -463,13 +467,12 @@ static const struct watt_diag *find_diag(const struct watt_diag *diags, size_t n
 /* One that hangs is said to, and the others are heard. */
 static void test_doctor_leaves_behind(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts) };
 	static struct watt_diag diags[16];
 	const struct watt_diag *diag;
 	size_t n = WATT_ARRAY_SIZE(diags);
 
 	script.hangs_in_probe = true;
-	assert_int_equal(watt_doctor_within(&opts, WATT_NSEC_PER_MSEC, diags, &n), 0);
+	assert_int_equal(watt_doctor_within(NULL, WATT_NSEC_PER_MSEC, diags, &n), 0);
 	assert_int_equal(n, 4);
 	diag = find_diag(diags, n, "slow");
 	assert_int_equal(diag->state, WATT_BROKEN);
@@ -482,14 +485,13 @@ static void test_doctor_leaves_behind(void **state)
 
 static void test_doctor_hears_all(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts) };
 	static struct watt_diag diags[16];
 	size_t n = WATT_ARRAY_SIZE(diags);
 
 	script.hangs_in_probe = true;
 	let_go('o');
 	let_go('o');
-	assert_int_equal(watt_doctor_within(&opts, 60 * WATT_NSEC_PER_SEC, diags, &n), 0);
+	assert_int_equal(watt_doctor_within(NULL, 60 * WATT_NSEC_PER_SEC, diags, &n), 0);
 	assert_int_equal(find_diag(diags, n, "slow")->is_selected, 1);
 	assert_int_equal(find_diag(diags, n, "quick")->is_selected, 1);
 	assert_int_equal(find_diag(diags, n, "quick")->n_channels, 1);

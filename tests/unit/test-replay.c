@@ -11,6 +11,7 @@
 #include <wattribute/json.h>
 #include <wattribute/recording.h>
 
+#include "../options_of.h"
 #include "base/util.h"
 #include "executor.h"
 
@@ -325,11 +326,14 @@ static void track(struct world *w, uint32_t pid)
 	watt_executor_apply(w->executor, &op, &result); /* a second time it is refused: also told */
 }
 
-static void open_world(struct world *w, uint64_t seed, const char *path, const char *idle_policy,
+static void open_world(struct world *w, uint64_t seed, const char *path,
+		       enum watt_idle_policy idle_policy,
 		       const struct watt_record_opts *record_opts)
 {
 	static const uint16_t slots[4] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
+	static struct watt_rule all_learned = { NULL, WATT_KEY_LEARNED };
+	static const struct watt_rules learned = { &all_learned, 1, 1 };
 	static struct watt_setup setup;
 	const struct watt_op threads = { .kind = WATT_OP_THREADS };
 	const struct watt_record_opts usual = { .sz = sizeof(usual), .overwrite = 1 };
@@ -346,7 +350,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path, const c
 				     .self_pid = 4242,
 				     .slice_ns = SLICE_NS,
 				     .usage = "test",
-				     .share_keys = seed % 4 ? NULL : "learned",
+				     .share_keys = seed % 4 ? NULL : &learned,
 				     .idle_policy = idle_policy };
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
@@ -449,12 +453,13 @@ static void refuse_warnings(void *data, enum watt_log_level level, const char *t
 /* What a live run wrote is never called damaged. */
 static struct watt_session *open_recording(const char *path, const char *idle_policy)
 {
-	const struct watt_session_opts opts = { .sz = sizeof(opts),
-						.idle_policy = idle_policy,
-						.log = refuse_warnings };
+	struct watt_options *options =
+		options_of(idle_policy ? "idle-policy" : NULL, idle_policy, NULL);
 	struct watt_session *ses;
 
-	assert_int_equal(watt_session_open_recording(path, &opts, &ses), 0);
+	watt_options_set_log(options, refuse_warnings, NULL);
+	assert_int_equal(watt_session_open_recording(path, options, &ses), 0);
+	watt_options_free(options);
 	assert_int_equal(watt_session_start(ses), 0);
 	assert_int_equal(watt_session_start(ses), -EALREADY);
 	return ses;
@@ -528,7 +533,8 @@ static void test_same_bytes(void **state)
 	uint64_t seed;
 
 	for (seed = 1; seed <= 12; seed++) {
-		open_world(&w, seed, path, seed % 3 ? NULL : "proportional", NULL);
+		open_world(&w, seed, path, seed % 3 ? WATT_IDLE_SEPARATE : WATT_IDLE_PROPORTIONAL,
+			   NULL);
 		live(&w, SECONDS);
 		if (w.said[w.n_said - 1])
 			assert_int_equal(!!strstr(w.said[w.n_said - 1], "(ended threads)"),
@@ -551,15 +557,15 @@ static void test_other_policies(void **state)
 	static struct world w;
 	size_t i, d, n;
 
-	open_world(&w, 5, path, NULL, NULL);
+	open_world(&w, 5, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, SECONDS);
 	for (i = 0; i < WATT_ARRAY_SIZE(keys); i++) {
-		const struct watt_session_opts opts = { .sz = sizeof(opts),
-							.idle_policy = "proportional",
-							.share_keys = keys[i] };
+		struct watt_options *options = options_of(
+			"idle-policy", "proportional", keys[i] ? "share-key" : NULL, keys[i], NULL);
 		struct watt_session *ses, *live_ses = open_recording(path, NULL);
 
-		assert_int_equal(watt_session_open_recording(path, &opts, &ses), 0);
+		assert_int_equal(watt_session_open_recording(path, options, &ses), 0);
+		watt_options_free(options);
 		for (n = 0; watt_session_next_snapshot(ses, &snap) == 0; n++) {
 			assert_int_equal(watt_session_next_snapshot(live_ses, &usual), 0);
 			check_conserved(snap);
@@ -588,7 +594,7 @@ static void test_own_windows(void **state)
 	static struct world w;
 	size_t i, d, n;
 
-	open_world(&w, 8, path, NULL, NULL);
+	open_world(&w, 8, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, SECONDS);
 	for (i = 0; i < WATT_ARRAY_SIZE(lengths_ns); i++) {
 		struct watt_session *ses = open_recording(path, NULL);
@@ -640,7 +646,7 @@ static void test_cursors(void **state)
 	size_t i, d, c, n = 0;
 	int r = 0;
 
-	open_world(&w, 9, path, NULL, NULL);
+	open_world(&w, 9, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, SECONDS);
 	ses = open_recording(path, NULL);
 	for (i = 0; i < 3; i++) {
@@ -693,7 +699,7 @@ static void test_as_if_live(void **state)
 	int64_t ppm;
 	size_t n = 0;
 
-	open_world(&w, 3, path, NULL, NULL);
+	open_world(&w, 3, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, SECONDS);
 	ses = open_recording(path, NULL);
 	begin_ns = watt_session_get_time_ns(ses);
@@ -741,7 +747,7 @@ static void test_taking_over(void **state)
 	static struct world w;
 	uint64_t t_ns;
 
-	open_world(&w, 4, path, NULL, NULL);
+	open_world(&w, 4, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, SECONDS);
 	ses = open_recording(path, NULL);
 	assert_int_equal(watt_session_next_snapshot(ses, &snap), 0);
@@ -762,14 +768,15 @@ static void test_taking_over(void **state)
 
 static void test_mistakes(void **state)
 {
-	const struct watt_session_opts bad = { .sz = sizeof(bad), .idle_policy = "requests" };
+	struct watt_options *bad = options_of("share-key", "nowhere=none", NULL);
 	char *dir = scratch_new(), *path = scratch_file(dir);
 	struct watt_session *ses = NULL;
 	static struct world w;
 
-	open_world(&w, 4, path, NULL, NULL);
+	open_world(&w, 4, path, WATT_IDLE_SEPARATE, NULL);
 	live(&w, 1);
-	assert_int_equal(watt_session_open_recording(path, &bad, &ses), -EINVAL);
+	assert_int_equal(watt_session_open_recording(path, bad, &ses), -ENOENT);
+	watt_options_free(bad);
 	assert_int_equal(watt_session_open_recording(NULL, NULL, &ses), -EINVAL);
 	assert_int_equal(watt_session_open_recording("/proc/self/nothing", NULL, &ses), -ENOENT);
 	assert_int_equal(watt_session_open_recording("/proc/self/exe", NULL, &ses), -EMEDIUMTYPE);

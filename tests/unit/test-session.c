@@ -9,70 +9,52 @@
 
 #include <wattribute/wattribute.h>
 
-static struct watt_session_opts synth_opts(void)
+#include "../options_of.h"
+
+static struct watt_options *synth_options(void)
 {
-	return (struct watt_session_opts){ .sz = sizeof(struct watt_session_opts),
-					   .sources = "synth",
-					   .usage = "synth",
-					   .slice_us = 10000 };
+	return options_of("sources", "synth", "usage", "synth", "slice", "10ms", NULL);
 }
 
 static struct watt_session *open_synth(void)
 {
-	struct watt_session_opts opts = synth_opts();
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(open_by(synth_options(), &ses), 0);
 	assert_non_null(ses);
 	return ses;
 }
 
 static struct watt_session *open_driven(void)
 {
-	struct watt_session_opts opts = synth_opts();
+	struct watt_options *options = synth_options();
 	struct watt_session *ses = NULL;
 
-	opts.is_driven = 1;
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	watt_options_set_driven(options, 1);
+	assert_int_equal(open_by(options, &ses), 0);
 	return ses;
 }
 
 static void test_refuses_bad_options(void **state)
 {
+	struct watt_options *options = synth_options();
 	struct watt_session *const none = (struct watt_session *)&none;
 	struct watt_session *ses = none;
-	struct {
-		struct watt_session_opts opts;
-		uint64_t from_the_future;
-	} more = { .opts = synth_opts() };
-	struct watt_session_opts opts = synth_opts();
 
-	assert_int_equal(watt_session_open(NULL, &ses), -EINVAL);
-	assert_int_equal(watt_session_open(&opts, NULL), -EINVAL);
-	opts.sz = sizeof(opts.sz) - 1;
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
-	opts = synth_opts();
-	opts.slice_us = 999;
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
-	opts.slice_us = 0;
-	opts.period_us = 60000001;
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
-	opts = synth_opts();
-	opts.sources = "synth,nonsense";
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
-	opts.sources = "synth";
-	opts.usage = "nonsense";
-	assert_int_equal(watt_session_open(&opts, &ses), -EINVAL);
-	opts.usage = "synth";
-	opts.sysfs_root = "/nowhere";
-	assert_int_equal(watt_session_open(&opts, &ses), -ENOENT);
-	more.opts.sz = sizeof(more);
-	more.from_the_future = 1;
-	assert_int_equal(watt_session_open(&more.opts, &ses), -EINVAL);
+	assert_int_equal(watt_session_open(options, NULL), -EINVAL);
+	assert_int_equal(watt_options_set(options, "share-key", "nowhere=none"), 0);
+	assert_int_equal(watt_session_open(options, &ses), -ENOENT);
+	watt_options_free(options);
+	options = synth_options();
+	assert_int_equal(watt_options_set(options, "sensor-delay", "nowhere=1"), 0);
+	assert_int_equal(open_by(options, &ses), -ENOENT);
+	options = synth_options();
+	assert_int_equal(watt_options_set(options, "rate", "hwmon=1"), 0);
+	assert_int_equal(open_by(options, &ses), -ENOENT);
+	assert_int_equal(open_by(options_of("sources", "synth", "sysfs-root", "/nowhere", NULL),
+				 &ses),
+			 -ENOENT);
 	assert_ptr_equal(ses, none);
-	more.from_the_future = 0;
-	assert_int_equal(watt_session_open(&more.opts, &ses), 0);
-	assert_null(watt_session_close(ses));
 	assert_null(watt_session_close(NULL));
 }
 
@@ -240,18 +222,16 @@ static void test_snapshots_at_times(void **state)
 /* The three rails of the machine's fixture that its energy is the sum of: mV times mA. */
 #define ORIN_UW (19848LL * (152 + 96) + 4968LL * 912)
 
-static struct watt_session *open_orin(uint32_t slice_us, uint32_t is_driven)
+static struct watt_session *open_orin(uint32_t slice_us, int is_driven)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sysfs_root = fixture("jetson-agx-orin", "sys"),
-					  .sources = "hwmon",
-					  .usage = "synth",
-					  .slice_us = slice_us,
-					  .period_us = 1000,
-					  .is_driven = is_driven };
+	struct watt_options *options = options_of("sysfs-root", fixture("jetson-agx-orin", "sys"),
+						  "sources", "hwmon", "usage", "synth", "period",
+						  "1ms", NULL);
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(watt_options_set_slice_ns(options, slice_us * 1000ULL), 0);
+	assert_int_equal(watt_options_set_driven(options, is_driven), 0);
+	assert_int_equal(open_by(options, &ses), 0);
 	return ses;
 }
 

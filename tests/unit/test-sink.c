@@ -2,6 +2,8 @@
 /* lib/sink/sink.c: every sink of the registry is told of the simulated machine, live */
 #include "unit.h"
 
+#include "../options_of.h"
+
 #include <wattribute/recording.h>
 #include <wattribute/sink.h>
 #include <wattribute/window.h>
@@ -39,12 +41,12 @@ static struct watt_sink *open_sink(const char *name, struct text *text)
 
 static struct watt_session *open_synth(void)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .slice_us = 10000
-	};
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(
+		open_by(options_of("sources", "synth", "usage", "synth", "slice", "10ms", NULL),
+			&ses),
+		0);
 	assert_int_equal(watt_session_start(ses), 0);
 	return ses;
 }
@@ -191,15 +193,15 @@ static void test_write_error(void **state)
 /* Ten windows of the simulated machine. Returns when the fifth of them ended. */
 static uint64_t record(const char *path)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .slice_us = 10000
-	};
 	struct watt_session *ses = NULL;
 	uint64_t fifth_ns = 0;
 	unsigned int i;
 	int r;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(
+		open_by(options_of("sources", "synth", "usage", "synth", "slice", "10ms", NULL),
+			&ses),
+		0);
 	r = watt_session_record(ses, path, NULL);
 	if (r == -EOPNOTSUPP) {
 		watt_session_close(ses);

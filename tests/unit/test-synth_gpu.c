@@ -8,6 +8,7 @@
 #include <wattribute/json.h>
 #include <wattribute/wattribute.h>
 
+#include "../options_of.h"
 #include "base/clock.h"
 #include "base/util.h"
 #include "sample/teller.h"
@@ -187,16 +188,15 @@ static void check_users(const struct watt_snapshot *snap)
 /* The same bytes come out of the recording, and what was on the GPU is among them. */
 static void test_live_and_replay(void **state)
 {
-	struct watt_session_opts opts = { .sz = sizeof(opts),
-					  .sources = "synth,synth_gpu",
-					  .usage = "synth",
-					  .slice_us = 20000 };
 	struct watt_session *ses;
 	struct watt_snapshot *snap;
 	char *dir = scratch_new(), path[256], *live, *replayed;
 
 	snprintf(path, sizeof(path), "%s/gpu.watt", dir);
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(open_by(options_of("sources", "synth,synth_gpu", "usage", "synth", "slice",
+					    "20ms", NULL),
+				 &ses),
+			 0);
 	assert_int_equal(watt_session_record(ses, path, NULL), 0);
 	assert_int_equal(watt_session_start(ses), 0);
 	usleep(2500000);

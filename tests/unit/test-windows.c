@@ -2,6 +2,8 @@
 /* lib/view/windows.c and watt_series_read() on a session of the simulated machine */
 #include "unit.h"
 
+#include "../options_of.h"
+
 #include <time.h>
 
 #include "view/series.h"
@@ -18,12 +20,12 @@ static uint64_t now_ns(void)
 
 static struct watt_session *open_synth(void)
 {
-	struct watt_session_opts opts = {
-		.sz = sizeof(opts), .sources = "synth", .usage = "synth", .slice_us = 10000
-	};
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(watt_session_open(&opts, &ses), 0);
+	assert_int_equal(
+		open_by(options_of("sources", "synth", "usage", "synth", "slice", "10ms", NULL),
+			&ses),
+		0);
 	assert_int_equal(watt_session_start(ses), 0);
 	return ses;
 }

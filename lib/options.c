@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options: setters, and their one grammar as text. What only the machine knows, its domains and
+ * channels, is not looked at here.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrib/key.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/parse.h"
+#include "base/util.h"
+#include "source/source.h"
+
+#define MIN_TIME_NS WATT_NSEC_PER_MSEC
+#define MAX_TIME_NS (60 * WATT_NSEC_PER_SEC)
+#define MAX_SOURCE_PERIOD_NS (3600 * WATT_NSEC_PER_SEC)
+#define MAX_OPEN_WAIT_MS 60000u
+#define MAX_DELAY_NS (60 * WATT_NSEC_PER_SEC)
+
+/* ---- the object ---- */
+
+int watt_options_new(struct watt_options **ret)
+{
+	if (!ret)
+		return -EINVAL;
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int copy_text(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+int watt_options_init(struct watt_options *to, const struct watt_options *from)
+{
+	static const struct watt_options none = { 0 };
+	int r = 0;
+
+	if (!from)
+		from = &none;
+	*to = (struct watt_options){
+		.log = from->log,
+		.log_data = from->log_data,
+		.is_driven = from->is_driven,
+		.has_threads = from->has_threads,
+		.open_wait_ms = from->open_wait_ms,
+		.slice_ns = from->slice_ns,
+		.period_ns = from->period_ns,
+		.has_idle_policy = from->has_idle_policy,
+		.idle_policy = from->idle_policy,
+	};
+	r |= copy_text(&to->sysfs_root, from->sysfs_root);
+	r |= copy_text(&to->procfs_root, from->procfs_root);
+	r |= copy_text(&to->nvml_lib, from->nvml_lib);
+	r |= copy_text(&to->redfish_url, from->redfish_url);
+	r |= copy_text(&to->kubelet_url, from->kubelet_url);
+	r |= copy_text(&to->config, from->config);
+	r |= copy_text(&to->usage, from->usage);
+	r |= watt_rules_join(&to->sources, &from->sources);
+	r |= watt_rules_join(&to->rates, &from->rates);
+	r |= watt_rules_join(&to->share_keys, &from->share_keys);
+	r |= watt_rules_join(&to->delays, &from->delays);
+	if (r == 0)
+		return 0;
+	watt_options_done(to);
+	return -ENOMEM;
+}
+
+void watt_options_done(struct watt_options *options)
+{
+	free(options->sysfs_root);
+	free(options->procfs_root);
+	free(options->nvml_lib);
+	free(options->redfish_url);
+	free(options->kubelet_url);
+	free(options->config);
+	free(options->usage);
+	watt_rules_clear(&options->sources);
+	watt_rules_clear(&options->rates);
+	watt_rules_clear(&options->share_keys);
+	watt_rules_clear(&options->delays);
+	*options = (struct watt_options){ 0 };
+}
+
+struct watt_options *watt_options_free(struct watt_options *options)
+{
+	if (options)
+		watt_options_done(options);
+	free(options);
+	return NULL;
+}
+
+const char *watt_options_get_problem(const struct watt_options *options)
+{
+	return options ? options->problem : "there are no options: NULL was given";
+}
+
+/* Keeps the sentence; returns the error. */
+__attribute__((format(printf, 3, 4))) static int complain(struct watt_options *options, int error,
+							  const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(options->problem, sizeof(options->problem), format, ap);
+	va_end(ap);
+	return error;
+}
+
+static int note(struct watt_options *options, int r)
+{
+	return r < 0 ? complain(options, r, "%s", strerror(-r)) : 0;
+}
+
+/* ---- places ---- */
+
+/* A field by its place: options may be NULL. */
+#define FIELD(name) offsetof(struct watt_options, name)
+
+static int set_text(struct watt_options *options, size_t place, const char *text, const char *what)
+{
+	char **field, *copy;
+
+	if (!options)
+		return -EINVAL;
+	if (text && !*text)
+		return complain(options, -EINVAL, "'' is no %s", what);
+	copy = text ? strdup(text) : NULL;
+	if (text && !copy)
+		return note(options, -ENOMEM);
+	field = (char **)((char *)options + place);
+	free(*field);
+	*field = copy;
+	return 0;
+}
+
+int watt_options_set_sysfs_root(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(sysfs_root), path, "folder");
+}
+
+int watt_options_set_procfs_root(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(procfs_root), path, "folder");
+}
+
+int watt_options_set_nvml_lib(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(nvml_lib), path, "library");
+}
+
+int watt_options_set_redfish_url(struct watt_options *options, const char *url)
+{
+	return set_text(options, FIELD(redfish_url), url, "URL");
+}
+
+int watt_options_set_kubelet_url(struct watt_options *options, const char *url)
+{
+	return set_text(options, FIELD(kubelet_url), url, "URL");
+}
+
+int watt_options_set_config(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(config), path, "file");
+}
+
+/* ---- sources ---- */
+
+static void add_word(char *buf, size_t size, const char *word)
+{
+	size_t used = strlen(buf);
+
+	snprintf(buf + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
+static int check_source(struct watt_options *options, const char *name)
+{
+	char known[512] = "";
+	size_t i;
+
+	for (i = 0; watt_power_registry[i]; i++) {
+		if (strcmp(watt_power_registry[i]->name, name) == 0)
+			return 0;
+		add_word(known, sizeof(known), watt_power_registry[i]->name);
+	}
+	return complain(options, -ENOENT, "no source is called '%s'; there are: %s", name, known);
+}
+
+static int choose_source(struct watt_options *options, const char *name, bool is_wanted)
+{
+	int r;
+
+	if (!options)
+		return -EINVAL;
+	if (!name)
+		return complain(options, -EINVAL, "which source? none was named");
+	r = check_source(options, name);
+	return r < 0 ? r : note(options, watt_rules_add(&options->sources, name, is_wanted));
+}
+
+int watt_options_add_source(struct watt_options *options, const char *name)
+{
+	return choose_source(options, name, true);
+}
+
+int watt_options_drop_source(struct watt_options *options, const char *name)
+{
+	return choose_source(options, name, false);
+}
+
+/* "powercap,hwmon", "-estimate": whatever was chosen before is forgotten, if all of it is right. */
+static int set_sources(struct watt_options *options, const char *text)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	struct watt_rules before = options->sources;
+	char *rest = copy, *word;
+	int r = copy ? 0 : note(options, -ENOMEM);
+
+	options->sources = (struct watt_rules){ 0 };
+	while (r == 0 && (word = strsep(&rest, ", ")))
+		if (*word)
+			r = choose_source(options, word + (*word == '-'), *word != '-');
+	if (r == 0 && !options->sources.n)
+		r = complain(options, -EINVAL, "the list of sources is empty");
+	if (r < 0) {
+		watt_rules_clear(&options->sources);
+		options->sources = before;
+		return r;
+	}
+	watt_rules_clear(&before);
+	return 0;
+}
+
+int watt_options_set_usage(struct watt_options *options, const char *name)
+{
+	char known[256] = "auto";
+	bool is_known = !name || strcmp(name, "auto") == 0;
+	size_t i;
+
+	if (!options)
+		return -EINVAL;
+	for (i = 0; watt_activity_registry[i]; i++) {
+		if (!watt_activity_registry[i]->sweep)
+			continue;
+		add_word(known, sizeof(known), watt_activity_registry[i]->name);
+		is_known |= name && strcmp(watt_activity_registry[i]->name, name) == 0;
+	}
+	if (!is_known)
+		return complain(options, -ENOENT,
+				"no way of counting usage is called '%s'; there are: %s", name,
+				known);
+	return set_text(options, FIELD(usage), name, "way of counting usage");
+}
+
+/* ---- times ---- */
+
+/* 0: as it is at first */
+static int set_time(struct watt_options *options, uint64_t *field, uint64_t time_ns)
+{
+	if (time_ns && (time_ns < MIN_TIME_NS || time_ns > MAX_TIME_NS))
+		return complain(options, -EINVAL, "%g s is not possible; 1 ms to 60 s are",
+				(double)time_ns / 1e9);
+	*field = time_ns;
+	return 0;
+}
+
+int watt_options_set_slice_ns(struct watt_options *options, uint64_t slice_ns)
+{
+	return options ? set_time(options, &options->slice_ns, slice_ns) : -EINVAL;
+}
+
+int watt_options_set_period_ns(struct watt_options *options, uint64_t period_ns)
+{
+	return options ? set_time(options, &options->period_ns, period_ns) : -EINVAL;
+}
+
+static int set_time_text(struct watt_options *options, uint64_t *field, const char *text)
+{
+	uint64_t time_ns;
+
+	if (watt_parse_time(text, WATT_NSEC_PER_MSEC, &time_ns) < 0 || time_ns < MIN_TIME_NS ||
+	    time_ns > MAX_TIME_NS)
+		return complain(options, -EINVAL, "'%s' is not a time such as 50ms (1ms to 60s)",
+				text);
+	*field = time_ns;
+	return 0;
+}
+
+static int set_slice(struct watt_options *options, const char *text)
+{
+	return set_time_text(options, &options->slice_ns, text);
+}
+
+static int set_period(struct watt_options *options, const char *text)
+{
+	return set_time_text(options, &options->period_ns, text);
+}
+
+int watt_options_set_source_period_ns(struct watt_options *options, const char *source,
+				      uint64_t period_ns)
+{
+	int r;
+
+	if (!options)
+		return -EINVAL;
+	if (!source)
+		return complain(options, -EINVAL, "which source? none was named");
+	if (period_ns < MIN_TIME_NS || period_ns > MAX_SOURCE_PERIOD_NS)
+		return complain(options, -EINVAL, "%g s is not possible; 1 ms to 1 h are",
+				(double)period_ns / 1e9);
+	r = check_source(options, source);
+	return r < 0 ? r : note(options, watt_rules_add(&options->rates, source, period_ns));
+}
+
+int watt_options_set_delay_ns(struct watt_options *options, const char *channel, uint64_t delay_ns)
+{
+	if (!options)
+		return -EINVAL;
+	if (!channel || !*channel || strchr(channel, ','))
+		return complain(options, -EINVAL, "'%s' can't be the name of a channel",
+				channel ? channel : "");
+	if (delay_ns > MAX_DELAY_NS)
+		return complain(options, -EINVAL, "%g s is not possible; 0 to 60 s are",
+				(double)delay_ns / 1e9);
+	return note(options, watt_rules_add(&options->delays, channel, delay_ns));
+}
+
+/* ---- attribution ---- */
+
+int watt_options_set_idle_policy(struct watt_options *options, enum watt_idle_policy policy)
+{
+	if (!options)
+		return -EINVAL;
+	if (policy != WATT_IDLE_SEPARATE && policy != WATT_IDLE_PROPORTIONAL)
+		return complain(options, -EINVAL,
+				"no idle policy has the number %d; there are: separate, "
+				"proportional",
+				(int)policy);
+	options->idle_policy = policy;
+	options->has_idle_policy = true;
+	return 0;
+}
+
+static int set_idle_policy(struct watt_options *options, const char *text)
+{
+	enum watt_idle_policy policy;
+
+	for (policy = WATT_IDLE_SEPARATE; policy <= WATT_IDLE_PROPORTIONAL; policy++)
+		if (strcmp(text, watt_idle_policy_name(policy)) == 0)
+			return watt_options_set_idle_policy(options, policy);
+	if (strcmp(text, "requests") == 0)
+		return complain(options, -ENOENT,
+				"idle policy 'requests' needs the resource requests of pods, which "
+				"are not read; there are: separate, proportional");
+	return complain(options, -ENOENT,
+			"no idle policy is called '%s'; there are: separate, proportional", text);
+}
+
+static bool is_key(enum watt_share_key key)
+{
+	size_t i;
+
+	for (i = 0; watt_key_registry[i]; i++)
+		if (watt_key_registry[i]->id == key)
+			return true;
+	return key == WATT_KEY_AUTO;
+}
+
+int watt_options_set_share_key(struct watt_options *options, const char *domain,
+			       enum watt_share_key key)
+{
+	if (!options)
+		return -EINVAL;
+	if (!is_key(key))
+		return complain(options, -EINVAL, "no share key has the number %d", (int)key);
+	if (domain && (!*domain || strchr(domain, ',')))
+		return complain(options, -EINVAL, "'%s' can't be the path of a domain", domain);
+	return note(options, watt_rules_add(&options->share_keys, domain, key));
+}
+
+/* ---- lists as text ---- */
+
+static int parse_rules(struct watt_options *options, struct watt_rules *rules,
+		       const struct watt_rule_syntax *syntax, const char *text)
+{
+	_cleanup_free_ char *word = NULL;
+	int r = watt_rules_parse(rules, syntax, text, &word);
+
+	if (r == 0 || r == -ENOMEM)
+		return note(options, r);
+	return complain(options, r == -ENOENT ? r : -EINVAL, "'%s' is not %s", word,
+			syntax->expected);
+}
+
+/* One rate for all, or of sources: all of a text, or nothing. */
+static int set_rate(struct watt_options *options, const char *text)
+{
+	struct watt_rules rates = { 0 };
+	uint64_t period_ns = options->period_ns;
+	size_t i;
+	int r = parse_rules(options, &rates, &watt_rate_syntax, text);
+
+	for (i = 0; i < rates.n && r == 0; i++) {
+		if (rates.list[i].name)
+			r = check_source(options, rates.list[i].name);
+		else
+			r = set_time(options, &period_ns, rates.list[i].value);
+	}
+	for (i = 0; i < rates.n && r == 0; i++)
+		if (rates.list[i].name)
+			r = note(options, watt_rules_add(&options->rates, rates.list[i].name,
+							 rates.list[i].value));
+	watt_rules_clear(&rates);
+	if (r == 0)
+		options->period_ns = period_ns;
+	return r;
+}
+
+static int set_share_key(struct watt_options *options, const char *text)
+{
+	_cleanup_free_ char *word = NULL;
+	char known[256] = "auto";
+	size_t i;
+	int r = watt_rules_parse(&options->share_keys, &watt_share_key_syntax, text, &word);
+
+	if (r == 0 || r == -ENOMEM)
+		return note(options, r);
+	for (i = 0; watt_key_registry[i]; i++)
+		add_word(known, sizeof(known), watt_share_key_name(watt_key_registry[i]->id));
+	return complain(options, r, "'%s' is not %s; there are: %s", word,
+			watt_share_key_syntax.expected, known);
+}
+
+static int set_delay(struct watt_options *options, const char *text)
+{
+	return parse_rules(options, &options->delays, &watt_delay_syntax, text);
+}
+
+/* ---- by name ---- */
+
+static const struct option {
+	struct watt_option_info info;
+	int (*set)(struct watt_options *options, const char *text);
+} table[] = {
+	{ { "sources", "[-]SOURCE,...", "power sources to use, or not to use" }, set_sources },
+	{ { "usage", "auto|bpf|procfs", "how CPU time is counted" }, watt_options_set_usage },
+	{ { "slice", "TIME", "length of a slice (50ms)" }, set_slice },
+	{ { "period", "TIME", "reading period of quick sensors (a slice)" }, set_period },
+	{ { "rate", "[SOURCE=]RATE,...", "how often sensors are read, instead of a period" },
+	  set_rate },
+	{ { "idle-policy", "separate|proportional", "what becomes of idle energy" },
+	  set_idle_policy },
+	{ { "share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared" }, set_share_key },
+	{ { "sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors" }, set_delay },
+	{ { "config", "FILE", "rules for sensors and models" }, watt_options_set_config },
+	{ { "sysfs-root", "DIR", "instead of /sys" }, watt_options_set_sysfs_root },
+	{ { "procfs-root", "DIR", "instead of /proc" }, watt_options_set_procfs_root },
+	{ { "nvml-lib", "FILE", "instead of libnvidia-ml.so.1" }, watt_options_set_nvml_lib },
+	{ { "redfish-url", "URL", "BMC to ask" }, watt_options_set_redfish_url },
+	{ { "kubelet-url", "URL", "kubelet to ask" }, watt_options_set_kubelet_url },
+};
+
+const struct watt_option_info *watt_options_get_info(size_t index)
+{
+	return index < WATT_ARRAY_SIZE(table) ? &table[index].info : NULL;
+}
+
+int watt_options_set(struct watt_options *options, const char *name, const char *value)
+{
+	char known[512] = "";
+	size_t i;
+
+	if (!options)
+		return -EINVAL;
+	if (!name || !value)
+		return complain(options, -EINVAL, "an option needs a name and a value");
+	for (i = 0; i < WATT_ARRAY_SIZE(table); i++) {
+		if (strcmp(table[i].info.name, name) == 0)
+			return table[i].set(options, value);
+		add_word(known, sizeof(known), table[i].info.name);
+	}
+	return complain(options, -ENOENT, "no option is called '%s'; there are: %s", name, known);
+}
+
+int watt_options_set_driven(struct watt_options *options, int is_driven)
+{
+	if (!options)
+		return -EINVAL;
+	options->is_driven = is_driven != 0;
+	return 0;
+}
+
+int watt_options_set_threads(struct watt_options *options, int has_threads)
+{
+	if (!options)
+		return -EINVAL;
+	options->has_threads = has_threads != 0;
+	return 0;
+}
+
+int watt_options_set_open_wait_ms(struct watt_options *options, uint32_t open_wait_ms)
+{
+	if (!options)
+		return -EINVAL;
+	if (open_wait_ms > MAX_OPEN_WAIT_MS)
+		return complain(options, -EINVAL, "%u ms is not possible; 0 to %u ms are",
+				open_wait_ms, MAX_OPEN_WAIT_MS);
+	options->open_wait_ms = open_wait_ms;
+	return 0;
+}
+
+int watt_options_set_log(struct watt_options *options, watt_log_fn log, void *data)
+{
+	if (!options)
+		return -EINVAL;
+	options->log = log;
+	options->log_data = data;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of options, for those who are given them. */
+#ifndef WATT_OPTIONS_H
+#define WATT_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <wattribute/options.h>
+
+#include "base/rules.h"
+
+struct watt_options {
+	watt_log_fn log; /* NULL: nobody listens */
+	void *log_data;
+	bool is_driven;
+	bool has_threads;
+	uint32_t open_wait_ms; /* 0: not said */
+	/* NULL: not said */
+	char *sysfs_root;
+	char *procfs_root;
+	char *nvml_lib;
+	char *redfish_url;
+	char *kubelet_url;
+	char *config;
+	char *usage;
+	/* 0: not said */
+	uint64_t slice_ns;
+	uint64_t period_ns;
+	bool has_idle_policy;
+	enum watt_idle_policy idle_policy;
+	struct watt_rules sources; /* 1: use it; 0: leave it out */
+	struct watt_rules rates;   /* of sources, as periods in ns */
+	struct watt_rules share_keys;
+	struct watt_rules delays;
+	char problem[1024];
+};
+
+/* from NULL: as they are new. to is overwritten. 0 or -ENOMEM. */
+int watt_options_init(struct watt_options *to, const struct watt_options *from);
+/* Accepts what is half there. */
+void watt_options_done(struct watt_options *options);
+
+#endif
