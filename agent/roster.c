@@ -322,10 +322,10 @@ static void hold_domains(struct roster *roster, const struct census *census)
 	for (i = 0; i < census->n_rows; i++) {
 		const struct watt_row *row = census->rows[i];
 
-		if (!is_leaf(row->entity.kind))
+		if (!is_leaf(row->entity->kind))
 			continue;
 		cpu_ns += (int64_t)row->window_cpu_ns;
-		if (row->entity.identity && row->entity.identity->pid == roster->opts.own_pid)
+		if (row->entity->identity && row->entity->identity->pid == roster->opts.own_pid)
 			hold_row(roster->own, row, census->n_domains);
 	}
 	roster->whole[ROSTER_CPU].held += cpu_ns;
@@ -381,7 +381,8 @@ static int compare_candidates(const void *a, const void *b)
 		return x->is_own ? -1 : 1;
 	if (x->power_w != y->power_w)
 		return x->power_w > y->power_w ? -1 : 1;
-	return (x->row->entity.id > y->row->entity.id) - (x->row->entity.id < y->row->entity.id);
+	return (x->row->entity->id > y->row->entity->id) -
+	       (x->row->entity->id < y->row->entity->id);
 }
 
 static bool is_sticky(enum watt_entity_kind kind)
@@ -393,11 +394,11 @@ static bool is_sticky(enum watt_entity_kind kind)
 static bool is_eligible(const struct roster *roster, enum level_kind kind,
 			const struct watt_row *row, const struct census *census)
 {
-	const struct watt_identity *identity = row->entity.identity;
+	const struct watt_identity *identity = row->entity->identity;
 
-	if (is_sticky(row->entity.kind))
+	if (is_sticky(row->entity->kind))
 		return true;
-	if (!row->entity.alive)
+	if (!row->entity->alive)
 		return false;
 	if (kind != LEVEL_PROCESS || !identity || identity->start_ns > census->boot_ns)
 		return true;
@@ -417,16 +418,17 @@ static size_t take_known(struct roster *roster, enum level_kind kind, const stru
 		double power_w;
 		bool is_own;
 
-		if (!is_in_level(kind, row->entity.kind))
+		if (!is_in_level(kind, row->entity->kind))
 			continue;
-		user = find_user(level, row->entity.id);
+		user = find_user(level, row->entity->id);
 		if (user) {
 			take_row(level, user, row, census, took_ns);
-			if (!row->entity.alive && !user->is_sticky)
+			if (!row->entity->alive && !user->is_sticky)
 				set_leaving(level, user, census->t_ns);
 			continue;
 		}
-		is_own = row->entity.identity && row->entity.identity->pid == roster->opts.own_pid;
+		is_own = row->entity->identity &&
+			 row->entity->identity->pid == roster->opts.own_pid;
 		power_w = power_of(row, census);
 		/* Who never uses anything would be a series for nothing. */
 		if ((power_w > 0 || is_own) && is_eligible(roster, kind, row, census))
@@ -482,11 +484,11 @@ static void take_candidates(struct roster *roster, enum level_kind kind,
 
 		if (!make_room(roster, level, &candidates[i]))
 			break;
-		user = add_user(roster, level, census, row->entity.id, roster_labels(kind, row));
+		user = add_user(roster, level, census, row->entity->id, roster_labels(kind, row));
 		if (!user)
 			continue;
 		user->is_own = candidates[i].is_own;
-		user->is_sticky = is_sticky(row->entity.kind);
+		user->is_sticky = is_sticky(row->entity->kind);
 		take_row(level, user, row, census, MEAN_NS);
 		user->mean_w = candidates[i].power_w;
 	}
@@ -503,9 +505,9 @@ static void rename_users(struct roster *roster, enum level_kind kind, const stru
 		struct roster_user *user;
 		auto_free char *labels = NULL;
 
-		if (!is_in_level(kind, row->entity.kind))
+		if (!is_in_level(kind, row->entity->kind))
 			continue;
-		user = find_user(level, row->entity.id);
+		user = find_user(level, row->entity->id);
 		if (!user || user->leaving_ns)
 			continue;
 		labels = roster_labels(kind, row);

@@ -79,7 +79,7 @@ static const char *id_of(const struct watt_entity *entity)
 
 char *roster_labels(enum level_kind kind, const struct watt_row *row)
 {
-	const struct watt_entity *entity = &row->entity;
+	const struct watt_entity *entity = row->entity;
 	struct bytes labels = { 0 };
 
 	exposition_add_label(&labels, "kind", watt_entity_kind_name(entity->kind));

@@ -27,7 +27,7 @@ void stat_threads_add(struct watt_run *run, const struct watt_view *view, uint64
 
 	for (i = 0; i < view->n_rows; i++) {
 		const struct watt_row *row = view->rows[i];
-		const struct watt_entity *entity = &row->entity;
+		const struct watt_entity *entity = row->entity;
 		struct watt_run_thread *thread;
 
 		if (entity->kind != WATT_ENTITY_THREAD || entity->tracked_id != tracked_id)

@@ -192,7 +192,7 @@ static void format_name(const struct watt_entity *entity, char *buf, size_t size
 static void append_entity(struct top_model *model, const struct watt_view *view,
 			  const struct watt_row *source)
 {
-	const struct watt_entity *entity = &source->entity;
+	const struct watt_entity *entity = source->entity;
 	struct sums sums = sums_new(view->n_domains);
 	char name[NAME_MAX_BYTES];
 	struct top_row *row;
@@ -249,7 +249,7 @@ static void build_processes(struct top_model *model, const struct watt_view *vie
 	size_t i;
 
 	for (i = 0; i < view->n_rows; i++)
-		if (watt_view_is_user(view->rows[i]->entity.kind))
+		if (watt_view_is_user(view->rows[i]->entity->kind))
 			append_entity(model, view, view->rows[i]);
 }
 
@@ -289,11 +289,11 @@ static void build_groups(struct top_model *model, const struct watt_view *view)
 	for (i = 0; i < view->n_rows; i++) {
 		const struct watt_row *row = view->rows[i];
 
-		if (is_apart(model->group, row->entity.kind)) {
+		if (is_apart(model->group, row->entity->kind)) {
 			sums_add(&kernel, view, row, 1);
-		} else if (watt_view_is_user(row->entity.kind)) {
+		} else if (watt_view_is_user(row->entity->kind)) {
 			sums_add(&rest, view, row, 1);
-		} else if (is_of_group(model->group, row->entity.kind)) {
+		} else if (is_of_group(model->group, row->entity->kind)) {
 			append_entity(model, view, row);
 			sums_add(&rest, view, row, -1);
 		}
@@ -415,7 +415,7 @@ static void add_threads(struct top_model *model, const struct watt_view *view)
 	size_t i;
 
 	for (i = 0; i < view->n_rows; i++)
-		if (view->rows[i]->entity.kind == WATT_ENTITY_THREAD)
+		if (view->rows[i]->entity->kind == WATT_ENTITY_THREAD)
 			append_entity(&threads, view, view->rows[i]);
 	qsort_r(threads.rows, threads.n_rows, sizeof(*threads.rows), compare, &threads);
 	top_threads_place(model, threads.rows, threads.n_rows);

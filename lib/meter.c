@@ -204,8 +204,8 @@ static const struct watt_row *find_self(const struct watt_snapshot *snap)
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-		if (row->entity.kind == WATT_ENTITY_PROCESS && row->entity.identity &&
-		    row->entity.identity->pid == (uint32_t)getpid())
+		if (row->entity->kind == WATT_ENTITY_PROCESS && row->entity->identity &&
+		    row->entity->identity->pid == (uint32_t)getpid())
 			return row;
 	}
 	return NULL;

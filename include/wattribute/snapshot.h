@@ -25,7 +25,7 @@ struct watt_snapshot;
 
 /** One entity and what it used. */
 struct watt_row {
-	struct watt_entity entity;
+	const struct watt_entity *entity; /**< never NULL; of the snapshot, and lives as long */
 	uint64_t cpu_ns;                  /**< CPU time since the start of the session */
 	uint64_t window_cpu_ns;           /**< in the window */
 	const struct watt_energy *energy; /**< per domain, since the start of the session */

@@ -28,6 +28,7 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 		watt_name_unref(snap->names[i]);
 	free(snap->names);
 	free(snap->rows);
+	free(snap->entities);
 	free(snap->energies);
 	free(snap->windows);
 	free(snap->states);
@@ -64,6 +65,7 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 		return NULL;
 	watt_refcount_init(&snap->refs);
 	snap->rows = calloc(n_rows + 1, sizeof(*snap->rows));
+	snap->entities = calloc(n_rows + 1, sizeof(*snap->entities));
 	snap->names = calloc(2 * n_rows + 1, sizeof(*snap->names));
 	snap->energies = calloc(n_rows * n_domains + 1, sizeof(*snap->energies));
 	snap->windows = calloc(n_rows * n_domains + 1, sizeof(*snap->windows));
@@ -71,8 +73,8 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
 	snap->cpus = calloc(n_cpus + 1, sizeof(*snap->cpus));
 	snap->paths = malloc(paths_size + 1);
-	if (!snap->rows || !snap->names || !snap->energies || !snap->windows || !snap->states ||
-	    !snap->domains || !snap->cpus || !snap->paths)
+	if (!snap->rows || !snap->entities || !snap->names || !snap->energies || !snap->windows ||
+	    !snap->states || !snap->domains || !snap->cpus || !snap->paths)
 		return watt_snapshot_unref(snap);
 	snap->n_domains = n_domains;
 	return snap;
@@ -135,7 +137,8 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	snap->names[2 * i] = watt_name_ref(account->title ? account->title : account->name);
 	if (account->cgroup)
 		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
-	fill_entity(&row->entity, account, snap->names[2 * i], snap->names[2 * i + 1]);
+	fill_entity(&snap->entities[i], account, snap->names[2 * i], snap->names[2 * i + 1]);
+	row->entity = &snap->entities[i];
 	row->cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
 	row->window_cpu_ns = row->cpu_ns - account->looks[reader].base_cpu_ns;
 	row->energy = energy;
@@ -169,7 +172,7 @@ static void add_hidden(struct watt_snapshot *snap, const struct watt_attrib *at,
 		return;
 	energy = &snap->energies[over->row * snap->n_domains];
 	window_nj = &snap->windows[over->row * snap->n_domains];
-	row->entity.count += process->count;
+	snap->entities[over->row].count += process->count;
 	row->cpu_ns += process->cpu_ns - process->ahead_cpu_ns;
 	row->window_cpu_ns +=
 		process->cpu_ns - process->ahead_cpu_ns - process->looks[reader].base_cpu_ns;
@@ -540,7 +543,7 @@ const struct watt_row *watt_snapshot_find_row(const struct watt_snapshot *snap, 
 	size_t i;
 
 	for (i = 0; i < snap->n_rows; i++)
-		if (snap->rows[i].entity.id == entity_id)
+		if (snap->rows[i].entity->id == entity_id)
 			return &snap->rows[i];
 	return NULL;
 }

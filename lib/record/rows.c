@@ -159,8 +159,8 @@ static bool is_active(const struct watt_row *row, size_t n_domains)
 static int put_energy(struct watt_rows *rows, int64_t window, const struct watt_row *row,
 		      size_t n_domains)
 {
-	sqlite3_stmt *stmt = is_leaf(row->entity.kind) ? rows->energy : rows->sums;
-	int64_t id = (int64_t)row->entity.id;
+	sqlite3_stmt *stmt = is_leaf(row->entity->kind) ? rows->energy : rows->sums;
+	int64_t id = (int64_t)row->entity->id;
 	size_t i;
 	int r = 0;
 
@@ -193,7 +193,7 @@ int watt_rows_put_snapshot(struct watt_rows *rows, const struct watt_snapshot *s
 
 		if (!is_active(row, n_domains))
 			continue;
-		r = put_entity(rows, &row->entity, t0_ns, t1_ns);
+		r = put_entity(rows, row->entity, t0_ns, t1_ns);
 		if (r == 0)
 			r = put_energy(rows, window, row, n_domains);
 	}

@@ -127,10 +127,10 @@ static void write_energy(struct watt_sink *sink, const struct watt_sink_window *
 	int64_t energy_nj = row->window_nj[domain];
 
 	/* Idle and unattributed are always there: they say when a domain is not known. */
-	if (!sink->with_zeros && energy_nj == 0 && !is_rest(row->entity.kind))
+	if (!sink->with_zeros && energy_nj == 0 && !is_rest(row->entity->kind))
 		return;
 	put_window(sink, window);
-	put_entity(sink, &row->entity);
+	put_entity(sink, row->entity);
 	put_text(sink, place->path);
 	put_unsigned(sink, place->is_partition ? 1 : 0, 0);
 	put_known(sink, is_known, energy_nj, 9);
@@ -175,7 +175,7 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 	}
 	for (i = 0; i < view->n_rows; i++)
 		for (j = 0; j < view->n_domains; j++)
-			if (watt_sink_has_kind(sink, view->rows[i]->entity.kind))
+			if (watt_sink_has_kind(sink, view->rows[i]->entity->kind))
 				write_energy(sink, window, view->rows[i], j);
 	return 0;
 }

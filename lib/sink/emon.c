@@ -221,8 +221,8 @@ static int add_window(struct watt_sink *sink, const struct watt_sink_window *win
 			const struct watt_row *row = view->rows[j];
 			int64_t energy_nj = energy_in(emon, &emon->packages[i], view, row);
 
-			if (energy_nj && watt_sink_has_kind(sink, row->entity.kind))
-				r = add_usage(emon, &emon->packages[i], &row->entity,
+			if (energy_nj && watt_sink_has_kind(sink, row->entity->kind))
+				r = add_usage(emon, &emon->packages[i], row->entity,
 					      (double)energy_nj / 1e3);
 		}
 	return r;

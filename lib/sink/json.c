@@ -334,7 +334,7 @@ static int see_entity(struct document *doc, const struct watt_entity *entity)
 static bool is_shown(const struct watt_sink *sink, const struct watt_view *view,
 		     const struct watt_row *row)
 {
-	return watt_sink_has_kind(sink, row->entity.kind) &&
+	return watt_sink_has_kind(sink, row->entity->kind) &&
 	       (sink->with_zeros || watt_view_has_used(view, row));
 }
 
@@ -370,7 +370,7 @@ static void put_row(struct watt_json *json, struct watt_json_node obj, const str
 	struct watt_json_node list;
 	size_t i;
 
-	watt_json_uint(json, obj, "id", row->entity.id);
+	watt_json_uint(json, obj, "id", row->entity->id);
 	watt_json_time(json, obj, "cpu_s", row->window_cpu_ns);
 	watt_json_int(json, obj, "total_nj", row->window_total_nj);
 	watt_json_real(json, obj, "power_w", watt_view_row_w(view, row));
@@ -391,7 +391,7 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 
 	for (i = 0; i < view->n_rows && r == 0; i++)
 		if (is_shown(sink, view, view->rows[i]))
-			r = see_entity(doc, &view->rows[i]->entity);
+			r = see_entity(doc, view->rows[i]->entity);
 	if (r < 0)
 		return r;
 	obj = begin_item(doc, "window");

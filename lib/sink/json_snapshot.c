@@ -242,7 +242,7 @@ static double row_power_w(const struct watt_snapshot *snap, const struct watt_ro
 static void add_row(struct watt_json *doc, struct watt_json_node array,
 		    const struct watt_snapshot *snap, const struct watt_row *row)
 {
-	const struct watt_entity *entity = &row->entity;
+	const struct watt_entity *entity = row->entity;
 	struct watt_json_node obj = watt_json_append(doc, array), list;
 	size_t i, n = watt_snapshot_get_domain_count(snap);
 

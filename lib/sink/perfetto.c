@@ -449,15 +449,15 @@ static int tell_row(struct watt_sink *sink, const struct watt_sink_window *windo
 	/* Where power is not known, the domains' tracks say so. */
 	if (isnan(power_w))
 		power_w = 0;
-	at = watt_idmap_find(&trace->by_entity, row->entity.id);
+	at = watt_idmap_find(&trace->by_entity, row->entity->id);
 	if (at == WATT_IDMAP_NONE) {
 		if (power_w == 0 && !sink->with_zeros)
 			return 0;
 		at = trace->n_entities;
-		r = add_entity(sink, &row->entity);
+		r = add_entity(sink, row->entity);
 		if (r < 0)
 			return r;
-		position = watt_idmap_get(&trace->by_entity, row->entity.id);
+		position = watt_idmap_get(&trace->by_entity, row->entity->id);
 		if (!position)
 			return -ENOMEM;
 		*position = at;
@@ -484,7 +484,7 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 		tell(sink, &trace->domains[i].counter, window->t0_ns, isnan(power_w) ? 0 : power_w);
 	}
 	for (i = 0; i < view->n_rows && r == 0; i++)
-		if (watt_sink_has_kind(sink, view->rows[i]->entity.kind))
+		if (watt_sink_has_kind(sink, view->rows[i]->entity->kind))
 			r = tell_row(sink, window, view->rows[i]);
 	/* Those that are gone from the snapshot use nothing. */
 	for (i = 0; i < trace->n_entities; i++)

@@ -97,7 +97,7 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 		if (view->domains[i]->is_partition)
 			add_domain(&sum, view->domains[i], view->states[i]);
 	for (i = 0; i < view->n_rows; i++)
-		if (watt_view_is_user(view->rows[i]->entity.kind))
+		if (watt_view_is_user(view->rows[i]->entity->kind))
 			add_row(&sum, view, view->rows[i]);
 	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
 	parts = watt_energy_add(watt_energy_add(sum.attributed, sum.idle), sum.unattributed);

@@ -206,7 +206,7 @@ static int put_cell(struct watt_series *series, struct watt_series_window *windo
 	int64_t *energy_nj;
 	int r;
 
-	r = find_or_add(series, &row->entity, &i);
+	r = find_or_add(series, row->entity, &i);
 	if (r < 0)
 		return r;
 	/* Those that are in "others" share a cell. */
@@ -551,7 +551,7 @@ static int index_again(const struct watt_series *series, const size_t *target, c
 
 	/* Who is not in the newest snapshot is gone, and his id is not used again. */
 	for (i = 0; i < series->last.n_rows; i++) {
-		uint64_t id = series->last.rows[i]->entity.id;
+		uint64_t id = series->last.rows[i]->entity->id;
 		size_t at = watt_idmap_find(&series->index, id), *position;
 
 		if (at == WATT_IDMAP_NONE)

@@ -105,11 +105,11 @@ static void library_row(const struct watt_row *row, size_t package, size_t domai
 			struct meter_row *ret)
 {
 	ret->energy_nj[package] = watt_energy_to_nj(row->energy[domain]);
-	ret->is_exited = row->entity.kind == WATT_ENTITY_EXITED;
-	snprintf(ret->name, sizeof(ret->name), "%s", row->entity.name);
-	if (row->entity.kind == WATT_ENTITY_PROCESS && row->entity.identity) {
-		ret->pid = row->entity.identity->pid;
-		ret->start_ns = row->entity.identity->start_ns;
+	ret->is_exited = row->entity->kind == WATT_ENTITY_EXITED;
+	snprintf(ret->name, sizeof(ret->name), "%s", row->entity->name);
+	if (row->entity->kind == WATT_ENTITY_PROCESS && row->entity->identity) {
+		ret->pid = row->entity->identity->pid;
+		ret->start_ns = row->entity->identity->start_ns;
 	}
 }
 

@@ -310,7 +310,7 @@ static void add_got(struct rig *rig, struct tallies *t, const struct watt_snapsh
 		uint64_t start_ns;
 		uint32_t id;
 
-		if (!is_compared(rig, &row->entity, &id, &start_ns))
+		if (!is_compared(rig, row->entity, &id, &start_ns))
 			continue;
 		tally = tally_of(t, id, start_ns);
 		for (d = 0; d < watt_snapshot_get_domain_count(snap); d++)
@@ -345,7 +345,7 @@ static void fold_exited(const struct rig *rig, struct tallies *t, const struct w
 			uint64_t start_ns;
 			uint32_t id;
 
-			is_named = is_compared(rig, &watt_snapshot_get_row(snap, j)->entity, &id,
+			is_named = is_compared(rig, watt_snapshot_get_row(snap, j)->entity, &id,
 					       &start_ns) &&
 				   id == t->list[i].pid && start_ns == t->list[i].start_ns;
 		}

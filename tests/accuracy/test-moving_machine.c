@@ -466,8 +466,8 @@ static void test_conservation(void **state)
 		for (i = 0; i < watt_snapshot_get_row_count(mark.snap); i++) {
 			const struct watt_row *row = watt_snapshot_get_row(mark.snap, i);
 
-			if (row->entity.kind <= WATT_ENTITY_SOFTIRQ ||
-			    row->entity.kind == WATT_ENTITY_VM)
+			if (row->entity->kind <= WATT_ENTITY_SOFTIRQ ||
+			    row->entity->kind == WATT_ENTITY_VM)
 				sum_nj += watt_energy_to_nj(row->energy[bench.domain[s]]);
 		}
 		assert_true(sum_nj == watt_energy_to_nj(mark.state[s]->energy));

@@ -90,6 +90,7 @@ struct machine {
 	const struct watt_domain *domains[N_DOMAINS];
 	const struct watt_domain_state *states[N_DOMAINS];
 	struct watt_row *row;
+	struct watt_entity *entity;
 	struct watt_identity *who;
 	struct watt_cgroup *cgroup;
 	char (*name)[64];
@@ -163,7 +164,7 @@ static void init_rows(struct machine *m)
 		m->cgroup[i] = (struct watt_cgroup){ .path = "/x",
 						     .unit = "web.service",
 						     .container = i % 3 ? NULL : "web-1" };
-		m->row[i].entity = (struct watt_entity){
+		m->entity[i] = (struct watt_entity){
 			.id = 10 + i,
 			.count = 1,
 			.alive = 1,
@@ -172,17 +173,19 @@ static void init_rows(struct machine *m)
 			.identity = &m->who[i],
 			.cgroup = &m->cgroup[i],
 		};
+		m->row[i].entity = &m->entity[i];
 		m->row[i].window_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
 	/* The last two are sums over others. */
-	m->row[n].entity = (struct watt_entity){
+	m->entity[n] = (struct watt_entity){
 		.id = 5, .kind = WATT_ENTITY_CONTAINER, .count = 3, .alive = 1, .name = "web-1"
 	};
-	m->row[n + 1].entity = (struct watt_entity){
+	m->entity[n + 1] = (struct watt_entity){
 		.id = 6, .kind = WATT_ENTITY_TRACKED, .count = 3, .alive = 1, .name = "command"
 	};
 	for (i = n; i < n + 2; i++) {
+		m->row[i].entity = &m->entity[i];
 		m->row[i].window_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
@@ -195,6 +198,7 @@ static void init(struct machine *m, const struct kind *kind, uint64_t seed, doub
 
 	*m = (struct machine){ .kind = kind, .random = seed, .factor = factor };
 	m->row = xcalloc(n, sizeof(*m->row));
+	m->entity = xcalloc(n, sizeof(*m->entity));
 	m->who = xcalloc(n, sizeof(*m->who));
 	m->cgroup = xcalloc(n, sizeof(*m->cgroup));
 	m->name = xcalloc(n, sizeof(*m->name));
@@ -235,7 +239,7 @@ static void put_row(struct machine *m, size_t i, double power_w)
 
 		m->window_nj[i][d] = energy_nj;
 		m->state[d].window_nj += energy_nj;
-		if (m->cgroup[i].container && m->row[i].entity.kind == WATT_ENTITY_PROCESS)
+		if (m->cgroup[i].container && m->row[i].entity->kind == WATT_ENTITY_PROCESS)
 			m->window_nj[last][d] += energy_nj;
 		if (i % 4 == 0)
 			m->window_nj[last + 1][d] += energy_nj;

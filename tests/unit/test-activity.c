@@ -179,7 +179,7 @@ static int64_t energy_of_kind(const struct world *w, enum watt_entity_kind kind,
 	for (i = 0; i < watt_snapshot_get_row_count(w->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(w->snap, i);
 
-		if (row->entity.kind == kind && !strcmp(row->entity.name, name))
+		if (row->entity->kind == kind && !strcmp(row->entity->name, name))
 			sum_nj += watt_energy_to_nj(row->energy[0]);
 	}
 	return sum_nj;

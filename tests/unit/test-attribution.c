@@ -316,7 +316,7 @@ static int64_t leaf_sum(const struct watt_snapshot *snap, size_t domain, uint64_
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-		switch (row->entity.kind) {
+		switch (row->entity->kind) {
 		case WATT_ENTITY_PROCESS:
 		case WATT_ENTITY_KTHREAD:
 		case WATT_ENTITY_EXITED:
@@ -338,7 +338,7 @@ static int64_t kind_sum(const struct watt_snapshot *snap, size_t domain, enum wa
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
-		if (watt_snapshot_get_row(snap, i)->entity.kind == kind)
+		if (watt_snapshot_get_row(snap, i)->entity->kind == kind)
 			sum_nj += watt_energy_to_nj(watt_snapshot_get_row(snap, i)->energy[domain]);
 	return sum_nj;
 }
@@ -351,17 +351,17 @@ static void check_monotone(const struct watt_snapshot *last, const struct watt_s
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i), *was;
 
-		was = last ? watt_snapshot_find_row(last, row->entity.id) : NULL;
+		was = last ? watt_snapshot_find_row(last, row->entity->id) : NULL;
 		for (d = 0; d < n; d++) {
 			if (watt_snapshot_get_domain(snap, d)->kind == WATT_DOMAIN_RESIDUAL)
 				continue;
 			assert_true(watt_energy_to_nj(row->energy[d]) >= 0);
 			assert_true(row->window_nj[d] >= 0);
-			if (!was || row->entity.kind == WATT_ENTITY_EXITED)
+			if (!was || row->entity->kind == WATT_ENTITY_EXITED)
 				continue;
 			/* A cgroup that gets its name late brings along what it used before. */
-			if (row->entity.kind == WATT_ENTITY_CONTAINER ||
-			    row->entity.kind == WATT_ENTITY_POD)
+			if (row->entity->kind == WATT_ENTITY_CONTAINER ||
+			    row->entity->kind == WATT_ENTITY_POD)
 				assert_true(row->window_nj[d] <=
 					    watt_energy_to_nj(row->energy[d]) -
 						    watt_energy_to_nj(was->energy[d]));
@@ -380,8 +380,8 @@ static const struct watt_row *row_of(const struct watt_snapshot *snap, const str
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-		if (row->entity.identity && row->entity.identity->pid == u->tgid &&
-		    row->entity.identity->start_ns == u->leader_start_ns)
+		if (row->entity->identity && row->entity->identity->pid == u->tgid &&
+		    row->entity->identity->start_ns == u->leader_start_ns)
 			return row;
 	}
 	return NULL;

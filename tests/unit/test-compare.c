@@ -20,6 +20,7 @@ struct machine {
 	const struct watt_domain *domains[1];
 	const struct watt_domain_state *states[1];
 	struct watt_row row[N_ROWS];
+	struct watt_entity entity[N_ROWS];
 	struct watt_identity who[N_ROWS];
 	const struct watt_row *rows[N_ROWS];
 	int64_t window_nj[N_ROWS][1];
@@ -45,17 +46,18 @@ static void init(struct machine *m, const char *third)
 	for (i = 0; i < N_ROWS; i++) {
 		m->who[i] =
 			(struct watt_identity){ .pid = (uint32_t)i + 10, .cmdline = "/bin/x y" };
-		m->row[i].entity = (struct watt_entity){ .id = i + 1,
-							 .count = 1,
-							 .alive = 1,
-							 .name = i == 2 ? third : names[i],
-							 .identity = &m->who[i] };
+		m->entity[i] = (struct watt_entity){ .id = i + 1,
+						     .count = 1,
+						     .alive = 1,
+						     .name = i == 2 ? third : names[i],
+						     .identity = &m->who[i] };
+		m->row[i].entity = &m->entity[i];
 		m->row[i].window_nj = m->window_nj[i];
 		m->rows[i] = &m->row[i];
 	}
 	/* A container with the first process in it. */
-	m->row[3].entity.kind = WATT_ENTITY_CONTAINER;
-	m->row[3].entity.identity = NULL;
+	m->entity[3].kind = WATT_ENTITY_CONTAINER;
+	m->entity[3].identity = NULL;
 	m->view = (struct watt_view){ .domains = m->domains,
 				      .states = m->states,
 				      .rows = m->rows,

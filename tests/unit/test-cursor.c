@@ -148,7 +148,7 @@ static const struct watt_row *of_kind(const struct watt_snapshot *snap, enum wat
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
-		if (watt_snapshot_get_row(snap, i)->entity.kind == kind)
+		if (watt_snapshot_get_row(snap, i)->entity->kind == kind)
 			return watt_snapshot_get_row(snap, i);
 	return NULL;
 }
@@ -166,14 +166,14 @@ static void check_conserved(const struct watt_snapshot *snap, size_t d)
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-		if (watt_entity_kind_is_leaf(row->entity.kind)) {
+		if (watt_entity_kind_is_leaf(row->entity->kind)) {
 			all_nj += watt_energy_to_nj(row->energy[d]);
 			window_nj += row->window_nj[d];
 		}
-		if (row->entity.kind == WATT_ENTITY_PROCESS ||
-		    row->entity.kind == WATT_ENTITY_EXITED)
+		if (row->entity->kind == WATT_ENTITY_PROCESS ||
+		    row->entity->kind == WATT_ENTITY_EXITED)
 			owned_nj += watt_energy_to_nj(row->energy[d]);
-		if (row->entity.kind == WATT_ENTITY_USER) {
+		if (row->entity->kind == WATT_ENTITY_USER) {
 			users_nj += watt_energy_to_nj(row->energy[d]);
 			users_window_nj += row->window_nj[d];
 		}
@@ -186,8 +186,8 @@ static void check_conserved(const struct watt_snapshot *snap, size_t d)
 
 static bool is_one(const struct watt_row *row)
 {
-	return row->entity.kind == WATT_ENTITY_PROCESS ||
-	       (row->entity.kind == WATT_ENTITY_THREAD && row->entity.identity);
+	return row->entity->kind == WATT_ENTITY_PROCESS ||
+	       (row->entity->kind == WATT_ENTITY_THREAD && row->entity->identity);
 }
 
 /* The row's window begins where the row of the snapshot before ended. */
@@ -198,7 +198,7 @@ static void check_row(const struct reader *reader, const struct watt_row *row)
 
 	if (!reader->last || !is_one(row))
 		return;
-	last = watt_snapshot_find_row(reader->last, row->entity.id);
+	last = watt_snapshot_find_row(reader->last, row->entity->id);
 	for (d = 0; d < N_DOMAINS; d++)
 		assert_int_equal(watt_energy_to_nj(row->energy[d]) - row->window_nj[d],
 				 last ? watt_energy_to_nj(last->energy[d]) : 0);
@@ -215,11 +215,11 @@ static void check_life(struct reader *reader, const struct watt_snapshot *snap)
 
 		if (!is_one(row))
 			continue;
-		assert_true(row->entity.id < MAX_IDS);
-		assert_int_not_equal(reader->lives[row->entity.id], OVER);
-		if (row->entity.alive)
-			assert_int_not_equal(reader->lives[row->entity.id], GONE);
-		reader->lives[row->entity.id] = row->entity.alive ? ALIVE : GONE;
+		assert_true(row->entity->id < MAX_IDS);
+		assert_int_not_equal(reader->lives[row->entity->id], OVER);
+		if (row->entity->alive)
+			assert_int_not_equal(reader->lives[row->entity->id], GONE);
+		reader->lives[row->entity->id] = row->entity->alive ? ALIVE : GONE;
 	}
 	for (id = 0; id < MAX_IDS; id++) {
 		if (!reader->lives[id] || watt_snapshot_find_row(snap, id))
@@ -238,13 +238,13 @@ static void check_threads(const struct watt_snapshot *snap, size_t d)
 		const struct watt_row *process = watt_snapshot_get_row(snap, i);
 		int64_t all_nj = 0, window_nj = 0;
 
-		if (process->entity.kind != WATT_ENTITY_PROCESS)
+		if (process->entity->kind != WATT_ENTITY_PROCESS)
 			continue;
 		for (k = 0; k < n; k++) {
 			const struct watt_row *row = watt_snapshot_get_row(snap, k);
 
-			if (row->entity.kind != WATT_ENTITY_THREAD ||
-			    row->entity.parent_id != process->entity.id)
+			if (row->entity->kind != WATT_ENTITY_THREAD ||
+			    row->entity->parent_id != process->entity->id)
 				continue;
 			all_nj += watt_energy_to_nj(row->energy[d]);
 			window_nj += row->window_nj[d];
@@ -440,7 +440,7 @@ static void test_last_row(void **state)
 	add(&b, WATT_USAGE_TASK, 10, 50);
 	end_slice(&b);
 	snap = look(&b, 0);
-	id = of_kind(snap, WATT_ENTITY_PROCESS)->entity.id;
+	id = of_kind(snap, WATT_ENTITY_PROCESS)->entity->id;
 	watt_snapshot_unref(snap);
 	watt_snapshot_unref(look(&b, 1));
 	add(&b, WATT_USAGE_FREE, 10, 100);
@@ -452,7 +452,7 @@ static void test_last_row(void **state)
 	snap = look(&b, 0);
 	row = watt_snapshot_find_row(snap, id);
 	assert_non_null(row);
-	assert_int_equal(row->entity.alive, 0);
+	assert_int_equal(row->entity->alive, 0);
 	nj = watt_energy_to_nj(row->total);
 	assert_null(of_kind(snap, WATT_ENTITY_EXITED));
 	watt_snapshot_unref(snap);
@@ -465,13 +465,13 @@ static void test_last_row(void **state)
 	assert_non_null(row);
 	assert_int_equal(watt_energy_to_nj(row->total), nj);
 	assert_int_equal(row->window_total_nj, 0);
-	assert_int_equal(row->entity.count, 1);
+	assert_int_equal(row->entity->count, 1);
 	assert_int_equal(row->cpu_ns, 100 * MS);
 	watt_snapshot_unref(snap);
 	snap = look(&b, 1);
 	row = watt_snapshot_find_row(snap, id);
 	assert_non_null(row);
-	assert_int_equal(row->entity.alive, 0);
+	assert_int_equal(row->entity->alive, 0);
 	assert_int_equal(watt_energy_to_nj(row->total), nj);
 	assert_int_equal(row->window_cpu_ns, 50 * MS);
 	assert_null(of_kind(snap, WATT_ENTITY_EXITED));
@@ -575,10 +575,10 @@ static void test_never_comes_back(void **state)
 	assert_int_equal(watt_attrib_gone_count(b.at), MAX_GONE);
 	snap = look(&b, 1);
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
-		n_gone += watt_snapshot_get_row(snap, i)->entity.kind == WATT_ENTITY_PROCESS;
+		n_gone += watt_snapshot_get_row(snap, i)->entity->kind == WATT_ENTITY_PROCESS;
 	assert_int_equal(n_gone, MAX_GONE);
 	row = of_kind(snap, WATT_ENTITY_EXITED);
-	assert_int_equal(row->entity.count, 100);
+	assert_int_equal(row->entity->count, 100);
 	assert_int_equal(row->window_cpu_ns, 100 * MS);
 	check_conserved(snap, 0);
 	check_conserved(snap, 1);

@@ -105,7 +105,7 @@ static const struct watt_row *nth(const struct bench *b, enum watt_entity_kind k
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.kind == kind && !strcmp(row->entity.name, name) && n-- == 0)
+		if (row->entity->kind == kind && !strcmp(row->entity->name, name) && n-- == 0)
 			return row;
 	}
 	return NULL;
@@ -124,7 +124,7 @@ static const struct watt_row *cgroup_row(const struct bench *b, uint64_t id)
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.kind == WATT_ENTITY_CGROUP && row->entity.cgroup->id == id)
+		if (row->entity->kind == WATT_ENTITY_CGROUP && row->entity->cgroup->id == id)
 			return row;
 	}
 	return NULL;
@@ -141,7 +141,7 @@ static void check_children(const struct bench *b, const struct watt_row *parent)
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.parent_id != parent->entity.id)
+		if (row->entity->parent_id != parent->entity->id)
 			continue;
 		energy_nj += watt_energy_to_nj(row->total);
 		cpu_ns += row->cpu_ns;
@@ -177,7 +177,7 @@ static void test_job(void **state)
 	run_three(&b, 20);
 	job = find(&b, WATT_ENTITY_JOB, "slurm:7");
 	assert_non_null(job);
-	assert_string_equal(job->entity.cgroup->job, "slurm:7");
+	assert_string_equal(job->entity->cgroup->job, "slurm:7");
 	assert_int_equal(job->cpu_ns, cgroup_row(&b, 1)->cpu_ns + cgroup_row(&b, 2)->cpu_ns);
 	assert_int_equal(watt_energy_to_nj(job->total),
 			 watt_energy_to_nj(cgroup_row(&b, 1)->total) +
@@ -203,12 +203,12 @@ static void test_container_is_in_its_pod(void **state)
 	pod = find(&b, WATT_ENTITY_POD, POD_1);
 	check_children(&b, pod);
 	check_children(&b, find(&b, WATT_ENTITY_CONTAINER, "aa"));
-	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.parent_id, pod->entity.id);
-	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "bb")->entity.parent_id, pod->entity.id);
-	assert_int_equal(cgroup_row(&b, 1)->entity.parent_id,
-			 find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.id);
-	assert_int_equal(cgroup_row(&b, 3)->entity.parent_id, pod->entity.id);
-	assert_int_equal(pod->entity.parent_id, 0);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity->parent_id, pod->entity->id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "bb")->entity->parent_id, pod->entity->id);
+	assert_int_equal(cgroup_row(&b, 1)->entity->parent_id,
+			 find(&b, WATT_ENTITY_CONTAINER, "aa")->entity->id);
+	assert_int_equal(cgroup_row(&b, 3)->entity->parent_id, pod->entity->id);
+	assert_int_equal(pod->entity->parent_id, 0);
 	assert_int_equal(pod->cpu_ns, 180 * MS);
 	assert_int_equal(watt_energy_to_nj(pod->total),
 			 300 * MS); /* all that there was since the start */
@@ -227,9 +227,9 @@ static void test_container_is_in_its_unit(void **state)
 	set(&b, 3, "cc", NULL, NULL);
 	run_three(&b, 10);
 	check_children(&b, find(&b, WATT_ENTITY_UNIT, "web.service"));
-	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity.parent_id,
-			 find(&b, WATT_ENTITY_UNIT, "web.service")->entity.id);
-	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "cc")->entity.parent_id, 0);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "aa")->entity->parent_id,
+			 find(&b, WATT_ENTITY_UNIT, "web.service")->entity->id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "cc")->entity->parent_id, 0);
 	close_bench(&b);
 }
 
@@ -275,7 +275,7 @@ static void test_late_name_reaches_the_dead(void **state)
 	row = find(&b, WATT_ENTITY_CONTAINER, "aa");
 	assert_non_null(row);
 	assert_int_equal(row->cpu_ns, 21 * MS);
-	assert_string_equal(row->entity.cgroup->path, "/x");
+	assert_string_equal(row->entity->cgroup->path, "/x");
 	close_bench(&b);
 }
 
@@ -290,13 +290,13 @@ static void test_late_name_reaches_sleepers(void **state)
 	run_three(&b, 10);
 	row = find(&b, WATT_ENTITY_PROCESS, "name");
 	assert_non_null(row);
-	assert_null(row->entity.cgroup->path);
-	assert_true(row->entity.missing & WATT_IDENTITY_CGROUP);
+	assert_null(row->entity->cgroup->path);
+	assert_true(row->entity->missing & WATT_IDENTITY_CGROUP);
 	set(&b, 1, "aa", NULL, NULL);
 	end_slice(&b);
 	row = find(&b, WATT_ENTITY_PROCESS, "name");
-	assert_string_equal(row->entity.cgroup->container, "aa");
-	assert_false(row->entity.missing & WATT_IDENTITY_CGROUP);
+	assert_string_equal(row->entity->cgroup->container, "aa");
+	assert_false(row->entity->missing & WATT_IDENTITY_CGROUP);
 	close_bench(&b);
 }
 
@@ -335,7 +335,7 @@ static void test_late_name_of_a_container(void **state)
 	assert_int_equal(watt_attrib_next_unknown_container(b.at, &asked), 1);
 	run_three(&b, 20);
 	before = find(&b, WATT_ENTITY_CONTAINER, "aa");
-	assert_null(before->entity.container);
+	assert_null(before->entity->container);
 	assert_int_equal(watt_attrib_set_container(b.at, &stranger), -ESRCH);
 	call(&b, "aa", "web-1", NULL, NULL);
 	call(&b, "aa", "web-1", NULL, NULL);
@@ -344,13 +344,13 @@ static void test_late_name_of_a_container(void **state)
 	assert_non_null(row);
 	assert_null(find(&b, WATT_ENTITY_CONTAINER, "aa"));
 	assert_int_equal(row->cpu_ns, 90 * MS);
-	assert_string_equal(row->entity.container->id, "aa");
-	assert_string_equal(row->entity.container->runtime, "docker");
-	assert_null(row->entity.container->image);
-	assert_int_equal(row->entity.container->n_labels, 2);
-	assert_string_equal(row->entity.container->labels[0].key, "tier");
-	assert_string_equal(row->entity.container->labels[0].value, "front");
-	assert_string_equal(row->entity.container->labels[1].value, "");
+	assert_string_equal(row->entity->container->id, "aa");
+	assert_string_equal(row->entity->container->runtime, "docker");
+	assert_null(row->entity->container->image);
+	assert_int_equal(row->entity->container->n_labels, 2);
+	assert_string_equal(row->entity->container->labels[0].key, "tier");
+	assert_string_equal(row->entity->container->labels[0].value, "front");
+	assert_string_equal(row->entity->container->labels[1].value, "");
 	/* another cgroup of it is still found by the id */
 	set(&b, 3, "aa", NULL, NULL);
 	run_three(&b, 40);
@@ -396,9 +396,10 @@ static void test_late_pod(void **state)
 	pod = find(&b, WATT_ENTITY_POD, "default/web-0");
 	check_children(&b, pod);
 	assert_int_equal(pod->cpu_ns, 90 * MS);
-	assert_string_equal(pod->entity.container->pod_uid, POD_1);
-	assert_null(pod->entity.container->id);
-	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "app")->entity.parent_id, pod->entity.id);
+	assert_string_equal(pod->entity->container->pod_uid, POD_1);
+	assert_null(pod->entity->container->id);
+	assert_int_equal(find(&b, WATT_ENTITY_CONTAINER, "app")->entity->parent_id,
+			 pod->entity->id);
 	/* a later cgroup of the container is in the pod too, and so is another container of it */
 	set(&b, 3, "aa", NULL, NULL);
 	run_three(&b, 40);

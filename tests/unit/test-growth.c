@@ -242,7 +242,7 @@ static void test_roots(void **state)
 			    0);
 	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
 		row = watt_snapshot_get_row(b.snap, i);
-		if (row->entity.kind == WATT_ENTITY_PROCESS) {
+		if (row->entity->kind == WATT_ENTITY_PROCESS) {
 			assert_true(watt_energy_to_nj(row->energy[2]) > 0);
 			assert_true(watt_energy_to_nj(row->energy[3]) > 0);
 		}

@@ -105,7 +105,7 @@ static const struct watt_row *task_row(const struct bench *b)
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++)
-		if (watt_snapshot_get_row(b->snap, i)->entity.kind == WATT_ENTITY_PROCESS)
+		if (watt_snapshot_get_row(b->snap, i)->entity->kind == WATT_ENTITY_PROCESS)
 			return watt_snapshot_get_row(b->snap, i);
 	fail_msg("the task is not in the snapshot");
 	return NULL;

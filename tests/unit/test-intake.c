@@ -104,8 +104,8 @@ static const struct watt_row *find(struct bench *b, enum watt_entity_kind kind, 
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.kind == kind &&
-		    (!pid || (row->entity.identity && row->entity.identity->pid == pid)))
+		if (row->entity->kind == kind &&
+		    (!pid || (row->entity->identity && row->entity->identity->pid == pid)))
 			return row;
 	}
 	return NULL;
@@ -216,7 +216,7 @@ static void test_pid_comes_again(void **state)
 	end_slice(&b, 200, 0);
 	snapshot(&b, 200);
 	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 20)->cpu_ns, 20 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 20)->entity.identity->start_ns, 300);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 20)->entity->identity->start_ns, 300);
 	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->cpu_ns, 5 * MS);
 	close_bench(&b);
 }
@@ -284,7 +284,7 @@ static void test_tracks_descendants(void **state)
 	add(&b, WATT_USAGE_TASK, 44, 220, 200, 40);                  /* a stranger */
 	end_slice(&b, 200, 0);
 	snapshot(&b, 200);
-	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->entity.id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->entity->id, id);
 	assert_int_equal(find(&b, WATT_ENTITY_TRACKED, 0)->cpu_ns, 60 * MS);
 	assert_int_equal(watt_energy_to_nj(find(&b, WATT_ENTITY_TRACKED, 0)->total), 60 * MS);
 	close_bench(&b);
@@ -357,9 +357,11 @@ static void test_moves_between_cgroups(void **state)
 	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b.snap, i);
 
-		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 1"))
+		if (row->entity->kind == WATT_ENTITY_CGROUP &&
+		    !strcmp(row->entity->name, "cgroup 1"))
 			first_nj = watt_energy_to_nj(row->total);
-		if (row->entity.kind == WATT_ENTITY_CGROUP && !strcmp(row->entity.name, "cgroup 2"))
+		if (row->entity->kind == WATT_ENTITY_CGROUP &&
+		    !strcmp(row->entity->name, "cgroup 2"))
 			second_nj = watt_energy_to_nj(row->total);
 	}
 	assert_int_equal(first_nj, 100 * MS);
@@ -412,7 +414,7 @@ static void test_memory_is_bounded(void **state)
 	end_slice(&b, 20000, 0);
 	snapshot(&b, 20000);
 	row = find(&b, WATT_ENTITY_EXITED, 0);
-	assert_int_equal(row->entity.count, 10000);
+	assert_int_equal(row->entity->count, 10000);
 	assert_int_equal(row->cpu_ns, 10000 * MS);
 	assert_true(watt_snapshot_get_row_count(b.snap) < 16);
 	close_bench(&b);
@@ -437,7 +439,7 @@ static void test_memory_is_bounded_without_snapshots(void **state)
 		assert_true(b.at->accounts.n_of_kind[WATT_ENTITY_PROCESS] <= 4096);
 	}
 	snapshot(&b, 40000);
-	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->entity.count, 20000);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->entity->count, 20000);
 	assert_int_equal(find(&b, WATT_ENTITY_EXITED, 0)->cpu_ns, 20000 * MS);
 	close_bench(&b);
 }
@@ -469,10 +471,10 @@ static void test_more_groups_than_are_kept(void **state)
 	for (i = 0; i < watt_snapshot_get_row_count(b.snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b.snap, i);
 
-		n_groups += row->entity.kind == WATT_ENTITY_CGROUP;
+		n_groups += row->entity->kind == WATT_ENTITY_CGROUP;
 	}
 	assert_int_equal(n_groups, 1);
-	assert_string_equal(find(&b, WATT_ENTITY_CGROUP, 0)->entity.name, "(gone)");
+	assert_string_equal(find(&b, WATT_ENTITY_CGROUP, 0)->entity->name, "(gone)");
 	assert_int_equal(find(&b, WATT_ENTITY_CGROUP, 0)->cpu_ns, 3 * n * MS);
 	close_bench(&b);
 }

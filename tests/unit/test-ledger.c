@@ -147,7 +147,7 @@ static int64_t energy_of_task(const struct bench *b, size_t domain)
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.kind == WATT_ENTITY_PROCESS)
+		if (row->entity->kind == WATT_ENTITY_PROCESS)
 			return watt_energy_to_nj(row->energy[domain]);
 	}
 	return -1;
@@ -406,7 +406,7 @@ static int64_t energy_of(const struct bench *b, const char *name)
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (!strcmp(row->entity.name, name))
+		if (!strcmp(row->entity->name, name))
 			return watt_energy_to_nj(row->energy[0]);
 	}
 	return -1;

@@ -120,7 +120,7 @@ static const struct watt_row *of_kind(const struct bench *b, enum watt_entity_ki
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++)
-		if (watt_snapshot_get_row(b->snap, i)->entity.kind == kind)
+		if (watt_snapshot_get_row(b->snap, i)->entity->kind == kind)
 			return watt_snapshot_get_row(b->snap, i);
 	fail();
 	return NULL;

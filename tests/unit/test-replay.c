@@ -507,8 +507,8 @@ static void check_conserved(const struct watt_snapshot *snap)
 		for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 			const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-			if (row->entity.kind >= WATT_ENTITY_CGROUP &&
-			    row->entity.kind != WATT_ENTITY_VM)
+			if (row->entity->kind >= WATT_ENTITY_CGROUP &&
+			    row->entity->kind != WATT_ENTITY_VM)
 				continue;
 			total_nj += watt_energy_to_nj(row->energy[d]);
 			window_nj += row->window_nj[d];

@@ -15,6 +15,7 @@ struct machine {
 	const struct watt_domain *domain_list[N_DOMAINS + 1];
 	const struct watt_domain_state *state_list[N_DOMAINS + 1];
 	struct watt_row rows[ROWS_MAX];
+	struct watt_entity entities[ROWS_MAX];
 	struct watt_identity identities[ROWS_MAX];
 	char names[ROWS_MAX][16];
 	int64_t windows[ROWS_MAX][N_DOMAINS + 1];
@@ -82,10 +83,11 @@ static struct watt_row *machine_use(struct machine *machine, enum watt_entity_ki
 	memset(row, 0, sizeof(*row));
 	memset(&machine->identities[n], 0, sizeof(machine->identities[n]));
 	snprintf(machine->names[n], sizeof(machine->names[n]), "%s", name);
-	row->entity.id = id;
-	row->entity.kind = kind;
-	row->entity.alive = kind != WATT_ENTITY_EXITED;
-	row->entity.name = machine->names[n];
+	machine->entities[n] = (struct watt_entity){ .id = id,
+						     .kind = kind,
+						     .alive = kind != WATT_ENTITY_EXITED,
+						     .name = machine->names[n] };
+	row->entity = &machine->entities[n];
 	row->window_nj = machine->windows[n];
 	row->window_cpu_ns = (uint64_t)(energy_nj > 0 ? energy_nj / 10 : 0);
 	for (i = 0; i < N_DOMAINS; i++) {
@@ -96,7 +98,7 @@ static struct watt_row *machine_use(struct machine *machine, enum watt_entity_ki
 	machine->row_list[n] = row;
 	if (kind == WATT_ENTITY_PROCESS) {
 		machine->identities[n].pid = (uint32_t)id;
-		row->entity.identity = &machine->identities[n];
+		machine->entities[n].identity = &machine->identities[n];
 	}
 	return row;
 }
@@ -181,16 +183,15 @@ static void test_same_labels(void **state)
 {
 	struct machine machine;
 	struct roster roster;
-	struct watt_row *row;
 
 	machine_init(&machine);
 	roster_init(&roster, &opts);
 	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 300);
 	roster_update(&roster, &machine.census);
 	machine_step(&machine);
-	row = machine_use(&machine, WATT_ENTITY_PROCESS, 17, "a", 20);
+	machine_use(&machine, WATT_ENTITY_PROCESS, 17, "a", 20);
 	machine.identities[0].pid = 7;
-	row->entity.identity = &machine.identities[0];
+	machine.entities[0].identity = &machine.identities[0];
 	roster_update(&roster, &machine.census);
 	assert_null(find(&roster, LEVEL_PROCESS, 7));
 	assert_true(find(&roster, LEVEL_PROCESS, 17)->sums[ROSTER_DOMAIN(0)].out == 20);
@@ -475,31 +476,30 @@ static void test_labels(void **state)
 					    .pod_name = "web-1",
 					    .pod_namespace = "default",
 					    .pod_uid = "u-1" };
-	struct watt_row row = { .entity = { .kind = WATT_ENTITY_PROCESS,
-					    .name = "x",
-					    .identity = &identity,
-					    .cgroup = &cgroup } };
+	struct watt_entity entity = {
+		.kind = WATT_ENTITY_PROCESS, .name = "x", .identity = &identity, .cgroup = &cgroup
+	};
+	struct watt_row row = { .entity = &entity };
 	char *labels = roster_labels(LEVEL_PROCESS, &row);
 
 	assert_string_equal(labels, "kind=\"process\",pid=\"12\",comm=\"x\","
 				    "exe=\"/usr/bin/\\\"x\\\"\",container_id=\"0123\","
 				    "unit=\"a.service\"");
 	free(labels);
-	row = (struct watt_row){ .entity = { .kind = WATT_ENTITY_KTHREAD,
-					     .name = "kworker/0:1-events" } };
+	entity = (struct watt_entity){ .kind = WATT_ENTITY_KTHREAD, .name = "kworker/0:1-events" };
 	labels = roster_labels(LEVEL_PROCESS, &row);
 	assert_string_equal(labels, "kind=\"kthread\",comm=\"kworker/0:1\"");
 	free(labels);
-	row = (struct watt_row){
-		.entity = { .kind = WATT_ENTITY_CONTAINER, .name = "web", .container = &container }
-	};
+	entity = (struct watt_entity){ .kind = WATT_ENTITY_CONTAINER,
+				       .name = "web",
+				       .container = &container };
 	labels = roster_labels(LEVEL_CONTAINER, &row);
 	assert_string_equal(labels, "kind=\"container\",container_id=\"0123\",container=\"web\","
 				    "pod=\"web-1\",namespace=\"default\",pod_uid=\"u-1\"");
 	free(labels);
-	row.entity.kind = WATT_ENTITY_POD;
-	row.entity.container = NULL;
-	row.entity.name = "u-2";
+	entity.kind = WATT_ENTITY_POD;
+	entity.container = NULL;
+	entity.name = "u-2";
 	labels = roster_labels(LEVEL_POD, &row);
 	assert_string_equal(labels, "kind=\"pod\",pod_uid=\"u-2\"");
 	free(labels);

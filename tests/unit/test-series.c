@@ -15,6 +15,7 @@ struct machine {
 	struct watt_domain domain[N_DOMAINS];
 	struct watt_domain_state state[N_DOMAINS];
 	struct watt_row row[N_ROWS_MAX];
+	struct watt_entity entity[N_ROWS_MAX];
 	struct watt_identity who[N_ROWS_MAX];
 	char name[N_ROWS_MAX][16];
 	int64_t window_nj[N_ROWS_MAX][N_DOMAINS];
@@ -65,14 +66,15 @@ static void put_row(struct machine *m, uint64_t id, enum watt_entity_kind kind, 
 
 	snprintf(m->name[i], sizeof(m->name[i]), "p%u", (unsigned int)id);
 	m->who[i] = (struct watt_identity){ .pid = (uint32_t)id };
-	m->row[i] = (struct watt_row){ .window_nj = m->window_nj[i],
+	m->row[i] = (struct watt_row){ .entity = &m->entity[i],
+				       .window_nj = m->window_nj[i],
 				       .window_cpu_ns = (uint64_t)energy_nj / 2 };
-	m->row[i].entity = (struct watt_entity){ .id = id,
-						 .kind = kind,
-						 .count = 1,
-						 .alive = 1,
-						 .name = m->name[i],
-						 .identity = &m->who[i] };
+	m->entity[i] = (struct watt_entity){ .id = id,
+					     .kind = kind,
+					     .count = 1,
+					     .alive = 1,
+					     .name = m->name[i],
+					     .identity = &m->who[i] };
 	for (d = 0; d < N_DOMAINS; d++) {
 		m->window_nj[i][d] = energy_nj * (int64_t)(d + 1);
 		if (watt_view_is_user(kind))

@@ -110,8 +110,9 @@ static void check_snapshot(const struct watt_snapshot *last, const struct watt_s
 		for (i = 0; i < n_rows; i++) {
 			const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-			all_nj += is_leaf(row->entity.kind) ? watt_energy_to_nj(row->energy[d]) : 0;
-			window_nj += is_leaf(row->entity.kind) ? row->window_nj[d] : 0;
+			all_nj += is_leaf(row->entity->kind) ? watt_energy_to_nj(row->energy[d]) :
+							       0;
+			window_nj += is_leaf(row->entity->kind) ? row->window_nj[d] : 0;
 		}
 		assert_int_equal(all_nj, watt_energy_to_nj(s->energy));
 		assert_int_equal(window_nj, s->window_nj);
@@ -145,10 +146,10 @@ static void test_measures(void **state)
 	for (i = 0; i < watt_snapshot_get_row_count(snaps[2]); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snaps[2], i);
 
-		assert_ptr_equal(watt_snapshot_find_row(snaps[2], row->entity.id), row);
-		assert_non_null(row->entity.name);
-		cpu_ns += is_leaf(row->entity.kind) ? row->cpu_ns : 0;
-		energy_nj += is_leaf(row->entity.kind) ? watt_energy_to_nj(row->total) : 0;
+		assert_ptr_equal(watt_snapshot_find_row(snaps[2], row->entity->id), row);
+		assert_non_null(row->entity->name);
+		cpu_ns += is_leaf(row->entity->kind) ? row->cpu_ns : 0;
+		energy_nj += is_leaf(row->entity->kind) ? watt_energy_to_nj(row->total) : 0;
 	}
 	assert_true(cpu_ns > 0 && energy_nj > 0);
 	assert_null(watt_snapshot_get_row(snaps[2], watt_snapshot_get_row_count(snaps[2])));

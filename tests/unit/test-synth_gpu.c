@@ -177,8 +177,8 @@ static void check_users(const struct watt_snapshot *snap)
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
-		n += (row->entity.kind == WATT_ENTITY_PROCESS ||
-		      row->entity.kind == WATT_ENTITY_EXITED) &&
+		n += (row->entity->kind == WATT_ENTITY_PROCESS ||
+		      row->entity->kind == WATT_ENTITY_EXITED) &&
 		     row->window_nj[gpu];
 	}
 	assert_in_range(n, 1, 2);

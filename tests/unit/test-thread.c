@@ -116,13 +116,13 @@ static void check_rows(const struct bench *b)
 		int64_t energy_nj[2] = { 0 }, window_nj[2] = { 0 };
 		uint64_t cpu_ns = 0;
 
-		if (process->entity.kind != WATT_ENTITY_PROCESS || !b->at->accounts.has_threads)
+		if (process->entity->kind != WATT_ENTITY_PROCESS || !b->at->accounts.has_threads)
 			continue;
 		for (k = 0; k < n; k++) {
 			const struct watt_row *row = watt_snapshot_get_row(b->snap, k);
 
-			if (row->entity.kind != WATT_ENTITY_THREAD ||
-			    row->entity.parent_id != process->entity.id)
+			if (row->entity->kind != WATT_ENTITY_THREAD ||
+			    row->entity->parent_id != process->entity->id)
 				continue;
 			cpu_ns += row->cpu_ns;
 			for (d = 0; d < 2; d++) {
@@ -164,7 +164,7 @@ static const struct watt_row *find(const struct bench *b, enum watt_entity_kind 
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
 
-		if (row->entity.kind == kind && !strcmp(row->entity.name, name))
+		if (row->entity->kind == kind && !strcmp(row->entity->name, name))
 			return row;
 	}
 	return NULL;
@@ -183,7 +183,7 @@ static size_t count(const struct bench *b, enum watt_entity_kind kind)
 	size_t i, n = 0;
 
 	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++)
-		n += watt_snapshot_get_row(b->snap, i)->entity.kind == kind;
+		n += watt_snapshot_get_row(b->snap, i)->entity->kind == kind;
 	return n;
 }
 
@@ -206,12 +206,12 @@ static void test_shares(void **state)
 	assert_int_equal(energy_of(&b, WATT_ENTITY_THREAD, "t20"), 40 * MS);
 	thread = find(&b, WATT_ENTITY_THREAD, "t12");
 	process = find(&b, WATT_ENTITY_PROCESS, "t10");
-	assert_int_equal(thread->entity.parent_id, process->entity.id);
-	assert_int_equal(thread->entity.identity->pid, 10);
-	assert_int_equal(thread->entity.identity->tid, 12);
-	assert_int_equal(thread->entity.identity->start_ns, 1012);
-	assert_int_equal(process->entity.identity->tid, 0);
-	assert_int_equal(thread->entity.count, 1);
+	assert_int_equal(thread->entity->parent_id, process->entity->id);
+	assert_int_equal(thread->entity->identity->pid, 10);
+	assert_int_equal(thread->entity->identity->tid, 12);
+	assert_int_equal(thread->entity->identity->start_ns, 1012);
+	assert_int_equal(process->entity->identity->tid, 0);
+	assert_int_equal(thread->entity->count, 1);
 	assert_int_equal(thread->cpu_ns, 30 * MS);
 	/* and what is told of the process alone */
 	assert_int_equal(energy_of(&b, WATT_ENTITY_CGROUP, "cgroup 7"), 100 * MS);
@@ -274,10 +274,10 @@ static void test_ends(void **state)
 		end_and_check(&b);
 	ended = find(&b, WATT_ENTITY_THREAD, "(ended threads)");
 	assert_non_null(ended);
-	assert_int_equal(ended->entity.count, 29);
+	assert_int_equal(ended->entity->count, 29);
 	assert_int_equal(ended->cpu_ns, 128 * MS);
-	assert_null(ended->entity.identity);
-	assert_true(ended->entity.alive);
+	assert_null(ended->entity->identity);
+	assert_true(ended->entity->alive);
 	assert_int_equal(count(&b, WATT_ENTITY_THREAD), 2);
 	/* and with its process it goes */
 	add(&b, WATT_USAGE_FREE, 10, 10, 100);
@@ -286,7 +286,7 @@ static void test_ends(void **state)
 		end_and_check(&b);
 	assert_int_equal(count(&b, WATT_ENTITY_THREAD), 0);
 	assert_int_equal(count(&b, WATT_ENTITY_PROCESS), 0);
-	assert_int_equal(find(&b, WATT_ENTITY_EXITED, "t10")->entity.count, 1);
+	assert_int_equal(find(&b, WATT_ENTITY_EXITED, "t10")->entity->count, 1);
 	assert_int_equal(b.at->accounts.n_of_kind[WATT_ENTITY_THREAD], 0);
 	close_bench(&b);
 	(void)state;
@@ -311,8 +311,8 @@ static void test_tid_again(void **state)
 	end_and_check(&b);
 	assert_int_equal(energy_of(&b, WATT_ENTITY_THREAD, "again"), 75 * MS);
 	assert_int_equal(energy_of(&b, WATT_ENTITY_PROCESS, "t20"), 100 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "again")->entity.parent_id,
-			 find(&b, WATT_ENTITY_PROCESS, "t20")->entity.id);
+	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "again")->entity->parent_id,
+			 find(&b, WATT_ENTITY_PROCESS, "t20")->entity->id);
 	close_bench(&b);
 	(void)state;
 }
@@ -328,12 +328,12 @@ static void test_is_called_otherwise(void **state)
 	add(&b, WATT_USAGE_TASK, 10, 10, 20);
 	add(&b, WATT_USAGE_TASK, 10, 11, 80);
 	end_and_check(&b);
-	id = find(&b, WATT_ENTITY_THREAD, "t11")->entity.id;
+	id = find(&b, WATT_ENTITY_THREAD, "t11")->entity->id;
 	u = add(&b, WATT_USAGE_TASK, 10, 11, 90);
 	snprintf(u->comm, sizeof(u->comm), "worker");
 	end_and_check(&b);
 	assert_null(find(&b, WATT_ENTITY_THREAD, "t11"));
-	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "worker")->entity.id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "worker")->entity->id, id);
 	assert_non_null(find(&b, WATT_ENTITY_PROCESS, "t10"));
 	/* it becomes another program, and takes its leader's number */
 	u = add(&b, WATT_USAGE_EXEC, 10, 11, 90);
@@ -343,8 +343,8 @@ static void test_is_called_otherwise(void **state)
 	u = add(&b, WATT_USAGE_TASK, 10, 10, 95);
 	snprintf(u->comm, sizeof(u->comm), "program");
 	end_and_check(&b);
-	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "program")->entity.id, id);
-	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "program")->entity.identity->tid, 10);
+	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "program")->entity->id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "program")->entity->identity->tid, 10);
 	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "program")->cpu_ns, 95 * MS);
 	close_bench(&b);
 	(void)state;
@@ -449,10 +449,10 @@ static void test_tracked(void **state)
 	end_and_check(&b);
 	assert_int_equal(count(&b, WATT_ENTITY_THREAD), 6); /* and those that ended of the other */
 	row = find(&b, WATT_ENTITY_THREAD, "t14");
-	assert_int_equal(row->entity.tracked_id, id);
+	assert_int_equal(row->entity->tracked_id, id);
 	assert_int_equal(row->cpu_ns, 10 * MS);
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t10")->entity.tracked_id, id);
-	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t20")->entity.tracked_id, 0);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t10")->entity->tracked_id, id);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t20")->entity->tracked_id, 0);
 	end_and_check(&b);
 	end_and_check(&b);
 	end_and_check(&b);

@@ -24,6 +24,7 @@ struct machine {
 	struct watt_domain domain[N_DOMAINS];
 	struct watt_domain_state state[N_DOMAINS];
 	struct watt_row row[16];
+	struct watt_entity entity[16];
 	struct watt_identity who[16];
 	struct watt_energy energy[16][N_DOMAINS];
 	int64_t window_nj[16][N_DOMAINS];
@@ -42,12 +43,13 @@ static struct watt_row *add(struct machine *m, enum watt_entity_kind kind, const
 	struct watt_row *row = &m->row[i];
 
 	m->who[i] = (struct watt_identity){ .pid = pid, .parent_pid = parent_pid, .uid = 1000 };
-	row->entity = (struct watt_entity){ .id = 100 + i,
-					    .kind = kind,
-					    .count = 1,
-					    .alive = 1,
-					    .name = name,
-					    .identity = pid ? &m->who[i] : NULL };
+	m->entity[i] = (struct watt_entity){ .id = 100 + i,
+					     .kind = kind,
+					     .count = 1,
+					     .alive = 1,
+					     .name = name,
+					     .identity = pid ? &m->who[i] : NULL };
+	row->entity = &m->entity[i];
 	for (d = 0; d < N_DOMAINS; d++) {
 		int64_t used_nj = d == DRAM ? energy_nj / 10 : energy_nj;
 
@@ -103,7 +105,8 @@ static void init(struct machine *m)
 	add(m, WATT_ENTITY_PROCESS, "web", 20, 1, 5000);
 	add(m, WATT_ENTITY_KTHREAD, "kworker", 30, 2, 300);
 	add(m, WATT_ENTITY_IRQ, "irq", 0, 0, 10);
-	add(m, WATT_ENTITY_EXITED, "cc", 0, 0, 700)->entity.count = 12;
+	add(m, WATT_ENTITY_EXITED, "cc", 0, 0, 700);
+	m->entity[m->n - 1].count = 12;
 	add(m, WATT_ENTITY_CONTAINER, "web-1", 0, 0, 5000);
 	add(m, WATT_ENTITY_USER, "anna", 0, 0, 11700);
 	add(m, WATT_ENTITY_USER, "root", 0, 0, 1000);
@@ -270,7 +273,7 @@ static void test_names_are_harmless(void **state)
 	text_set_utf8(false);
 	init(&m);
 	m.who[0].cmdline = "/usr/bin/evil \033[31m\n--x";
-	m.row[1].entity.name = "a\nb";
+	m.entity[1].name = "a\nb";
 	top_model_build(&model, &m.view);
 	assert_non_null(find(&model, "evil ?[31m?--x"));
 	assert_non_null(find(&model, "a?b"));
@@ -381,7 +384,7 @@ static struct watt_row *add_thread(struct machine *m, uint64_t process_id, uint3
 	struct watt_row *row = add(m, WATT_ENTITY_THREAD, name, 10, 0, energy_nj);
 
 	m->who[m->n - 1].tid = tid;
-	row->entity.parent_id = process_id;
+	m->entity[m->n - 1].parent_id = process_id;
 	return row;
 }
 

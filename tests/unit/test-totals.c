@@ -147,7 +147,7 @@ static const struct watt_row *row_of(const struct watt_snapshot *snap, enum watt
 	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++)
-		if (watt_snapshot_get_row(snap, i)->entity.kind == kind)
+		if (watt_snapshot_get_row(snap, i)->entity->kind == kind)
 			return watt_snapshot_get_row(snap, i);
 	fail();
 	return NULL;
@@ -178,9 +178,9 @@ static void check(const struct machine *m, int64_t used_j)
 	for (i = 0; i < watt_snapshot_get_row_count(m->snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(m->snap, i);
 
-		if (row->entity.kind == WATT_ENTITY_PROCESS ||
-		    row->entity.kind == WATT_ENTITY_IDLE ||
-		    row->entity.kind == WATT_ENTITY_UNATTRIBUTED)
+		if (row->entity->kind == WATT_ENTITY_PROCESS ||
+		    row->entity->kind == WATT_ENTITY_IDLE ||
+		    row->entity->kind == WATT_ENTITY_UNATTRIBUTED)
 			sum = watt_energy_add(sum, row->total);
 	}
 	check_energy(sum, N_CHANNELS * used_j);

@@ -34,14 +34,15 @@ static struct watt_identity who[N_ROWS] = { { .pid = 42, .comm = HOSTILE },
 					    { .pid = 43, .comm = "b" },
 					    { .pid = 42, .comm = "again" } };
 static const struct watt_cgroup cgroup = { .path = "/x", .container = "c1" };
-static struct watt_row rows[N_ROWS] = {
-	{ .entity = { .id = 10, .kind = WATT_ENTITY_PROCESS, .name = HOSTILE, .cgroup = &cgroup } },
-	{ .entity = { .id = 11, .kind = WATT_ENTITY_PROCESS, .name = "b" } },
-	{ .entity = { .id = 12, .kind = WATT_ENTITY_PROCESS, .name = "again" } },
-	{ .entity = { .id = 13, .kind = WATT_ENTITY_IDLE, .name = "idle" } },
-	{ .entity = { .id = 14, .kind = WATT_ENTITY_EXITED, .name = "sh" } },
-	{ .entity = { .id = 15, .kind = WATT_ENTITY_CONTAINER, .name = "c1" } },
+static struct watt_entity entities[N_ROWS] = {
+	{ .id = 10, .kind = WATT_ENTITY_PROCESS, .name = HOSTILE, .cgroup = &cgroup },
+	{ .id = 11, .kind = WATT_ENTITY_PROCESS, .name = "b" },
+	{ .id = 12, .kind = WATT_ENTITY_PROCESS, .name = "again" },
+	{ .id = 13, .kind = WATT_ENTITY_IDLE, .name = "idle" },
+	{ .id = 14, .kind = WATT_ENTITY_EXITED, .name = "sh" },
+	{ .id = 15, .kind = WATT_ENTITY_CONTAINER, .name = "c1" },
 };
+static struct watt_row rows[N_ROWS];
 /* window, row, domain; the third process has the pid of the first, later */
 static const int64_t used_nj[N_WINDOWS][N_ROWS][N_DOMAINS] = {
 	{ { 1000000001, 5, 7, 0 },
@@ -98,10 +99,12 @@ static void init(struct machine *m)
 		m->domains[i] = &domains[i];
 		m->states[i] = &m->state[i];
 	}
-	for (i = 0; i < N_ROWS; i++)
+	for (i = 0; i < N_ROWS; i++) {
+		rows[i].entity = &entities[i];
 		m->rows[i] = &rows[i];
+	}
 	for (i = 0; i < 3; i++)
-		rows[i].entity.identity = &who[i];
+		entities[i].identity = &who[i];
 	m->marks[0] = &m->mark[0];
 	m->marks[1] = &m->mark[1];
 	m->losses[0] = &m->loss;
