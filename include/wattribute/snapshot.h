@@ -85,6 +85,20 @@ struct watt_cpu_state {
 	uint32_t reserved;
 };
 
+/** Bits of watt_quality.usage_flags: what is known of who used the CPUs. */
+enum watt_usage_batch_flag {
+	/** The sweep told every live task; without it only those that had run. */
+	WATT_BATCH_FULL = 1u << 0,
+	/** The kernel keeps irq and softirq time out of the tasks' time, and counts it per CPU. */
+	WATT_BATCH_IRQ_SEPARATE = 1u << 1,
+	/** Deaths are seen; without it, what tasks that died had run is estimated. */
+	WATT_BATCH_DEATHS = 1u << 2,
+	/** Task times may lag by a tick or more (no extrapolation, coarse clock). */
+	WATT_BATCH_COARSE = 1u << 3,
+	/** The times of CPUs are exact to the ns; without it, to a clock tick. */
+	WATT_BATCH_CPU_NS = 1u << 4,
+};
+
 /** The health of the measurement, cumulative since the start of the session. */
 struct watt_quality {
 	uint64_t checks;         /**< conservation checks made */

@@ -30,7 +30,6 @@
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
 #include <wattribute/units.h>
-#include <wattribute/usage.h>
 #include <wattribute/view.h>
 #include <wattribute/window.h>
 

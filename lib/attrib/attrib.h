@@ -15,11 +15,11 @@
 #include <wattribute/channel.h>
 #include <wattribute/entity.h>
 #include <wattribute/snapshot.h>
-#include <wattribute/usage.h>
 
 #include "base/activity.h"
 #include "base/log.h"
 #include "base/rules.h"
+#include "base/usage.h"
 #include "timeline/timeline.h"
 
 struct watt_attrib;

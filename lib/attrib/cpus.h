@@ -7,7 +7,8 @@
 #define WATT_ATTRIB_CPUS_H
 
 #include <wattribute/snapshot.h>
-#include <wattribute/usage.h>
+
+#include "base/usage.h"
 
 struct watt_cpus {
 	struct watt_cpu_time *newest; /* by CPU number, of the last batch */

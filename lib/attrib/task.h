@@ -10,10 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
-
 #include "attrib/account.h"
 #include "base/htab.h"
+#include "base/usage.h"
 
 /* Where the uses of somebody begin in the newest slice that has any. */
 struct watt_last_use {

@@ -15,9 +15,9 @@
 #include <wattribute/entity.h>
 #include <wattribute/mark.h>
 #include <wattribute/sample.h>
-#include <wattribute/usage.h>
 
 #include "base/activity.h"
+#include "base/usage.h"
 
 /* The highest number of them. */
 #define WATT_OP_LAST WATT_OP_CONTAINER

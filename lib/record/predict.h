@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include <wattribute/sample.h>
-#include <wattribute/usage.h>
 
 #include "base/activity.h"
+#include "base/usage.h"
 
 struct watt_predict_channel {
 	uint64_t t_before_ns; /* of its last sample */

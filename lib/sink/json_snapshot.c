@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include <wattribute/json.h>
-#include <wattribute/usage.h>
 
 #include "sink/json_value.h"
 

@@ -18,12 +18,12 @@
 #include <wattribute/diag.h>
 #include <wattribute/entity.h>
 #include <wattribute/sample.h>
-#include <wattribute/usage.h>
 
 #include "base/activity.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/refcount.h"
+#include "base/usage.h"
 
 struct watt_config; /* lib/source/config/config.h */
 

@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-#include <wattribute/usage.h>
-
+#include "base/usage.h"
 #include "source/source.h"
 
 struct watt_cpu_time_bpf; /* the skeleton */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
+#include "base/usage.h"
 
 struct watt_event_ring {
 	int map_fd; /* borrowed */

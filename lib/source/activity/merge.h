@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
+#include "base/usage.h"
 
 /* A growing list of records. */
 struct watt_usage_list {

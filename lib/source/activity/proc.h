@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
-
 #include "base/fs.h"
+#include "base/usage.h"
 #include "source/host/cgroupfs.h"
 
 /* How processes are read here. Immutable. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
+#include "base/usage.h"
 
 /* What one CPU counted when it was seen last. */
 struct watt_unseen_cpu {

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include <wattribute/usage.h>
+#include "base/usage.h"
 
 /*
  * Fills cpus[0 .. n_cpus); a CPU without a line is offline and all zero. CPUs of n_cpus or more

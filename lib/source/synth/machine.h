@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #include <wattribute/channel.h>
-#include <wattribute/usage.h>
+
+#include "base/usage.h"
 
 struct watt_synth_machine;
 

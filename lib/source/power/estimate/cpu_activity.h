@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wattribute/usage.h>
+#include "base/usage.h"
 
 /* One CPU; all zero at the start. */
 struct watt_cpu_activity {
