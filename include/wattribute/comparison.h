@@ -3,9 +3,12 @@
  * @file comparison.h
  * @brief A comparison: two series side by side, with the interval of each difference.
  *
- * The mean power of each domain, phase and name. Neighbouring windows resemble each other, so
- * intervals are from batch means, and that of a difference by Welch's t. Immutable; it needs the
- * series no more once it was built.
+ * The energy, duration and mean power of the machine, the command, each domain, phase and name.
+ * Energy is what was saved or not; power alone does not tell. Where both have a phase several
+ * times, its runs are repeated measurements, and intervals are from these. Else they are from the
+ * windows, and about one run each: neighbouring windows resemble each other, so that intervals
+ * are from batch means. That of a difference is by Welch's t. Immutable; it needs the series no
+ * more once it was built.
  */
 #ifndef WATTRIBUTE_COMPARISON_H
 #define WATTRIBUTE_COMPARISON_H
@@ -38,6 +41,17 @@ struct watt_comparison_side {
 	double power_ci95_w; /**< half width of its interval of 95 %; NAN: not known */
 	size_t n_windows;    /**< values */
 	size_t n_batches;    /**< 0: no interval */
+	size_t n_runs;       /**< of a phase: how many times it was there; else 1 */
+	double run_j;        /**< mean energy of a run; NAN: no value */
+	double run_ci95_j;   /**< half width of its interval of 95 %; NAN: not known */
+	double run_s;        /**< mean duration of a run */
+};
+
+/** Where the interval of a difference of energies is from. */
+enum watt_comparison_basis {
+	WATT_COMPARISON_NOTHING = 0, /**< there is too little */
+	WATT_COMPARISON_WINDOWS = 1, /**< windows of one run each: runs may differ by more */
+	WATT_COMPARISON_RUNS = 2,    /**< runs of both, or of one of them */
 };
 
 /** One thing in both. */
@@ -51,6 +65,12 @@ struct watt_comparison_row {
 	double difference_ci95_ratio; /**< NAN: not known */
 	uint32_t is_known;            /**< the interval is */
 	uint32_t is_significant;      /**< and 0 lies outside of it */
+	double energy_j;              /**< difference of the mean energy of a run; NAN: as above */
+	double energy_ci95_j;         /**< half width; NAN: not known */
+	double energy_ratio;          /**< of before; NAN where that is 0 */
+	double energy_ci95_ratio;     /**< NAN: not known */
+	enum watt_comparison_basis energy_basis; /**< of the interval */
+	uint32_t is_energy_significant;          /**< there is one, and 0 lies outside of it */
 };
 
 /** Phases of each series. 0 or -ENOMEM. */

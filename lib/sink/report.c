@@ -394,6 +394,10 @@ static void put_side(struct watt_json *json, struct watt_json_node row, const ch
 	watt_json_real(json, obj, "power_ci95_w", side->power_ci95_w);
 	watt_json_uint(json, obj, "windows", side->n_windows);
 	put_known_number(json, obj, "batches", side->n_batches);
+	watt_json_uint(json, obj, "runs", side->n_runs);
+	watt_json_real(json, obj, "run_j", side->run_j);
+	watt_json_real(json, obj, "run_ci95_j", side->run_ci95_j);
+	watt_json_real(json, obj, "run_s", side->run_s);
 }
 
 static void put_difference(struct watt_json *json, struct watt_json_node obj,
@@ -407,6 +411,16 @@ static void put_difference(struct watt_json *json, struct watt_json_node obj,
 	watt_json_real(json, obj, "difference_ratio", row->difference_ratio);
 	watt_json_real(json, obj, "difference_ci95_ratio", row->difference_ci95_ratio);
 	put_known_bool(json, obj, "is_significant", row->is_known, row->is_significant);
+	watt_json_real(json, obj, "energy_j", row->energy_j);
+	watt_json_real(json, obj, "energy_ci95_j", row->energy_ci95_j);
+	watt_json_real(json, obj, "energy_ratio", row->energy_ratio);
+	watt_json_real(json, obj, "energy_ci95_ratio", row->energy_ci95_ratio);
+	watt_json_text(json, obj, "energy_basis",
+		       row->energy_basis == WATT_COMPARISON_RUNS    ? "runs" :
+		       row->energy_basis == WATT_COMPARISON_WINDOWS ? "windows" :
+								      NULL);
+	put_known_bool(json, obj, "is_energy_significant",
+		       row->energy_basis != WATT_COMPARISON_NOTHING, row->is_energy_significant);
 }
 
 static void put_differences(struct watt_json *json, struct watt_json_node obj, const char *key,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds what two series have in common, and compares the powers of their windows. */
+/* Finds what two series have in common, and compares its energies and powers. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "view/confidence.h"
 #include "view/phases.h"
 #include "view/series.h"
+#include "view/statistics.h"
 
 #define NAMES_MOST 100
 #define N_LISTS (WATT_COMPARISON_NAMES + 1)
@@ -22,6 +23,7 @@ struct row {
 	struct watt_comparison_row row;
 	struct watt_comparison_side side[2]; /* the series, and the other one */
 	struct watt_confidence power[2];
+	struct watt_confidence runs_j[2]; /* of energies of runs; no standard error: one run */
 };
 
 struct list {
@@ -94,6 +96,33 @@ static double machine_w(const struct watt_series *series, const struct watt_seri
 	return is_known ? power_w : NAN;
 }
 
+/*
+ * The energies of all runs of a phase. One in which there is no window was too short to be
+ * measured, and is none.
+ */
+static int fill_runs(struct row *row, size_t s, const struct watt_phases *phases,
+		     const struct watt_phase *label)
+{
+	_cleanup_free_ double *runs_j = calloc(phases->n + 1, sizeof(double));
+	struct watt_statistics of_runs;
+	size_t i, n = 0;
+
+	if (!runs_j)
+		return -ENOMEM;
+	for (i = 0; i < phases->n; i++)
+		if (strcmp(phases->list[i].label, label->label) == 0 && phases->list[i].elapsed_ns)
+			runs_j[n++] = (double)phases->list[i].energy_nj / 1e9;
+	of_runs = watt_statistics_of(runs_j, n);
+	row->side[s].n_runs = n;
+	if (n > 1)
+		row->runs_j[s] = (struct watt_confidence){ .n = n,
+							   .mean = of_runs.mean,
+							   .se = of_runs.sd / sqrt((double)n),
+							   .df = (double)n - 1,
+							   .ci95 = of_runs.ci95 };
+	return 0;
+}
+
 /* The whole machine, in the windows of a label; NULL: in all. */
 static int fill_machine(struct row *row, size_t s, const struct source *source,
 			const struct watt_phase *label)
@@ -119,7 +148,7 @@ static int fill_machine(struct row *row, size_t s, const struct source *source,
 	side->energy_nj = sum->energy_nj;
 	side->elapsed_ns = sum->elapsed_ns;
 	row->power[s] = mean_of(&powers);
-	return 0;
+	return label ? fill_runs(row, s, source->phases, label) : 0;
 }
 
 static int fill_domain(struct row *row, size_t s, const struct source *source, size_t domain)
@@ -204,7 +233,8 @@ static struct row *append(struct list *list, const char *name)
 		return NULL;
 	}
 	row->power[0] = watt_confidence_mean(NULL, NULL, 0);
-	row->power[1] = row->power[0];
+	row->power[1] = row->runs_j[0] = row->runs_j[1] = row->power[0];
+	row->side[0].n_runs = row->side[1].n_runs = 1;
 	list->rows[list->n++] = row;
 	return row;
 }
@@ -219,12 +249,81 @@ static struct row *find_or_append(struct list *list, const char *name)
 	return append(list, name);
 }
 
+/* ---- the difference ---- */
+
+/* Of one run, what its windows tell: its energy is as sure as its mean power is. */
+static struct watt_confidence by_windows(const struct row *row, size_t s)
+{
+	struct watt_confidence energy = row->power[s];
+	double energy_j = (double)row->side[s].energy_nj / 1e9;
+	double scale_s = energy.mean != 0 ? energy_j / energy.mean :
+					    (double)row->side[s].elapsed_ns / 1e9;
+
+	if (!row->side[s].is_there)
+		return watt_confidence_mean(NULL, NULL, 0);
+	energy.mean = isfinite(energy.mean) ? energy_j : NAN;
+	energy.se *= fabs(scale_s);
+	energy.ci95 *= fabs(scale_s);
+	return energy;
+}
+
+/*
+ * Both by runs, or both by windows. One run beside several differs from its like as these do
+ * from theirs.
+ */
+static enum watt_comparison_basis energies(const struct row *row, struct watt_confidence ret[2])
+{
+	bool is_repeated = row->side[0].n_runs > 1 || row->side[1].n_runs > 1;
+	size_t s;
+
+	for (s = 0; s < 2; s++) {
+		const struct watt_confidence *other = &row->runs_j[1 - s];
+
+		if (row->side[s].n_runs > 1) {
+			ret[s] = row->runs_j[s];
+			continue;
+		}
+		ret[s] = by_windows(row, s);
+		if (!is_repeated)
+			continue;
+		ret[s].se = other->se * sqrt((double)other->n);
+		ret[s].df = other->df;
+		ret[s].ci95 = NAN;
+	}
+	return is_repeated ? WATT_COMPARISON_RUNS : WATT_COMPARISON_WINDOWS;
+}
+
+static void finish_energy(struct row *row)
+{
+	struct watt_confidence energy[2];
+	enum watt_comparison_basis basis = energies(row, energy);
+	struct watt_confidence_difference difference =
+		watt_confidence_compare(&energy[1], &energy[0]);
+	size_t s;
+
+	for (s = 0; s < 2; s++) {
+		struct watt_comparison_side *side = &row->side[s];
+
+		side->run_j = energy[s].mean;
+		side->run_ci95_j = energy[s].ci95;
+		side->run_s = side->n_runs ? (double)side->elapsed_ns / 1e9 / (double)side->n_runs :
+					     0;
+	}
+	row->row.energy_j = difference.delta;
+	row->row.energy_ci95_j = difference.ci95;
+	row->row.energy_ratio = difference.ratio;
+	row->row.energy_ci95_ratio = difference.ratio_ci95;
+	row->row.energy_basis = difference.is_known ? basis : WATT_COMPARISON_NOTHING;
+	row->row.is_energy_significant = difference.is_significant;
+}
+
 static void finish(struct row *row)
 {
 	struct watt_confidence_difference power =
 		watt_confidence_compare(&row->power[1], &row->power[0]);
 	size_t s;
 
+	finish_energy(row);
 	for (s = 0; s < 2; s++) {
 		row->side[s].power_w = row->power[s].mean;
 		row->side[s].power_ci95_w = row->power[s].ci95;

@@ -267,8 +267,9 @@ class Page(unittest.TestCase):
         self.open('versus')
         comparison = self.document['comparison']
         text = self.page.eval('document.getElementById("comparison").innerText')
-        self.assertIn('significant', text)
-        self.assertTrue(comparison['total']['is_significant'])
+        self.assertRegex(text, r'The machine used [^ ]+ instead of .* energy, in .* on average')
+        self.assertTrue(comparison['total']['is_energy_significant'])
+        self.assertIn('more than these recordings vary within', text)
         rows = self.page.eval('document.querySelectorAll("#comparison-table tbody[data-list=Domain] tr").length')
         self.assertEqual(rows, len(comparison['domains']))
         self.assertEqual(nj(self.page.eval('document.querySelector("#comparison-table tbody[data-list=Whole] td:nth-child(3)").title')),

@@ -175,8 +175,9 @@ def test_comparison():
     equal((total['difference_w'], total['is_significant'] or False), (0, False), 'difference to itself')
     equal(total['before'], total['now'], 'both sides')
     equal({d['name'] for d in document['comparison']['domains']}, {d['path'] for d in document['domains']}, 'domains')
+    equal((total['energy_j'], total['is_energy_significant'] or False), (0, False), 'energy of itself')
     text = run('report', '--vs', phases(), synth()).out
-    for words in ('Compared with another recording', 'before: ', 'WHOLE', 'gone', 'new'):
+    for words in ('The machine used ', ' energy, in ', ' instead of ', 'Compared with another recording', 'before: ', 'WHOLE', 'gone', 'new'):
         true(words in text, f'no {words!r} in the comparison')
 
 

@@ -73,14 +73,14 @@ static int64_t noise_nj(struct machine *m)
 }
 
 /* web uses factor * 3 W, the third 2 W, idle 1 W. */
-static struct watt_series *make(struct machine *m, double factor, const struct watt_mark *marks,
-				size_t n_marks)
+static struct watt_series *make_long(struct machine *m, double factor, size_t n_windows,
+				     const struct watt_mark *marks, size_t n_marks)
 {
 	struct watt_series *series = NULL;
 	size_t w, i, mark = 0;
 
 	assert_int_equal(watt_series_new(0, &series), 0);
-	for (w = 0; w < N_WINDOWS; w++) {
+	for (w = 0; w < n_windows; w++) {
 		uint64_t t_ns = (w + 100) * WINDOW_NS;
 
 		m->window_nj[0][0] = (int64_t)(2e9 * factor) + noise_nj(m);
@@ -100,6 +100,12 @@ static struct watt_series *make(struct machine *m, double factor, const struct w
 	}
 	assert_int_equal(watt_series_finish(series), 0);
 	return series;
+}
+
+static struct watt_series *make(struct machine *m, double factor, const struct watt_mark *marks,
+				size_t n_marks)
+{
+	return make_long(m, factor, N_WINDOWS, marks, n_marks);
 }
 
 static const struct watt_comparison_row *find(const struct watt_comparison *comparison,
@@ -248,12 +254,155 @@ static void test_comparison(void **state)
 	watt_series_free(series[1]);
 }
 
+/* Two series with their phases, and how they compare. */
+struct versus {
+	struct machine m[2];
+	struct watt_series *series[2];
+	struct watt_phases *phases[2];
+	struct watt_comparison *comparison;
+};
+
+static void versus_init(struct versus *versus, const double factor[2], const size_t n_windows[2],
+			const struct watt_mark *list, size_t n_marks)
+{
+	size_t s;
+
+	*versus = (struct versus){ 0 };
+	for (s = 0; s < 2; s++) {
+		init(&versus->m[s], "db");
+		versus->m[s].random = (uint32_t)s + 3;
+		versus->series[s] =
+			make_long(&versus->m[s], factor[s], n_windows[s], list, n_marks);
+		assert_int_equal(
+			watt_phases_find(versus->series[s], list, n_marks, &versus->phases[s]), 0);
+	}
+	assert_int_equal(watt_comparison_build(versus->series[0], versus->phases[0],
+					       versus->series[1], versus->phases[1],
+					       &versus->comparison),
+			 0);
+}
+
+static void versus_done(struct versus *versus)
+{
+	size_t s;
+
+	watt_comparison_free(versus->comparison);
+	for (s = 0; s < 2; s++) {
+		watt_phases_free(versus->phases[s]);
+		watt_series_free(versus->series[s]);
+	}
+}
+
+/* The same power for less than half of the time: power did not change, and energy was saved. */
+static void test_energy_is_what_is_judged(void **state)
+{
+	static const double factor[] = { 1, 1 };
+	static const size_t n_windows[] = { 40, N_WINDOWS };
+	const struct watt_comparison_row *row;
+	struct versus versus;
+
+	versus_init(&versus, factor, n_windows, NULL, 0);
+	row = watt_comparison_get(versus.comparison, WATT_COMPARISON_TOTAL, 0);
+	assert_true(fabs(row->difference_ratio) < 1e-3);
+	assert_false(row->is_significant);
+	assert_true(fabs(row->energy_j - 6 * (40 - N_WINDOWS)) < 0.2);
+	assert_true(fabs(row->energy_ratio - (40.0 / N_WINDOWS - 1)) < 1e-3);
+	assert_int_equal(row->energy_basis, WATT_COMPARISON_WINDOWS);
+	assert_true(row->is_energy_significant);
+	assert_true(row->energy_ci95_j > 0 && row->energy_ci95_j < 1);
+	assert_int_equal(row->now->n_runs, 1);
+	assert_true(row->now->run_s == 40 && row->before->run_s == N_WINDOWS);
+	row = find(versus.comparison, WATT_COMPARISON_NAMES, "db");
+	assert_true(row->is_energy_significant);
+	versus_done(&versus);
+}
+
+/* More power for a shorter time is no more energy. */
+static void test_power_is_not_energy(void **state)
+{
+	static const double factor[] = { 3, 1 };
+	static const size_t n_windows[] = { 30, N_WINDOWS };
+	const struct watt_comparison_row *row;
+	struct versus versus;
+
+	versus_init(&versus, factor, n_windows, NULL, 0);
+	row = find(versus.comparison, WATT_COMPARISON_NAMES, "web");
+	assert_true(row->is_significant && row->difference_ratio > 1.9);
+	assert_true(fabs(row->energy_ratio) < 1e-3);
+	versus_done(&versus);
+}
+
+/* Runs of a phase are measurements: their means are compared, however many there are of each. */
+static void test_runs_of_a_phase(void **state)
+{
+	static const struct watt_mark list[] = {
+		{ .t_ns = 100 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 104 * WINDOW_NS, .label = "" },
+		{ .t_ns = 105 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 110 * WINDOW_NS, .label = "" },
+		{ .t_ns = 112 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 116 * WINDOW_NS, .label = "once" },
+		{ .t_ns = 120 * WINDOW_NS, .label = "" },
+	};
+	static const double factor[] = { 1, 2 };
+	static const size_t n_windows[] = { N_WINDOWS, 11 };
+	const struct watt_comparison_row *row;
+	struct versus versus;
+
+	versus_init(&versus, factor, n_windows, list, 7);
+	row = find(versus.comparison, WATT_COMPARISON_PHASES, "work");
+	/* 4, 5 and 4 s of 6 W; 4 and 5 s of 9 W. */
+	assert_int_equal(row->now->n_runs, 3);
+	assert_int_equal(row->before->n_runs, 2);
+	assert_true(fabs(row->now->run_j - 26) < 0.1);
+	assert_true(fabs(row->before->run_j - 40.5) < 0.1);
+	assert_true(fabs(row->now->run_s - 13.0 / 3) < 1e-9);
+	assert_true(fabs(row->energy_j + 14.5) < 0.2);
+	assert_int_equal(row->energy_basis, WATT_COMPARISON_RUNS);
+	/* t of 2 degrees of freedom, and a standard deviation of 3.46 J. */
+	assert_true(fabs(row->now->run_ci95_j - 4.303 * 3.464 / sqrt(3)) < 0.1);
+	assert_true(row->energy_ci95_j > 14.5 && !row->is_energy_significant);
+	row = find(versus.comparison, WATT_COMPARISON_PHASES, "once");
+	assert_int_equal(row->now->n_runs, 1);
+	assert_int_equal(row->energy_basis, WATT_COMPARISON_NOTHING);
+	versus_done(&versus);
+}
+
+/* One run beside several is as sure as each of these. */
+static void test_one_run_beside_several(void **state)
+{
+	static const struct watt_mark list[] = {
+		{ .t_ns = 100 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 110 * WINDOW_NS, .label = "" },
+		{ .t_ns = 111 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 121 * WINDOW_NS, .label = "" },
+		{ .t_ns = 122 * WINDOW_NS, .label = "work" },
+		{ .t_ns = 132 * WINDOW_NS, .label = "" },
+	};
+	static const double factor[] = { 1, 2 };
+	static const size_t n_windows[] = { N_WINDOWS, 10 };
+	const struct watt_comparison_row *row;
+	struct versus versus;
+
+	versus_init(&versus, factor, n_windows, list, 6);
+	row = find(versus.comparison, WATT_COMPARISON_PHASES, "work");
+	assert_int_equal(row->before->n_runs, 1);
+	assert_int_equal(row->energy_basis, WATT_COMPARISON_RUNS);
+	assert_true(isnan(row->before->run_ci95_j));
+	assert_true(fabs(row->energy_ratio + 1.0 / 3) < 1e-3 && row->is_energy_significant);
+	versus_done(&versus);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_rankings_are_complete),
 		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_energy_is_what_is_judged),
+		cmocka_unit_test(test_power_is_not_energy),
+		cmocka_unit_test(test_runs_of_a_phase),
+		cmocka_unit_test(test_one_run_beside_several),
 	};
 
 	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);

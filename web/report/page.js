@@ -108,10 +108,9 @@ function showComparison(page, other) {
   if (!c) return;
   const t = c.total, host = byId('comparison-tables');
   byId('comparison').hidden = false;
-  const words = !t.before || !t.now || !isNumber(t.difference_ratio) ? 'The means can\u2019t be compared: one is not known.' :
-    'Mean power is ' + signed(t.difference_ratio) + ' against before' +
-    (isNumber(t.difference_ci95_ratio) ? ' (\u00b1\u202f' + plain(t.difference_ci95_ratio) + '): ' + (t.is_significant ? 'significantly ' + (t.difference_ratio < 0 ? 'less.' : 'more.') : 'no difference beyond chance.') : '; there is too little data to say whether by chance.');
-  byId('comparison-text').replaceChildren(el('b', {}, words), el('br'), 'Before: ' + clean(c.file) + '. 95 % intervals by batch means of windows and Welch\u2019s t; of 20 differences that are none, one is called significant.');
+  const words = [comparisonWords(c.command, 'The command'), comparisonWords(t, 'The machine')].filter(Boolean);
+  byId('comparison-text').replaceChildren(...words.map((w) => el('b', { class: 'block' }, w)),
+    'Before: ' + clean(c.file) + '. Verdicts are on energy. Intervals of 95 % are from the runs of a phase where it was there several times, else from windows: runs of the same work may differ by more. Of 20 differences that are none, one is more or less by chance.');
   const table = el('table', { id: 'comparison-table' });
   host.append(el('div', { class: 'scroll' }, table));
   const add = (title, rows) => {

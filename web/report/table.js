@@ -78,20 +78,44 @@ function phaseColumns(page) {
   ];
 }
 
+function comparisonVerdict(row) {
+  if (!row.before || !row.now) return [row.now ? 'new' : 'gone', 'tag'];
+  if (!isNumber(row.energy_j)) return ['not known', 'tag'];
+  if (row.is_energy_significant === null) return [row.energy_j ? (row.energy_j > 0 ? 'more' : 'less') + ', unsure' : 'the same', 'tag warn'];
+  if (!row.is_energy_significant) return ['may be chance', 'tag'];
+  return row.energy_j > 0 ? ['more', 'tag bad'] : ['less', 'tag good'];
+}
+
+/* Means of runs where a phase was there several times. */
 function comparisonColumns(rows, title) {
-  const side = (row, which) => (row[which] ? row[which].power_w : null);
-  const decimals = decimalsFor(Math.max(0, ...rows.map((r) => Math.max(side(r, 'before') || 0, side(r, 'now') || 0))));
-  const joules = decimalsFor(Math.max(0, ...rows.flatMap((r) => ['before', 'now'].map((w) => (r[w] ? r[w].energy_j : 0)))));
-  const watts = (r, which) => (r[which] ? [fixed(r[which].power_w, decimals), isNumber(r[which].power_ci95_w) ? el('span', { class: 'wide' }, '\u202f\u00b1\u202f' + fixed(r[which].power_ci95_w, decimals)) : ''] : '\u2013');
-  const verdict = (r) => (!r.before ? ['new', 'tag'] : !r.now ? ['gone', 'tag'] : r.is_significant === null ? ['too little data', 'tag warn'] :
-    r.is_significant ? [r.difference_w > 0 ? 'more' : 'less', r.difference_w > 0 ? 'tag bad' : 'tag good'] : ['may be chance', 'tag']);
+  const most = (key) => decimalsFor(Math.max(0, ...rows.flatMap((r) => ['before', 'now'].map((w) => (r[w] && r[w][key]) || 0))));
+  const decimals = { run_j: most('run_j'), run_s: most('run_s'), power_w: most('power_w') };
+  const side = (which, key, interval) => (r) => (r[which] ? [fixed(r[which][key], decimals[key]),
+    interval && isNumber(r[which][interval]) ? el('span', { class: 'wide' }, '\u202f\u00b1\u202f' + fixed(r[which][interval], decimals[key])) : ''] : '\u2013');
+  const runs = (r) => ((r.before && r.before.runs > 1) || (r.now && r.now.runs > 1) ? ' (mean of ' + (r.before ? r.before.runs : 0) + ' and ' + (r.now ? r.now.runs : 0) + ')' : '');
+  const both = (r, ratio) => (r.before && r.now ? signed(ratio) : '\u2013');
   return [
-    { title, name: true, cell: (r) => clean(r.name) },
-    { title: 'J before', number: true, wide: true, cell: (r) => fixed(r.before && r.before.energy_j, joules), exact: (r) => nj(r.before && r.before.energy_nj) },
-    { title: 'J now', number: true, wide: true, cell: (r) => fixed(r.now && r.now.energy_j, joules), exact: (r) => nj(r.now && r.now.energy_nj) },
-    { title: 'W before', number: true, wide: true, cell: (r) => watts(r, 'before') },
-    { title: 'W now', number: true, wide: true, cell: (r) => watts(r, 'now') },
-    { title: 'difference', number: true, cell: (r) => (r.before && r.now ? signed(r.difference_ratio) + (isNumber(r.difference_ci95_ratio) ? ' \u00b1\u202f' + plain(r.difference_ci95_ratio) : '') : '\u2013') },
-    { title: '', cell: (r) => { const [text, style] = verdict(r); return el('span', { class: style }, text); } },
+    { title, name: true, cell: (r) => clean(r.name) + runs(r) },
+    { title: 'J before', number: true, wide: true, cell: side('before', 'run_j', 'run_ci95_j'), exact: (r) => nj(r.before && r.before.energy_nj) },
+    { title: 'J now', number: true, wide: true, cell: side('now', 'run_j', 'run_ci95_j'), exact: (r) => nj(r.now && r.now.energy_nj) },
+    { title: 'energy', number: true, cell: (r) => both(r, r.energy_ratio) + (r.before && r.now && isNumber(r.energy_ci95_ratio) ? ' \u00b1\u202f' + plain(r.energy_ci95_ratio) : '') },
+    { title: '', cell: (r) => { const [text, style] = comparisonVerdict(r); return el('span', { class: style }, text); } },
+    { title: 's before', number: true, wide: true, cell: side('before', 'run_s') },
+    { title: 's now', number: true, wide: true, cell: side('now', 'run_s') },
+    { title: 'W before', number: true, wide: true, cell: side('before', 'power_w') },
+    { title: 'W now', number: true, wide: true, cell: side('now', 'power_w') },
+    { title: 'power', number: true, wide: true, cell: (r) => both(r, r.difference_ratio) },
   ];
+}
+
+/* "used 533 J instead of 1.30 kJ: 59 % less energy, in ... instead of ..., at ..." */
+function comparisonWords(row, who) {
+  if (!row || !row.before || !row.now) return null;
+  if (!isNumber(row.energy_ratio)) return who + ': its energy is not known of both.';
+  const pair = (key, unit) => withPrefix(row.now[key], unit) + ' instead of ' + withPrefix(row.before[key], unit);
+  const sure = { runs: ['no more than runs differ by chance', 'more than runs differ by chance'],
+    windows: ['no more than these recordings vary within: may be chance', 'more than these recordings vary within'] }[row.energy_basis];
+  return who + ' used ' + pair('run_j', 'J') + ': ' + plain(Math.abs(row.energy_ratio)) + (row.energy_ratio > 0 ? ' more' : ' less') + ' energy, in ' +
+    duration(row.now.run_s) + ' instead of ' + duration(row.before.run_s) + ', at ' + pair('power_w', 'W') + ' on average \u2013 ' +
+    (sure ? sure[Number(row.is_energy_significant)] : 'too little data to say how sure that is') + '.';
 }
