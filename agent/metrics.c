@@ -461,7 +461,7 @@ static void write_quality(struct exposition *ex, const struct monitor *monitor)
 	count(ex, "wattribute_damaged_usage_records", quality->damaged_records,
 	      "Records of who ran that can't be true, and were left out.");
 	seconds(ex, "wattribute_unseen_cpu_seconds", quality->unseen_cpu_ns,
-		"CPU time of tasks that died unseen, estimated.");
+		"CPU time of tasks that nobody saw, estimated; its energy is unattributed.");
 	seconds(ex, "wattribute_late_cpu_seconds", quality->late_cpu_ns,
 		"CPU time that was told too late to be given energy.");
 	count(ex, "wattribute_missed_reads", quality->missed_reads,

@@ -483,7 +483,8 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 		say(&line, "how much of the CPUs' time is accounted for is not known");
 	say(&line, "CPU time by %s", *run->info->usage ? run->info->usage : "an unknown source");
 	say_count(&line, quality->lost_records, "records of tasks lost");
-	say_time(&line, quality->unseen_cpu_ns, "of CPU time of processes that ended unseen");
+	say_time(&line, quality->unseen_cpu_ns,
+		 "of CPU time of processes that nobody saw: unattributed");
 	say_time(&line, quality->late_cpu_ns, "of CPU time came too late");
 	say_count(&line, quality->missed_reads, "readings skipped because their time had passed");
 	say_count(&line, quality->lost_samples, "readings lost before they were fetched");

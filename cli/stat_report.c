@@ -245,7 +245,9 @@ static void print_losses(const struct stat_report *report, FILE *out)
 		fprintf(out, " %llu records of tasks were lost.\n",
 			(unsigned long long)quality->lost_records);
 	if (quality->unseen_cpu_ns)
-		fprintf(out, " About %s of CPU time is of processes that ended unseen.\n",
+		fprintf(out,
+			" About %s of CPU time is of processes that nobody saw (hidden, or ended\n"
+			" between two looks): its energy is unattributed.\n",
 			units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
 	if (quality->lost_samples)
 		fprintf(out, " %llu readings of sensors were lost.\n",

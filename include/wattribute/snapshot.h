@@ -110,7 +110,7 @@ struct watt_quality {
 	uint64_t sweeps;        /**< usage sweeps */
 	uint64_t sweep_cost_ns; /**< time in them */
 	uint64_t lost_records;  /**< usage records lost */
-	uint64_t unseen_cpu_ns; /**< CPU time of tasks that died unseen, estimated */
+	uint64_t unseen_cpu_ns; /**< CPU time of tasks that nobody saw, estimated */
 	uint64_t late_cpu_ns;   /**< CPU time that arrived after its slice had to go */
 	uint64_t missed_reads;  /**< sensor reads skipped because their time had passed */
 	uint64_t lost_samples;  /**< sensor samples lost because nobody fetched them */

@@ -62,6 +62,8 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 		return r;
 	r = watt_accounts_init(&at->accounts, at->tree.n_domains);
 	if (r == 0)
+		r = watt_nobody_init(at);
+	if (r == 0)
 		r = watt_cursors_init(at);
 	if (r == 0)
 		r = watt_tasks_init(&at->tasks);
@@ -110,6 +112,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	free(at->places);
 	watt_rules_clear(&at->share_keys);
 	watt_cpus_done(&at->cpus);
+	watt_nobody_done(at);
 	free(at);
 	return NULL;
 }

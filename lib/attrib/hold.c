@@ -73,6 +73,8 @@ void watt_hold_count_ahead(struct watt_attrib *at)
 		for (u = 0; slice->t0_ns >= at->hold_ns && u < uses->n; u++) {
 			const struct watt_use *use = &uses->list[u];
 
+			if (!use->actor)
+				continue;
 			count_ahead(use->actor->self, use->amount);
 			for (s = 0; s < WATT_MEMBER_SUMS; s++)
 				count_ahead(use->actor->sums[s], use->amount);

@@ -236,12 +236,12 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	if (slice->seq >= last->slice_seq)
 		*last = (struct watt_last_use){ slice->seq, index };
 	watt_member_add_cpu(use.actor, cpu_ns);
+	watt_nobody_add_seen(at, use.place, cpu_ns);
 	at->quality.busy_ns += cpu_ns;
 	return 0;
 }
 
-/* Nobody can run for longer than all CPUs together since the first sweep, and some more. */
-static bool is_possible(const struct watt_attrib *at, uint64_t cpu_ns)
+bool watt_intake_is_possible(const struct watt_attrib *at, uint64_t cpu_ns)
 {
 	uint64_t wall_ns = at->last_sweep_ns - at->first_sweep_ns + SLACK_NS;
 
@@ -256,7 +256,7 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 
 	if (u->cpu_ns <= task->cpu_ns)
 		return 0;
-	if (!is_possible(at, u->cpu_ns - task->cpu_ns)) {
+	if (!watt_intake_is_possible(at, u->cpu_ns - task->cpu_ns)) {
 		at->quality.damaged_records++;
 		task->cpu_ns = u->cpu_ns;
 		return 0;
@@ -491,7 +491,7 @@ static int take_ended(struct watt_attrib *at, struct watt_slice *slice, const st
 		return 0;
 	cpu_ns = u->cpu_ns - process->ended_ns;
 	process->ended_ns = u->cpu_ns;
-	if (is_possible(at, cpu_ns))
+	if (watt_intake_is_possible(at, cpu_ns))
 		return add_time(at, process, NULL, slice, u, cpu_ns);
 	at->quality.damaged_records++;
 	return 0;
@@ -632,9 +632,12 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 		return r;
 	has_all = (batch->flags & WATT_BATCH_FULL) && batch->lost == at->quality.lost_records;
 	take_quality(at, batch);
+	watt_nobody_add_busy(at, batch);
 	r = watt_cpus_push(&at->cpus, batch, t_ns - t0_ns);
 	for (i = 0; i < batch->n_records && r == 0; i++)
 		r = take_record(at, slice, &batch->records[i]);
+	if (r == 0)
+		r = watt_nobody_push(at, slice, batch);
 	if (r < 0)
 		return r;
 	slice->uses[WATT_ACTIVITY_CPU_TIME].is_complete = true;

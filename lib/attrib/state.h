@@ -94,6 +94,14 @@ struct watt_number_node {
 	struct watt_account *account;
 };
 
+/* CPU time that no task explains. */
+struct watt_nobody {
+	uint64_t told_ns; /* of watt_usage_batch.unseen_ns: taken so far */
+	/* Per place: what its CPUs were busy for, less whom it was given to. */
+	int64_t *balance_ns;
+	uint32_t n_places;
+};
+
 /* One reader and its window. That of id 0 is the session's own, and is always there. */
 struct watt_cursor_state {
 	uint32_t id;
@@ -134,6 +142,7 @@ struct watt_attrib {
 	struct watt_share *shares;
 	size_t cap_parts, cap_shares;
 	struct watt_cpus cpus;
+	struct watt_nobody nobody;
 	struct watt_account *adopt_into; /* children of self_pid are tracked here; NULL: nowhere */
 	bool had_sweep;
 	uint64_t first_sweep_ns;
@@ -154,6 +163,18 @@ int watt_intake_ask_again(struct watt_attrib *at);
  */
 int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
 			   struct watt_member **ret, uint64_t *ret_start_ns);
+/* Nobody can run for longer than all CPUs together since the first sweep, and some more. */
+bool watt_intake_is_possible(const struct watt_attrib *at, uint64_t cpu_ns);
+/* nobody.c */
+int watt_nobody_init(struct watt_attrib *at);
+void watt_nobody_done(struct watt_attrib *at);
+/* Time of a task that was seen at a place. */
+void watt_nobody_add_seen(struct watt_attrib *at, uint32_t place, uint64_t cpu_ns);
+/* What CPUs were busy for since the batch before: before at->cpus takes this one. */
+void watt_nobody_add_busy(struct watt_attrib *at, const struct watt_usage_batch *batch);
+/* Puts what the batch tells of nobody into its slice. 0 or -ENOMEM. */
+int watt_nobody_push(struct watt_attrib *at, struct watt_slice *slice,
+		     const struct watt_usage_batch *batch);
 /* activity.c */
 void watt_activities_done(struct watt_attrib *at);
 /* Whether any source tells of activities at all. */

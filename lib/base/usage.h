@@ -84,8 +84,8 @@ struct watt_usage_batch {
 	uint64_t lost;    /* records lost since the start, cumulative */
 	uint32_t flags;   /* enum watt_usage_batch_flag */
 	uint32_t n_tasks; /* live tasks that the sweep walked over */
-	/* Run time of tasks that died unseen since the start, cumulative, estimated from the
-	 *  CPUs' totals; 0 where WATT_BATCH_DEATHS is set. */
+	/* Run time of tasks that nobody saw since the start (hidden, or ended between two sweeps),
+	 *  cumulative, estimated from the CPUs' totals; 0 where WATT_BATCH_DEATHS is set. */
 	uint64_t unseen_ns;
 };
 

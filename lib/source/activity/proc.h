@@ -29,6 +29,7 @@ struct watt_proc {
 	uint64_t inode;          /* of its directory */
 	uint64_t refresh_ns; /* CLOCK_MONOTONIC from when its identity is due to be read again */
 	bool is_new;         /* nothing was sent of it yet */
+	bool is_coarse;      /* it used time since the source began, and tells it in ticks */
 	struct watt_proc_threads *threads; /* owned; NULL: it is told of as a whole */
 	bool is_hidden; /* its stat can't be read: start_ns is when it was seen first */
 };

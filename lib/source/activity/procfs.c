@@ -318,12 +318,15 @@ static int refresh(struct procfs *src, struct watt_proc *proc, uint64_t t_ns)
 }
 
 /* Of what a process used, the part since this source began. */
-static void count_seen(struct procfs *src, const struct watt_proc *proc, uint64_t cpu_ns)
+static void count_seen(struct procfs *src, struct watt_proc *proc, uint64_t cpu_ns)
 {
 	bool was_before = proc->is_new && (!src->is_started || proc->usage.start_ns < src->open_ns);
 
-	if (!was_before)
-		watt_unseen_add(&src->unseen, cpu_ns - proc->usage.cpu_ns);
+	if (was_before)
+		return;
+	watt_unseen_add(&src->unseen, cpu_ns - proc->usage.cpu_ns);
+	src->unseen.n_coarse += !src->reader.has_clock && !proc->is_coarse;
+	proc->is_coarse = !src->reader.has_clock;
 }
 
 /* What a process used, by thread where that is asked for and can be had. */

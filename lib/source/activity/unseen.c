@@ -87,7 +87,8 @@ static uint64_t square_root(uint64_t x)
  * How far the ticks may be off. Each is charged whole to what runs when it fires: n ticks of a
  * CPU that is busy for the part p of the time are off by the root of n * (1 - p). (Kernels tick
  * faster than they count, so that this is one to three standard deviations.) And the tasks' own
- * counts lag by a tick per CPU.
+ * counts lag by a tick per CPU; those that are told in ticks are off by the difference of two times
+ * two roundings each, of which two ticks are more than three standard deviations.
  */
 static uint64_t noise(const struct watt_unseen *unseen, uint64_t tick_ns)
 {
@@ -96,7 +97,7 @@ static uint64_t noise(const struct watt_unseen *unseen, uint64_t tick_ns)
 
 	if (busy + idle > 0)
 		variance = (uint64_t)((watt_u128)busy * idle / (busy + idle));
-	return (2 * unseen->n_online + square_root(variance)) * tick_ns;
+	return (2 * unseen->n_online + square_root(variance + 4 * unseen->n_coarse)) * tick_ns;
 }
 
 int watt_unseen_update(struct watt_unseen *unseen, const struct watt_cpu_time *cpus, size_t n_cpus,

@@ -29,6 +29,7 @@ struct watt_unseen {
 	uint64_t idle_ns;
 	uint64_t seen_ns;
 	uint64_t unseen_ns; /* the answer: never falls */
+	uint64_t n_coarse;  /* tasks that used time and tell it in ticks: the caller counts them */
 	bool is_irq_separate;
 };
 
