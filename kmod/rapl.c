@@ -11,28 +11,26 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 #include <linux/timekeeping.h>
 #include <linux/topology.h>
 
 #include "compat.h"
+#include "counter.h"
 #include "rapl_msr.h"
 #include "unit.h"
 
-struct counter {
-	u64 total_raw;
-	u32 last_raw;
-	bool is_there;
-	bool is_begun;
-};
+#define UW_PER_W 1000000ULL
 
 /* One core's. CPUs come and go: what was not read the last time begins anew. */
 struct core {
-	struct counter counter;
+	struct watt_counter counter;
 	u64 read_no;
 };
 
 struct curves {
-	struct counter counters[WATT_RAPL_N];
+	struct watt_counter counters[WATT_RAPL_N];
+	bool has[WATT_RAPL_N];
 	bool is_known; /* which counters there are: a CPU of it was online */
 	bool is_read;  /* this time */
 	u64 read_ns;   /* when, halfway through; 0: not since its CPUs came online */
@@ -43,14 +41,30 @@ static struct watt_rapl_model model;
 static struct curves *curves; /* per unit */
 static struct core *cores;    /* per CPU; used is that of the core's first CPU */
 static u64 read_no;
-static u64 n_errors;
+static u64 n_errors, n_resets;
+static unsigned int sleep_no; /* odd while the machine sleeps, or is about to */
+static unsigned int seen_sleep_no;
 
-static void advance(struct counter *counter, u32 raw)
+/* No counter of a kind counts more, on any machine: a step that implies more is a restart. */
+static u64 most_uw(enum watt_rapl_domain domain)
 {
-	if (counter->is_begun)
-		counter->total_raw += (u32)(raw - counter->last_raw);
-	counter->last_raw = raw;
-	counter->is_begun = true;
+	switch (domain) {
+	case WATT_RAPL_UNCORE:
+	case WATT_RAPL_DRAM:
+		return 1000 * UW_PER_W;
+	case WATT_RAPL_PSYS:
+		return 40000 * UW_PER_W;
+	default:
+		return 4000 * UW_PER_W;
+	}
+}
+
+static void advance(struct watt_counter *counter, enum watt_rapl_domain domain, u32 raw, u64 now_ns)
+{
+	const struct watt_rapl_register *reg = &model.registers[domain];
+	u64 raw_per_s = watt_mul_div(most_uw(domain) * 1000, BIT_ULL(reg->shift), reg->nj);
+
+	n_resets += watt_counter_read(counter, raw, now_ns, raw_per_s);
 }
 
 /* With CPUs locked. */
@@ -95,7 +109,7 @@ static void get_to_know(unsigned int unit, unsigned int cpu)
 	unsigned int domain;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++)
-		curve->counters[domain].is_there = probe(cpu, domain);
+		curve->has[domain] = probe(cpu, domain);
 	/* with its name and its counters: watt_rapl_has() */
 	smp_store_release(&curve->is_known, true);
 	say_found(unit);
@@ -110,6 +124,18 @@ static bool has_package(void)
 			return true;
 	return false;
 }
+
+static int on_sleep(struct notifier_block *block, unsigned long event, void *unused)
+{
+	bool is_asleep = event == PM_SUSPEND_PREPARE || event == PM_HIBERNATION_PREPARE ||
+			 event == PM_RESTORE_PREPARE;
+
+	if (is_asleep != sleep_no % 2)
+		WRITE_ONCE(sleep_no, sleep_no + 1);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sleep_block = { .notifier_call = on_sleep };
 
 static int init_without(bool *ret)
 {
@@ -139,12 +165,19 @@ int watt_rapl_init(bool *ret)
 		watt_units_done();
 		return init_without(ret);
 	}
+	r = register_pm_notifier(&sleep_block);
+	if (r) {
+		watt_rapl_done();
+		watt_units_done();
+		return r;
+	}
 	*ret = true;
 	return 0;
 }
 
 void watt_rapl_done(void)
 {
+	unregister_pm_notifier(&sleep_block); /* it need not be there */
 	kfree(cores);
 	kfree(curves);
 	cores = NULL;
@@ -159,13 +192,13 @@ static u64 read_core(unsigned int cpu)
 	u32 raw;
 
 	if (core->read_no + 1 != read_no)
-		core->counter.is_begun = false;
+		watt_counter_forget(&core->counter);
 	if (read_raw(cpu, WATT_RAPL_CORE, &raw)) {
 		n_errors++;
 		return 0;
 	}
 	core->read_no = read_no;
-	advance(&core->counter, raw);
+	advance(&core->counter, WATT_RAPL_CORE, raw, ktime_get_ns());
 	return core->counter.total_raw - before_raw;
 }
 
@@ -176,10 +209,11 @@ static void read_cores(void)
 
 	read_no++;
 	for_each_online_cpu(cpu) {
-		struct counter *sum = &curves[watt_unit_of_cpu(cpu)].counters[WATT_RAPL_CORE];
+		struct curves *curve = &curves[watt_unit_of_cpu(cpu)];
 
-		if (sum->is_there && cpu == cpumask_first(topology_sibling_cpumask(cpu)))
-			sum->total_raw += read_core(cpu);
+		if (curve->has[WATT_RAPL_CORE] &&
+		    cpu == cpumask_first(topology_sibling_cpumask(cpu)))
+			curve->counters[WATT_RAPL_CORE].total_raw += read_core(cpu);
 	}
 }
 
@@ -196,7 +230,7 @@ static bool read_shared(struct curves *curve, unsigned int cpu)
 	unsigned int domain;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++) {
-		if (!curve->counters[domain].is_there || !is_shared(domain))
+		if (!curve->has[domain] || !is_shared(domain))
 			continue;
 		if (read_raw(cpu, domain, &raws[domain])) {
 			n_errors++;
@@ -205,8 +239,8 @@ static bool read_shared(struct curves *curve, unsigned int cpu)
 	}
 	now_ns = begin_ns + (ktime_get_ns() - begin_ns) / 2;
 	for (domain = 0; domain < WATT_RAPL_N; domain++)
-		if (curve->counters[domain].is_there && is_shared(domain))
-			advance(&curve->counters[domain], raws[domain]);
+		if (curve->has[domain] && is_shared(domain))
+			advance(&curve->counters[domain], domain, raws[domain], now_ns);
 	curve->span_ns = curve->read_ns ? now_ns - curve->read_ns : 0;
 	curve->read_ns = now_ns;
 	return true;
@@ -218,13 +252,13 @@ static void read_shown(struct curves *curve, unsigned int cpu)
 	u32 raw;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++) {
-		if (!curve->counters[domain].is_there || is_shared(domain) ||
+		if (!curve->has[domain] || is_shared(domain) ||
 		    (domain == WATT_RAPL_CORE && model.is_per_core))
 			continue;
 		if (read_raw(cpu, domain, &raw))
 			n_errors++;
 		else
-			advance(&curve->counters[domain], raw);
+			advance(&curve->counters[domain], domain, raw, ktime_get_ns());
 	}
 }
 
@@ -237,8 +271,20 @@ static void forget(struct curves *curve)
 	unsigned int domain;
 
 	for (domain = 0; domain < WATT_RAPL_N; domain++)
-		curve->counters[domain].is_begun = false;
+		watt_counter_forget(&curve->counters[domain]);
 	curve->read_ns = 0;
+}
+
+/* What counters do while a machine sleeps is not known either, and nobody runs then. */
+static void forget_all(void)
+{
+	unsigned int unit;
+
+	for (unit = 0; unit < watt_units_count(); unit++) {
+		forget(&curves[unit]);
+		curves[unit].is_read = false;
+	}
+	read_no++; /* cores begin anew */
 }
 
 static void read_unit(unsigned int unit, bool with_all)
@@ -260,9 +306,14 @@ static void read_unit(unsigned int unit, bool with_all)
 
 void watt_rapl_read(bool with_all)
 {
-	unsigned int unit;
+	unsigned int unit, now_no = READ_ONCE(sleep_no);
 
 	if (!curves)
+		return;
+	if (now_no != seen_sleep_no)
+		forget_all();
+	seen_sleep_no = now_no;
+	if (now_no % 2)
 		return;
 	cpus_read_lock();
 	for (unit = 0; unit < watt_units_count(); unit++)
@@ -276,7 +327,7 @@ bool watt_rapl_has(unsigned int unit, enum watt_rapl_domain domain)
 {
 	/* before what is there: get_to_know() */
 	return curves && smp_load_acquire(&curves[unit].is_known) &&
-	       curves[unit].counters[domain].is_there;
+	       curves[unit].has[domain];
 }
 
 bool watt_rapl_has_any(enum watt_rapl_domain domain)
@@ -328,4 +379,9 @@ const char *watt_rapl_name(enum watt_rapl_domain domain)
 u64 watt_rapl_n_errors(void)
 {
 	return READ_ONCE(n_errors);
+}
+
+u64 watt_rapl_n_resets(void)
+{
+	return READ_ONCE(n_resets);
 }

@@ -43,5 +43,7 @@ u64 watt_rapl_span_ns(unsigned int unit);
 u64 watt_rapl_shared_nj(unsigned int unit);
 /* Reads that failed. */
 u64 watt_rapl_n_errors(void);
+/* Counters that were found to have begun again. */
+u64 watt_rapl_n_resets(void);
 
 #endif

@@ -57,3 +57,8 @@ u64 watt_rapl_n_errors(void)
 {
 	return 0;
 }
+
+u64 watt_rapl_n_resets(void)
+{
+	return 0;
+}

@@ -29,6 +29,7 @@ int watt_stat_show(struct seq_file *file, void *unused)
 	seq_printf(file, "times_disbelieved=%llu\n", watt_usage_n_rebased());
 	seq_printf(file, "instructions_disbelieved=%llu\n", watt_instructions_n_disbelieved());
 	seq_printf(file, "rapl_errors=%llu\n", watt_rapl_n_errors());
+	seq_printf(file, "rapl_resets=%llu\n", watt_rapl_n_resets());
 	seq_printf(file, "idle_power_uw=%llu\n", watt_ledger_idle_uw());
 	seq_printf(file, "checks=%llu\n", watt_ledger_n_checks());
 	seq_printf(file, "check_failures=%llu\n", watt_ledger_n_failures());

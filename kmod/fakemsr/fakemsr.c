@@ -3,7 +3,7 @@
  * RAPL's registers for a machine that has none, for tests: a probe answers in the place of the
  * function by which a module reads a register of another CPU. Power is a square wave; package n has
  * 1/(n + 1) of it, and with `dies` each die counts as a package does. Counters are 32 bits wide and
- * begin shortly before they wrap.
+ * begin shortly before they wrap; who writes to `restart` has them begin again, at zero.
  */
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
@@ -38,11 +38,23 @@ static ulong offset_j;
 module_param(offset_j, ulong, 0644);
 
 static u64 begin_ns;
+static u32 first = 0xffffff00;
+
+static int restart(const char *unused, const struct kernel_param *kp)
+{
+	WRITE_ONCE(first, 0);
+	WRITE_ONCE(begin_ns, ktime_get_mono_fast_ns());
+	return 0;
+}
+
+static const struct kernel_param_ops restart_ops = { .set = restart };
+module_param_cb(restart, &restart_ops, NULL, 0200);
 
 /* Of package 0, since the module was loaded. In a probe, which no other clock allows. */
 static u64 energy_uj(void)
 {
-	u64 ns = ktime_get_mono_fast_ns() - begin_ns, half_ns = period_ms * 1000000, rest_ns;
+	u64 from_ns = READ_ONCE(begin_ns), half_ns = period_ms * 1000000, rest_ns;
+	u64 ns = ktime_get_mono_fast_ns() - from_ns;
 	u64 periods = div64_u64_rem(ns, 2 * half_ns, &rest_ns);
 	u64 high_ns = periods * half_ns + min(rest_ns, half_ns);
 
@@ -61,7 +73,7 @@ static u64 counter(unsigned int cpu, unsigned int percent)
 	uj = energy_uj() * percent / 100 / (place + 1);
 	if (place)
 		uj += (u64)READ_ONCE(offset_j) * 1000000;
-	return (u32)(0xffffff00 + div_u64(uj << 14, 1000000));
+	return (u32)(READ_ONCE(first) + div_u64(uj << 14, 1000000));
 }
 
 static bool answer(unsigned int cpu, u32 msr, u64 *ret)
