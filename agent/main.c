@@ -139,7 +139,8 @@ static int wait_until(const sigset_t *signals, uint64_t t_ns)
 }
 
 /* Other settings, as far as they can change while it runs; wrong ones change nothing. */
-static void reload(struct monitor *monitor, struct settings *settings, const struct flags *flags)
+static void reload(struct monitor *monitor, struct server *server, struct settings *settings,
+		   const struct flags *flags)
 {
 	struct settings fresh;
 
@@ -152,11 +153,12 @@ static void reload(struct monitor *monitor, struct settings *settings, const str
 	settings_done(settings);
 	*settings = fresh;
 	monitor_set(monitor, settings);
+	server_reload(server, settings);
 	message_note("settings read again");
 }
 
-static int run(struct monitor *monitor, struct settings *settings, const struct flags *flags,
-	       const sigset_t *signals)
+static int run(struct monitor *monitor, struct server *server, struct settings *settings,
+	       const struct flags *flags, const sigset_t *signals)
 {
 	uint64_t next_ns = now_ns();
 	int signal, r;
@@ -169,7 +171,7 @@ static int run(struct monitor *monitor, struct settings *settings, const struct 
 		while ((signal = wait_until(signals, next_ns))) {
 			if (signal != SIGHUP)
 				return 0;
-			reload(monitor, settings, flags);
+			reload(monitor, server, settings, flags);
 		}
 		r = monitor_refresh(monitor);
 		if (r < 0 && r != -EOVERFLOW) {
@@ -191,7 +193,7 @@ static int serve(struct settings *settings, const struct flags *flags, const sig
 	if (r == 0)
 		r = server_open(&server, &monitor, settings);
 	if (r == 0)
-		r = run(&monitor, settings, flags, signals);
+		r = run(&monitor, &server, settings, flags, signals);
 	server_close(&server);
 	monitor_close(&monitor);
 	return r;

@@ -133,6 +133,51 @@ static const struct route {
 	{ "/-/ready", send_health },
 };
 
+/* ---- who may ask ---- */
+
+static gnutls_session_t session_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	return info ? info->tls_session : NULL;
+}
+
+static enum gate_verdict ask_gate(struct server *server, struct MHD_Connection *connection)
+{
+	char *password = NULL;
+	char *name = MHD_basic_auth_get_username_password(connection, &password);
+	enum gate_verdict verdict =
+		gate_check(server->gate, session_of(connection), name, password);
+
+	if (password)
+		explicit_bzero(password, strlen(password));
+	MHD_free(password);
+	MHD_free(name);
+	return verdict;
+}
+
+static enum MHD_Result send_refusal(struct MHD_Connection *connection, enum gate_verdict verdict)
+{
+	switch (verdict) {
+	case GATE_OPEN:
+	case GATE_SHUT:
+		break;
+	case GATE_WHO:
+		return send_text(connection, MHD_HTTP_UNAUTHORIZED,
+				 "This takes a name and a password.\n",
+				 MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				 "Basic realm=\"wattribute\", charset=\"UTF-8\"");
+	case GATE_BUSY:
+		return send_text(connection, MHD_HTTP_TOO_MANY_REQUESTS,
+				 "Too many wrong passwords.\n", MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	}
+	return send_text(connection, MHD_HTTP_FORBIDDEN,
+			 "This takes a certificate that this agent trusts.\n", NULL, NULL);
+}
+
+/* ---- requests ---- */
+
 static const struct page_file *find_file(const char *path)
 {
 	size_t i;
@@ -153,15 +198,31 @@ static const struct route *find_route(const char *path)
 	return NULL;
 }
 
-/* A body is read and forgotten before the answer: nothing here takes one. */
-static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
-			      const char *method, const char *version, const char *body,
-			      size_t *body_size, void **state)
+static enum MHD_Result answer_path(struct server *server, struct MHD_Connection *connection,
+				   const char *path, const char *method)
 {
 	const struct page_file *file = find_file(path);
 	const struct route *route = find_route(path);
 	bool is_known = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 			strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+
+	if (!route && !file)
+		return send_text(connection, MHD_HTTP_NOT_FOUND,
+				 "There is nothing here; / says what there is.\n", NULL, NULL);
+	if (!is_known)
+		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				 "This can only be read: GET or HEAD.\n", MHD_HTTP_HEADER_ALLOW,
+				 "GET, HEAD");
+	return file ? send_file(connection, file) : route->send(server, connection);
+}
+
+/* A body is read and forgotten before the answer: nothing here takes one. */
+static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *body,
+			      size_t *body_size, void **state)
+{
+	struct server *server = data;
+	enum gate_verdict verdict;
 	static char seen;
 
 	(void)version;
@@ -174,14 +235,10 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection, con
 		*body_size = 0;
 		return MHD_YES;
 	}
-	if (!route && !file)
-		return send_text(connection, MHD_HTTP_NOT_FOUND,
-				 "There is nothing here; / says what there is.\n", NULL, NULL);
-	if (!is_known)
-		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-				 "This can only be read: GET or HEAD.\n", MHD_HTTP_HEADER_ALLOW,
-				 "GET, HEAD");
-	return file ? send_file(connection, file) : route->send(data, connection);
+	verdict = server->gate ? ask_gate(server, connection) : GATE_OPEN;
+	if (verdict != GATE_OPEN)
+		return send_refusal(connection, verdict);
+	return answer_path(server, connection, path, method);
 }
 
 /* ---- listening ---- */
@@ -229,18 +286,57 @@ static int listen_on(union address *address)
 	return fd;
 }
 
+static bool has_tls(const struct server *server)
+{
+	return server->gate && server->gate->config.cert;
+}
+
 static struct MHD_Daemon *start(struct server *server, int fd, const struct settings *settings)
 {
+	static const struct web_config none;
+	const struct web_config *config = server->gate ? &server->gate->config : &none;
 	uint64_t timeout_ns = settings_number(settings, SETTING_CONNECTION_TIMEOUT);
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, config->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, config->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (char *)config->priorities },
+		{ config->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+		  config->client_ca },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC;
 
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-				answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_client, NULL,
-				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+	if (has_tls(server))
+		flags |= MHD_USE_TLS;
+	else
+		tls[0].option = MHD_OPTION_END;
+	return MHD_start_daemon(flags, 0, NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER,
+				log_client, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+				MHD_OPTION_CONNECTION_LIMIT,
 				(unsigned int)settings_number(settings, SETTING_CONNECTIONS),
 				MHD_OPTION_CONNECTION_TIMEOUT,
 				(unsigned int)((timeout_ns + 999999999) / 1000000000),
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
-				MHD_OPTION_END);
+				MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+/* Who may ask, as the settings say; NULL: everybody. 0 or a negative errno. */
+static int read_gate(struct gate **ret, const struct settings *settings)
+{
+	const char *path = settings_text_or_null(settings, SETTING_WEB_CONFIG);
+	struct web_config config;
+	int r;
+
+	*ret = NULL;
+	if (!path)
+		return 0;
+	r = web_config_read(&config, path);
+	if (r < 0)
+		message_error("web_config: %s", config.yaml.error);
+	else if (!(*ret = gate_new(&config)))
+		r = -EIO;
+	web_config_done(&config);
+	return r;
 }
 
 static int open_one(struct server *server, const struct settings *settings)
@@ -261,7 +357,8 @@ static int open_one(struct server *server, const struct settings *settings)
 		close(fd);
 		return -EIO;
 	}
-	message_note("serves http://%s/metrics", address_print(address, text));
+	message_note("serves http%s://%s/metrics", has_tls(server) ? "s" : "",
+		     address_print(address, text));
 	server->n++;
 	return 0;
 }
@@ -279,13 +376,51 @@ int server_open(struct server *server, struct monitor *monitor, const struct set
 		message_error("listen: %s", error);
 		return n;
 	}
+	r = read_gate(&server->gate, settings);
 	for (i = 0; i < n && r == 0; i++)
 		r = open_one(server, settings);
 	return r;
+}
+
+/* Other rules from now on. The sockets stay: who comes meanwhile waits. */
+static void restart(struct server *server, struct gate *gate, const struct settings *settings)
+{
+	int fds[ADDRESSES_MAX], i, n = 0;
+
+	for (i = 0; i < server->n; i++)
+		fds[i] = MHD_quiesce_daemon(server->daemons[i]);
+	for (i = 0; i < server->n; i++)
+		MHD_stop_daemon(server->daemons[i]);
+	gate_free(server->gate);
+	server->gate = gate;
+	for (i = 0; i < server->n; i++) {
+		server->daemons[n] = start(server, fds[i], settings);
+		server->addresses[n] = server->addresses[i];
+		if (server->daemons[n]) {
+			n++;
+			continue;
+		}
+		message_error("cannot go on to serve on an address: %s", strerror(errno));
+		close(fds[i]);
+	}
+	server->n = n;
+}
+
+void server_reload(struct server *server, const struct settings *settings)
+{
+	struct gate *gate;
+
+	if (read_gate(&gate, settings) < 0) {
+		message_error("who may ask stays as it was");
+		return;
+	}
+	if (gate || server->gate)
+		restart(server, gate, settings);
 }
 
 void server_close(struct server *server)
 {
 	while (server->n > 0)
 		MHD_stop_daemon(server->daemons[--server->n]);
+	server->gate = gate_free(server->gate);
 }

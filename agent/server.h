@@ -9,6 +9,7 @@
 #define WATT_AGENT_SERVER_H
 
 #include "address.h"
+#include "gate.h"
 #include "monitor.h"
 #include "settings.h"
 
@@ -16,6 +17,7 @@ struct MHD_Daemon;
 
 struct server {
 	struct monitor *monitor;
+	struct gate *gate; /* owned; NULL: everybody may ask */
 	struct MHD_Daemon *daemons[ADDRESSES_MAX];
 	union address addresses[ADDRESSES_MAX]; /* with the ports that they got */
 	int n;
@@ -23,6 +25,11 @@ struct server {
 
 /* 0 or a negative errno; the log has the sentence. */
 int server_open(struct server *server, struct monitor *monitor, const struct settings *settings);
+/*
+ * Reads the web configuration again, with its certificates; connections end. One that is wrong
+ * changes nothing, and the log says why.
+ */
+void server_reload(struct server *server, const struct settings *settings);
 /* Ends all connections. */
 void server_close(struct server *server);
 

@@ -55,6 +55,8 @@ static const struct setting table[SETTING_N] = {
 		"connections at a time"),
 	[SETTING_CONNECTION_TIMEOUT] = TIME("connection_timeout", SECOND, HOUR, "10s",
 		"a connection that says nothing for so long is closed"),
+	[SETTING_WEB_CONFIG] = TEXT("web_config", "",
+		"file that says who may ask: TLS, client certificates, passwords"),
 	[SETTING_INTERVAL] = TIME("interval", 50 * MS, HOUR, "1s",
 		"how often what is served is brought up to date"),
 	[SETTING_LEVELS] = LIST("levels", "process|container|pod|unit|user|vm",

@@ -29,7 +29,7 @@ _wattribute()
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
 		;;
-	--settings | --config | --nvml-lib | --output | -o | --recording)
+	--settings | --config | --web-config | --nvml-lib | --output | -o | --recording)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		return
 		;;
@@ -94,7 +94,7 @@ _wattribute()
 	esac
 	case $command in
 	agent)
-		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout
+		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config
 			--interval --levels --level-domains --top --min-age --keep-ended --created --log-level
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
 			--sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`wattribute agent`: what it serves, to whom, and how it begins and ends."""
+import base64
 import contextlib
 import http.client
 import json
@@ -9,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -42,9 +44,9 @@ class Agent:
         self.port = None
 
     def __enter__(self):
-        self.wait_for(lambda: re.search(r'serves http://127\.0\.0\.1:(\d+)/', self.said()),
+        self.wait_for(lambda: re.search(r'serves https?://127\.0\.0\.1:(\d+)/', self.said()),
                       'it does not serve')
-        self.port = int(re.search(r'serves http://127\.0\.0\.1:(\d+)/', self.said()).group(1))
+        self.port = int(re.search(r'serves https?://127\.0\.0\.1:(\d+)/', self.said()).group(1))
         return self
 
     def __exit__(self, *_):
@@ -288,6 +290,74 @@ def test_short_lived_processes():
         true(len(named) <= 41, f'{len(named)} series of 20 at most')
 
 
+def make_certificates(folder):
+    """An authority, and certificates of it for a server and a client."""
+    def openssl(*args):
+        done = subprocess.run(['openssl', *args], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        equal(done.returncode, 0, f'openssl {args}: {done.stderr}')
+    key = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes')
+    openssl('req', '-x509', *key, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2',
+            '-subj', '/CN=authority')
+    for name, extensions in (('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth'),
+                             ('client', 'extendedKeyUsage=clientAuth')):
+        with open(os.path.join(folder, 'ext'), 'w', encoding='ascii') as file:
+            file.write(extensions)
+        openssl('req', *key, '-keyout', f'{name}.key', '-out', f'{name}.csr', '-subj', f'/CN={name}')
+        openssl('x509', '-req', '-in', f'{name}.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key',
+                '-CAcreateserial', '-days', '2', '-extfile', 'ext', '-out', f'{name}.pem')
+
+
+def ask_safely(agent, folder, user=None, client=None):
+    """The status of /metrics over TLS."""
+    context = ssl.create_default_context(cafile=os.path.join(folder, 'ca.pem'))
+    if client:
+        context.load_cert_chain(*(os.path.join(folder, f'{client}.{end}') for end in ('pem', 'key')))
+    headers = {'Authorization': 'Basic ' + base64.b64encode(user.encode()).decode()} if user else {}
+    connection = http.client.HTTPSConnection('127.0.0.1', agent.port, timeout=PATIENCE_S,
+                                             context=context)
+    with contextlib.closing(connection):
+        connection.request('GET', '/metrics', headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+
+def test_who_may_ask():
+    """TLS, passwords and client certificates by the file of Prometheus' exporters."""
+    if not shutil.which('openssl'):
+        raise Skip('missing: openssl')
+    secret = '$2b$04$aaaaaaaaaaaaaaaaaaaaaOGY9KrC7e/pHj3EXQPxs8hKEBbvQhsvG'
+    tls = 'tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n'
+    clients = '  client_ca_file: ca.pem\n  client_auth_type: RequireAndVerifyClientCert\n'
+    with tempfile.TemporaryDirectory() as folder:
+        make_certificates(folder)
+        path = os.path.join(folder, 'web.yml')
+
+        def say(text):
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text)
+        say(f'{tls}basic_auth_users:\n  ann: {secret}\n')
+        with Agent(*SIMULATED, f'--web-config={path}') as agent:
+            equal(ask_safely(agent, folder), 401, 'nobody')
+            equal(ask_safely(agent, folder, 'ann:wrong'), 401, 'a wrong password')
+            equal(ask_safely(agent, folder, 'ann:secret'), 200, 'a right password')
+            say(tls + clients)
+            agent.child.send_signal(signal.SIGHUP)
+            agent.wait_for(lambda: agent.said().count('settings read again') == 1, 'no reload')
+            equal(ask_safely(agent, folder, 'ann:secret'), 403, 'without a certificate')
+            equal(ask_safely(agent, folder, client='client'), 200, 'a client of the authority')
+            equal(ask_safely(agent, folder, client='server'), 403, 'a certificate of no client')
+            say('tls_server_config:\n  cert: x\n')
+            agent.child.send_signal(signal.SIGHUP)
+            agent.wait_for(lambda: agent.said().count('settings read again') == 2, 'no reload')
+            true('stays as it was' in agent.said(), agent.said())
+            equal(ask_safely(agent, folder), 403, 'after a file that is wrong')
+            equal(ask_safely(agent, folder, client='client'), 200, 'a client, after that')
+            equal(agent.end(), 0, 'status')
+        one_line(run('agent', *SIMULATED, f'--web-config={path}'), 1, 'web.yml', 'cert')
+
+
 def test_requests():
     with Agent(*SIMULATED) as agent:
         equal(agent.ask('/')[0], 200, '/')
@@ -446,10 +516,10 @@ def test_address_in_use():
 
 
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
-    print('missing: libmicrohttpd, the agent was not built')
+    print('missing: what the agent takes, it was not built')
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_levels, test_real_machine,
-      test_least_rights, test_short_lived_processes, test_requests,
+      test_least_rights, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use])
