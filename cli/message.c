@@ -15,16 +15,16 @@
 #include "text.h"
 #include "xalloc.h"
 
-#define HELD_MAX 64
+#define DEFERRED_MAX 64
 
 static struct {
 	pthread_mutex_t lock;
 	const char *name;
 	int verbosity;
 	unsigned int errors;
-	bool is_held;
-	char *held[HELD_MAX];
-	size_t n_held;
+	bool is_deferred;
+	char *deferred[DEFERRED_MAX];
+	size_t n_deferred;
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .name = "wattribute" };
 
 void message_set_name(const char *name)
@@ -48,10 +48,10 @@ static void emit(const char *word, const char *text)
 
 	text_clean(clean, sizeof(clean), text);
 	pthread_mutex_lock(&log_state.lock);
-	if (!log_state.is_held)
+	if (!log_state.is_deferred)
 		fprintf(stderr, "%s: %s%s\n", log_state.name, word, clean);
-	else if (log_state.n_held < HELD_MAX)
-		log_state.held[log_state.n_held++] = xasprintf("%s%s", word, clean);
+	else if (log_state.n_deferred < DEFERRED_MAX)
+		log_state.deferred[log_state.n_deferred++] = xasprintf("%s%s", word, clean);
 	pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -110,15 +110,16 @@ void message_log(void *data, enum watt_log_level level, const char *text)
 		emit(level < ARRAY_SIZE(words) ? words[level] : "", text);
 }
 
-void message_hold(void)
+void message_defer(void)
 {
-	log_state.is_held = true;
+	log_state.is_deferred = true;
 }
 
-void message_get_held(char *buf, size_t size)
+void message_get_deferred(char *buf, size_t size)
 {
 	pthread_mutex_lock(&log_state.lock);
-	snprintf(buf, size, "%s", log_state.n_held ? log_state.held[log_state.n_held - 1] : "");
+	snprintf(buf, size, "%s",
+		 log_state.n_deferred ? log_state.deferred[log_state.n_deferred - 1] : "");
 	pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -127,11 +128,11 @@ void message_release(void)
 	size_t i;
 
 	pthread_mutex_lock(&log_state.lock);
-	for (i = 0; i < log_state.n_held; i++) {
-		fprintf(stderr, "%s: %s\n", log_state.name, log_state.held[i]);
-		free(log_state.held[i]);
+	for (i = 0; i < log_state.n_deferred; i++) {
+		fprintf(stderr, "%s: %s\n", log_state.name, log_state.deferred[i]);
+		free(log_state.deferred[i]);
 	}
-	log_state.n_held = 0;
-	log_state.is_held = false;
+	log_state.n_deferred = 0;
+	log_state.is_deferred = false;
 	pthread_mutex_unlock(&log_state.lock);
 }

@@ -27,9 +27,9 @@ unsigned int message_get_error_count(void);
 void message_log(void *data, enum watt_log_level level, const char *text);
 
 /* Keep lines back from the terminal; the newest is for the status line ("" if there is none). */
-void message_hold(void);
-void message_get_held(char *buf, size_t size);
-/* Prints what was held back. */
+void message_defer(void);
+void message_get_deferred(char *buf, size_t size);
+/* Prints what was deferred. */
 void message_release(void);
 
 #endif

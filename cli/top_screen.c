@@ -66,7 +66,7 @@ int top_screen_open(struct top_screen **ret)
 		init_pair(COLOUR_WARN, COLOR_YELLOW, -1);
 		init_pair(COLOUR_QUIET, COLOR_BLUE, -1);
 	}
-	message_hold();
+	message_defer();
 	*ret = xcalloc(1, sizeof(**ret));
 	return 0;
 }
@@ -276,9 +276,9 @@ static void draw_keys(const struct top_model *model, int y)
 
 static void draw_footer(const struct top_screen *screen, const struct top_model *model)
 {
-	char line[256], held[192];
+	char line[256], deferred[192];
 
-	message_get_held(held, sizeof(held));
+	message_get_deferred(deferred, sizeof(deferred));
 	if (screen->is_typing) {
 		snprintf(line, sizeof(line), "Filter: %s_   (Enter keeps it, Esc clears it)",
 			 screen->typed);
@@ -288,8 +288,8 @@ static void draw_footer(const struct top_screen *screen, const struct top_model 
 			 model->filter, model->n_rows, model->shown_w,
 			 watt_energy_to_j(model->shown), model->n_hidden);
 		put(LINES - 1, 0, A_BOLD, line);
-	} else if (*held) {
-		put(LINES - 1, 0, A_BOLD, held);
+	} else if (*deferred) {
+		put(LINES - 1, 0, A_BOLD, deferred);
 	} else {
 		draw_keys(model, LINES - 1);
 	}

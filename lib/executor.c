@@ -284,8 +284,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return WATT_MIN(watt_attrib_advance(executor->attrib, executor->timeline,
 						    op->advance_ns),
 				0);
-	case WATT_OP_HOLD:
-		watt_attrib_hold(executor->attrib, op->hold_ns);
+	case WATT_OP_BARRIER:
+		watt_attrib_set_barrier(executor->attrib, op->barrier_ns);
 		return 0;
 	case WATT_OP_THREADS:
 		return watt_attrib_show_threads(executor->attrib);
@@ -331,7 +331,7 @@ struct watt_attrib *watt_executor_attrib(const struct watt_executor *executor)
 
 uint64_t watt_executor_ready_ns(const struct watt_executor *executor, uint64_t t_ns)
 {
-	if (!watt_attrib_is_held(executor->attrib, executor->timeline))
+	if (!watt_attrib_is_at_barrier(executor->attrib, executor->timeline))
 		return 0;
 	return watt_attrib_cut_ns(executor->attrib, t_ns);
 }

@@ -40,7 +40,7 @@ int watt_executor_apply(struct watt_executor *executor, const struct watt_op *op
 struct watt_attrib *watt_executor_attrib(const struct watt_executor *executor);
 /*
  * Where a snapshot at t_ns will cut, CLOCK_MONOTONIC, once everything up to there is attributed,
- * with a hold at t_ns; 0: not yet.
+ * with a barrier at t_ns; 0: not yet.
  */
 uint64_t watt_executor_ready_ns(const struct watt_executor *executor, uint64_t t_ns);
 

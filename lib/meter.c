@@ -55,7 +55,7 @@ struct watt_meter {
 	struct watt_lock *lock;  /* of what follows */
 	struct meter_section *sections;
 	struct meter_cut *pending; /* that is to be done: one at a time, so that all are exact */
-	bool is_held;              /* attribution stops there: the thread may wait for the rest */
+	bool has_barrier;          /* attribution stops there: the thread may wait for the rest */
 	bool is_closing;
 };
 
@@ -101,7 +101,7 @@ static bool try_turn(struct watt_meter *meter, struct meter_cut *cut)
 	if (meter->pending)
 		return false;
 	meter->pending = cut;
-	meter->is_held = false;
+	meter->has_barrier = false;
 	return true;
 }
 
@@ -148,7 +148,7 @@ static struct meter_cut *add_cut(struct watt_meter *meter)
 		return cut;
 	}
 	watt_lock_take(meter->lock);
-	meter->is_held = true;
+	meter->has_barrier = true;
 	watt_lock_give(meter->lock);
 	watt_signal_send(&meter->news);
 	return cut;
@@ -176,7 +176,7 @@ static void *run(void *data)
 		bool is_closing;
 
 		watt_lock_take(meter->lock);
-		cut = meter->is_held ? meter->pending : NULL;
+		cut = meter->has_barrier ? meter->pending : NULL;
 		is_closing = meter->is_closing;
 		watt_lock_give(meter->lock);
 		if (cut)

@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "crosschecks.h"
 #include "executor.h"
-#include "holds.h"
+#include "barriers.h"
 #include "machine.h"
 #include "powers.h"
 #include "sample/inquiry.h"
@@ -55,7 +55,7 @@ struct watt_pipeline {
 	struct watt_crosschecks crosschecks;
 	uint64_t full_sweep_ns; /* when the last one was */
 	bool has_threads;
-	struct watt_holds holds; /* of the snapshots that are being waited for */
+	struct watt_barriers barriers; /* of the snapshots that are being waited for */
 	uint32_t newest_cursor;
 	uint64_t lost;      /* usage records lost at the last sweep */
 	uint64_t told_lost; /* of them, those that a flush has told */
@@ -266,7 +266,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_crosschecks_done(&p->crosschecks);
 	watt_recorder_close(p->recorder);
 	watt_executor_free(p->executor);
-	watt_holds_done(&p->holds);
+	watt_barriers_done(&p->barriers);
 	free(p->domains);
 	watt_inquiry_free(p->inquiry);
 	for (i = 0; i < p->n_tellers; i++)
@@ -543,14 +543,15 @@ static int attribute(struct watt_pipeline *p)
 	return r < 0 ? r : advance(p);
 }
 
-/* Attribution stops at the earliest of the holds. */
-static int hold(struct watt_pipeline *p)
+/* Attribution stops at the earliest of the barriers. */
+static int set_barrier(struct watt_pipeline *p)
 {
-	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = watt_holds_first_ns(&p->holds) };
+	struct watt_op op = { .kind = WATT_OP_BARRIER,
+			      .barrier_ns = watt_barriers_first_ns(&p->barriers) };
 
-	if (op.hold_ns == p->holds.told_ns)
+	if (op.barrier_ns == p->barriers.told_ns)
 		return 0;
-	p->holds.told_ns = op.hold_ns;
+	p->barriers.told_ns = op.barrier_ns;
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
@@ -558,8 +559,8 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 {
 	int swept, r;
 
-	watt_holds_expire(&p->holds, watt_now_ns());
-	r = hold(p);
+	watt_barriers_expire(&p->barriers, watt_now_ns());
+	r = set_barrier(p);
 	if (r == 0)
 		r = tell_all(p);
 	/* before the sweep: who is named now may be gone behind it */
@@ -732,8 +733,8 @@ static int take_snapshot(struct watt_pipeline *p, uint32_t cursor, uint64_t t_ns
 
 static int release(struct watt_pipeline *p, uint32_t cursor)
 {
-	watt_holds_drop(&p->holds, cursor);
-	return hold(p);
+	watt_barriers_drop(&p->barriers, cursor);
+	return set_barrier(p);
 }
 
 int watt_pipeline_snapshot(struct watt_pipeline *p, uint32_t cursor, struct watt_snapshot **ret)
@@ -748,19 +749,19 @@ int watt_pipeline_snapshot(struct watt_pipeline *p, uint32_t cursor, struct watt
 /* 0: not all has come yet, or another reader waits for an earlier time. */
 static uint64_t get_cut_ns(const struct watt_pipeline *p, uint64_t t_ns)
 {
-	return p->holds.told_ns == t_ns ? watt_executor_ready_ns(p->executor, t_ns) : 0;
+	return p->barriers.told_ns == t_ns ? watt_executor_ready_ns(p->executor, t_ns) : 0;
 }
 
 int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint32_t cursor, uint64_t t_ns,
 			      struct watt_snapshot **ret)
 {
-	bool was_told = p->holds.told_ns == t_ns;
+	bool was_told = p->barriers.told_ns == t_ns;
 	uint64_t cut_ns = 0, since_ns;
 	int r;
 
-	r = watt_holds_put(&p->holds, cursor, t_ns, watt_now_ns());
+	r = watt_barriers_put(&p->barriers, cursor, t_ns, watt_now_ns());
 	if (r == 0)
-		r = hold(p);
+		r = set_barrier(p);
 	if (was_told)
 		cut_ns = get_cut_ns(p, t_ns);
 	/* What is needed may be here already, in the rings even. */

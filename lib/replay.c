@@ -33,7 +33,7 @@ struct replay {
 	uint64_t lost_samples;
 	uint64_t lost_usage; /* as the newest sweep has it */
 	uint64_t told_lost_samples, told_lost_usage;
-	uint64_t hold_ns;       /* of the snapshot that is being waited for; 0: none */
+	uint64_t barrier_ns;    /* of the snapshot that is being waited for; 0: none */
 	uint32_t newest_cursor; /* of the caller's: not those that are recorded */
 	uint64_t n_damages;
 	int fd;
@@ -94,7 +94,7 @@ static void note_damage(struct replay *p, const char *what)
 static bool is_wanted(struct replay *p, const struct watt_op *op)
 {
 	switch (op->kind) {
-	case WATT_OP_HOLD:
+	case WATT_OP_BARRIER:
 	case WATT_OP_SNAPSHOT:
 	case WATT_OP_LOOK:
 		return !p->is_own;
@@ -240,15 +240,15 @@ static void let_others(struct replay *p)
 	watt_lock_take(p->ses.lock);
 }
 
-static int hold(struct replay *p, uint64_t t_ns)
+static int set_barrier(struct replay *p, uint64_t t_ns)
 {
-	struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
+	struct watt_op op = { .kind = WATT_OP_BARRIER, .barrier_ns = t_ns };
 
-	p->hold_ns = t_ns;
+	p->barrier_ns = t_ns;
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
-/* Attributes what the hold lets go now. */
+/* Attributes what the barrier lets go now. */
 static int advance(struct replay *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = p->now_ns };
@@ -262,7 +262,7 @@ static int take_over(struct replay *p)
 	if (p->is_own)
 		return 0;
 	p->is_own = true;
-	return hold(p, 0);
+	return set_barrier(p, 0);
 }
 
 static int replay_dispatch(struct watt_session *ses)
@@ -360,13 +360,13 @@ static int take_snapshot(struct replay *p, uint32_t cursor, uint64_t t_ns,
 static int replay_snapshot(struct watt_session *ses, uint32_t cursor, struct watt_snapshot **ret)
 {
 	struct replay *p = replay_of(ses);
-	bool was_held = p->hold_ns;
+	bool had_barrier = p->barrier_ns;
 	int r;
 
 	r = take_over(p);
-	if (r == 0 && was_held)
-		r = hold(p, 0);
-	if (r == 0 && was_held)
+	if (r == 0 && had_barrier)
+		r = set_barrier(p, 0);
+	if (r == 0 && had_barrier)
 		r = advance(p);
 	return r < 0 ? r : take_snapshot(p, cursor, p->now_ns, ret);
 }
@@ -380,8 +380,8 @@ static int replay_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_
 
 	(void)timeout_ns; /* what is there is there */
 	r = take_over(p);
-	if (r == 0 && p->hold_ns != t_ns)
-		r = hold(p, t_ns);
+	if (r == 0 && p->barrier_ns != t_ns)
+		r = set_barrier(p, t_ns);
 	if (r == 0)
 		r = advance(p);
 	while (r >= 0 && !(cut_ns = watt_executor_ready_ns(p->executor, t_ns)))
@@ -389,7 +389,7 @@ static int replay_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_
 	if (r < 0)
 		return r;
 	r = take_snapshot(p, cursor, cut_ns, ret);
-	return r < 0 ? r : hold(p, 0);
+	return r < 0 ? r : set_barrier(p, 0);
 }
 
 static int replay_open_cursor(struct watt_session *ses, uint32_t *ret_cursor)

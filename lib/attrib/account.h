@@ -53,7 +53,7 @@ struct watt_account {
 	/* Of a process that is gone: where it is folded into; NULL: nobody looked there yet. */
 	struct watt_account *exited;
 	uint64_t cpu_ns;
-	/* Of cpu_ns, what lies behind the hold at which a snapshot is taken. */
+	/* Of cpu_ns, what lies behind the barrier at which a snapshot is taken. */
 	uint64_t ahead_cpu_ns;
 	struct watt_member *members; /* owned; of a process, and of what else is in sums */
 	watt_i128 *energy_nj;        /* per domain */

@@ -22,7 +22,7 @@
 
 static void curve_free(struct watt_activity_curve *curve)
 {
-	watt_actor_hold(curve->actor, -1);
+	watt_actor_add_users(curve->actor, -1);
 	free(curve->points);
 	free(curve);
 }
@@ -43,7 +43,7 @@ void watt_activities_done(struct watt_attrib *at)
 		free(at->activities[kind].places);
 	}
 	for (i = 0; i < at->departures.n; i++)
-		watt_actor_hold(at->departures.list[i].actor, -1);
+		watt_actor_add_users(at->departures.list[i].actor, -1);
 	free(at->departures.list);
 }
 
@@ -128,8 +128,8 @@ static struct watt_activity_curve *add_curve(struct watt_activity_at *place, uin
 
 static void set_actor(struct watt_activity_curve *curve, struct watt_member *actor)
 {
-	watt_actor_hold(actor, 1);
-	watt_actor_hold(curve->actor, -1);
+	watt_actor_add_users(actor, 1);
+	watt_actor_add_users(curve->actor, -1);
 	curve->actor = actor;
 }
 
@@ -404,7 +404,7 @@ static void drop_departed(struct watt_departures *departures, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		watt_actor_hold(departures->list[i].actor, -1);
+		watt_actor_add_users(departures->list[i].actor, -1);
 	departures->n -= n;
 	memmove(departures->list, departures->list + n, departures->n * sizeof(*departures->list));
 }
@@ -420,7 +420,7 @@ void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *
 	if (watt_grow((void **)&departures->list, &departures->cap, departures->n,
 		      sizeof(*departures->list)) < 0)
 		return; /* what is told of it later is nobody's */
-	watt_actor_hold(departed->actor, 1);
+	watt_actor_add_users(departed->actor, 1);
 	departures->list[departures->n++] = *departed;
 }
 

@@ -21,7 +21,7 @@ struct watt_activity_point {
 struct watt_activity_curve {
 	uint32_t pid;
 	uint64_t start_ns;         /* of the process; 0: nobody knows it yet */
-	struct watt_member *actor; /* held; NULL: nobody knows it yet */
+	struct watt_member *actor; /* counted; NULL: nobody knows it yet */
 	uint64_t raw;              /* of the newest reading */
 	struct watt_activity_point *points;
 	size_t n, cap;
@@ -49,7 +49,7 @@ struct watt_departed {
 	uint32_t pid;
 	uint64_t start_ns;
 	uint64_t end_ns;           /* CLOCK_MONOTONIC, at most a sweep after its end */
-	struct watt_member *actor; /* held */
+	struct watt_member *actor; /* counted */
 };
 
 struct watt_departures {

@@ -113,11 +113,11 @@ int watt_attrib_ask_again(struct watt_attrib *at);
  * From now on, attributes no slice that begins at or after t_ns; 0: no such limit. So a snapshot
  * can wait for slow domains without anything that is later getting into it.
  */
-void watt_attrib_hold(struct watt_attrib *at, uint64_t t_ns);
-/* Where a hold at t_ns cuts: the end of the first slice that can; 0: that slice is yet to come. */
+void watt_attrib_set_barrier(struct watt_attrib *at, uint64_t t_ns);
+/* Where a barrier at t_ns cuts: the end of the first slice that can; 0: that slice is yet to come. */
 uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns);
-/* Whether every domain whose sensor answers is attributed up to the hold. */
-bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timeline *tl);
+/* Whether every domain whose sensor answers is attributed up to the barrier. */
+bool watt_attrib_is_at_barrier(const struct watt_attrib *at, const struct watt_timeline *tl);
 
 /* Tasks that began to die before t_ns and whose last word has not come. */
 size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
@@ -142,7 +142,7 @@ size_t watt_attrib_gone_count(const struct watt_attrib *at);
 /* What a snapshot is to be. */
 struct watt_look_opts {
 	uint32_t cursor; /* whose window it ends */
-	uint64_t t_ns;   /* while there is a hold, where it cuts */
+	uint64_t t_ns;   /* while there is a barrier, where it cuts */
 	uint64_t realtime_ns;
 	const char *phase;          /* of the window, copied; NULL: none */
 	struct watt_quality losses; /* what other stages count */

@@ -93,7 +93,7 @@ int watt_attrib_open_cursor(struct watt_attrib *at, uint32_t id, uint64_t t_ns)
 			return r;
 	}
 	at->cursors[reader] = (struct watt_cursor_state){ .id = id, .is_open = true };
-	watt_hold_count_ahead(at);
+	watt_barrier_count_ahead(at);
 	watt_cursors_begin_window(at, reader, t_ns);
 	forget_rows(at, reader);
 	return 0;

@@ -711,7 +711,7 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 	while ((slice = watt_slices_find(&at->slices, ledger->next_seq))) {
 		bool is_over = now_ns > slice->t1_ns + at->horizon_ns;
 
-		if (at->hold_ns && slice->t0_ns >= at->hold_ns)
+		if (at->barrier_ns && slice->t0_ns >= at->barrier_ns)
 			break;
 		if (!is_ripe(at, slice, now_ns))
 			break;

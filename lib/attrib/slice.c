@@ -17,7 +17,7 @@ struct watt_slice *watt_slices_get(const struct watt_slices *slices, size_t i)
 	return slices->ring[(slices->head + i) & (slices->cap - 1)];
 }
 
-void watt_actor_hold(const struct watt_member *actor, int by)
+void watt_actor_add_users(const struct watt_member *actor, int by)
 {
 	if (actor)
 		actor->self->users += (uint32_t)by;
@@ -28,7 +28,7 @@ static void uses_done(struct watt_uses *uses)
 	size_t i;
 
 	for (i = 0; i < uses->n; i++)
-		watt_actor_hold(uses->list[i].actor, -1);
+		watt_actor_add_users(uses->list[i].actor, -1);
 	free(uses->list);
 	free(uses->first);
 }
@@ -145,7 +145,7 @@ int watt_slice_add_use(struct watt_slice *slice, enum watt_activity_kind kind,
 	r = watt_grow((void **)&uses->list, &uses->cap, uses->n, sizeof(*use));
 	if (r < 0)
 		return r;
-	watt_actor_hold(use->actor, 1);
+	watt_actor_add_users(use->actor, 1);
 	added = &uses->list[uses->n];
 	*added = *use;
 	added->next = *use_index;

@@ -408,7 +408,7 @@ static int prepare(struct watt_attrib *at, size_t reader)
 	r = check_sums(at);
 	if (r < 0)
 		return r;
-	watt_hold_count_ahead(at);
+	watt_barrier_count_ahead(at);
 	return is_window_in_range(at, reader) ? 0 : -EOVERFLOW;
 }
 

@@ -147,8 +147,8 @@ struct watt_attrib {
 	bool had_sweep;
 	uint64_t first_sweep_ns;
 	uint64_t last_sweep_ns;
-	uint64_t hold_ns; /* slices that begin here or later have to wait; 0: none */
-	uint64_t now_ns;  /* of the last advance */
+	uint64_t barrier_ns; /* slices that begin here or later have to wait; 0: none */
+	uint64_t now_ns;     /* of the last advance */
 	struct watt_cursor_state *cursors; /* per window of the accounts */
 	struct watt_quality quality;       /* what this stage knows */
 };
@@ -159,7 +159,7 @@ const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *op
 int watt_intake_ask_again(struct watt_attrib *at);
 /*
  * The process of this pid and start (0: any), and the sums that it counts for; also one that
- * departed. 0; -ESRCH: nobody knows it; -ENOMEM. *ret is not held.
+ * departed. 0; -ESRCH: nobody knows it; -ENOMEM. *ret is not counted.
  */
 int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
 			   struct watt_member **ret, uint64_t *ret_start_ns);
@@ -183,8 +183,8 @@ bool watt_activities_have_places(const struct watt_attrib *at);
 void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *departed);
 /* Fills the slices of which everything is known, or has had time enough to be. 0 or -ENOMEM. */
 int watt_activities_fill(struct watt_attrib *at, uint64_t now_ns);
-/* CPU time in slices that a hold keeps back, per account: hold.c */
-void watt_hold_count_ahead(struct watt_attrib *at);
+/* CPU time in slices that a barrier keeps back, per account: barrier.c */
+void watt_barrier_count_ahead(struct watt_attrib *at);
 /* accounts of a stage: groups.c */
 int watt_groups_ask_again(struct watt_attrib *at);
 int watt_groups_init(struct watt_attrib *at);

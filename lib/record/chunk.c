@@ -608,8 +608,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_mark(chunk, &op->mark);
 	case WATT_OP_ADVANCE:
 		return put_advance(chunk, predict, op->advance_ns);
-	case WATT_OP_HOLD:
-		return put_number(chunk, WATT_COLUMN_HOLD_TIME, op->hold_ns);
+	case WATT_OP_BARRIER:
+		return put_number(chunk, WATT_COLUMN_BARRIER_TIME, op->barrier_ns);
 	case WATT_OP_SNAPSHOT:
 		return put_snapshot(chunk, op);
 	case WATT_OP_LOOK:

@@ -98,7 +98,7 @@
 	X(MARK_PID, "mark.pid", UNSIGNED) \
 	X(MARK_LABEL, "mark.label", TEXT) \
 	X(ADVANCE_TIME, "advance.t_ns", SIGNED) \
-	X(HOLD_TIME, "hold.t_ns", UNSIGNED) \
+	X(BARRIER_TIME, "hold.t_ns", UNSIGNED) \
 	X(SNAPSHOT_TIME, "snapshot.t_ns", UNSIGNED) \
 	X(SNAPSHOT_REALTIME, "snapshot.realtime_ns", UNSIGNED) \
 	X(SNAPSHOT_MISSED, "snapshot.missed_reads", UNSIGNED) \

@@ -727,8 +727,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_mark(reader, ret);
 	case WATT_OP_ADVANCE:
 		return next_advance(reader, ret);
-	case WATT_OP_HOLD:
-		return get(reader, WATT_COLUMN_HOLD_TIME, UINT64_MAX, &ret->hold_ns);
+	case WATT_OP_BARRIER:
+		return get(reader, WATT_COLUMN_BARRIER_TIME, UINT64_MAX, &ret->barrier_ns);
 	case WATT_OP_SNAPSHOT:
 		return next_snapshot(reader, ret);
 	case WATT_OP_LOOK:

@@ -32,7 +32,7 @@ enum watt_op_kind {
 	WATT_OP_TRACK = 6,    /* track a process with its descendants */
 	WATT_OP_MARK = 7,     /* a phase begins */
 	WATT_OP_ADVANCE = 8,  /* attribute what can be */
-	WATT_OP_HOLD = 9,     /* attribute nothing that is later; 0: go on */
+	WATT_OP_BARRIER = 9,  /* attribute nothing that is later; 0: go on */
 	WATT_OP_SNAPSHOT = 10,
 	WATT_OP_CHANNELS = 11,  /* channels have come; since format 2 */
 	WATT_OP_ACTIVITY = 12,  /* what a source of activity tells; since format 2 */
@@ -61,7 +61,7 @@ struct watt_op {
 		uint32_t track_pid;
 		struct watt_mark mark;
 		uint64_t advance_ns; /* CLOCK_MONOTONIC: the time of the newest input */
-		uint64_t hold_ns;    /* CLOCK_MONOTONIC */
+		uint64_t barrier_ns; /* CLOCK_MONOTONIC */
 		struct {
 			const struct watt_channel *const *list; /* all; they outlive the stages */
 			size_t n;

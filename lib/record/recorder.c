@@ -44,7 +44,7 @@ struct watt_recorder {
 	uint64_t start_ns;
 	uint64_t file_begin_ns;
 	uint64_t now_ns; /* of the newest op */
-	uint64_t hold_ns;
+	uint64_t barrier_ns;
 	struct watt_mark phase; /* t_ns 0: none */
 	uint32_t tracks[MAX_TRACKS];
 	size_t n_tracks;
@@ -129,8 +129,8 @@ static void remember(struct watt_recorder *rec, const struct watt_op *op)
 	case WATT_OP_USAGE:
 		job->lost_usage = op->usage.lost;
 		break;
-	case WATT_OP_HOLD:
-		rec->hold_ns = op->hold_ns;
+	case WATT_OP_BARRIER:
+		rec->barrier_ns = op->barrier_ns;
 		break;
 	case WATT_OP_THREADS:
 		rec->has_threads = true;
@@ -142,7 +142,7 @@ static void remember(struct watt_recorder *rec, const struct watt_op *op)
 	case WATT_OP_SNAPSHOT:
 		job->missed_reads = op->snapshot.missed_reads;
 		job->lost_samples = op->snapshot.lost_samples;
-		rec->is_snapshot_aligned &= rec->hold_ns != 0;
+		rec->is_snapshot_aligned &= rec->barrier_ns != 0;
 		job->is_snapshot_aligned = rec->is_snapshot_aligned;
 		break;
 	default:
@@ -166,9 +166,9 @@ static void encode(struct watt_recorder *rec, const struct watt_op *op)
 		  r == -ENOMEM ? "out of memory" : "not valid");
 }
 
-static void encode_hold(struct watt_recorder *rec)
+static void encode_barrier(struct watt_recorder *rec)
 {
-	const struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = rec->hold_ns };
+	const struct watt_op op = { .kind = WATT_OP_BARRIER, .barrier_ns = rec->barrier_ns };
 
 	encode(rec, &op);
 }
@@ -178,12 +178,12 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 {
 	size_t limit = watt_chunk_size(&rec->current->chunk) + CARRY_BYTES;
 	struct watt_chunk_fault fault;
-	bool has_hold = false;
+	bool has_barrier = false;
 	struct watt_op op;
 
 	watt_chunk_reader_borrow(rec->reader, from);
 	while (watt_chunk_reader_next(rec->reader, &op, &fault) == 0) {
-		has_hold |= op.kind == WATT_OP_HOLD;
+		has_barrier |= op.kind == WATT_OP_BARRIER;
 		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
 		    op.kind != WATT_OP_CHANNELS && op.kind != WATT_OP_THREADS)
 			continue;
@@ -193,8 +193,8 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 		if (op.kind == WATT_OP_MARK && rec->current->n_marks < WATT_JOB_MARKS)
 			rec->current->marks[rec->current->n_marks++] = op.mark;
 	}
-	if (has_hold)
-		encode_hold(rec);
+	if (has_barrier)
+		encode_barrier(rec);
 }
 
 /* ---- chunks ---- */
@@ -321,8 +321,8 @@ static void rotate(struct watt_recorder *rec)
 	rec->current->begins_file = true;
 	if (rec->has_threads)
 		encode(rec, &threads);
-	if (rec->hold_ns)
-		encode_hold(rec);
+	if (rec->barrier_ns)
+		encode_barrier(rec);
 	if (rec->phase.label[0]) {
 		encode(rec, &phase);
 		rec->current->marks[rec->current->n_marks++] = rec->phase;

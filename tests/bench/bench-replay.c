@@ -159,7 +159,7 @@ static void advance(struct world *w)
 
 static void snapshot(struct world *w)
 {
-	struct watt_op hold = { .kind = WATT_OP_HOLD, .hold_ns = w->t_ns };
+	struct watt_op hold = { .kind = WATT_OP_BARRIER, .barrier_ns = w->t_ns };
 	struct watt_op op = { .kind = WATT_OP_SNAPSHOT };
 	union watt_executor_result result;
 	char *text;
@@ -173,7 +173,7 @@ static void snapshot(struct world *w)
 		free(text);
 	}
 	watt_snapshot_unref(result.snapshot);
-	hold.hold_ns = 0;
+	hold.barrier_ns = 0;
 	apply(w, &hold, NULL);
 }
 

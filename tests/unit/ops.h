@@ -347,8 +347,8 @@ static inline void ops_next(struct ops *ops, struct watt_op *ret)
 		ops_activity(ops, ret);
 		break;
 	case 5:
-		ret->kind = WATT_OP_HOLD;
-		ret->hold_ns = ops->ticks % 20 ? 0 : ops->now_ns;
+		ret->kind = WATT_OP_BARRIER;
+		ret->barrier_ns = ops->ticks % 20 ? 0 : ops->now_ns;
 		break;
 	case 6:
 		ret->kind = WATT_OP_ADVANCE;
@@ -494,8 +494,8 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 	case WATT_OP_ADVANCE:
 		assert_int_equal(a->advance_ns, b->advance_ns);
 		break;
-	case WATT_OP_HOLD:
-		assert_int_equal(a->hold_ns, b->hold_ns);
+	case WATT_OP_BARRIER:
+		assert_int_equal(a->barrier_ns, b->barrier_ns);
 		break;
 	case WATT_OP_CURSOR:
 		assert_int_equal(a->cursor.t_ns, b->cursor.t_ns);

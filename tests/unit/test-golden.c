@@ -171,8 +171,8 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_ADVANCE:
 		fprintf(out, "advance %" PRIu64 "\n", op->advance_ns);
 		break;
-	case WATT_OP_HOLD:
-		fprintf(out, "hold %" PRIu64 "\n", op->hold_ns);
+	case WATT_OP_BARRIER:
+		fprintf(out, "hold %" PRIu64 "\n", op->barrier_ns);
 		break;
 	case WATT_OP_CURSOR:
 		fprintf(out, "cursor %" PRIu64 " %u %d\n", op->cursor.t_ns, op->cursor.id,

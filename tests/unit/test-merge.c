@@ -18,7 +18,7 @@ static struct watt_usage record(uint16_t kind, uint32_t tid, uint64_t t_ns, uint
 
 struct rig {
 	struct watt_merge merge;
-	struct watt_usage_list list, held;
+	struct watt_usage_list list, deferred;
 };
 
 static int setup(void **state)
@@ -33,7 +33,7 @@ static int teardown(void **state)
 
 	watt_merge_done(&rig->merge);
 	watt_usage_list_done(&rig->list);
-	watt_usage_list_done(&rig->held);
+	watt_usage_list_done(&rig->deferred);
 	free(rig);
 	return 0;
 }
@@ -47,7 +47,8 @@ static void add_event(struct rig *rig, uint16_t kind, uint32_t tid, uint64_t t_n
 
 static void merge(struct rig *rig, size_t n_before, const struct watt_usage *tasks, size_t n)
 {
-	assert_int_equal(watt_merge(&rig->merge, &rig->list, n_before, tasks, n, &rig->held), 0);
+	assert_int_equal(watt_merge(&rig->merge, &rig->list, n_before, tasks, n, &rig->deferred),
+			 0);
 }
 
 static void assert_record(const struct watt_usage *got, uint16_t kind, uint32_t tid,
@@ -64,10 +65,10 @@ static void test_nothing(void **state)
 
 	merge(rig, 0, NULL, 0);
 	assert_int_equal(rig->list.n, 0);
-	assert_int_equal(rig->held.n, 0);
+	assert_int_equal(rig->deferred.n, 0);
 }
 
-/* What came before the sweep keeps its order and is never held, whatever the clocks say. */
+/* What came before the sweep keeps its order and is never deferred, whatever the clocks say. */
 static void test_before_sweep(void **state)
 {
 	struct rig *rig = *state;
@@ -78,7 +79,7 @@ static void test_before_sweep(void **state)
 	add_event(rig, WATT_USAGE_EXEC, 1, 999, 30);
 	merge(rig, 3, &task, 1);
 	assert_int_equal(rig->list.n, 4);
-	assert_int_equal(rig->held.n, 0);
+	assert_int_equal(rig->deferred.n, 0);
 	assert_record(&rig->list.records[0], WATT_USAGE_FORK, 2, 0);
 	assert_record(&rig->list.records[1], WATT_USAGE_FORK, 1, 0);
 	assert_record(&rig->list.records[2], WATT_USAGE_EXEC, 1, 30);
@@ -99,11 +100,11 @@ static void test_migration_in_sweep(void **state)
 	assert_record(&rig->list.records[0], WATT_USAGE_MIGRATE, 1, 50);
 	assert_record(&rig->list.records[1], WATT_USAGE_TASK, 1, 50);
 	assert_record(&rig->list.records[2], WATT_USAGE_TASK, 2, 50);
-	assert_int_equal(rig->held.n, 1);
-	assert_record(&rig->held.records[0], WATT_USAGE_MIGRATE, 2, 51);
+	assert_int_equal(rig->deferred.n, 1);
+	assert_record(&rig->deferred.records[0], WATT_USAGE_MIGRATE, 2, 51);
 }
 
-/* After a held event, nothing of that task may overtake it; of another task it may. */
+/* After a deferred event, nothing of that task may overtake it; of another task it may. */
 static void test_held_stays_in_order(void **state)
 {
 	struct rig *rig = *state;
@@ -117,10 +118,10 @@ static void test_held_stays_in_order(void **state)
 	merge(rig, 0, tasks, 2);
 	assert_int_equal(rig->list.n, 3);
 	assert_record(&rig->list.records[0], WATT_USAGE_EXEC, 2, 8);
-	assert_int_equal(rig->held.n, 3);
-	assert_record(&rig->held.records[0], WATT_USAGE_MIGRATE, 1, 60);
-	assert_record(&rig->held.records[1], WATT_USAGE_EXEC, 1, 60);
-	assert_record(&rig->held.records[2], WATT_USAGE_EXIT, 1, 61);
+	assert_int_equal(rig->deferred.n, 3);
+	assert_record(&rig->deferred.records[0], WATT_USAGE_MIGRATE, 1, 60);
+	assert_record(&rig->deferred.records[1], WATT_USAGE_EXEC, 1, 60);
+	assert_record(&rig->deferred.records[2], WATT_USAGE_EXIT, 1, 61);
 }
 
 /* Birth before the child's own record; death of a task the sweep did not meet passes. */
@@ -139,8 +140,8 @@ static void test_birth_and_death(void **state)
 	assert_record(&rig->list.records[1], WATT_USAGE_EXIT, 6, 4);
 	assert_record(&rig->list.records[2], WATT_USAGE_FREE, 6, 5);
 	assert_record(&rig->list.records[3], WATT_USAGE_TASK, 5, 3);
-	assert_int_equal(rig->held.n, 1);
-	assert_record(&rig->held.records[0], WATT_USAGE_EXIT, 5, 4);
+	assert_int_equal(rig->deferred.n, 1);
+	assert_record(&rig->deferred.records[0], WATT_USAGE_EXIT, 5, 4);
 }
 
 /* The same tid with another start is another task: nothing to compare with. */
@@ -152,7 +153,7 @@ static void test_reused_tid(void **state)
 	task.start_ns = 99;
 	add_event(rig, WATT_USAGE_FREE, 1, 120, 800);
 	merge(rig, 0, &task, 1);
-	assert_int_equal(rig->held.n, 0);
+	assert_int_equal(rig->deferred.n, 0);
 	assert_record(&rig->list.records[0], WATT_USAGE_FREE, 1, 800);
 	assert_record(&rig->list.records[1], WATT_USAGE_TASK, 1, 50);
 }
@@ -167,7 +168,7 @@ static void test_told_twice(void **state)
 	add_event(rig, WATT_USAGE_MIGRATE, 1, 150, 60);
 	merge(rig, 0, tasks, 2);
 	assert_int_equal(rig->list.n, 2);
-	assert_int_equal(rig->held.n, 1);
+	assert_int_equal(rig->deferred.n, 1);
 }
 
 /*
@@ -190,12 +191,13 @@ static void test_random_histories(void **state)
 	memset(used_ns, 0, sizeof(used_ns));
 	memset(last_ns, 0, sizeof(last_ns));
 	for (int batch = 0; batch < N_BATCHES; batch++) {
-		size_t n_before, n = 0, n_held = rig->held.n;
+		size_t n_before, n = 0, n_deferred = rig->deferred.n;
 
 		rig->list.n = 0;
-		assert_int_equal(watt_usage_list_append(&rig->list, rig->held.records, n_held), 0);
-		rig->held.n = 0;
-		n_before = n_held;
+		assert_int_equal(
+			watt_usage_list_append(&rig->list, rig->deferred.records, n_deferred), 0);
+		rig->deferred.n = 0;
+		n_before = n_deferred;
 		for (uint32_t i = 0; i < 2 * N_TASKS; i++) {
 			uint32_t tid = (uint32_t)rand() % N_TASKS;
 
@@ -221,7 +223,7 @@ static void test_random_histories(void **state)
 			last_ns[got->tid] = got->cpu_ns;
 		}
 	}
-	assert_int_equal(n_in, n_out + rig->held.n);
+	assert_int_equal(n_in, n_out + rig->deferred.n);
 }
 
 static void test_sort(void **state)

@@ -186,11 +186,11 @@ static void test_waits_with_the_others(void **state)
 	push_sweep(&b);
 	b.cpus[0].user_ns += 80 * MS;
 	b.unseen_ns = 60 * MS;
-	watt_attrib_hold(b.at, b.t_ns);
+	watt_attrib_set_barrier(b.at, b.t_ns);
 	step(&b, 20);
 	look(&b);
 	assert_int_equal(energy_of(&b, WATT_ENTITY_PROCESS, 0), 0);
-	watt_attrib_hold(b.at, 0);
+	watt_attrib_set_barrier(b.at, 0);
 	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ns) > 0);
 	look(&b);
 	assert_int_equal(energy_of(&b, WATT_ENTITY_PROCESS, 0), 250 * MS);

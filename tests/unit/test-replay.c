@@ -252,9 +252,9 @@ static void advance(struct world *w)
 	apply(w, &op, NULL);
 }
 
-static void hold(struct world *w, uint64_t t_ns)
+static void set_barrier(struct world *w, uint64_t t_ns)
 {
-	const struct watt_op op = { .kind = WATT_OP_HOLD, .hold_ns = t_ns };
+	const struct watt_op op = { .kind = WATT_OP_BARRIER, .barrier_ns = t_ns };
 
 	apply(w, &op, NULL);
 }
@@ -410,7 +410,7 @@ static void step(struct world *w, size_t i)
 	advance(w);
 }
 
-/* Every second snapshot is one at a time, with a hold that some slices wait for. */
+/* Every second snapshot is one at a time, with a barrier that some slices wait for. */
 static void live(struct world *w, unsigned int seconds)
 {
 	size_t i;
@@ -420,13 +420,13 @@ static void live(struct world *w, unsigned int seconds)
 	advance(w);
 	for (i = 1; i <= seconds * 20; i++) {
 		if (i % 20 == 18)
-			hold(w, w->t_ns + SLICE_NS);
+			set_barrier(w, w->t_ns + SLICE_NS);
 		step(w, i);
 		use_cursors(w, i);
 		if (i % 20 == 0)
 			snapshot(w);
 		if (i % 20 == 0)
-			hold(w, 0);
+			set_barrier(w, 0);
 		if (i % 20 == 7)
 			snapshot(w);
 	}
@@ -738,7 +738,7 @@ static void test_as_if_live(void **state)
 	scratch_remove(dir);
 }
 
-/* Snapshots that were not asked for any more leave no hold behind. */
+/* Snapshots that were not asked for any more leave no barrier behind. */
 static void test_taking_over(void **state)
 {
 	char *dir = scratch_new(), *path = scratch_file(dir);
@@ -752,7 +752,8 @@ static void test_taking_over(void **state)
 	ses = open_recording(path, NULL);
 	assert_int_equal(watt_session_next_snapshot(ses, &snap), 0);
 	watt_snapshot_unref(snap);
-	assert_int_equal(watt_session_next_snapshot(ses, &snap), 0); /* its hold is not over yet */
+	assert_int_equal(watt_session_next_snapshot(ses, &snap),
+			 0); /* its barrier is not over yet */
 	t_ns = watt_snapshot_get_time_ns(snap) + 700 * MS;
 	watt_snapshot_unref(snap);
 	assert_int_equal(watt_session_snapshot_at(ses, t_ns, 0, &snap), 0);

@@ -44,9 +44,9 @@ struct bpf_source {
 	const struct watt_env *env;
 	const struct watt_usage *mapped; /* the first records of the map; NULL: none */
 	size_t mapped_size;
-	struct watt_usage_list list;  /* the batch */
-	struct watt_usage_list held;  /* events that wait for the next batch */
-	struct watt_usage_list tasks; /* the sweep, if it took several passes */
+	struct watt_usage_list list;     /* the batch */
+	struct watt_usage_list deferred; /* events that wait for the next batch */
+	struct watt_usage_list tasks;    /* the sweep, if it took several passes */
 	struct watt_merge merge;
 	int stat_fd;
 	char *stat_text;
@@ -150,7 +150,7 @@ static void source_close(struct watt_activity_source *base)
 	watt_cpu_clock_close(&src->clock);
 	watt_bpf_object_close(&src->object);
 	watt_usage_list_done(&src->list);
-	watt_usage_list_done(&src->held);
+	watt_usage_list_done(&src->deferred);
 	watt_usage_list_done(&src->tasks);
 	watt_merge_done(&src->merge);
 	if (src->stat_fd >= 0)
@@ -312,10 +312,10 @@ static int gather(struct bpf_source *src, size_t *n_before)
 	int r;
 
 	src->list.n = 0;
-	r = watt_usage_list_append(&src->list, src->held.records, src->held.n);
+	r = watt_usage_list_append(&src->list, src->deferred.records, src->deferred.n);
 	if (r < 0)
 		return r;
-	src->held.n = 0;
+	src->deferred.n = 0;
 	*n_before = src->list.n;
 	for (int i = 0; i < BURY_TRIES; i++) {
 		r = watt_bpf_object_bury(&src->object);
@@ -417,7 +417,7 @@ static int source_sweep(struct watt_activity_source *base, bool full, struct wat
 			return r;
 		n_before = watt_usage_list_sort(&src->list, t_before_ns);
 	}
-	r = watt_merge(&src->merge, &src->list, n_before, tasks, n_tasks, &src->held);
+	r = watt_merge(&src->merge, &src->list, n_before, tasks, n_tasks, &src->deferred);
 	if (r < 0)
 		return r;
 	flags = batch_flags(src, is_full);

@@ -13,7 +13,7 @@
 
 struct watt_merge_entry {
 	const struct watt_usage *task; /* NULL: free */
-	bool is_held;
+	bool is_deferred;
 };
 
 void watt_usage_list_done(struct watt_usage_list *list)
@@ -126,8 +126,8 @@ static bool is_later(const struct watt_usage *event, const struct watt_usage *ta
 }
 
 /* Takes the events that have to wait out of list, from n_before on. */
-static void hold_events(struct watt_merge *merge, struct watt_usage_list *list, size_t n_before,
-			struct watt_usage_list *held)
+static void defer_events(struct watt_merge *merge, struct watt_usage_list *list, size_t n_before,
+			 struct watt_usage_list *deferred)
 {
 	size_t n = n_before;
 
@@ -135,9 +135,9 @@ static void hold_events(struct watt_merge *merge, struct watt_usage_list *list, 
 		const struct watt_usage *event = &list->records[i];
 		struct watt_merge_entry *entry = find(merge, event->tid, event->start_ns);
 
-		if (entry->task && (entry->is_held || is_later(event, entry->task))) {
-			entry->is_held = true;
-			held->records[held->n++] = *event;
+		if (entry->task && (entry->is_deferred || is_later(event, entry->task))) {
+			entry->is_deferred = true;
+			deferred->records[deferred->n++] = *event;
 		} else {
 			list->records[n++] = *event;
 		}
@@ -146,7 +146,7 @@ static void hold_events(struct watt_merge *merge, struct watt_usage_list *list, 
 }
 
 int watt_merge(struct watt_merge *merge, struct watt_usage_list *list, size_t n_before,
-	       const struct watt_usage *tasks, size_t n, struct watt_usage_list *held)
+	       const struct watt_usage *tasks, size_t n, struct watt_usage_list *deferred)
 {
 	int r;
 
@@ -154,13 +154,13 @@ int watt_merge(struct watt_merge *merge, struct watt_usage_list *list, size_t n_
 	if (r < 0)
 		return r;
 	if (n && n_before < list->n) {
-		r = list_reserve(held, list->n - n_before);
+		r = list_reserve(deferred, list->n - n_before);
 		if (r < 0)
 			return r;
 		r = index_tasks(merge, tasks, n);
 		if (r < 0)
 			return r;
-		hold_events(merge, list, n_before, held);
+		defer_events(merge, list, n_before, deferred);
 	}
 	return watt_usage_list_append(list, tasks, n);
 }

@@ -8,7 +8,7 @@
  * happened during the sweep is compared with its task's record there: a birth always comes first, a
  * migration is placed by the time the task had used (exact, and what has to stay in order), any
  * other by the clock. If the sweep came
- * to the task first, the event is held for the next batch, and so is all that follows it of that
+ * to the task first, the event is deferred for the next batch, and so is all that follows it of that
  * task. An event whose task the sweep did not tell of has nothing to be compared with and passes.
  */
 #ifndef WATT_SOURCE_ACTIVITY_MERGE_H
@@ -47,10 +47,10 @@ struct watt_merge {
 void watt_merge_done(struct watt_merge *merge);
 /*
  * list holds the events, of which those from n_before on happened since the sweep began. Adds the
- * n tasks behind them, and moves what has to wait to held, which must be empty. -ENOMEM: nothing
+ * n tasks behind them, and moves what has to wait to deferred, which must be empty. -ENOMEM: nothing
  * was changed.
  */
 int watt_merge(struct watt_merge *merge, struct watt_usage_list *list, size_t n_before,
-	       const struct watt_usage *tasks, size_t n, struct watt_usage_list *held);
+	       const struct watt_usage *tasks, size_t n, struct watt_usage_list *deferred);
 
 #endif

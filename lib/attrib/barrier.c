@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hold: attribution stops at the end of one slice in every domain, until all have got there. A
+ * A barrier: attribution stops at the end of one slice in every domain, until all have got there. A
  * snapshot taken then means the same time everywhere, however slow a sensor is.
  */
 #include "attrib/state.h"
 
 #include "base/util.h"
 
-void watt_attrib_hold(struct watt_attrib *at, uint64_t t_ns)
+void watt_attrib_set_barrier(struct watt_attrib *at, uint64_t t_ns)
 {
-	at->hold_ns = t_ns;
+	at->barrier_ns = t_ns;
 }
 
 uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
@@ -30,18 +30,18 @@ uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
 	return at->last_sweep_ns >= t_ns ? at->last_sweep_ns : 0;
 }
 
-bool watt_attrib_is_held(const struct watt_attrib *at, const struct watt_timeline *tl)
+bool watt_attrib_is_at_barrier(const struct watt_attrib *at, const struct watt_timeline *tl)
 {
 	size_t i;
 
-	if (!at->hold_ns || at->last_sweep_ns < at->hold_ns)
+	if (!at->barrier_ns || at->last_sweep_ns < at->barrier_ns)
 		return false;
 	for (i = 0; i < at->tree.n_domains; i++) {
 		const struct watt_slice *next =
 			watt_slices_find(&at->slices, at->ledgers[i].next_seq);
 
 		/* what is not waited for comes with a later snapshot, and its status says so */
-		if (next && next->t0_ns < at->hold_ns &&
+		if (next && next->t0_ns < at->barrier_ns &&
 		    watt_ledger_status(at, &at->ledgers[i], tl) == WATT_STATUS_OK)
 			return false;
 	}
@@ -59,18 +59,18 @@ static void count_ahead(struct watt_account *account, uint64_t cpu_ns)
 		account->up[i]->ahead_cpu_ns += cpu_ns;
 }
 
-void watt_hold_count_ahead(struct watt_attrib *at)
+void watt_barrier_count_ahead(struct watt_attrib *at)
 {
 	size_t i, u, s;
 
 	for (i = 0; i < at->accounts.n; i++)
 		at->accounts.list[i]->ahead_cpu_ns = 0;
-	for (i = 0; at->hold_ns && i < at->slices.n; i++) {
+	for (i = 0; at->barrier_ns && i < at->slices.n; i++) {
 		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
 
 		const struct watt_uses *uses = &slice->uses[WATT_ACTIVITY_CPU_TIME];
 
-		for (u = 0; slice->t0_ns >= at->hold_ns && u < uses->n; u++) {
+		for (u = 0; slice->t0_ns >= at->barrier_ns && u < uses->n; u++) {
 			const struct watt_use *use = &uses->list[u];
 
 			if (!use->actor)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/attrib/hold.c: snapshots that mean the same time in every domain. */
+/* lib/attrib/barrier.c: snapshots that mean the same time in every domain. */
 #include "unit.h"
 
 #include "attrib/attrib.h"
@@ -124,16 +124,16 @@ static void test_waits_for_the_slow(void **state)
 		sweep(&b, t_ms);
 	read_sensor(&b, SLOW, WATT_STATUS_OK);
 	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
-	watt_attrib_hold(b.at, 450 * MS);
+	watt_attrib_set_barrier(b.at, 450 * MS);
 	for (t_ms = 400; t_ms <= 1500; t_ms += 100) {
 		sweep(&b, t_ms);
-		assert_false(watt_attrib_is_held(b.at, b.tl));
+		assert_false(watt_attrib_is_at_barrier(b.at, b.tl));
 	}
 	assert_int_equal(watt_attrib_settled_ns(b.at, FAST), 500 * MS);
 	assert_int_equal(watt_attrib_settled_ns(b.at, SLOW), 300 * MS);
 	read_sensor(&b, SLOW, WATT_STATUS_OK);
 	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
-	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
 	assert_int_equal(watt_attrib_cut_ns(b.at, 450 * MS), 500 * MS);
 	take(&b, 500);
 	assert_int_equal(watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, FAST)->energy),
@@ -141,7 +141,7 @@ static void test_waits_for_the_slow(void **state)
 	assert_int_equal(watt_energy_to_nj(watt_snapshot_get_domain_state(b.snap, SLOW)->energy),
 			 400 * MS);
 	assert_int_equal(task_row(&b)->window_cpu_ns, 200 * MS); /* not what it did since */
-	watt_attrib_hold(b.at, 0);
+	watt_attrib_set_barrier(b.at, 0);
 	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
 	take(&b, 1500);
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, FAST)->window_nj, 1000 * MS);
@@ -163,7 +163,7 @@ static void test_never_takes_back(void **state)
 	sweep(&b, 100);
 	sweep(&b, 200);
 	sweep(&b, 300);
-	watt_attrib_hold(b.at, 150 * MS);
+	watt_attrib_set_barrier(b.at, 150 * MS);
 	assert_int_equal(watt_attrib_cut_ns(b.at, 150 * MS), 300 * MS);
 	assert_int_equal(watt_attrib_cut_ns(b.at, 301 * MS), 0);
 	close_bench(&b);
@@ -180,21 +180,21 @@ static void test_does_not_wait_for_the_dead(void **state)
 	sweep(&b, 100);
 	sweep(&b, 200);
 	read_sensor(&b, SLOW, WATT_STATUS_OK);
-	watt_attrib_hold(b.at, 400 * MS);
+	watt_attrib_set_barrier(b.at, 400 * MS);
 	sweep(&b, 300);
 	sweep(&b, 400);
-	assert_false(watt_attrib_is_held(b.at, b.tl));
+	assert_false(watt_attrib_is_at_barrier(b.at, b.tl));
 	read_sensor(&b, SLOW, WATT_STATUS_BROKEN);
-	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
 	take(&b, 400);
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, SLOW)->window_nj, 100 * MS);
-	watt_attrib_hold(b.at, 500 * MS);
+	watt_attrib_set_barrier(b.at, 500 * MS);
 	b.t_ms = 450;
 	read_sensor(&b, SLOW, WATT_STATUS_OK);
 	sweep(&b, 500);
-	assert_false(watt_attrib_is_held(b.at, b.tl));
+	assert_false(watt_attrib_is_at_barrier(b.at, b.tl));
 	sweep(&b, 11000);
-	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
 	close_bench(&b);
 }
 
@@ -212,22 +212,22 @@ static void test_waits_as_long_as_a_period(void **state)
 			read_sensor(&b, SLOW, WATT_STATUS_OK);
 		sweep(&b, t_ms);
 	}
-	watt_attrib_hold(b.at, 22000 * MS);
+	watt_attrib_set_barrier(b.at, 22000 * MS);
 	for (t_ms = 21500; t_ms <= 33000; t_ms += 500)
 		sweep(&b, t_ms);
-	assert_false(watt_attrib_is_held(b.at, b.tl));
+	assert_false(watt_attrib_is_at_barrier(b.at, b.tl));
 	read_sensor(&b, SLOW, WATT_STATUS_OK); /* two seconds late */
 	assert_true(watt_attrib_advance(b.at, b.tl, b.t_ms * MS) > 0);
-	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
 	take(&b, 22000);
 	slow = watt_snapshot_get_domain_state(b.snap, SLOW);
 	assert_int_equal(slow->status, WATT_STATUS_OK);
 	assert_int_equal(slow->t_ns, 22000 * MS);
 	assert_int_equal(watt_energy_to_nj(slow->energy), 21000 * MS);
-	watt_attrib_hold(b.at, 90000 * MS);
+	watt_attrib_set_barrier(b.at, 90000 * MS);
 	for (t_ms = 33500; t_ms <= 91000; t_ms += 500)
 		sweep(&b, t_ms);
-	assert_true(watt_attrib_is_held(b.at, b.tl));
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
 	take(&b, 90000);
 	slow = watt_snapshot_get_domain_state(b.snap, SLOW);
 	assert_int_equal(slow->status, WATT_STATUS_STALE);
