@@ -144,7 +144,7 @@ static json_t *make_level(const struct monitor *monitor, const struct roster_lev
 			 number(level->other ? joules(partition_sum(monitor, level->other)) : NAN),
 			 "ended_j",
 			 number(level->ended ? joules(partition_sum(monitor, level->ended)) : NAN),
-			 "folded", json_integer((json_int_t)level->n_folded));
+			 "retired", json_integer((json_int_t)level->n_retired));
 }
 
 static json_t *make_levels(const struct monitor *monitor)

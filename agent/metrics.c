@@ -420,13 +420,13 @@ static void write_level_counts(struct exposition *ex, const struct monitor *moni
 		if (has_level(monitor, kind))
 			exposition_count(ex, labels, monitor->roster.levels[kind].n_users);
 	}
-	counter(ex, "wattribute_level_folded", NULL, "Users that are not told of any more.");
+	counter(ex, "wattribute_level_retired", NULL, "Users that are not told of any more.");
 	for (kind = 0; kind < LEVEL_N; kind++) {
 		auto_free char *labels =
 			xasprintf("level=\"%s\"", level_name((enum level_kind)kind));
 
 		if (has_level(monitor, kind))
-			exposition_count(ex, labels, monitor->roster.levels[kind].n_folded);
+			exposition_count(ex, labels, monitor->roster.levels[kind].n_retired);
 	}
 }
 

@@ -182,7 +182,7 @@ static struct roster_user *find_user(const struct roster_level *level, uint64_t 
 /* ---- coming and going ---- */
 
 /* Of a user that is not told of any more: into `ended` what was, into `other` what is held. */
-static void fold(struct roster *roster, struct roster_level *level, size_t index)
+static void retire(struct roster *roster, struct roster_level *level, size_t index)
 {
 	struct roster_user *user = level->users[index];
 	size_t i;
@@ -192,7 +192,7 @@ static void fold(struct roster *roster, struct roster_level *level, size_t index
 		level->other[i].held += user->sums[i].held;
 	}
 	level->n_leaving -= user->leaving_ns != 0;
-	level->n_folded++;
+	level->n_retired++;
 	level->users[index] = level->users[--level->n_users];
 	free_user(user);
 }
@@ -217,7 +217,7 @@ static size_t find_oldest_leaving(const struct roster_level *level)
 	return best;
 }
 
-static void fold_old(struct roster *roster, struct roster_level *level)
+static void retire_old(struct roster *roster, struct roster_level *level)
 {
 	size_t i;
 
@@ -225,12 +225,12 @@ static void fold_old(struct roster *roster, struct roster_level *level)
 		uint64_t leaving_ns = level->users[i]->leaving_ns;
 
 		if (leaving_ns && roster->t_ns - leaving_ns >= roster->opts.keep_ns)
-			fold(roster, level, i);
+			retire(roster, level, i);
 		else
 			i++;
 	}
 	while (level->n_leaving > roster->opts.top)
-		fold(roster, level, find_oldest_leaving(level));
+		retire(roster, level, find_oldest_leaving(level));
 }
 
 /* Two series of one name can't be: whoever has it and leaves makes way. Whether it is free then. */
@@ -243,7 +243,7 @@ static bool free_labels(struct roster *roster, struct roster_level *level, const
 			continue;
 		if (!level->users[i]->leaving_ns)
 			return false;
-		fold(roster, level, i);
+		retire(roster, level, i);
 		return true;
 	}
 	return true;
@@ -538,7 +538,7 @@ static void update_level(struct roster *roster, enum level_kind kind, const stru
 			weigh(level->users[i], 0, took_ns);
 			set_leaving(level, level->users[i], census->t_ns);
 		}
-	fold_old(roster, level);
+	retire_old(roster, level);
 	take_candidates(roster, kind, census, candidates, n);
 	free(candidates);
 }

@@ -69,7 +69,7 @@ struct roster_level {
 	size_t n_users, n_leaving;
 	struct roster_sum *other; /* per column; owned */
 	struct roster_sum *ended; /* per column; owned; nothing is held in it */
-	uint64_t n_folded;        /* users that have gone into `ended` */
+	uint64_t n_retired;       /* users that have gone into `ended` */
 	uint32_t *slots;          /* hash of ids: index of a user + 1; owned */
 	size_t n_slots;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accounts of a session. Sums only ever add; what ends is folded into what stays. */
+/* The accounts of a session. Sums only ever add; what ends is retired into what stays. */
 #include "attrib/account.h"
 
 #include <errno.h>

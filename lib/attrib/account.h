@@ -50,7 +50,7 @@ struct watt_account {
 	struct watt_account *home; /* of a container: the pod or unit that it is in; NULL: none */
 	/* Of a process whose threads are accounts; NULL: none yet. */
 	struct watt_account *rest[WATT_N_THREAD_RESTS];
-	/* Of a process that is gone: where it is folded into; NULL: nobody looked there yet. */
+	/* Of a process that is gone: what it is retired into; NULL: nobody looked there yet. */
 	struct watt_account *exited;
 	uint64_t cpu_ns;
 	/* Of cpu_ns, what lies behind the barrier at which a snapshot is taken. */
@@ -67,7 +67,7 @@ struct watt_account {
 	size_t cap_domains;      /* that it has room for */
 	bool is_promised;        /* of a thread: who reads is owed to be shown it gone */
 	bool is_kept;            /* for threads that some readers see in it, and others don't */
-	/* Scratch of a fold, of a process: members of threads that are gone. */
+	/* Scratch of retiring, of a process: members of threads that are gone. */
 	uint32_t n_gone_parts;
 	/* Scratch of a snapshot. */
 	size_t row;

@@ -207,7 +207,7 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 	}
 	drop_slices(at);
 	forget_points(at, tl, now_ns);
-	r = watt_fold_between(at);
+	r = watt_retire_between(at);
 	return r < 0 ? r : done;
 }
 

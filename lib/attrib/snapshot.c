@@ -153,14 +153,14 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	}
 	row->total = energy_of(total_nj);
 	account->row = i;
-	account->looks[reader].is_owed = watt_fold_is_owing(account);
+	account->looks[reader].is_owed = watt_retire_is_owing(account);
 }
 
 /* What this reader has seen the last of, and another one has not, is among those that are over. */
 static void add_hidden(struct watt_snapshot *snap, const struct watt_attrib *at,
 		       const struct watt_account *process, size_t reader)
 {
-	const struct watt_account *over = watt_fold_get_over(at, process);
+	const struct watt_account *over = watt_retire_get_over(at, process);
 	struct watt_row *row = over ? &snap->rows[over->row] : NULL;
 	const watt_i128 *base_nj = watt_account_get_base(process, reader);
 	struct watt_energy *energy;
@@ -209,13 +209,13 @@ static void find_hidden(const struct watt_attrib *at, size_t reader)
 	}
 	for (i = 0; at->n_gone && i < at->accounts.n; i++)
 		at->accounts.list[i]->is_hidden =
-			watt_fold_is_hidden(at, at->accounts.list[i], reader);
+			watt_retire_is_hidden(at, at->accounts.list[i], reader);
 	for (i = 0; at->n_gone && i < at->accounts.n; i++) {
 		struct watt_account *over;
 
 		if (!at->accounts.list[i]->is_hidden)
 			continue;
-		over = watt_fold_get_over(at, at->accounts.list[i]);
+		over = watt_retire_get_over(at, at->accounts.list[i]);
 		if (over)
 			over->n_hidden++;
 	}
@@ -400,7 +400,7 @@ static int prepare(struct watt_attrib *at, size_t reader)
 {
 	int r;
 
-	r = watt_fold_before(at, reader);
+	r = watt_retire_before(at, reader);
 	if (r < 0)
 		return r;
 	watt_groups_spread_names(at);
@@ -468,7 +468,7 @@ int watt_attrib_snapshot(struct watt_attrib *at, const struct watt_timeline *tl,
 		watt_cursors_begin_window(at, reader, opts->t_ns);
 	if (r < 0)
 		return r;
-	r = watt_fold_after(at);
+	r = watt_retire_after(at);
 	if (r < 0) {
 		watt_snapshot_unref(snap);
 		return r;

@@ -130,14 +130,14 @@ struct watt_attrib {
 	struct watt_departures departures;
 	struct watt_slices slices;
 	struct watt_accounts accounts;
-	size_t fold_at_n; /* accounts at which to fold, if no snapshot does it before */
-	size_t n_gone;    /* processes and threads that are gone, and kept for who has to see it */
+	size_t retire_at_n; /* accounts at which to retire, if no snapshot does it before */
+	size_t n_gone; /* processes and threads that are gone, and kept for who has to see it */
 	struct watt_htab cgroups; /* of watt_number_node */
 	struct watt_htab users;
 	bool has_late_cgroups; /* cgroups got names that those in them don't know yet */
 	struct watt_asks asks;
 	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
-	struct watt_account *gone_cgroups; /* NULL: none had to be folded yet */
+	struct watt_account *gone_cgroups; /* NULL: none had to be retired yet */
 	struct watt_part *parts;           /* scratch */
 	struct watt_share *shares;
 	size_t cap_parts, cap_shares;
@@ -202,22 +202,22 @@ int watt_cursors_init(struct watt_attrib *at);
 int watt_cursors_find(const struct watt_attrib *at, uint32_t id, size_t *ret_reader);
 /* A window begins at t_ns, with what is attributed by now. */
 void watt_cursors_begin_window(struct watt_attrib *at, size_t reader, uint64_t t_ns);
-/* Folds what is over into what stays, so that memory is bounded: fold.c */
+/* Retires what is over into what stays, so that memory is bounded: retire.c */
 /* Before a reader looks, and behind. */
-int watt_fold_before(struct watt_attrib *at, size_t reader);
-int watt_fold_after(struct watt_attrib *at);
+int watt_retire_before(struct watt_attrib *at, size_t reader);
+int watt_retire_after(struct watt_attrib *at);
 /* Whether the reader sees a process or thread among those that are over by now. */
-bool watt_fold_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
-			 size_t reader);
+bool watt_retire_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
+			   size_t reader);
 /* And where; NULL: in its process, which is hidden itself. */
-struct watt_account *watt_fold_get_over(const struct watt_attrib *at,
-					const struct watt_account *account);
+struct watt_account *watt_retire_get_over(const struct watt_attrib *at,
+					  const struct watt_account *account);
 /* Whether any reader has to see it once more. */
-bool watt_fold_is_owed(const struct watt_attrib *at, const struct watt_account *account);
+bool watt_retire_is_owed(const struct watt_attrib *at, const struct watt_account *account);
 /* Whether who sees the account now has to see it once more when it is gone. */
-bool watt_fold_is_owing(const struct watt_account *account);
+bool watt_retire_is_owing(const struct watt_account *account);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */
-int watt_fold_between(struct watt_attrib *at);
+int watt_retire_between(struct watt_attrib *at);
 /* ledger.c */
 /* Adds those that are missing for the domains of the tree. is_late: they have come just now. */
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,

@@ -177,14 +177,14 @@ static uint32_t count_members(const struct watt_account *account)
 	return n;
 }
 
-int watt_thread_fold(struct watt_attrib *at, struct watt_account *thread)
+int watt_thread_retire(struct watt_attrib *at, struct watt_account *thread)
 {
 	struct watt_account *process, *ended;
 	int r;
 
 	process = watt_accounts_find_id(&at->accounts, thread->parent_id);
 	/* the last one goes with its process, which is the sum of its threads until then */
-	if (!process || (!process->is_alive && !watt_fold_is_owed(at, process) &&
+	if (!process || (!process->is_alive && !watt_retire_is_owed(at, process) &&
 			 process->users == count_members(thread))) {
 		watt_members_retire(&at->accounts, thread);
 		thread->count = 0;

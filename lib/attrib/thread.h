@@ -32,14 +32,14 @@ struct watt_account *watt_thread_get_ended(struct watt_attrib *at, struct watt_a
 int watt_thread_rename(struct watt_task *task, const char comm[16]);
 /* The cgroup or the owner of the process is known at last: all its threads were in it. */
 void watt_threads_join(struct watt_attrib *at, const struct watt_process *process);
-/* The task is over: its account waits to be folded. */
+/* The task is over: its account waits to be retired. */
 void watt_thread_close(struct watt_task *task);
 /* The process is over. */
 void watt_threads_close(struct watt_process *process);
 /*
- * Folds a thread that is over: into the ended threads of its process, or, as the last one of a
- * process that is over and about to be folded, into its sums alone. 0 or -ENOMEM.
+ * Retires a thread that is over: into the ended threads of its process, or, as the last one of a
+ * process that is over and about to be retired, into its sums alone. 0 or -ENOMEM.
  */
-int watt_thread_fold(struct watt_attrib *at, struct watt_account *thread);
+int watt_thread_retire(struct watt_attrib *at, struct watt_account *thread);
 
 #endif

@@ -334,7 +334,7 @@ static struct watt_snapshot *snapshot(struct rig *rig)
 }
 
 /* Processes that the last snapshot does not name have exited: their truth goes to pid 0 too. */
-static void fold_exited(const struct rig *rig, struct tallies *t, const struct watt_snapshot *snap)
+static void add_exited(const struct rig *rig, struct tallies *t, const struct watt_snapshot *snap)
 {
 	size_t i, j;
 
@@ -405,7 +405,7 @@ static bool run(const struct scenario *scenario)
 	snap = snapshot(&rig);
 	add_truth(&rig, &tallies, 1);
 	add_got(&rig, &tallies, snap, 1);
-	fold_exited(&rig, &tallies, snap);
+	add_exited(&rig, &tallies, snap);
 	v = judge(&rig, &tallies, scenario, snap);
 	is_good = v.has_idle && v.worst <= scenario->worst_bound &&
 		  v.total <= scenario->total_bound;

@@ -252,7 +252,7 @@ static void check_gone_and_unknown(bool has_threads)
 	w.end_ns[1] = end_ns;
 	w.is_unknown[2] = 1;
 	live(&w, EPOCH_NS, end_ns + 150 * MS);
-	look(&w, end_ns + 150 * MS); /* it is shown dead, and would be folded */
+	look(&w, end_ns + 150 * MS); /* it is shown dead, and would be retired */
 	assert_true(energy_of(&w, "user-1") < truth_nj(&w, 1, end_ns) - 1000);
 	live(&w, end_ns + 160 * MS, end_ns + 450 * MS);
 	s = look(&w, end_ns + 450 * MS);

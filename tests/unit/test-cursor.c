@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/attrib/cursor.c and fold.c: many readers, each with windows that add up and rows of its own. */
+/* lib/attrib/cursor.c and retire.c: many readers, each with windows that add up and rows of its own. */
 #include "unit.h"
 
 #include "attrib/state.h"
@@ -9,7 +9,7 @@
 #define N_PIDS 30
 #define N_READERS 6
 #define MAX_IDS 20000
-/* As fold.c has it. */
+/* As retire.c has it. */
 #define MAX_GONE 8192
 
 static const struct watt_channel channels[N_DOMAINS] = {

@@ -239,7 +239,7 @@ static void name_somebody(struct bench *b, uint64_t *seed)
 	watt_attrib_set_cgroup(b->at, &cgroup);
 }
 
-/* Births, deaths, moves, exec, names that come late, tracked trees and folding, in any order. */
+/* Births, deaths, moves, exec, names that come late, tracked trees and retirement, in any order. */
 static void test_anything(void **state)
 {
 	uint64_t cpu_ms[MAX_PIDS] = { 0 }, cgroups[MAX_PIDS] = { 0 }, seed = 42, id;

@@ -173,7 +173,7 @@ static void test_end(void **state)
 	assert_null(find(&roster, LEVEL_PROCESS, 7));
 	assert_true(roster.levels[LEVEL_PROCESS].ended[ROSTER_DOMAIN(0)].out == 300);
 	assert_int_equal(roster.levels[LEVEL_PROCESS].n_leaving, 0);
-	assert_int_equal(roster.levels[LEVEL_PROCESS].n_folded, 1);
+	assert_int_equal(roster.levels[LEVEL_PROCESS].n_retired, 1);
 	assert_true(roster_is_balanced(&roster));
 	roster_done(&roster);
 }
@@ -458,7 +458,7 @@ static void test_churn(void **state)
 		check_counters(&roster, memory, &n);
 	}
 	assert_true(roster.n_held > 0);
-	assert_true(roster.levels[LEVEL_PROCESS].n_folded > 50);
+	assert_true(roster.levels[LEVEL_PROCESS].n_retired > 50);
 	assert_true(roster.whole[ROSTER_DOMAIN(0)].out + roster.whole[ROSTER_DOMAIN(0)].held ==
 		    whole_nj);
 	roster_done(&roster);

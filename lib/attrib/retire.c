@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps memory bounded. A process that is gone is folded into the account of all exited processes
+ * Keeps memory bounded. A process that is gone is retired into the account of all exited processes
  * of its name when everybody who saw it has seen it gone; who did earlier sees it in there already. So are
  * threads, into what has ended of their process.
- * Groups that nobody is in are folded when there are too many. Folding adds, so every sum stays
+ * Groups that nobody is in are retired when there are too many. Retiring adds, so every sum stays
  * what it was, in every window.
  */
 #include "attrib/state.h"
@@ -16,8 +16,8 @@
 
 #define MAX_EXITED_NAMES 512
 #define MAX_GROUPS 4096
-#define MAX_GONE 8192 /* that wait for a reader to come back */
-#define MIN_FOLD 2048 /* accounts from which on it is worth while between snapshots */
+#define MAX_GONE 8192   /* that wait for a reader to come back */
+#define MIN_RETIRE 2048 /* accounts from which on it is worth while between snapshots */
 #define REST "(others)"
 #define GONE "(gone)"
 
@@ -55,8 +55,8 @@ static struct watt_account *exited_of(struct watt_attrib *at, const struct watt_
 	return find_or_add(at, WATT_ENTITY_EXITED, comm);
 }
 
-/* Marked for removal: an account that is empty of meaning, having been folded. */
-static bool is_folded(const struct watt_account *account)
+/* Marked for removal: an account that is empty of meaning, having been retired. */
+static bool is_retired(const struct watt_account *account)
 {
 	return account->count == 0 && account->users == 0 && !account->is_alive &&
 	       !account->members && !account->is_kept && account->kind != WATT_ENTITY_EXITED;
@@ -76,12 +76,12 @@ static bool is_gone(const struct watt_account *account)
 	       account->users == account->n_gone_parts;
 }
 
-bool watt_fold_is_owing(const struct watt_account *account)
+bool watt_retire_is_owing(const struct watt_account *account)
 {
 	return is_temporary(account) && !is_gone(account);
 }
 
-bool watt_fold_is_owed(const struct watt_attrib *at, const struct watt_account *account)
+bool watt_retire_is_owed(const struct watt_attrib *at, const struct watt_account *account)
 {
 	size_t w;
 
@@ -97,8 +97,8 @@ static bool is_rest(const struct watt_account *process, const struct watt_accoun
 	       thread == process->rest[WATT_THREADS_UNKNOWN];
 }
 
-bool watt_fold_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
-			 size_t reader)
+bool watt_retire_is_hidden(const struct watt_attrib *at, const struct watt_account *account,
+			   size_t reader)
 {
 	const struct watt_account *process;
 
@@ -107,13 +107,13 @@ bool watt_fold_is_hidden(const struct watt_attrib *at, const struct watt_account
 	if (account->kind != WATT_ENTITY_THREAD)
 		return !account->looks[reader].is_owed;
 	process = watt_accounts_find_id(&at->accounts, account->parent_id);
-	if (!process || watt_fold_is_hidden(at, process, reader))
+	if (!process || watt_retire_is_hidden(at, process, reader))
 		return true;
 	return !account->looks[reader].is_owed && !is_rest(process, account);
 }
 
-struct watt_account *watt_fold_get_over(const struct watt_attrib *at,
-					const struct watt_account *account)
+struct watt_account *watt_retire_get_over(const struct watt_attrib *at,
+					  const struct watt_account *account)
 {
 	const struct watt_account *process;
 
@@ -185,11 +185,11 @@ static void give_up(struct watt_attrib *at)
 	size_t i, w, n = 0;
 
 	for (i = 0; i < at->accounts.n; i++)
-		n += is_gone(at->accounts.list[i]) && watt_fold_is_owed(at, at->accounts.list[i]);
+		n += is_gone(at->accounts.list[i]) && watt_retire_is_owed(at, at->accounts.list[i]);
 	for (i = 0; n > MAX_GONE; i++) {
 		struct watt_account *account = at->accounts.list[i];
 
-		if (!is_gone(account) || !watt_fold_is_owed(at, account))
+		if (!is_gone(account) || !watt_retire_is_owed(at, account))
 			continue;
 		for (w = 0; w < at->accounts.n_windows; w++)
 			account->looks[w].is_owed = false;
@@ -206,26 +206,26 @@ static void count_gone(struct watt_attrib *at)
 		at->n_gone += is_gone(at->accounts.list[i]);
 }
 
-/* ---- folding ---- */
+/* ---- retiring ---- */
 
 /* Before processes: who has threads that still wait is not over. */
-static int fold_threads(struct watt_attrib *at)
+static int retire_threads(struct watt_attrib *at)
 {
 	size_t i;
 	int r = 0;
 
-	/* what they are folded into comes behind them, and may go at once with its process */
+	/* what they are retired into comes behind them, and may go at once with its process */
 	for (i = 0; at->accounts.has_threads && i < at->accounts.n && r == 0; i++) {
 		struct watt_account *thread = at->accounts.list[i];
 
 		if (thread->kind == WATT_ENTITY_THREAD && is_gone(thread) &&
-		    !watt_fold_is_owed(at, thread))
-			r = watt_thread_fold(at, thread);
+		    !watt_retire_is_owed(at, thread))
+			r = watt_thread_retire(at, thread);
 	}
 	return r;
 }
 
-static int fold_process(struct watt_attrib *at, struct watt_account *process)
+static int retire_process(struct watt_attrib *at, struct watt_account *process)
 {
 	struct watt_account *exited = exited_of(at, process);
 	size_t i;
@@ -242,7 +242,7 @@ static int fold_process(struct watt_attrib *at, struct watt_account *process)
 }
 
 /* Those that nobody is owed a last row of. */
-static int fold_processes(struct watt_attrib *at)
+static int retire_processes(struct watt_attrib *at)
 {
 	size_t i, n;
 	int r;
@@ -250,7 +250,7 @@ static int fold_processes(struct watt_attrib *at)
 	count_gone_parts(at);
 	promise_threads(at);
 	give_up(at);
-	r = fold_threads(at);
+	r = retire_threads(at);
 	if (r < 0)
 		return r;
 	count_gone_parts(at);
@@ -259,10 +259,10 @@ static int fold_processes(struct watt_attrib *at)
 		struct watt_account *process = at->accounts.list[i];
 
 		if (is_process_kind(process->kind) && is_gone(process) && !process->users &&
-		    !watt_fold_is_owed(at, process))
-			r = fold_process(at, process);
+		    !watt_retire_is_owed(at, process))
+			r = retire_process(at, process);
 	}
-	watt_accounts_sweep(&at->accounts, is_folded); /* also what was merged before an error */
+	watt_accounts_sweep(&at->accounts, is_retired); /* also what was merged before an error */
 	count_gone(at);
 	return r;
 }
@@ -291,7 +291,7 @@ static struct watt_account *get_gone(struct watt_attrib *at, enum watt_entity_ki
 	return gone;
 }
 
-static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
+static int retire_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 {
 	struct watt_account *gone = find_gone(at, kind);
 	size_t i, n = at->accounts.n, u;
@@ -318,7 +318,7 @@ static int fold_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 		group->count = 0;
 		group->is_alive = false;
 	}
-	watt_accounts_sweep(&at->accounts, is_folded);
+	watt_accounts_sweep(&at->accounts, is_retired);
 	return r;
 }
 
@@ -347,7 +347,7 @@ static int hide_thread(struct watt_attrib *at, const struct watt_account *thread
 	struct watt_account *process = watt_accounts_find_id(&at->accounts, thread->parent_id);
 	struct watt_account *ended;
 
-	if (!process || watt_fold_is_hidden(at, process, reader))
+	if (!process || watt_retire_is_hidden(at, process, reader))
 		return 0;
 	ended = watt_thread_get_ended(at, process);
 	if (!ended)
@@ -365,7 +365,7 @@ static int hide(struct watt_attrib *at, size_t reader)
 	for (i = 0; at->n_gone && i < n && r == 0; i++) {
 		struct watt_account *account = at->accounts.list[i];
 
-		if (!watt_fold_is_hidden(at, account, reader))
+		if (!watt_retire_is_hidden(at, account, reader))
 			continue;
 		if (account->kind == WATT_ENTITY_THREAD) {
 			r = hide_thread(at, account, reader);
@@ -377,16 +377,16 @@ static int hide(struct watt_attrib *at, size_t reader)
 	return r;
 }
 
-int watt_fold_before(struct watt_attrib *at, size_t reader)
+int watt_retire_before(struct watt_attrib *at, size_t reader)
 {
 	int r;
 
 	update_groups(at);
-	r = fold_processes(at);
+	r = retire_processes(at);
 	return r < 0 ? r : hide(at, reader);
 }
 
-static int fold_all_groups(struct watt_attrib *at)
+static int retire_all_groups(struct watt_attrib *at)
 {
 	static const enum watt_entity_kind groups[] = {
 		WATT_ENTITY_CGROUP, WATT_ENTITY_CONTAINER, WATT_ENTITY_POD,
@@ -396,24 +396,24 @@ static int fold_all_groups(struct watt_attrib *at)
 	int r = 0;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(groups) && r == 0; i++)
-		r = fold_groups(at, groups[i]);
+		r = retire_groups(at, groups[i]);
 	return r;
 }
 
-int watt_fold_after(struct watt_attrib *at)
+int watt_retire_after(struct watt_attrib *at)
 {
-	int r = fold_processes(at);
+	int r = retire_processes(at);
 
-	return r < 0 ? r : fold_all_groups(at);
+	return r < 0 ? r : retire_all_groups(at);
 }
 
-int watt_fold_between(struct watt_attrib *at)
+int watt_retire_between(struct watt_attrib *at)
 {
 	int r;
 
-	if (at->accounts.n < at->fold_at_n)
+	if (at->accounts.n < at->retire_at_n)
 		return 0;
-	r = watt_fold_after(at);
-	at->fold_at_n = WATT_MAX((size_t)MIN_FOLD, 2 * at->accounts.n);
+	r = watt_retire_after(at);
+	at->retire_at_n = WATT_MAX((size_t)MIN_RETIRE, 2 * at->accounts.n);
 	return r;
 }
