@@ -279,7 +279,7 @@ void watt_account_set_home(struct watt_account *account, struct watt_account *ho
 	account->parent_id = home ? home->id : 0;
 }
 
-void watt_accounts_sweep(struct watt_accounts *accounts,
+void watt_accounts_purge(struct watt_accounts *accounts,
 			 bool (*is_over)(const struct watt_account *account))
 {
 	size_t i, kept = 0, u;

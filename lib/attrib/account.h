@@ -119,7 +119,7 @@ void watt_account_link(const struct watt_accounts *accounts, struct watt_account
  */
 void watt_account_set_home(struct watt_account *account, struct watt_account *home);
 /* Frees the accounts that `is_over` names, in one pass. */
-void watt_accounts_sweep(struct watt_accounts *accounts,
+void watt_accounts_purge(struct watt_accounts *accounts,
 			 bool (*is_over)(const struct watt_account *account));
 /* A window begins here. */
 void watt_accounts_rebase(struct watt_accounts *accounts, size_t reader);

@@ -179,7 +179,7 @@ static int push_reading(struct watt_attrib *at, struct watt_activity_at *place,
 	uint64_t start_ns = reading->start_ns;
 	int r;
 
-	r = watt_intake_find_actor(at, reading->pid, reading->start_ns, &actor, &start_ns);
+	r = watt_sweep_find_actor(at, reading->pid, reading->start_ns, &actor, &start_ns);
 	if (r == -ENOMEM)
 		return r;
 	curve = find_curve(place, reading->pid, start_ns);
@@ -285,7 +285,7 @@ static int update_actor(struct watt_attrib *at, struct watt_activity_curve *curv
 	uint64_t start_ns;
 	int r;
 
-	r = watt_intake_find_actor(at, curve->pid, curve->start_ns, &actor, &start_ns);
+	r = watt_sweep_find_actor(at, curve->pid, curve->start_ns, &actor, &start_ns);
 	if (r == 0 && (!curve->start_ns || start_ns == curve->start_ns)) {
 		curve->start_ns = start_ns;
 		set_actor(curve, actor);

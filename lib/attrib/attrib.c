@@ -229,7 +229,7 @@ int watt_attrib_ask_again(struct watt_attrib *at)
 {
 	int r = watt_groups_ask_again(at);
 
-	return r < 0 ? r : watt_intake_ask_again(at);
+	return r < 0 ? r : watt_sweep_ask_again(at);
 }
 
 int watt_attrib_set_identity(struct watt_attrib *at, const struct watt_identity *identity)

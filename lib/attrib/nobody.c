@@ -114,7 +114,7 @@ int watt_nobody_push(struct watt_attrib *at, struct watt_slice *slice,
 	ns = batch->unseen_ns - was_ns;
 	if (!at->had_sweep)
 		return 0;
-	if (watt_intake_is_possible(at, ns))
+	if (watt_sweep_is_possible(at, ns))
 		return divide(at, slice, ns);
 	at->quality.damaged_records++;
 	return 0;

@@ -262,7 +262,7 @@ static int retire_processes(struct watt_attrib *at)
 		    !watt_retire_is_owed(at, process))
 			r = retire_process(at, process);
 	}
-	watt_accounts_sweep(&at->accounts, is_retired); /* also what was merged before an error */
+	watt_accounts_purge(&at->accounts, is_retired); /* also what was merged before an error */
 	count_gone(at);
 	return r;
 }
@@ -279,7 +279,7 @@ static struct watt_account *find_gone(const struct watt_attrib *at, enum watt_en
 					    watt_accounts_find(&at->accounts, kind, GONE);
 }
 
-/* Made with the first group that goes into it: an account of nobody would be swept away. */
+/* Made with the first group that goes into it: an account of nobody would be purged. */
 static struct watt_account *get_gone(struct watt_attrib *at, enum watt_entity_kind kind)
 {
 	struct watt_account *gone = find_gone(at, kind);
@@ -318,7 +318,7 @@ static int retire_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 		group->count = 0;
 		group->is_alive = false;
 	}
-	watt_accounts_sweep(&at->accounts, is_retired);
+	watt_accounts_purge(&at->accounts, is_retired);
 	return r;
 }
 

@@ -155,16 +155,16 @@ struct watt_attrib {
 
 /* attrib.c */
 const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *opts);
-/* intake.c */
-int watt_intake_ask_again(struct watt_attrib *at);
+/* sweep.c */
+int watt_sweep_ask_again(struct watt_attrib *at);
 /*
  * The process of this pid and start (0: any), and the sums that it counts for; also one that
  * departed. 0; -ESRCH: nobody knows it; -ENOMEM. *ret is not counted.
  */
-int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
-			   struct watt_member **ret, uint64_t *ret_start_ns);
+int watt_sweep_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
+			  struct watt_member **ret, uint64_t *ret_start_ns);
 /* Nobody can run for longer than all CPUs together since the first sweep, and some more. */
-bool watt_intake_is_possible(const struct watt_attrib *at, uint64_t cpu_ns);
+bool watt_sweep_is_possible(const struct watt_attrib *at, uint64_t cpu_ns);
 /* nobody.c */
 int watt_nobody_init(struct watt_attrib *at);
 void watt_nobody_done(struct watt_attrib *at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of tasks and processes. What to account is decided in intake.c. */
+/* The tables of tasks and processes. What to account is decided in sweep.c. */
 #include "attrib/task.h"
 
 #include <errno.h>

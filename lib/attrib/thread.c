@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accounts of threads. When they are made and what they are given is decided in intake.c. */
+/* Accounts of threads. When they are made and what they are given is decided in sweep.c. */
 #include "attrib/thread.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes usage batches in: keeps the task tables and puts CPU time into slices.
+ * Takes a sweep in: keeps the task tables and puts CPU time into slices.
  *
  * A task's time goes into the slice that ends with the sweep that saw it. A task that died puts
  * its last word into the slice in which it began to die, however late the word comes, as long as
@@ -61,7 +61,7 @@ static int ask_name(struct watt_attrib *at, struct watt_process *process)
 }
 
 /* All that are named, in place of those that wait for it: those have records to come. */
-int watt_intake_ask_again(struct watt_attrib *at)
+int watt_sweep_ask_again(struct watt_attrib *at)
 {
 	struct watt_htab_iter it = { 0 };
 	struct watt_hnode *node;
@@ -241,7 +241,7 @@ static int add_time(struct watt_attrib *at, struct watt_process *process, struct
 	return 0;
 }
 
-bool watt_intake_is_possible(const struct watt_attrib *at, uint64_t cpu_ns)
+bool watt_sweep_is_possible(const struct watt_attrib *at, uint64_t cpu_ns)
 {
 	uint64_t wall_ns = at->last_sweep_ns - at->first_sweep_ns + SLACK_NS;
 
@@ -256,7 +256,7 @@ static int account_task(struct watt_attrib *at, struct watt_task *task, struct w
 
 	if (u->cpu_ns <= task->cpu_ns)
 		return 0;
-	if (!watt_intake_is_possible(at, u->cpu_ns - task->cpu_ns)) {
+	if (!watt_sweep_is_possible(at, u->cpu_ns - task->cpu_ns)) {
 		at->quality.damaged_records++;
 		task->cpu_ns = u->cpu_ns;
 		return 0;
@@ -346,8 +346,8 @@ static int find_departed(const struct watt_attrib *at, uint32_t pid, uint64_t st
 	return -ESRCH;
 }
 
-int watt_intake_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
-			   struct watt_member **ret, uint64_t *ret_start_ns)
+int watt_sweep_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
+			  struct watt_member **ret, uint64_t *ret_start_ns)
 {
 	struct watt_process *process = watt_tasks_find_pid(&at->tasks, pid);
 	int r;
@@ -491,7 +491,7 @@ static int take_ended(struct watt_attrib *at, struct watt_slice *slice, const st
 		return 0;
 	cpu_ns = u->cpu_ns - process->ended_ns;
 	process->ended_ns = u->cpu_ns;
-	if (watt_intake_is_possible(at, cpu_ns))
+	if (watt_sweep_is_possible(at, cpu_ns))
 		return add_time(at, process, NULL, slice, u, cpu_ns);
 	at->quality.damaged_records++;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/attrib/intake.c: what usage records do to the accounts. */
+/* lib/attrib/sweep.c: what usage records do to the accounts. */
 #include "unit.h"
 
 #include "attrib/state.h"
@@ -762,5 +762,5 @@ int main(void)
 		cmocka_unit_test(test_refuses_time_going_back),
 	};
 
-	return cmocka_run_group_tests_name("intake", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
 }
