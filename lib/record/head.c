@@ -135,7 +135,7 @@ static void put_number(struct meta *meta, const char *key, int64_t value)
 	meta->r = watt_sql_step(meta->db, meta->stmt);
 }
 
-static int put_meta(sqlite3 *db, const struct watt_store_head *head)
+static int put_meta(sqlite3 *db, const struct watt_part_head *head)
 {
 	struct meta meta = { .db = db };
 	char writer[64];
@@ -185,7 +185,7 @@ static int put_check(sqlite3 *db)
 	return meta.r;
 }
 
-int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head)
+int watt_rows_put_head(sqlite3 *db, const struct watt_part_head *head)
 {
 	int r = put_meta(db, head);
 

@@ -39,8 +39,8 @@ struct watt_recorder {
 	struct watt_job *current;
 	struct watt_job *idle[WATT_WRITER_QUEUE + 2];
 	size_t n_idle;
-	size_t n_away;               /* at the writer */
-	struct watt_store_loss loss; /* not yet told to the writer; t1_ns 0: none */
+	size_t n_away;              /* at the writer */
+	struct watt_part_loss loss; /* not yet told to the writer; t1_ns 0: none */
 	uint64_t start_ns;
 	uint64_t file_begin_ns;
 	uint64_t now_ns; /* of the newest op */
@@ -104,10 +104,10 @@ static bool is_name(enum watt_op_kind kind)
 static void take_loss(struct watt_recorder *rec, uint64_t t0_ns, uint64_t samples,
 		      uint64_t usage_records, const char *why)
 {
-	struct watt_store_loss *loss = &rec->loss;
+	struct watt_part_loss *loss = &rec->loss;
 
 	if (!loss->t1_ns)
-		*loss = (struct watt_store_loss){ .t0_ns = t0_ns, .why = why };
+		*loss = (struct watt_part_loss){ .t0_ns = t0_ns, .why = why };
 	loss->t1_ns = WATT_MAX(rec->now_ns, loss->t0_ns + 1);
 	loss->samples += samples;
 	loss->usage_records += usage_records;
@@ -241,7 +241,7 @@ static struct watt_job *change_current(struct watt_recorder *rec)
 static void send(struct watt_recorder *rec, struct watt_job *job)
 {
 	job->loss = rec->loss;
-	rec->loss = (struct watt_store_loss){ 0 };
+	rec->loss = (struct watt_part_loss){ 0 };
 	rec->n_away++;
 	watt_writer_push(rec->writer, job);
 }

@@ -8,10 +8,10 @@
 
 #include <sqlite3.h>
 
-#include "record/store.h"
+#include "record/part.h"
 
 /* The tables that never change after the file was made. 0 or a negative errno. */
-int watt_rows_put_head(sqlite3 *db, const struct watt_store_head *head);
+int watt_rows_put_head(sqlite3 *db, const struct watt_part_head *head);
 
 /* Rows [first, n) of the tables of channels and domains. The same. */
 int watt_rows_put_channels(sqlite3 *db, const struct watt_channel *const *channels, size_t first,

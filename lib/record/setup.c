@@ -69,7 +69,7 @@ int watt_head_copy(struct watt_head_copy *copy, const struct watt_setup *setup,
 	copy->machine.arch = copy_text(copy->machine.arch, &has_failed);
 	copy->machine.cpu = copy_text(copy->machine.cpu, &has_failed);
 	name_recording(copy->recording);
-	copy->head = (struct watt_store_head){
+	copy->head = (struct watt_part_head){
 		.setup = &copy->setup,
 		.machine = &copy->machine,
 		.domains = copy_bytes(domains, n_domains * sizeof(*domains), &has_failed),

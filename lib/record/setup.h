@@ -3,10 +3,10 @@
 #ifndef WATT_RECORD_SETUP_H
 #define WATT_RECORD_SETUP_H
 
-#include "record/store.h"
+#include "record/part.h"
 
 struct watt_head_copy {
-	struct watt_store_head head; /* points to what follows, and to channels and domains */
+	struct watt_part_head head; /* points to what follows, and to channels and domains */
 	struct watt_setup setup;
 	struct watt_rules share_keys;
 	struct watt_rules delays;

@@ -27,15 +27,15 @@ struct watt_writer {
 	const char *path;           /* of the first file */
 	struct watt_tables *tables; /* NULL: those of the beginning */
 	struct watt_setup setup;    /* with them */
-	struct watt_store_head head;
-	struct watt_store *store;
+	struct watt_part_head head;
+	struct watt_part *part;
 	struct watt_packer *packer;
 	pthread_t thread;
 	struct watt_ring in;
 	struct watt_ring out;
 	struct watt_signal signal;
 	/* not yet in the file; the last one grows when there are too many */
-	struct watt_store_loss losses[MAX_LOSSES];
+	struct watt_part_loss losses[MAX_LOSSES];
 	size_t n_losses;
 	bool has_said;       /* the warning of a failure, until it is over */
 	bool is_loss_stated; /* the last loss is in the file although the disk is full */
@@ -73,7 +73,7 @@ void watt_job_clear(struct watt_job *job)
 	job->begin_ns = job->end_ns = 0;
 	job->begins_file = false;
 	job->tables = watt_tables_free(job->tables);
-	job->loss = (struct watt_store_loss){ 0 };
+	job->loss = (struct watt_part_loss){ 0 };
 	job->error = 0;
 }
 
@@ -102,10 +102,10 @@ static const char *why(int error)
 }
 
 /* Consecutive losses of one reason are one. */
-static void add_loss(struct watt_writer *writer, const struct watt_store_loss *loss)
+static void add_loss(struct watt_writer *writer, const struct watt_part_loss *loss)
 {
-	struct watt_store_loss *last = writer->n_losses ? &writer->losses[writer->n_losses - 1] :
-							  NULL;
+	struct watt_part_loss *last = writer->n_losses ? &writer->losses[writer->n_losses - 1] :
+							 NULL;
 
 	watt_counter_add(&writer->lost_ns, loss->t1_ns - loss->t0_ns);
 	if (last && (!strcmp(last->why, loss->why) || writer->n_losses == MAX_LOSSES)) {
@@ -118,23 +118,23 @@ static void add_loss(struct watt_writer *writer, const struct watt_store_loss *l
 }
 
 /* Brings the losses into the file, alone or with what is committed: the first may be there. */
-static int commit_losses(struct watt_writer *writer, const struct watt_store_entry *entry)
+static int commit_losses(struct watt_writer *writer, const struct watt_part_entry *entry)
 {
 	size_t stated = writer->is_loss_stated;
 	int r = 0;
 
 	if (stated)
-		r = watt_store_extend_loss(writer->store, &writer->losses[0]);
+		r = watt_part_extend_loss(writer->part, &writer->losses[0]);
 	if (r == 0 && (entry || writer->n_losses > stated))
-		r = watt_store_commit(writer->store, entry, writer->losses + stated,
-				      writer->n_losses - stated);
+		r = watt_part_commit(writer->part, entry, writer->losses + stated,
+				     writer->n_losses - stated);
 	return r;
 }
 
 /* With what is kept in reserve, so that the file says so even if there is never room again. */
 static void state_loss(struct watt_writer *writer, uint64_t now_ns)
 {
-	const struct watt_store_loss *last = &writer->losses[writer->n_losses - 1];
+	const struct watt_part_loss *last = &writer->losses[writer->n_losses - 1];
 
 	if (now_ns < writer->next_statement_ns)
 		return;
@@ -149,7 +149,7 @@ static void state_loss(struct watt_writer *writer, uint64_t now_ns)
 
 static void take_failure(struct watt_writer *writer, struct watt_job *job, int r)
 {
-	const struct watt_store_loss loss = {
+	const struct watt_part_loss loss = {
 		job->begin_ns, job->end_ns, job->chunk.n_samples, job->chunk.n_usage, why(r),
 	};
 
@@ -193,14 +193,14 @@ static void take_success(struct watt_writer *writer, const struct watt_job *job)
  */
 static void begin_file(struct watt_writer *writer)
 {
-	struct watt_store_head head = writer->head;
-	struct watt_store *store;
+	struct watt_part_head head = writer->head;
+	struct watt_part *part;
 	char *path;
 	int r;
 
 	head.part++;
 	path = watt_part_path(writer->path, head.part);
-	r = path ? watt_store_create(path, writer->opts->overwrite, &head, writer->log, &store) :
+	r = path ? watt_part_create(path, writer->opts->overwrite, &head, writer->log, &part) :
 		   -ENOMEM;
 	free(path);
 	if (r < 0) {
@@ -209,10 +209,10 @@ static void begin_file(struct watt_writer *writer)
 			 writer->path);
 		return;
 	}
-	watt_store_finish(writer->store);
-	watt_counter_add(&writer->finished_bytes, watt_store_get_bytes(writer->store));
-	watt_store_free(writer->store);
-	writer->store = store;
+	watt_part_finish(writer->part);
+	watt_counter_add(&writer->finished_bytes, watt_part_get_bytes(writer->part));
+	watt_part_free(writer->part);
+	writer->part = part;
 	writer->head = head;
 	watt_counter_set(&writer->files, head.part);
 	if (writer->opts->keep && head.part > writer->opts->keep)
@@ -223,7 +223,7 @@ static void begin_file(struct watt_writer *writer)
 
 static int commit(struct watt_writer *writer, const struct watt_job *job)
 {
-	struct watt_store_entry entry = {
+	struct watt_part_entry entry = {
 		.chunk = &job->chunk,
 		.channels = writer->head.setup->channels,
 		.n_channels = writer->head.setup->n_channels,
@@ -275,7 +275,7 @@ static void do_job(struct watt_writer *writer, struct watt_job *job)
 		take_failure(writer, job, r);
 	else if (job->chunk.n_ops)
 		take_success(writer, job);
-	watt_counter_set(&writer->file_bytes, watt_store_get_bytes(writer->store));
+	watt_counter_set(&writer->file_bytes, watt_part_get_bytes(writer->part));
 	watt_counter_add(&writer->cost_ns, watt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
 }
 
@@ -318,7 +318,7 @@ static int start(struct watt_writer *writer)
 static void done(struct watt_writer *writer)
 {
 	watt_tables_free(writer->tables);
-	watt_store_free(writer->store);
+	watt_part_free(writer->part);
 	watt_packer_free(writer->packer);
 	watt_ring_done(&writer->in);
 	watt_ring_done(&writer->out);
@@ -326,7 +326,7 @@ static void done(struct watt_writer *writer)
 }
 
 int watt_writer_new(const char *path, const struct watt_record_opts *opts,
-		    const struct watt_store_head *head, const struct watt_log *log,
+		    const struct watt_part_head *head, const struct watt_log *log,
 		    struct watt_writer **ret)
 {
 	struct watt_writer *writer = calloc(1, sizeof(*writer));
@@ -347,9 +347,9 @@ int watt_writer_new(const char *path, const struct watt_record_opts *opts,
 	if (r == 0)
 		r = watt_ring_init(&writer->out, RING_SLOTS, sizeof(struct watt_job *));
 	if (r == 0)
-		r = watt_store_create(path, opts->overwrite, &writer->head, log, &writer->store);
+		r = watt_part_create(path, opts->overwrite, &writer->head, log, &writer->part);
 	if (r == 0) {
-		watt_counter_set(&writer->file_bytes, watt_store_get_bytes(writer->store));
+		watt_counter_set(&writer->file_bytes, watt_part_get_bytes(writer->part));
 		r = start(writer);
 	}
 	if (r < 0) {
@@ -361,7 +361,7 @@ int watt_writer_new(const char *path, const struct watt_record_opts *opts,
 }
 
 struct watt_writer *watt_writer_free(struct watt_writer *writer, uint64_t end_ns,
-				     const struct watt_store_loss *loss)
+				     const struct watt_part_loss *loss)
 {
 	struct watt_job *end = NULL;
 
@@ -376,7 +376,7 @@ struct watt_writer *watt_writer_free(struct watt_writer *writer, uint64_t end_ns
 		writer->next_statement_ns = 0;
 		state_loss(writer, end_ns);
 	}
-	watt_store_finish(writer->store);
+	watt_part_finish(writer->part);
 	done(writer);
 	return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "record/chunk.h"
 #include "record/record.h"
-#include "record/store.h"
+#include "record/part.h"
 
 /* Chunks that may wait for the disk. */
 #define WATT_WRITER_QUEUE 8
@@ -43,7 +43,7 @@ struct watt_job {
 	bool begins_file;           /* with it begins another file */
 	struct watt_tables *tables; /* owned; NULL: none have come */
 	/* what was dropped before it; t1_ns 0: nothing */
-	struct watt_store_loss loss;
+	struct watt_part_loss loss;
 	int error; /* when it comes back: it is not in the file */
 };
 
@@ -54,11 +54,11 @@ struct watt_writer;
 
 /* Makes the first file and starts the thread. Everything pointed to must outlive the writer. */
 int watt_writer_new(const char *path, const struct watt_record_opts *opts,
-		    const struct watt_store_head *head, const struct watt_log *log,
+		    const struct watt_part_head *head, const struct watt_log *log,
 		    struct watt_writer **ret);
 /* Waits until all is written, and finishes the file. Accepts NULL; returns NULL. */
 struct watt_writer *watt_writer_free(struct watt_writer *writer, uint64_t end_ns,
-				     const struct watt_store_loss *loss);
+				     const struct watt_part_loss *loss);
 /* The writer owns the job until it comes back. At most WATT_WRITER_QUEUE may be under way. */
 void watt_writer_push(struct watt_writer *writer, struct watt_job *job);
 /* A job that is done; NULL: none is. */
