@@ -14,7 +14,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
-#include "recorded.h"
+#include "recording.h"
 #include "replay_show.h"
 #include "status.h"
 #include "text.h"
@@ -117,23 +117,23 @@ struct part {
 };
 
 /* The n-th phase of the label that lies, some of it, in what was asked for. False: no more. */
-static bool find_phase(const struct recorded *recorded, const char *label, size_t n,
+static bool find_phase(const struct recording *recording, const char *label, size_t n,
 		       struct part *ret)
 {
 	size_t i;
 
-	for (i = 0; i < recorded->n_marks; i++) {
-		struct part part = { .t0_ns = recorded->marks[i].t_ns,
-				     .t1_ns = i + 1 < recorded->n_marks ?
-						      recorded->marks[i + 1].t_ns :
-						      recorded->info->end_ns,
+	for (i = 0; i < recording->n_marks; i++) {
+		struct part part = { .t0_ns = recording->marks[i].t_ns,
+				     .t1_ns = i + 1 < recording->n_marks ?
+						      recording->marks[i + 1].t_ns :
+						      recording->info->end_ns,
 				     .mark = i };
 
-		if (part.t0_ns < recorded->from_ns)
-			part.t0_ns = recorded->from_ns;
-		if (part.t1_ns > recorded->to_ns)
-			part.t1_ns = recorded->to_ns;
-		if (strcmp(recorded->marks[i].label, label) || part.t0_ns >= part.t1_ns || n--)
+		if (part.t0_ns < recording->from_ns)
+			part.t0_ns = recording->from_ns;
+		if (part.t1_ns > recording->to_ns)
+			part.t1_ns = recording->to_ns;
+		if (strcmp(recording->marks[i].label, label) || part.t0_ns >= part.t1_ns || n--)
 			continue;
 		*ret = part;
 		return true;
@@ -142,7 +142,7 @@ static bool find_phase(const struct recorded *recorded, const char *label, size_
 }
 
 static int show_part(const struct replay_options *opts, struct replay_show *show,
-		     struct recorded *recorded, const struct part *part)
+		     struct recording *recording, const struct part *part)
 {
 	struct watt_windows_opts plan = { .sz = sizeof(plan),
 					  .start_ns = part->t0_ns,
@@ -152,24 +152,24 @@ static int show_part(const struct replay_options *opts, struct replay_show *show
 	struct watt_window window;
 	int r;
 
-	r = recorded_go_to(recorded, part->t0_ns);
+	r = recording_go_to(recording, part->t0_ns);
 	if (r < 0)
 		return r;
-	plan.cursor = recorded->cursor;
-	if (plan.window_ns && plan.window_ns < recorded->info->slice_ns)
-		plan.window_ns = recorded->info->slice_ns; /* nothing is finer */
+	plan.cursor = recording->cursor;
+	if (plan.window_ns && plan.window_ns < recording->info->slice_ns)
+		plan.window_ns = recording->info->slice_ns; /* nothing is finer */
 	if (!plan.window_ns) {
 		plan.window_ns = part->t1_ns - part->t0_ns;
 	} else {
-		plan.marks = recorded->marks;
-		plan.n_marks = recorded->n_marks;
+		plan.marks = recording->marks;
+		plan.n_marks = recording->n_marks;
 	}
-	r = watt_windows_open(recorded->ses, &plan, &windows);
+	r = watt_windows_open(recording->ses, &plan, &windows);
 	if (r < 0)
 		return r;
 	while ((r = watt_windows_next(windows, &window)) == 0) {
 		if (window.t1_ns > window.t0_ns)
-			r = replay_show_window(show, recorded, &window);
+			r = replay_show_window(show, recording, &window);
 		watt_snapshot_unref(window.snap);
 		if (r < 0)
 			break;
@@ -179,38 +179,38 @@ static int show_part(const struct replay_options *opts, struct replay_show *show
 }
 
 static int show_phases(const struct replay_options *opts, struct replay_show *show,
-		       struct recorded *recorded)
+		       struct recording *recording)
 {
 	struct part part;
 	size_t n = 0;
 	int r = 0;
 
-	while (r == 0 && find_phase(recorded, opts->phase, n, &part)) {
-		r = show_part(opts, show, recorded, &part);
+	while (r == 0 && find_phase(recording, opts->phase, n, &part)) {
+		r = show_part(opts, show, recording, &part);
 		n++;
 	}
 	return r;
 }
 
 static int show_parts(const struct replay_options *opts, struct replay_show *show,
-		      struct recorded *recorded)
+		      struct recording *recording)
 {
-	const struct part whole = { recorded->from_ns, recorded->to_ns, WATT_NO_MARK };
+	const struct part whole = { recording->from_ns, recording->to_ns, WATT_NO_MARK };
 
-	return opts->phase ? show_phases(opts, show, recorded) :
-			     show_part(opts, show, recorded, &whole);
+	return opts->phase ? show_phases(opts, show, recording) :
+			     show_part(opts, show, recording, &whole);
 }
 
 /* ---- the run ---- */
 
 /* What the live run said. */
-static int show_own(struct replay_show *show, struct recorded *recorded)
+static int show_own(struct replay_show *show, struct recording *recording)
 {
 	struct watt_snapshot *snap;
 	uint64_t n = 0;
 	int r;
 
-	while ((r = watt_session_next_snapshot(recorded->ses, &snap)) == 0) {
+	while ((r = watt_session_next_snapshot(recording->ses, &snap)) == 0) {
 		r = replay_show_snapshot(show, snap);
 		watt_snapshot_unref(snap);
 		if (r < 0)
@@ -219,42 +219,42 @@ static int show_own(struct replay_show *show, struct recorded *recorded)
 	}
 	if (r >= 0 && n == 0)
 		message_note("%s has no snapshots of the live run; --window makes some",
-			     recorded->path);
+			     recording->path);
 	return r < 0 ? r : 0;
 }
 
 static bool is_as_live(const struct replay_options *opts)
 {
 	return opts->common.is_json && !opts->excerpt.window_ns && !opts->phase &&
-	       opts->excerpt.from.kind == MOMENT_NONE && opts->excerpt.to.kind == MOMENT_NONE;
+	       opts->excerpt.from.kind == TIME_ARG_NONE && opts->excerpt.to.kind == TIME_ARG_NONE;
 }
 
 static int replay(struct replay_options *opts)
 {
 	struct replay_show *show = &opts->show;
 	unsigned int errors = message_get_error_count();
-	struct recorded recorded;
+	struct recording recording;
 	struct part first;
 	int r;
 
-	r = recorded_open(&recorded, opts->path, &opts->excerpt.from, &opts->excerpt.to);
+	r = recording_open(&recording, opts->path, &opts->excerpt.from, &opts->excerpt.to);
 	if (r < 0)
 		return r;
-	if (opts->phase && !find_phase(&recorded, opts->phase, 0, &first)) {
-		replay_show_complain_phase(&recorded, opts->phase);
+	if (opts->phase && !find_phase(&recording, opts->phase, 0, &first)) {
+		replay_show_complain_phase(&recording, opts->phase);
 		r = -ENODATA;
 	}
 	if (r == 0)
-		r = recorded_open_session(&recorded, opts->common.session);
+		r = recording_open_session(&recording, opts->common.session);
 	if (r == 0) {
-		replay_show_begin(show, &recorded);
-		r = is_as_live(opts) ? show_own(show, &recorded) :
-				       show_parts(opts, show, &recorded);
-		replay_show_end(show, &recorded);
+		replay_show_begin(show, &recording);
+		r = is_as_live(opts) ? show_own(show, &recording) :
+				       show_parts(opts, show, &recording);
+		replay_show_end(show, &recording);
 	}
 	if (r < 0 && r != -EPIPE && message_get_error_count() == errors)
 		message_error("cannot replay %s: %s", opts->path, strerror(-r));
-	recorded_close(&recorded);
+	recording_close(&recording);
 	return r;
 }
 

@@ -11,7 +11,7 @@
 
 #include "message.h"
 #include "output.h"
-#include "recorded.h"
+#include "recording.h"
 #include "sink_file.h"
 #include "xalloc.h"
 
@@ -98,30 +98,30 @@ static int open_sink(const struct conversion *conversion, FILE *const *file, str
 /* ---- telling ---- */
 
 static int put(struct watt_sink *sink, const struct conversion *conversion,
-	       const struct recorded *recorded, FILE *file)
+	       const struct recording *recording, FILE *file)
 {
 	struct watt_excerpt part = { .sz = sizeof(part),
-				     .from_ns = recorded->from_ns,
-				     .to_ns = recorded->to_ns,
+				     .from_ns = recording->from_ns,
+				     .to_ns = recording->to_ns,
 				     .window_ns = conversion->excerpt.window_ns,
 				     .options = conversion->common.session };
 	unsigned int errors = message_get_error_count();
 	int r;
 
-	r = watt_sink_put_recording(sink, recorded->path, &part);
+	r = watt_sink_put_recording(sink, recording->path, &part);
 	if (r < 0 && !ferror(file) && message_get_error_count() == errors)
-		message_error("cannot read %s: %s", recorded->path, strerror(-r));
+		message_error("cannot read %s: %s", recording->path, strerror(-r));
 	return r == -ENOENT ? -EINVAL : r; /* the file is there: an option names what is not */
 }
 
 static int write_all(struct watt_sink *sink, const struct conversion *conversion,
-		     const struct recorded *recorded, const struct recorded *other,
+		     const struct recording *recording, const struct recording *other,
 		     struct output *output)
 {
 	unsigned int errors = message_get_error_count();
 	int r;
 
-	r = put(sink, conversion, recorded, output->file);
+	r = put(sink, conversion, recording, output->file);
 	if (r == 0 && other)
 		r = put(sink, conversion, other, output->file);
 	if (r == 0)
@@ -135,27 +135,27 @@ static int write_all(struct watt_sink *sink, const struct conversion *conversion
 int conversion_run(const struct conversion *conversion)
 {
 	/* What is compared is the same part of both only if a person says so: all of the other. */
-	static const struct moment any = { 0 };
-	struct recorded recorded = { 0 }, other = { 0 };
+	static const struct time_arg any = { 0 };
+	struct recording recording = { 0 }, other = { 0 };
 	struct output output = { 0 };
 	struct watt_sink *sink = NULL;
 	int r;
 
 	r = open_sink(conversion, &output.file, &sink);
 	if (r == 0)
-		r = recorded_open(&recorded, conversion->path, &conversion->excerpt.from,
-				  &conversion->excerpt.to);
+		r = recording_open(&recording, conversion->path, &conversion->excerpt.from,
+				   &conversion->excerpt.to);
 	if (r == 0 && conversion->other)
-		r = recorded_open(&other, conversion->other, &any, &any);
+		r = recording_open(&other, conversion->other, &any, &any);
 	if (r == 0) {
 		r = output_open(&output, conversion->output, conversion->can_replace);
 		if (r == 0)
-			r = write_all(sink, conversion, &recorded,
+			r = write_all(sink, conversion, &recording,
 				      conversion->other ? &other : NULL, &output);
 		output_discard(&output);
 	}
 	watt_sink_close(sink);
-	recorded_close(&other);
-	recorded_close(&recorded);
+	recording_close(&other);
+	recording_close(&recording);
 	return r;
 }

@@ -12,9 +12,9 @@ int excerpt_take(struct excerpt *excerpt, int code)
 {
 	switch (code) {
 	case EXCERPT_FROM:
-		return moment_take("--from", optarg, &excerpt->from);
+		return time_arg_take("--from", optarg, &excerpt->from);
 	case EXCERPT_TO:
-		return moment_take("--to", optarg, &excerpt->to);
+		return time_arg_take("--to", optarg, &excerpt->to);
 	case EXCERPT_WINDOW:
 		if (number_duration(optarg, 1000000000, &excerpt->window_ns) < 0)
 			return options_bad_value("--window", optarg, "a time such as 1s or 100ms");

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-#include "moment.h"
+#include "time_arg.h"
 
 struct excerpt {
-	struct moment from;
-	struct moment to;
+	struct time_arg from;
+	struct time_arg to;
 	uint64_t window_ns; /* 0: nobody said any */
 };
 

@@ -24,14 +24,14 @@
 /* Command lines can be endless. */
 #define WIDTH_PIPE 160
 
-static double since_s(const struct recorded *recorded, uint64_t t_ns)
+static double since_s(const struct recording *recording, uint64_t t_ns)
 {
-	return (double)(int64_t)(t_ns - recorded->info->start_ns) / 1e9;
+	return (double)(int64_t)(t_ns - recording->info->start_ns) / 1e9;
 }
 
-void replay_show_begin(struct replay_show *show, const struct recorded *recorded)
+void replay_show_begin(struct replay_show *show, const struct recording *recording)
 {
-	const struct watt_recording_info *info = recorded->info;
+	const struct watt_recording_info *info = recording->info;
 	time_t start_s = (time_t)(info->start_realtime_ns / 1000000000);
 	char clean[256], when[64] = "", length[UNITS_SIZE];
 	struct tm tm;
@@ -40,8 +40,8 @@ void replay_show_begin(struct replay_show *show, const struct recorded *recorded
 		return;
 	if (localtime_r(&start_s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %Z", &tm);
-	printf("%s: %s from %s", text_clean(clean, sizeof(clean), recorded->path),
-	       units_time(length, since_s(recorded, info->end_ns), 4), when);
+	printf("%s: %s from %s", text_clean(clean, sizeof(clean), recording->path),
+	       units_time(length, since_s(recording, info->end_ns), 4), when);
 	if (*info->host)
 		printf(", on %s", text_clean(clean, sizeof(clean), info->host));
 	if (*info->command)
@@ -62,20 +62,20 @@ int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap)
 	return r < 0 ? r : sink_file_put(show->sink, stdout, snap);
 }
 
-static void show_table(struct replay_show *show, const struct recorded *recorded,
+static void show_table(struct replay_show *show, const struct recording *recording,
 		       const struct watt_window *window, const struct watt_view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
 	struct top_frame frame = {
 		.view = view,
 		.model = &show->model,
-		.usage = watt_session_get_usage_name(recorded->ses),
+		.usage = watt_session_get_usage_name(recording->ses),
 		.has_domains = show->has_domains,
 	};
 	char clean[256];
 
-	printf("from %.3f s to %.3f s", since_s(recorded, window->t0_ns),
-	       since_s(recorded, window->t1_ns));
+	printf("from %.3f s to %.3f s", since_s(recording, window->t0_ns),
+	       since_s(recording, window->t1_ns));
 	if (phase)
 		printf(", phase '%s'", text_clean(clean, sizeof(clean), phase));
 	printf("\n\n");
@@ -122,7 +122,7 @@ static struct table *new_lines(void)
 	return table;
 }
 
-static void add_line(struct replay_show *show, const struct recorded *recorded,
+static void add_line(struct replay_show *show, const struct recording *recording,
 		     const struct watt_window *window, const struct watt_view *view)
 {
 	const char *phase = watt_snapshot_get_phase(window->snap);
@@ -134,8 +134,8 @@ static void add_line(struct replay_show *show, const struct recorded *recorded,
 	watt_balance_draw(view, &balance);
 	top_model_build(&show->model, view);
 	digits = units_digits(balance.uncertainty_ppm);
-	table_add(show->lines, "%.3f", since_s(recorded, window->t0_ns));
-	table_add(show->lines, "%.3f", since_s(recorded, window->t1_ns));
+	table_add(show->lines, "%.3f", since_s(recording, window->t0_ns));
+	table_add(show->lines, "%.3f", since_s(recording, window->t1_ns));
 	add_power(show->lines, balance.power_w, balance.has_power, digits);
 	add_power(show->lines, balance.attributed_w, balance.has_power, digits);
 	add_power(show->lines, balance.idle_w, balance.has_power && balance.is_baseline_ready,
@@ -145,7 +145,7 @@ static void add_line(struct replay_show *show, const struct recorded *recorded,
 	add_most(show->lines, &show->model, digits);
 }
 
-int replay_show_window(struct replay_show *show, const struct recorded *recorded,
+int replay_show_window(struct replay_show *show, const struct recording *recording,
 		       const struct watt_window *window)
 {
 	struct watt_view *view;
@@ -158,26 +158,26 @@ int replay_show_window(struct replay_show *show, const struct recorded *recorded
 		return r;
 	errno = 0;
 	if (show->is_table)
-		show_table(show, recorded, window, view);
+		show_table(show, recording, window, view);
 	else
-		add_line(show, recorded, window, view);
+		add_line(show, recording, window, view);
 	watt_view_free(view);
 	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
 /* ---- the end ---- */
 
-static void tell_losses(const struct recorded *recorded)
+static void tell_losses(const struct recording *recording)
 {
-	const struct watt_recording_info *info = recorded->info;
-	size_t i, n = watt_recording_get_loss_count(recorded->rec);
+	const struct watt_recording_info *info = recording->info;
+	size_t i, n = watt_recording_get_loss_count(recording->rec);
 	char number[UNITS_SIZE];
 
 	for (i = 0; i < n; i++) {
-		const struct watt_recording_loss *loss = watt_recording_get_loss(recorded->rec, i);
+		const struct watt_recording_loss *loss = watt_recording_get_loss(recording->rec, i);
 
 		message_note("from %.3f s to %.3f s something is missing: %s",
-			     since_s(recorded, loss->t0_ns), since_s(recorded, loss->t1_ns),
+			     since_s(recording, loss->t0_ns), since_s(recording, loss->t1_ns),
 			     loss->why);
 	}
 	if (info->lost_ns)
@@ -187,13 +187,13 @@ static void tell_losses(const struct recorded *recorded)
 		message_note("the recording was not finished: up to its last second is missing");
 }
 
-void replay_show_end(struct replay_show *show, const struct recorded *recorded)
+void replay_show_end(struct replay_show *show, const struct recording *recording)
 {
 	if (show->lines)
 		table_print(show->lines, stdout,
 			    isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : WIDTH_PIPE);
 	fflush(stdout);
-	tell_losses(recorded);
+	tell_losses(recording);
 }
 
 void replay_show_done(struct replay_show *show)
@@ -204,28 +204,28 @@ void replay_show_done(struct replay_show *show)
 	top_model_done(&show->model);
 }
 
-static bool is_first_of_label(const struct recorded *recorded, size_t mark)
+static bool is_first_of_label(const struct recording *recording, size_t mark)
 {
 	size_t i;
 
 	for (i = 0; i < mark; i++)
-		if (strcmp(recorded->marks[i].label, recorded->marks[mark].label) == 0)
+		if (strcmp(recording->marks[i].label, recording->marks[mark].label) == 0)
 			return false;
-	return recorded->marks[mark].label[0];
+	return recording->marks[mark].label[0];
 }
 
-void replay_show_complain_phase(const struct recorded *recorded, const char *label)
+void replay_show_complain_phase(const struct recording *recording, const char *label)
 {
 	auto_free char *known = xstrdup("");
 	char clean[WATT_MARK_SIZE];
 	size_t i;
 
-	for (i = 0; i < recorded->n_marks; i++) {
+	for (i = 0; i < recording->n_marks; i++) {
 		char *more;
 
-		if (!is_first_of_label(recorded, i))
+		if (!is_first_of_label(recording, i))
 			continue;
-		text_clean(clean, sizeof(clean), recorded->marks[i].label);
+		text_clean(clean, sizeof(clean), recording->marks[i].label);
 		more = xasprintf("%s%s%s", known, *known ? ", " : "", clean);
 		free(known);
 		known = more;

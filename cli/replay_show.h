@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "recorded.h"
+#include "recording.h"
 #include "table.h"
 #include "top_model.h"
 
@@ -19,16 +19,16 @@ struct replay_show {
 };
 
 /* Says of what recording the numbers are. */
-void replay_show_begin(struct replay_show *show, const struct recorded *recorded);
+void replay_show_begin(struct replay_show *show, const struct recording *recording);
 /* 0 or a negative errno: the output can't be written. */
-int replay_show_window(struct replay_show *show, const struct recorded *recorded,
+int replay_show_window(struct replay_show *show, const struct recording *recording,
 		       const struct watt_window *window);
 /* JSON of a snapshot, whatever its window. Errors as above. */
 int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap);
 /* Prints what was collected, and what is missing in the recording. */
-void replay_show_end(struct replay_show *show, const struct recorded *recorded);
+void replay_show_end(struct replay_show *show, const struct recording *recording);
 void replay_show_done(struct replay_show *show);
 /* Prints that no phase has this name, and which there are. */
-void replay_show_complain_phase(const struct recorded *recorded, const char *label);
+void replay_show_complain_phase(const struct recording *recording, const char *label);
 
 #endif

@@ -18,7 +18,7 @@
 #include <wattribute/series.h>
 
 #include "excerpt.h"
-#include "recorded.h"
+#include "recording.h"
 
 struct report_loss {
 	uint64_t t0_ns; /* CLOCK_MONOTONIC */
@@ -31,8 +31,8 @@ struct report_loss {
 /* A recording with all that was in it. */
 struct report_run {
 	const char *path; /* as it was given; borrowed */
-	struct recorded recorded;
-	const struct watt_recording_info *info; /* of recorded, as are the marks */
+	struct recording recording;
+	const struct watt_recording_info *info; /* of recording, as are the marks */
 	const struct watt_mark *marks;
 	size_t n_marks;
 	struct report_loss *losses;

@@ -15,11 +15,11 @@ static void copy_losses(struct report_run *run)
 {
 	size_t i;
 
-	run->n_losses = watt_recording_get_loss_count(run->recorded.rec);
+	run->n_losses = watt_recording_get_loss_count(run->recording.rec);
 	run->losses = xcalloc(run->n_losses, sizeof(*run->losses));
 	for (i = 0; i < run->n_losses; i++) {
 		const struct watt_recording_loss *loss =
-			watt_recording_get_loss(run->recorded.rec, i);
+			watt_recording_get_loss(run->recording.rec, i);
 
 		run->losses[i] = (struct report_loss){ .t0_ns = loss->t0_ns,
 						       .t1_ns = loss->t1_ns,
@@ -35,18 +35,18 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	int r;
 
 	*run = (struct report_run){ .path = path };
-	r = recorded_open(&run->recorded, path, &request->excerpt.from, &request->excerpt.to);
+	r = recording_open(&run->recording, path, &request->excerpt.from, &request->excerpt.to);
 	if (r < 0)
 		return r;
-	run->info = run->recorded.info;
-	run->marks = run->recorded.marks;
-	run->n_marks = run->recorded.n_marks;
+	run->info = run->recording.info;
+	run->marks = run->recording.marks;
+	run->n_marks = run->recording.n_marks;
 	copy_losses(run);
-	r = recorded_replay(&run->recorded, request->options);
+	r = recording_replay(&run->recording, request->options);
 	if (r < 0)
 		return r;
-	plan = recorded_plan(&run->recorded, request->excerpt.window_ns);
-	r = watt_series_read(run->recorded.ses, &plan, ENTITIES, &run->series);
+	plan = recording_plan(&run->recording, request->excerpt.window_ns);
+	r = watt_series_read(run->recording.ses, &plan, ENTITIES, &run->series);
 	if (r == -EOVERFLOW)
 		message_error("%s has more energy than 9.2e9 J, as much as one report can have: "
 			      "this is the part before; give others by --from and --to",
@@ -92,7 +92,7 @@ void report_run_done(struct report_run *run)
 	free(run->losses);
 	run->losses = NULL;
 	run->n_losses = 0;
-	recorded_close(&run->recorded);
+	recording_close(&run->recording);
 }
 
 double report_time_s(const struct report_run *run, uint64_t t_ns)

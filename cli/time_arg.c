@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moments from the command line. It must not accept what a person did not mean. */
-#include "moment.h"
+/* Times from the command line. It must not accept what a person did not mean. */
+#include "time_arg.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -184,16 +184,16 @@ static int parse_epoch(const char *text, uint64_t *ret_ns)
 	return *text ? -EINVAL : 0;
 }
 
-int moment_parse(const char *text, struct moment *ret)
+int time_arg_parse(const char *text, struct time_arg *ret)
 {
 	static const struct {
 		int (*parse)(const char *text, uint64_t *ret_ns);
-		enum moment_kind kind;
+		enum time_arg_kind kind;
 	} forms[] = {
-		{ parse_since, MOMENT_SINCE },
-		{ parse_date, MOMENT_WALL },
-		{ parse_of_day, MOMENT_OF_DAY },
-		{ parse_epoch, MOMENT_WALL },
+		{ parse_since, TIME_ARG_SINCE },
+		{ parse_date, TIME_ARG_WALL },
+		{ parse_of_day, TIME_ARG_OF_DAY },
+		{ parse_epoch, TIME_ARG_WALL },
 	};
 	size_t i;
 
@@ -202,15 +202,15 @@ int moment_parse(const char *text, struct moment *ret)
 
 		if (forms[i].parse(text, &ns) < 0)
 			continue;
-		*ret = (struct moment){ forms[i].kind, ns };
+		*ret = (struct time_arg){ forms[i].kind, ns };
 		return 0;
 	}
 	return -EINVAL;
 }
 
-int moment_take(const char *option, const char *text, struct moment *ret)
+int time_arg_take(const char *option, const char *text, struct time_arg *ret)
 {
-	if (moment_parse(text, ret) < 0)
+	if (time_arg_parse(text, ret) < 0)
 		return options_bad_value(option, text,
 					 "a time since the beginning such as 90s or 1m30s, or one "
 					 "of the clock such as 13:45 or 2026-11-21T13:45:00Z");
@@ -236,16 +236,16 @@ static int64_t of_day_ns(uint64_t ns, uint64_t start_realtime_ns)
 	return (int64_t)((uint64_t)mktime(&tm) * NS + ns % NS - start_realtime_ns);
 }
 
-int64_t moment_since_ns(const struct moment *moment, uint64_t start_realtime_ns)
+int64_t time_arg_since_ns(const struct time_arg *arg, uint64_t start_realtime_ns)
 {
-	switch (moment->kind) {
-	case MOMENT_WALL:
-		return (int64_t)(moment->ns - start_realtime_ns);
-	case MOMENT_OF_DAY:
-		return of_day_ns(moment->ns, start_realtime_ns);
-	case MOMENT_NONE:
-	case MOMENT_SINCE:
+	switch (arg->kind) {
+	case TIME_ARG_WALL:
+		return (int64_t)(arg->ns - start_realtime_ns);
+	case TIME_ARG_OF_DAY:
+		return of_day_ns(arg->ns, start_realtime_ns);
+	case TIME_ARG_NONE:
+	case TIME_ARG_SINCE:
 		break;
 	}
-	return (int64_t)moment->ns;
+	return (int64_t)arg->ns;
 }
