@@ -10,6 +10,7 @@
 #include <wattribute/diag.h>
 #include <wattribute/json.h>
 #include <wattribute/session.h>
+#include <wattribute/units.h>
 
 #include "command.h"
 #include "message.h"
@@ -17,7 +18,6 @@
 #include "page.h"
 #include "status.h"
 #include "text.h"
-#include "units.h"
 #include "verdict.h"
 #include "xalloc.h"
 
@@ -45,7 +45,7 @@ static void print_detail(const char *word, const char *text, size_t width)
 /* "12 channels, measured, +-2 %, a value every 1 ms, a read takes 12 us" */
 static void print_facts(const struct watt_diag *diag, size_t width)
 {
-	char facts[256], number[UNITS_SIZE];
+	char facts[256], number[WATT_UNITS_SIZE];
 	size_t n = 0;
 
 #define ADD(...) n += (size_t)snprintf(facts + n, sizeof(facts) - n, __VA_ARGS__)
@@ -53,17 +53,17 @@ static void print_facts(const struct watt_diag *diag, size_t width)
 		ADD("%u channel%s, %s", diag->n_channels, diag->n_channels == 1 ? "" : "s",
 		    watt_origin_name(diag->origin));
 		if (diag->uncertainty_ppm)
-			ADD(" %s", units_uncertainty(number, diag->uncertainty_ppm));
+			ADD(" %s", text_uncertainty(number, diag->uncertainty_ppm));
 		else
 			ADD(", accuracy unknown");
 		if (diag->period_ns)
 			ADD(", a value every %s",
-			    units_time(number, (double)diag->period_ns / 1e9, 3));
+			    watt_units_time(number, (double)diag->period_ns / 1e9, 3));
 	}
 	if (diag->read_cost_ns)
 		ADD("%s%s takes %s", n ? ", " : "",
 		    diag->role == WATT_ROLE_USAGE ? "a sweep" : "a read",
-		    units_time(number, (double)diag->read_cost_ns / 1e9, 2));
+		    watt_units_time(number, (double)diag->read_cost_ns / 1e9, 2));
 #undef ADD
 	if (n > 0)
 		print_detail("gives", facts, width);

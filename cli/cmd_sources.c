@@ -10,6 +10,7 @@
 
 #include <wattribute/json.h>
 #include <wattribute/session.h>
+#include <wattribute/units.h>
 #include <wattribute/view.h>
 
 #include "command.h"
@@ -20,7 +21,7 @@
 #include "page.h"
 #include "status.h"
 #include "table.h"
-#include "units.h"
+#include "text.h"
 #include "verdict.h"
 #include "xalloc.h"
 
@@ -73,7 +74,7 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 			       watt_session_channel_is_duplicate(list->ses, i) > 0;
 
 		/* What is not used need not be read. */
-		snprintf(buf, UNITS_SIZE, "%s",
+		snprintf(buf, WATT_UNITS_SIZE, "%s",
 			 is_idle ? "not read" : watt_status_name((enum watt_status)now.status));
 		return;
 	}
@@ -85,26 +86,27 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 	else
 		power_w = NAN;
 	if (isnan(power_w))
-		snprintf(buf, UNITS_SIZE, "%s", watt_status_name(WATT_STATUS_PENDING));
+		snprintf(buf, WATT_UNITS_SIZE, "%s", watt_status_name(WATT_STATUS_PENDING));
 	else
-		units_power(buf, power_w, units_digits(channel->uncertainty_ppm));
+		watt_units_power(buf, power_w, watt_units_digits(channel->uncertainty_ppm));
 }
 
 /* "1 ms, mean of 1 s, 20 ms late" */
 static void format_timing(const struct watt_channel *channel, char *buf, size_t size)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	int n;
 
 	n = snprintf(buf, size, "%s",
-		     channel->period_ns ? units_time(number, (double)channel->period_ns / 1e9, 3) :
-					  "unknown");
+		     channel->period_ns ?
+			     watt_units_time(number, (double)channel->period_ns / 1e9, 3) :
+			     "unknown");
 	if (channel->window_ns)
 		n += snprintf(buf + n, size - (size_t)n, ", mean of %s",
-			      units_time(number, (double)channel->window_ns / 1e9, 3));
+			      watt_units_time(number, (double)channel->window_ns / 1e9, 3));
 	if (channel->delay_ns)
 		snprintf(buf + n, size - (size_t)n, ", %s late",
-			 units_time(number, (double)channel->delay_ns / 1e9, 3));
+			 watt_units_time(number, (double)channel->delay_ns / 1e9, 3));
 }
 
 /* "duplicate", and whether it agrees with the channel that is used. */
@@ -177,11 +179,11 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 			const struct watt_domain *domain)
 {
 	const struct watt_channel *channel = watt_session_get_channel(list->ses, i);
-	char value[UNITS_SIZE], timing[96], accuracy[UNITS_SIZE], use[64];
+	char value[WATT_UNITS_SIZE], timing[96], accuracy[WATT_UNITS_SIZE], use[64];
 
 	format_value(list, i, value);
 	format_timing(channel, timing, sizeof(timing));
-	units_uncertainty(accuracy, channel->uncertainty_ppm);
+	text_uncertainty(accuracy, channel->uncertainty_ppm);
 	table_add(list->table, "%s%s", stem, name);
 	table_add(list->table, "%s", value);
 	table_add(list->table, "%s %s", channel->quantity == WATT_QUANTITY_ENERGY ? "J" : "W",
@@ -199,20 +201,20 @@ static void format_computed(const struct watt_domain_state *state, char *buf)
 	double power_w = state ? watt_view_power_w(state, state->window_nj) : NAN;
 
 	if (state && state->status == WATT_STATUS_OK && !state->is_usable)
-		snprintf(buf, UNITS_SIZE, "not usable");
+		snprintf(buf, WATT_UNITS_SIZE, "not usable");
 	else if (isnan(power_w))
-		snprintf(buf, UNITS_SIZE, "%s",
+		snprintf(buf, WATT_UNITS_SIZE, "%s",
 			 watt_status_name(state && state->status ? state->status :
 								   WATT_STATUS_PENDING));
 	else
-		units_power(buf, power_w, 3);
+		watt_units_power(buf, power_w, 3);
 }
 
 /* A domain that no channel measures: it is computed from others. */
 static void add_computed(struct listing *list, size_t index, const char *stem,
 			 const struct watt_domain *domain)
 {
-	char value[UNITS_SIZE];
+	char value[WATT_UNITS_SIZE];
 
 	format_computed(watt_snapshot_get_domain_state(list->snap, index), value);
 	table_add(list->table, "%s%s", stem, domain->name);

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <wattribute/units.h>
+
 #include "text.h"
 #include "totals.h"
-#include "units.h"
 
 #define COUNT_SIZE 32
 
@@ -36,7 +37,7 @@ static char *format_bytes(char *buf, uint64_t bytes)
 
 	for (; value >= 999.5 && i < 4; i++)
 		value /= 1000;
-	snprintf(buf, UNITS_SIZE, "%.*f %s", i == 0 || value >= 99.5 ? 0 : 1, value, units[i]);
+	snprintf(buf, WATT_UNITS_SIZE, "%.*f %s", i == 0 || value >= 99.5 ? 0 : 1, value, units[i]);
 	return buf;
 }
 
@@ -74,11 +75,12 @@ static char *format_losses(const struct watt_record_stats *stats,
 			   const struct watt_quality *quality, char *buf, size_t size)
 {
 	struct line line = { .buf = buf, .size = size };
-	char number[UNITS_SIZE], count[COUNT_SIZE];
+	char number[WATT_UNITS_SIZE], count[COUNT_SIZE];
 
 	buf[0] = '\0';
 	if (stats->lost_ns)
-		add(&line, ", ", "%s lost", units_time(number, (double)stats->lost_ns / 1e9, 2));
+		add(&line, ", ", "%s lost",
+		    watt_units_time(number, (double)stats->lost_ns / 1e9, 2));
 	if (quality && quality->lost_samples)
 		add(&line, ", ", "%s samples lost", format_count(count, quality->lost_samples));
 	if (quality && quality->lost_records)
@@ -98,11 +100,12 @@ static const struct watt_quality *quality_of(const struct record_run *run)
 
 static void add_power(struct line *line, const struct watt_balance *balance)
 {
-	char power[UNITS_SIZE];
+	char power[WATT_UNITS_SIZE];
 
 	if (balance->has_power)
 		add(line, "  ", "%s",
-		    units_power(power, balance->power_w, units_digits(balance->uncertainty_ppm)));
+		    watt_units_power(power, balance->power_w,
+				     watt_units_digits(balance->uncertainty_ppm)));
 }
 
 char *record_report_progress(const struct watt_session *ses, const struct record_run *run,
@@ -110,12 +113,12 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 {
 	struct line line = { .buf = buf, .size = size };
 	struct watt_record_stats stats = { 0 };
-	char number[UNITS_SIZE], count[COUNT_SIZE], losses[160], label[WATT_MARK_SIZE * 2];
+	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[160], label[WATT_MARK_SIZE * 2];
 
 	buf[0] = '\0';
 	watt_session_get_record_stats(ses, &stats);
 	add(&line, "", "%s",
-	    units_elapsed(number, (double)(events_now_ns() - run->begin_ns) / 1e9));
+	    watt_units_elapsed(number, (double)(events_now_ns() - run->begin_ns) / 1e9));
 	add(&line, "  ", "%s samples", format_count(count, stats.samples));
 	add(&line, "  ", "%s", format_bytes(number, stats.bytes));
 	if (run->n_marks)
@@ -134,8 +137,8 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 static void print_energy(const struct record_run *run, FILE *out)
 {
 	const struct watt_balance *balance = &run->totals.balance;
-	int digits = units_digits(balance->uncertainty_ppm);
-	char energy[UNITS_SIZE], power[UNITS_SIZE], missing[192];
+	int digits = watt_units_digits(balance->uncertainty_ppm);
+	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE], missing[192];
 	double elapsed_s;
 
 	if (!run->totals.snap || !balance->is_known) {
@@ -144,13 +147,13 @@ static void print_energy(const struct record_run *run, FILE *out)
 	}
 	elapsed_s = (double)(run->totals.view->t_ns - run->totals.view->start_ns) / 1e9;
 	fprintf(out, " The machine used %s, %s on average (%s).",
-		units_energy(energy, watt_energy_to_j(balance->energy), digits),
-		units_power(power, watt_energy_to_j(balance->energy) / elapsed_s, digits),
+		watt_units_energy(energy, watt_energy_to_j(balance->energy), digits),
+		watt_units_power(power, watt_energy_to_j(balance->energy) / elapsed_s, digits),
 		watt_origin_name(balance->origin));
 	if (run->totals.row)
 		fprintf(out, " The command used %s.",
-			units_energy(energy, watt_energy_to_j(totals_get_energy(&run->totals)),
-				     digits));
+			watt_units_energy(energy, watt_energy_to_j(totals_get_energy(&run->totals)),
+					  digits));
 	if (*balance->missing)
 		fprintf(out, " That is %s.",
 			totals_missing_text(balance, missing, sizeof(missing)));
@@ -169,11 +172,11 @@ static uint64_t size_of(const struct record_end *end)
 void record_report_summary(const struct record_end *end, const struct record_run *run, FILE *out)
 {
 	const struct watt_record_stats *stats = &end->stats;
-	char number[UNITS_SIZE], count[COUNT_SIZE], losses[160], clean[512];
+	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[160], clean[512];
 
 	text_clean(clean, sizeof(clean), end->path);
-	fprintf(out, " Recorded %s in %s", units_elapsed(number, (double)stats->elapsed_ns / 1e9),
-		clean);
+	fprintf(out, " Recorded %s in %s",
+		watt_units_elapsed(number, (double)stats->elapsed_ns / 1e9), clean);
 	if (stats->files > 1)
 		fprintf(out, " and %u more file%s", stats->files - 1, plural(stats->files - 1));
 	fprintf(out, ": %s samples of %zu channel%s, ", format_count(count, stats->samples),

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/units.h>
+
 #include "message.h"
-#include "units.h"
 #include "xalloc.h"
 
 static const char *words(int error)
@@ -51,9 +52,9 @@ static int choose_part(struct recording *recording, const struct time_arg *from,
 	const struct watt_recording_info *info = recording->info;
 	int64_t length_ns = (int64_t)(info->end_ns - info->start_ns);
 	int64_t from_ns = time_arg_since_ns(from, info->start_realtime_ns), to_ns = length_ns;
-	char length[UNITS_SIZE], number[UNITS_SIZE];
+	char length[WATT_UNITS_SIZE], number[WATT_UNITS_SIZE];
 
-	units_time(length, (double)length_ns / 1e9, 4);
+	watt_units_time(length, (double)length_ns / 1e9, 4);
 	if (info->end_ns <= info->start_ns) {
 		message_error("%s has no data: nothing was recorded", recording->path);
 		return -ENODATA;
@@ -62,7 +63,7 @@ static int choose_part(struct recording *recording, const struct time_arg *from,
 		to_ns = time_arg_since_ns(to, info->start_realtime_ns);
 	if (from_ns < 0 || from_ns >= length_ns) {
 		message_error("--from is %s %s the beginning of %s, which is %s long",
-			      units_time(number, (double)llabs(from_ns) / 1e9, 4),
+			      watt_units_time(number, (double)llabs(from_ns) / 1e9, 4),
 			      from_ns < 0 ? "before" : "after", recording->path, length);
 		return -ENODATA;
 	}

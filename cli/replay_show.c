@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <wattribute/balance.h>
+#include <wattribute/units.h>
 
 #include "message.h"
 #include "options.h"
@@ -18,7 +19,6 @@
 #include "text.h"
 #include "top_frame.h"
 #include "top_plain.h"
-#include "units.h"
 #include "xalloc.h"
 
 /* Command lines can be endless. */
@@ -33,7 +33,7 @@ void replay_show_begin(struct replay_show *show, const struct recording *recordi
 {
 	const struct watt_recording_info *info = recording->info;
 	time_t start_s = (time_t)(info->start_realtime_ns / 1000000000);
-	char clean[256], when[64] = "", length[UNITS_SIZE];
+	char clean[256], when[64] = "", length[WATT_UNITS_SIZE];
 	struct tm tm;
 
 	if (show->is_json)
@@ -41,7 +41,7 @@ void replay_show_begin(struct replay_show *show, const struct recording *recordi
 	if (localtime_r(&start_s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %Z", &tm);
 	printf("%s: %s from %s", text_clean(clean, sizeof(clean), recording->path),
-	       units_time(length, since_s(recording, info->end_ns), 4), when);
+	       watt_units_time(length, since_s(recording, info->end_ns), 4), when);
 	if (*info->host)
 		printf(", on %s", text_clean(clean, sizeof(clean), info->host));
 	if (*info->command)
@@ -85,15 +85,15 @@ static void show_table(struct replay_show *show, const struct recording *recordi
 
 static void add_power(struct table *table, double power_w, bool is_known, int digits)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
-	table_add(table, "%s", is_known ? units_number(number, power_w, digits, 3) : "?");
+	table_add(table, "%s", is_known ? watt_units_number(number, power_w, digits, 3) : "?");
 }
 
 /* Who used most, of those that are somebody. */
 static void add_most(struct table *table, const struct top_model *model, int digits)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	size_t i;
 
 	for (i = 0; i < model->n_rows; i++) {
@@ -102,7 +102,8 @@ static void add_most(struct table *table, const struct top_model *model, int dig
 		if (row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED ||
 		    isnan(row->power_w) || row->power_w <= 0)
 			continue;
-		table_add(table, "%s %s", units_power(number, row->power_w, digits), row->name);
+		table_add(table, "%s %s", watt_units_power(number, row->power_w, digits),
+			  row->name);
 		return;
 	}
 	table_add(table, "%s", "");
@@ -133,7 +134,7 @@ static void add_line(struct replay_show *show, const struct recording *recording
 		show->lines = new_lines();
 	watt_balance_draw(view, &balance);
 	top_model_build(&show->model, view);
-	digits = units_digits(balance.uncertainty_ppm);
+	digits = watt_units_digits(balance.uncertainty_ppm);
 	table_add(show->lines, "%.3f", since_s(recording, window->t0_ns));
 	table_add(show->lines, "%.3f", since_s(recording, window->t1_ns));
 	add_power(show->lines, balance.power_w, balance.has_power, digits);
@@ -171,7 +172,7 @@ static void tell_losses(const struct recording *recording)
 {
 	const struct watt_recording_info *info = recording->info;
 	size_t i, n = watt_recording_get_loss_count(recording->rec);
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
 	for (i = 0; i < n; i++) {
 		const struct watt_recording_loss *loss = watt_recording_get_loss(recording->rec, i);
@@ -182,7 +183,7 @@ static void tell_losses(const struct recording *recording)
 	}
 	if (info->lost_ns)
 		message_note("the recording has nothing of %s in all",
-			     units_time(number, (double)info->lost_ns / 1e9, 3));
+			     watt_units_time(number, (double)info->lost_ns / 1e9, 3));
 	if (!info->is_complete)
 		message_note("the recording was not finished: up to its last second is missing");
 }

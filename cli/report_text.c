@@ -9,13 +9,14 @@
 #include <string.h>
 #include <time.h>
 
+#include <wattribute/units.h>
+
 #include "domain_tree.h"
 #include "page.h"
 #include "report.h"
 #include "table.h"
 #include "text.h"
 #include "totals.h"
-#include "units.h"
 #include "xalloc.h"
 
 #define WHOLE 4
@@ -103,7 +104,7 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_recording_info *info = run->info;
 	const struct watt_series *series = run->series;
-	char when[64], number[UNITS_SIZE], clean[512];
+	char when[64], number[WATT_UNITS_SIZE], clean[512];
 	struct line line = { 0 };
 
 	fprintf(out, "%s%s%s: %s\n", page_style(out, PAGE_BOLD),
@@ -115,13 +116,14 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 	end(&line, out, 4, width);
 	say(&line, "%s", format_time(when, sizeof(when), info->start_realtime_ns));
 	say(&line, "%s",
-	    units_elapsed(number, (double)(watt_series_get_info(series)->end_ns -
-					   watt_series_get_info(series)->start_ns) /
-					  1e9));
+	    watt_units_elapsed(number, (double)(watt_series_get_info(series)->end_ns -
+						watt_series_get_info(series)->start_ns) /
+					       1e9));
 	if (watt_series_get_info(series)->n_windows)
 		say(&line, "%zu window%s of %s", watt_series_get_info(series)->n_windows,
 		    watt_series_get_info(series)->n_windows == 1 ? "" : "s",
-		    units_time(number, (double)watt_series_get_info(series)->window_ns / 1e9, 3));
+		    watt_units_time(number, (double)watt_series_get_info(series)->window_ns / 1e9,
+				    3));
 	end(&line, out, 2, width);
 	say_machine(&line, info);
 	end(&line, out, 2, width);
@@ -131,13 +133,13 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 static void print_part(const struct report_run *run, FILE *out, int64_t energy_nj, double power_w,
 		       const char *what, bool has_share)
 {
-	int digits = units_digits(run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(run->balance.uncertainty_ppm);
 	int64_t whole_nj = watt_phases_get_whole(run->phases)->energy_nj;
-	char energy[UNITS_SIZE], power[UNITS_SIZE];
+	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE];
 
 	fprintf(out, "  %s J  %s W  %s",
-		units_column(energy, (double)energy_nj / 1e9, digits, 7, 3),
-		units_column(power, power_w, digits, 5, 3), what);
+		watt_units_column(energy, (double)energy_nj / 1e9, digits, 7, 3),
+		watt_units_column(power, power_w, digits, 5, 3), what);
 	if (has_share && whole_nj)
 		fprintf(out, ", %.1f %%", 100.0 * (double)energy_nj / (double)whole_nj);
 	fputc('\n', out);
@@ -184,7 +186,7 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
 	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
 	struct line line = { 0 };
-	char number[UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
+	char number[WATT_UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
 
 	fputc('\n', out);
 	print_part(run, out, whole->energy_nj, whole->power_w, "the machine", false);
@@ -200,7 +202,7 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 			   "the command with all its descendants", true);
 	}
 	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
-	    balance->uncertainty_ppm ? units_uncertainty(number, balance->uncertainty_ppm) : "");
+	    balance->uncertainty_ppm ? text_uncertainty(number, balance->uncertainty_ppm) : "");
 	say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
 	if (*balance->missing)
 		say(&line, "%s", totals_missing_text(balance, missing, sizeof(missing)));
@@ -211,10 +213,10 @@ static void print_whole(const struct report_run *run, FILE *out, size_t width)
 
 static void add_number(struct table *table, double value, int digits)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
 	if (isfinite(value))
-		table_add(table, "%s", units_column(number, value, digits, WHOLE, DECIMALS));
+		table_add(table, "%s", watt_units_column(number, value, digits, WHOLE, DECIMALS));
 	else
 		table_add(table, "-");
 }
@@ -226,7 +228,7 @@ static void add_domain(struct table *table, const struct report_run *run,
 	const struct watt_domain_state *state = watt_series_get_state(run->series, node->index);
 	const struct watt_series_energy *energy =
 		&watt_phases_get_whole(run->phases)->domains[node->index];
-	int digits = units_digits(domain->uncertainty_ppm);
+	int digits = watt_units_digits(domain->uncertainty_ppm);
 	bool is_known = energy->known_ns > 0;
 	int64_t dynamic_nj = energy->energy_nj - energy->idle_nj - energy->unattributed_nj;
 
@@ -275,7 +277,7 @@ static void add_ranked(struct table *table, const struct report *report,
 		       const struct watt_ranking_row *row)
 {
 	const struct watt_series_entity *entity = row->entity;
-	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
 
 	table_add(table, "%.0u", entity ? entity->pid : 0);
 	add_number(table, (double)row->total_nj / 1e9, digits);
@@ -303,7 +305,7 @@ static void print_ranking(const struct report *report, FILE *out, size_t width)
 	struct table *table = table_new();
 	int64_t rest_nj = 0;
 	size_t i, n_rest = 0;
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
 	print_title(group_titles[report->group], out);
 	table_add_column(table, "PID", TABLE_RIGHT);
@@ -325,7 +327,7 @@ static void print_ranking(const struct report *report, FILE *out, size_t width)
 	table_free(table);
 	if (n_rest)
 		fprintf(out, "(and %zu more with %s together; -n 0 shows all)\n", n_rest,
-			units_energy(number, (double)rest_nj / 1e9, 3));
+			watt_units_energy(number, (double)rest_nj / 1e9, 3));
 }
 
 static void print_phases(const struct report_run *run, FILE *out, size_t width)
@@ -333,7 +335,7 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 	const struct watt_phases *phases = run->phases;
 	const struct watt_phase *phase;
 	bool is_long = watt_phases_get(phases, PHASES_MOST);
-	int digits = units_digits(run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(run->balance.uncertainty_ppm);
 	struct table *table = table_new();
 	size_t i;
 
@@ -394,7 +396,7 @@ static void print_checks(const struct report_run *run, FILE *out, size_t width)
 static void print_losses(const struct report_run *run, FILE *out, size_t width)
 {
 	struct line line = { 0 };
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	size_t i;
 
 	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
@@ -406,7 +408,7 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 		say(&line, "the recording was not finished: up to its last second is missing");
 	if (run->info->lost_ns)
 		say(&line, "of %s nothing is in the file",
-		    units_time(number, (double)run->info->lost_ns / 1e9, 3));
+		    watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
 	if (run->info->lost_samples)
 		say(&line, "%llu readings of sensors lost",
 		    (unsigned long long)run->info->lost_samples);
@@ -432,10 +434,10 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 
 static void say_time(struct line *line, uint64_t time_ns, const char *what)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
 	if (time_ns)
-		say(line, "%s %s", units_time(number, (double)time_ns / 1e9, 3), what);
+		say(line, "%s %s", watt_units_time(number, (double)time_ns / 1e9, 3), what);
 }
 
 static void say_count(struct line *line, uint64_t n, const char *what)
@@ -448,7 +450,7 @@ static void say_sensors(struct line *line, const struct report_run *run)
 {
 	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
 	struct watt_energy late = { 0 };
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	size_t d;
 
 	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
@@ -462,12 +464,12 @@ static void say_sensors(struct line *line, const struct report_run *run)
 	say_count(line, errors, "readings without a value");
 	if (gaps)
 		say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
-		    units_time(number, (double)gap_ns / 1e9, 3));
+		    watt_units_time(number, (double)gap_ns / 1e9, 3));
 	say_count(line, resets, "resets of counters");
 	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
 	if (!watt_energy_is_zero(late))
 		say(line, "%s came too late to be shared",
-		    units_energy(number, watt_energy_to_j(late), 3));
+		    watt_units_energy(number, watt_energy_to_j(late), 3));
 }
 
 static void print_quality(const struct report_run *run, FILE *out, size_t width)
@@ -623,7 +625,7 @@ static struct table *comparison_table(const char *title, bool has_both)
 static void print_list(const struct report *report, enum watt_comparison_list list,
 		       const char *title, FILE *out, size_t width)
 {
-	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
 	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
 	const struct watt_comparison_row *row;
 	struct table *table;
@@ -643,7 +645,7 @@ static void print_list(const struct report *report, enum watt_comparison_list li
 /* The machine, and the command where both have one. */
 static void print_total(const struct report *report, FILE *out, size_t width)
 {
-	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
 	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
 	const struct watt_comparison_row *total, *command;
 	struct table *table = comparison_table("WHOLE", has_both);
@@ -680,20 +682,21 @@ static void say_verdict(const struct watt_comparison_row *row, const char *who, 
 			struct line *line)
 {
 	const struct watt_comparison_side *now = row->now, *before = row->before;
-	char energy[2][UNITS_SIZE], time[2][UNITS_SIZE], power[2][UNITS_SIZE];
+	char energy[2][WATT_UNITS_SIZE], time[2][WATT_UNITS_SIZE], power[2][WATT_UNITS_SIZE];
 
 	if (!isfinite(row->energy_ratio)) {
 		say(line, "%s: its energy is not known of both", who);
 		return;
 	}
 	say(line, "%s used %s instead of %s: %.1f %% %s energy", who,
-	    units_energy(energy[0], now->run_j, digits),
-	    units_energy(energy[1], before->run_j, digits), fabs(row->energy_ratio) * 100,
+	    watt_units_energy(energy[0], now->run_j, digits),
+	    watt_units_energy(energy[1], before->run_j, digits), fabs(row->energy_ratio) * 100,
 	    row->energy_ratio > 0 ? "more" : "less");
-	say(line, "in %s instead of %s", units_time(time[0], now->run_s, 3),
-	    units_time(time[1], before->run_s, 3));
-	say(line, "at %s instead of %s on average", units_power(power[0], now->power_w, digits),
-	    units_power(power[1], before->power_w, digits));
+	say(line, "in %s instead of %s", watt_units_time(time[0], now->run_s, 3),
+	    watt_units_time(time[1], before->run_s, 3));
+	say(line, "at %s instead of %s on average",
+	    watt_units_power(power[0], now->power_w, digits),
+	    watt_units_power(power[1], before->power_w, digits));
 	say(line, "%s", sureness(row));
 }
 
@@ -705,7 +708,7 @@ static void print_verdict(const struct report *report, FILE *out, size_t width)
 		const char *who;
 	} answers[] = { { WATT_COMPARISON_COMMAND, "The command" },
 			{ WATT_COMPARISON_TOTAL, "The machine" } };
-	int digits = units_digits(report->run->balance.uncertainty_ppm);
+	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
 	size_t i;
 
 	fputc('\n', out);
@@ -725,13 +728,13 @@ void report_text_compare(const struct report *report, FILE *out, size_t width)
 {
 	const struct watt_comparison_row *total =
 		watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
-	char clean[512], number[2][UNITS_SIZE];
+	char clean[512], number[2][WATT_UNITS_SIZE];
 
 	print_title("Compared with another recording", out);
 	fprintf(out, "before: %s, %s\n", text_clean(clean, sizeof(clean), report->other->path),
-		units_elapsed(number[0], (double)total->before->elapsed_ns / 1e9));
+		watt_units_elapsed(number[0], (double)total->before->elapsed_ns / 1e9));
 	fprintf(out, "now:    %s, %s\n", text_clean(clean, sizeof(clean), report->run->path),
-		units_elapsed(number[1], (double)total->now->elapsed_ns / 1e9));
+		watt_units_elapsed(number[1], (double)total->now->elapsed_ns / 1e9));
 	print_verdict(report, out, width);
 	print_total(report, out, width);
 	print_list(report, WATT_COMPARISON_DOMAINS, "DOMAIN", out, width);

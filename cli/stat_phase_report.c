@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include <wattribute/statistics.h>
+#include <wattribute/units.h>
 
 #include "stat_report.h"
 #include "table.h"
 #include "text.h"
-#include "units.h"
 #include "xalloc.h"
 
 enum column {
@@ -79,15 +79,15 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 static void add_cell(struct table *table, const struct watt_statistics *s, int digits)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
-	char number[UNITS_SIZE], ci[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE], ci[WATT_UNITS_SIZE];
 
 	if (s->n == 0)
 		table_add(table, "-");
 	else if (s->n == 1)
-		table_add(table, "%s", units_number(number, s->mean, digits, 6));
+		table_add(table, "%s", watt_units_number(number, s->mean, digits, 6));
 	else
-		table_add(table, "%s %s%s", units_number(number, s->mean, digits, 6), sign,
-			  units_number(ci, s->ci95, 2, 4));
+		table_add(table, "%s %s%s", watt_units_number(number, s->mean, digits, 6), sign,
+			  watt_units_number(ci, s->ci95, 2, 4));
 }
 
 static void add_phase(const struct stat_report *report, struct table *table, const char *label,
@@ -116,7 +116,7 @@ static void add_domain(const struct stat_report *report, struct table *table, co
 	table_add(table, "   %s", d->path);
 	for (column = TIME_S; column < N_COLUMNS; column++)
 		if (column == ENERGY_J)
-			add_cell(table, &s, units_digits(d->uncertainty_ppm));
+			add_cell(table, &s, watt_units_digits(d->uncertainty_ppm));
 		else
 			table_add(table, "%s", "");
 }
@@ -136,7 +136,7 @@ static struct watt_run labels_of(const struct stat_report *report)
 
 void stat_report_phases(const struct stat_report *report, FILE *out)
 {
-	int digits = units_digits(report->setup->balance.uncertainty_ppm);
+	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
 	struct watt_run labels = labels_of(report);
 	struct table *table;
 	size_t i, d;

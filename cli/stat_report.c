@@ -9,12 +9,12 @@
 
 #include <wattribute/json.h>
 #include <wattribute/statistics.h>
+#include <wattribute/units.h>
 
 #include "domain_tree.h"
 #include "latecomers.h"
 #include "text.h"
 #include "totals.h"
-#include "units.h"
 #include "xalloc.h"
 
 #define WHOLE 9
@@ -82,15 +82,16 @@ static void print_line(FILE *out, const struct watt_statistics *s, const char *u
 		       int indent, const char *what)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
-	char number[UNITS_SIZE], sd[UNITS_SIZE], ci[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE], sd[WATT_UNITS_SIZE], ci[WATT_UNITS_SIZE];
 
-	fprintf(out, "%s %-2s %*s%s", units_column(number, s->mean, digits, WHOLE, DECIMALS), unit,
-		indent, "", what);
+	fprintf(out, "%s %-2s %*s%s", watt_units_column(number, s->mean, digits, WHOLE, DECIMALS),
+		unit, indent, "", what);
 	if (s->n > 1) {
 		size_t used = text_width(what) + (size_t)indent;
 
 		fprintf(out, "%*s sd %s, 95 %%: %s%s", used < 36 ? (int)(36 - used) : 0, "",
-			units_number(sd, s->sd, 2, 4), sign, units_number(ci, s->ci95, 2, 4));
+			watt_units_number(sd, s->sd, 2, 4), sign,
+			watt_units_number(ci, s->ci95, 2, 4));
 	}
 	fputc('\n', out);
 }
@@ -110,7 +111,7 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	auto_free double *machine = xcalloc(report->n_runs, sizeof(*machine));
 	auto_free char *what = NULL;
 	struct watt_statistics s_own, s_machine;
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	size_t k;
 
 	for (k = 0; k < report->n_runs; k++) {
@@ -122,7 +123,7 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	s_own = watt_statistics_of(own, report->n_runs);
 	s_machine = watt_statistics_of(machine, report->n_runs);
 	what = xasprintf("%s, of %s J", path,
-			 units_number(number, s_machine.mean, digits, DECIMALS));
+			 watt_units_number(number, s_machine.mean, digits, DECIMALS));
 	print_line(out, &s_own, "J", digits, 2, what);
 }
 
@@ -142,14 +143,14 @@ static void print_domains(const struct stat_report *report, FILE *out)
 
 		if (nodes[i].index < report->runs[0].n_domains)
 			print_domain(report, out, nodes[i].index,
-				     units_digits(domain->uncertainty_ppm), name);
+				     watt_units_digits(domain->uncertainty_ppm), name);
 	}
 }
 
 static void print_title(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
-	char clean[256], number[UNITS_SIZE];
+	char clean[256], number[WATT_UNITS_SIZE];
 	char *const *argv = report->setup->argv;
 
 	if (argv) {
@@ -165,7 +166,7 @@ static void print_title(const struct stat_report *report, FILE *out)
 		fprintf(out, ", mean of %zu runs", report->n_runs);
 	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
 	if (balance->uncertainty_ppm)
-		fprintf(out, " %s", units_uncertainty(number, balance->uncertainty_ppm));
+		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
 	fprintf(out, ", shared by %s%s%s\n\n", *balance->keys ? balance->keys : "nothing",
 		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
 		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
@@ -175,7 +176,7 @@ static void print_title(const struct stat_report *report, FILE *out)
 static void print_missing(const struct stat_report *report, FILE *out)
 {
 	uint64_t gap_ns = 0, resets = 0, ambiguous = 0;
-	char number[UNITS_SIZE], missing[192];
+	char number[WATT_UNITS_SIZE], missing[192];
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
@@ -194,7 +195,8 @@ static void print_missing(const struct stat_report *report, FILE *out)
 			totals_missing_text(&report->setup->balance, missing, sizeof(missing)));
 	if (gap_ns)
 		fprintf(out, " No energy is known of %s; counters began anew %llu times.\n",
-			units_time(number, (double)gap_ns / 1e9, 2), (unsigned long long)resets);
+			watt_units_time(number, (double)gap_ns / 1e9, 2),
+			(unsigned long long)resets);
 	if (ambiguous)
 		fprintf(out,
 			" %llu times a counter may have wrapped unseen: energy may be missing.\n",
@@ -206,8 +208,8 @@ static void print_missing(const struct stat_report *report, FILE *out)
 /* Of each run by itself: no thread is the same in two of them. */
 static void print_threads(const struct stat_report *report, FILE *out)
 {
-	int digits = units_digits(report->setup->balance.uncertainty_ppm);
-	char energy[UNITS_SIZE], clean[64];
+	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
+	char energy[WATT_UNITS_SIZE], clean[64];
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
@@ -221,8 +223,8 @@ static void print_threads(const struct stat_report *report, FILE *out)
 			const struct watt_run_thread *thread = &run->threads[i];
 
 			fprintf(out, "%s J %12.6f s  %s",
-				units_column(energy, (double)thread->energy_nj / 1e9, digits, WHOLE,
-					     DECIMALS),
+				watt_units_column(energy, (double)thread->energy_nj / 1e9, digits,
+						  WHOLE, DECIMALS),
 				(double)thread->cpu_ns / 1e9,
 				text_clean(clean, sizeof(clean), thread->name));
 			if (thread->tid)
@@ -238,7 +240,7 @@ static void print_threads(const struct stat_report *report, FILE *out)
 static void print_losses(const struct stat_report *report, FILE *out)
 {
 	const struct watt_quality *quality = &report->setup->quality;
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 
 	print_missing(report, out);
 	if (quality->lost_records)
@@ -248,7 +250,7 @@ static void print_losses(const struct stat_report *report, FILE *out)
 		fprintf(out,
 			" About %s of CPU time is of processes that nobody saw (hidden, or ended\n"
 			" between two looks): its energy is unattributed.\n",
-			units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
+			watt_units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
 	if (quality->lost_samples)
 		fprintf(out, " %llu readings of sensors were lost.\n",
 			(unsigned long long)quality->lost_samples);
@@ -281,7 +283,7 @@ static void print_latecomers(const struct stat_report *report, FILE *out)
 void stat_report_print(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
-	int digits = units_digits(balance->uncertainty_ppm);
+	int digits = watt_units_digits(balance->uncertainty_ppm);
 	auto_free char *share = NULL;
 	struct watt_statistics s;
 
@@ -317,16 +319,16 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 void stat_report_interval(FILE *out, const struct watt_run_interval *interval,
 			  const struct watt_balance *balance)
 {
-	int digits = units_digits(balance->uncertainty_ppm);
+	int digits = watt_units_digits(balance->uncertainty_ppm);
 	double elapsed_s = (double)interval->elapsed_ns / 1e9;
-	char energy[UNITS_SIZE], power[UNITS_SIZE], machine[UNITS_SIZE];
+	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE], machine[WATT_UNITS_SIZE];
 
 	fprintf(out, "%12.3f s %s J %s W %s J machine %9.3f s CPU\n",
 		(double)interval->end_ns / 1e9,
-		units_column(energy, (double)interval->energy_nj / 1e9, digits, 7, DECIMALS),
-		units_column(power, (double)interval->energy_nj / 1e9 / elapsed_s, digits, 5,
-			     DECIMALS),
-		units_column(machine, (double)interval->machine_nj / 1e9, digits, 7, DECIMALS),
+		watt_units_column(energy, (double)interval->energy_nj / 1e9, digits, 7, DECIMALS),
+		watt_units_column(power, (double)interval->energy_nj / 1e9 / elapsed_s, digits, 5,
+				  DECIMALS),
+		watt_units_column(machine, (double)interval->machine_nj / 1e9, digits, 7, DECIMALS),
 		(double)interval->cpu_ns / 1e9);
 	fflush(out);
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include <wattribute/units.h>
+
 static bool utf8;
 
 void text_init(void)
@@ -174,4 +176,9 @@ void text_wrap(FILE *out, const char *text, size_t used, size_t indent, size_t w
 	}
 	if (is_first)
 		fputc('\n', out);
+}
+
+char *text_uncertainty(char *buf, uint32_t uncertainty_ppm)
+{
+	return watt_units_uncertainty(buf, uncertainty_ppm, text_is_utf8());
 }

@@ -34,5 +34,7 @@ char *text_fit(char *dst, size_t size, const char *text, size_t columns);
  * at column `used`; the others are indented by `indent`. Ends the line.
  */
 void text_wrap(FILE *out, const char *text, size_t used, size_t indent, size_t width);
+/* watt_units_uncertainty() in the characters that the locale has. */
+char *text_uncertainty(char *buf, uint32_t uncertainty_ppm);
 
 #endif

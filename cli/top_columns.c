@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <wattribute/units.h>
+
 #include "text.h"
-#include "units.h"
 
 #define NAME_LEAST 20
 #define WHOLE 4
@@ -125,7 +126,7 @@ static char *format_quantity(const struct top_columns *columns, double value, in
 		snprintf(buf, TOP_CELL_SIZE, "%*s", whole + 1 + DECIMALS, "<0.001");
 		return buf;
 	}
-	return units_column(buf, value, columns->digits, whole, DECIMALS);
+	return watt_units_column(buf, value, columns->digits, whole, DECIMALS);
 }
 
 static char *format_name(const struct top_row *row, char *buf)

@@ -6,22 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <wattribute/units.h>
+
 #include "text.h"
 #include "totals.h"
-#include "units.h"
 
 char *top_header_power(const struct watt_balance *balance, char *buf, size_t size)
 {
-	int digits = units_digits(balance->uncertainty_ppm);
-	char power[UNITS_SIZE], accuracy[UNITS_SIZE];
+	int digits = watt_units_digits(balance->uncertainty_ppm);
+	char power[WATT_UNITS_SIZE], accuracy[WATT_UNITS_SIZE];
 
 	if (!balance->has_power) {
 		snprintf(buf, size, "power not known yet");
 		return buf;
 	}
-	snprintf(buf, size, "%s %s%s%s", units_power(power, balance->power_w, digits),
+	snprintf(buf, size, "%s %s%s%s", watt_units_power(power, balance->power_w, digits),
 		 watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
-		 balance->uncertainty_ppm ? units_uncertainty(accuracy, balance->uncertainty_ppm) :
+		 balance->uncertainty_ppm ? text_uncertainty(accuracy, balance->uncertainty_ppm) :
 					    "");
 	return buf;
 }
@@ -49,7 +50,7 @@ static int decimals_of(double whole, int digits)
 static char *equation(const struct watt_balance *balance, const double parts[4], const char *unit,
 		      char *buf, size_t size)
 {
-	int decimals = decimals_of(parts[0], units_digits(balance->uncertainty_ppm) + 1);
+	int decimals = decimals_of(parts[0], watt_units_digits(balance->uncertainty_ppm) + 1);
 
 	snprintf(buf, size, "%s %.*f %s %s attributed %.*f + idle %.*f + unattributed %.*f %s",
 		 watt_origin_name(balance->origin), decimals, parts[0], unit,
@@ -85,7 +86,7 @@ char *top_header_joules(const struct watt_balance *balance, char *buf, size_t si
 /* What was lost, or that nothing was. */
 static void format_losses(const struct watt_quality *quality, char *buf, size_t size)
 {
-	char number[UNITS_SIZE];
+	char number[WATT_UNITS_SIZE];
 	size_t n = 0;
 
 	buf[0] = '\0';
@@ -101,9 +102,10 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 	if (quality->lost_samples)
 		ADD("%llu samples lost", (unsigned long long)quality->lost_samples);
 	if (quality->unseen_cpu_ns)
-		ADD("%s CPU unseen", units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
+		ADD("%s CPU unseen",
+		    watt_units_time(number, (double)quality->unseen_cpu_ns / 1e9, 2));
 	if (quality->late_cpu_ns)
-		ADD("%s CPU late", units_time(number, (double)quality->late_cpu_ns / 1e9, 2));
+		ADD("%s CPU late", watt_units_time(number, (double)quality->late_cpu_ns / 1e9, 2));
 #undef ADD
 	if (n == 0)
 		snprintf(buf, size, "nothing lost");
@@ -112,13 +114,13 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size)
 {
-	char losses[128], idle[64], waits[128] = "", number[UNITS_SIZE], missing[192];
+	char losses[128], idle[64], waits[128] = "", number[WATT_UNITS_SIZE], missing[192];
 
 	format_losses(quality, losses, sizeof(losses));
 	if (balance->is_baseline_ready)
 		snprintf(idle, sizeof(idle), "idle known (%s)%s",
-			 units_power(number, balance->baseline_w,
-				     units_digits(balance->uncertainty_ppm)),
+			 watt_units_power(number, balance->baseline_w,
+					  watt_units_digits(balance->uncertainty_ppm)),
 			 balance->idle_policy == WATT_IDLE_PROPORTIONAL ? " and shared too" : "");
 	else
 		snprintf(idle, sizeof(idle), "idle power not known yet");

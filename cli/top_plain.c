@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <wattribute/balance.h>
+#include <wattribute/units.h>
 
 #include "page.h"
 #include "table.h"
 #include "top_columns.h"
 #include "top_header.h"
-#include "units.h"
 
 /* Command lines can be endless; who wants all of one asks for JSON. */
 #define WIDTH_PIPE 160
@@ -36,17 +36,18 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	struct watt_balance balance = { .sz = sizeof(balance) };
-	char line[256], phase[256], number[UNITS_SIZE];
+	char line[256], phase[256], number[WATT_UNITS_SIZE];
 
 	watt_balance_draw(frame->view, &balance);
-	columns.digits = units_digits(balance.uncertainty_ppm);
+	columns.digits = watt_units_digits(balance.uncertainty_ppm);
 	fprintf(out, "%s, over %s%s\n", top_header_power(&balance, line, sizeof(line)),
-		units_time(number, (double)frame->view->window_ns / 1e9, 3),
+		watt_units_time(number, (double)frame->view->window_ns / 1e9, 3),
 		top_header_phase(frame->phase, phase, sizeof(phase)));
 	fprintf(out, "%s\n", top_header_watts(&balance, line, sizeof(line)));
 	fprintf(out, "%s since the start, %s ago\n",
 		top_header_joules(&balance, line, sizeof(line)),
-		units_elapsed(number, (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
+		watt_units_elapsed(number,
+				   (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
 	fprintf(out, "%s\n\n",
 		top_header_trust(&balance, frame->view->quality, frame->usage, frame->late, line,
 				 sizeof(line)));

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include <wattribute/balance.h>
+#include <wattribute/units.h>
 
 #include "message.h"
 #include "text.h"
 #include "top_columns.h"
 #include "top_header.h"
-#include "units.h"
 #include "xalloc.h"
 
 #define HEADER_LINES 4
@@ -112,7 +112,7 @@ static attr_t colour(enum colour pair)
 /* The first line: name, power, how sure, history, clock. */
 static void draw_power(const struct top_frame *frame, const struct watt_balance *balance)
 {
-	char line[256], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[UNITS_SIZE];
+	char line[256], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[WATT_UNITS_SIZE];
 	bool is_sure = balance->has_power && balance->origin == WATT_ORIGIN_MEASURED;
 	double min, max;
 	int x;
@@ -128,7 +128,8 @@ static void draw_power(const struct top_frame *frame, const struct watt_balance 
 	x = put(0, x, colour(COLOUR_POWER), spark);
 	if (isfinite(max)) {
 		snprintf(line, sizeof(line), " max %s",
-			 units_power(number, max, units_digits(balance->uncertainty_ppm)));
+			 watt_units_power(number, max,
+					  watt_units_digits(balance->uncertainty_ppm)));
 		put(0, x, A_NORMAL, line);
 	}
 }
@@ -138,14 +139,15 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	const struct watt_quality *quality = frame->view->quality;
 	bool has_losses = quality->lost_records || quality->lost_samples ||
 			  quality->check_failures || quality->sum_failures;
-	char line[256], since[320], number[UNITS_SIZE];
+	char line[256], since[320], number[WATT_UNITS_SIZE];
 
 	draw_power(frame, balance);
 	top_header_watts(balance, line, sizeof(line));
 	put(1, 0, A_BOLD | (balance->is_exact ? 0 : A_REVERSE), line);
 	top_header_joules(balance, line, sizeof(line));
 	snprintf(since, sizeof(since), "%s in %s", line,
-		 units_elapsed(number, (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
+		 watt_units_elapsed(number,
+				    (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
 	put(2, 0, A_NORMAL, since);
 	top_header_trust(balance, quality, frame->usage, frame->late, line, sizeof(line));
 	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
@@ -239,7 +241,7 @@ static void draw_rows(struct top_screen *screen, const struct top_frame *frame,
 	const struct top_model *model = frame->model;
 	size_t i;
 
-	columns.digits = units_digits(balance->uncertainty_ppm);
+	columns.digits = watt_units_digits(balance->uncertainty_ppm);
 	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);
 	draw_titles(model, &columns, HEADER_LINES);
 	screen->n_rows = model->n_rows;

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <wattribute/units.h>
+
 #include "message.h"
-#include "units.h"
+#include "text.h"
 #include "xalloc.h"
 
 #define DIAGS_FIRST 32
@@ -95,7 +97,7 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 	const struct watt_diag *estimated = best_power(diags, n, WATT_ORIGIN_ESTIMATED);
 	const struct watt_diag *simulated = best_power(diags, n, WATT_ORIGIN_SIMULATED);
 	const struct watt_diag *usage = selected_usage(diags, n);
-	char advice[640], number[UNITS_SIZE];
+	char advice[640], number[WATT_UNITS_SIZE];
 
 	ret->is_measured = measured != NULL;
 	ret->is_possible = (measured || estimated || simulated) && usage;
@@ -111,7 +113,7 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 		snprintf(ret->text, sizeof(ret->text),
 			 "Measuring is possible: estimated power only (%s), shared by %s. "
 			 "For measured power: %s",
-			 units_uncertainty(number, estimated->uncertainty_ppm), usage->source,
+			 text_uncertainty(number, estimated->uncertainty_ppm), usage->source,
 			 advice);
 	else if (simulated)
 		snprintf(ret->text, sizeof(ret->text),
