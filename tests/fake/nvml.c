@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libnvidia-ml.so.1 without a GPU: it answers what its script says, which is the file that
+ * FAKE_NVML_SCRIPT names, and knows the truth behind it. Layouts are written down once more here:
+ * a mistake in those of the library must not be shared. FAKE_NVML_OLD builds a driver that lacks
+ * what came later.
+ */
+#include "nvml.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "nvml_script.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+#define HISTORY 100 /* samples of utilisation that are kept */
+
+enum {
+	SUCCESS = 0,
+	UNINITIALIZED = 1,
+	INVALID_ARGUMENT = 2,
+	NOT_SUPPORTED = 3,
+	NOT_FOUND = 6,
+	INSUFFICIENT_SIZE = 7,
+};
+
+struct pci_info {
+	char legacy[16];
+	uint32_t domain, bus, device, device_id, subsystem_id;
+	char id[32];
+};
+
+struct field_value {
+	uint32_t id, scope;
+	int64_t timestamp_us, latency_us;
+	int32_t type, result;
+	union {
+		uint32_t ui;
+		unsigned long long ull;
+	} value;
+};
+
+struct process_sample {
+	uint32_t pid, pad;
+	uint64_t timestamp_us;
+	uint32_t sm, memory, encoder, decoder;
+};
+
+struct attributes {
+	uint32_t sms, copy, decoder, encoder, jpeg, ofa, gpu_slices, compute_slices;
+	uint64_t memory_mb;
+};
+
+_Static_assert(sizeof(struct pci_info) == 68, "as NVML has it");
+_Static_assert(sizeof(struct field_value) == 40, "as NVML has it");
+_Static_assert(sizeof(struct process_sample) == 32, "as NVML has it");
+_Static_assert(sizeof(struct attributes) == 40, "as NVML has it");
+
+/* Handles point at what they are of. */
+static struct {
+	pthread_mutex_t lock;
+	struct script script;
+	uint64_t epoch_ns;
+	uint64_t stopped_ns; /* the time, where has_stopped */
+	bool has_stopped, is_loaded;
+	int users;
+	uint64_t calls;
+} fake = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return fake.has_stopped ? fake.stopped_ns : clock_ns(CLOCK_MONOTONIC) - fake.epoch_ns;
+}
+
+/* Of CLOCK_REALTIME, at an instant of the script. */
+static uint64_t real_us(uint64_t t_ns)
+{
+	return (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + fake.epoch_ns + t_ns) / 1000;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	nanosleep(&ts, NULL);
+}
+
+static struct gpu *gpu_of(void *device)
+{
+	unsigned int i;
+
+	for (i = 0; i < fake.script.n_gpus; i++)
+		if (device == &fake.script.gpus[i])
+			return device;
+	return NULL;
+}
+
+/* What happens before a function does its work: 0, or what it returns instead. */
+static int enter(const char *function, void *device)
+{
+	struct gpu *gpu = device ? gpu_of(device) : NULL;
+	const struct fault *fault;
+	uint64_t hang_ns = 0;
+	int code = 0;
+
+	pthread_mutex_lock(&fake.lock);
+	fake.calls++;
+	fault = script_find_fault(&fake.script, gpu ? (int)gpu->index : -1, function, now_ns());
+	if (fault) {
+		code = fault->code;
+		hang_ns = fault->hang_ns;
+	}
+	if (!fake.users && strncmp(function, "nvmlInit", 8))
+		code = UNINITIALIZED;
+	pthread_mutex_unlock(&fake.lock);
+	if (hang_ns)
+		sleep_ns(hang_ns);
+	return code;
+}
+
+#define ENTER(device) \
+	do { \
+		int enter_code = enter(__func__, device); \
+\
+		if (enter_code) \
+			return enter_code; \
+	} while (0)
+
+/* ---- what tests ask ---- */
+
+PUBLIC int fake_nvml_load(const char *text);
+PUBLIC void fake_nvml_set_clock(uint64_t t_ns);
+PUBLIC int64_t fake_nvml_energy(unsigned int gpu, uint64_t t0_ns, uint64_t t1_ns);
+PUBLIC uint64_t fake_nvml_busy(unsigned int gpu, unsigned int pid, uint64_t t0_ns, uint64_t t1_ns);
+PUBLIC int fake_nvml_users(void);
+PUBLIC uint64_t fake_nvml_calls(void);
+
+PUBLIC int fake_nvml_load(const char *text)
+{
+	int line;
+
+	pthread_mutex_lock(&fake.lock);
+	line = script_parse(text, &fake.script);
+	fake.epoch_ns = clock_ns(CLOCK_MONOTONIC);
+	fake.has_stopped = false;
+	fake.is_loaded = true;
+	pthread_mutex_unlock(&fake.lock);
+	return line;
+}
+
+PUBLIC void fake_nvml_set_clock(uint64_t t_ns)
+{
+	fake.stopped_ns = t_ns;
+	fake.has_stopped = true;
+}
+
+/* mW times ns are pJ */
+PUBLIC int64_t fake_nvml_energy(unsigned int gpu, uint64_t t0_ns, uint64_t t1_ns)
+{
+	return (int64_t)(steps_area(&fake.script.gpus[gpu].power_mw, t0_ns, t1_ns) / 1000);
+}
+
+PUBLIC uint64_t fake_nvml_busy(unsigned int gpu, unsigned int pid, uint64_t t0_ns, uint64_t t1_ns)
+{
+	const struct gpu *g = &fake.script.gpus[gpu];
+	unsigned int i;
+
+	for (i = 0; i < g->n_processes; i++)
+		if (g->processes[i].pid == pid)
+			return steps_area(&g->processes[i].sm, t0_ns, t1_ns) / 100;
+	return 0;
+}
+
+PUBLIC int fake_nvml_users(void)
+{
+	return fake.users;
+}
+
+PUBLIC uint64_t fake_nvml_calls(void)
+{
+	return fake.calls;
+}
+
+static int load_file(void)
+{
+	const char *path = getenv("FAKE_NVML_SCRIPT");
+	static char text[65536];
+	FILE *file;
+	size_t len;
+	int line;
+
+	if (fake.is_loaded)
+		return SUCCESS;
+	file = path ? fopen(path, "re") : NULL;
+	if (!file)
+		return 9; /* the driver is not loaded */
+	len = fread(text, 1, sizeof(text) - 1, file);
+	text[len] = '\0';
+	fclose(file);
+	line = fake_nvml_load(text);
+	if (line)
+		fprintf(stderr, "%s:%d: the fake NVML does not know what this means\n", path, line);
+	return line ? INVALID_ARGUMENT : SUCCESS;
+}
+
+/* ---- the library ---- */
+
+PUBLIC int nvmlInitWithFlags(unsigned int flags);
+PUBLIC int nvmlInitWithFlags(unsigned int flags)
+{
+	int code = load_file();
+
+	if (code)
+		return code;
+	ENTER(NULL);
+	pthread_mutex_lock(&fake.lock);
+	fake.users++;
+	pthread_mutex_unlock(&fake.lock);
+	return SUCCESS;
+}
+
+PUBLIC int nvmlInit_v2(void);
+PUBLIC int nvmlInit_v2(void)
+{
+	return nvmlInitWithFlags(0);
+}
+
+PUBLIC int nvmlShutdown(void);
+PUBLIC int nvmlShutdown(void)
+{
+	ENTER(NULL);
+	pthread_mutex_lock(&fake.lock);
+	fake.users--;
+	pthread_mutex_unlock(&fake.lock);
+	return SUCCESS;
+}
+
+PUBLIC const char *nvmlErrorString(int code);
+PUBLIC const char *nvmlErrorString(int code)
+{
+	return code ? "what the script says" : "Success";
+}
+
+static int copy_text(char *buf, unsigned int size, const char *text)
+{
+	if (strlen(text) >= size)
+		return INSUFFICIENT_SIZE;
+	memcpy(buf, text, strlen(text) + 1);
+	return SUCCESS;
+}
+
+PUBLIC int nvmlSystemGetDriverVersion(char *buf, unsigned int size);
+PUBLIC int nvmlSystemGetDriverVersion(char *buf, unsigned int size)
+{
+	ENTER(NULL);
+	return copy_text(buf, size, fake.script.driver);
+}
+
+PUBLIC int nvmlDeviceGetCount_v2(unsigned int *ret);
+PUBLIC int nvmlDeviceGetCount_v2(unsigned int *ret)
+{
+	ENTER(NULL);
+	*ret = fake.script.n_gpus;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **ret);
+PUBLIC int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **ret)
+{
+	if (index >= fake.script.n_gpus)
+		return INVALID_ARGUMENT;
+	ENTER(&fake.script.gpus[index]);
+	*ret = &fake.script.gpus[index];
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **ret);
+PUBLIC int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **ret)
+{
+	unsigned int i;
+
+	for (i = 0; i < fake.script.n_gpus; i++)
+		if (strcasestr(fake.script.gpus[i].pci, id)) {
+			ENTER(&fake.script.gpus[i]);
+			*ret = &fake.script.gpus[i];
+			return SUCCESS;
+		}
+	return NOT_FOUND;
+}
+
+PUBLIC int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *ret);
+PUBLIC int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	memset(ret, 0, sizeof(*ret));
+	snprintf(ret->id, sizeof(ret->id), "%.31s", gpu->pci);
+	sscanf(gpu->pci, "%x:%x:%x", &ret->domain, &ret->bus, &ret->device);
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetName(void *device, char *buf, unsigned int size);
+PUBLIC int nvmlDeviceGetName(void *device, char *buf, unsigned int size)
+{
+	ENTER(device);
+	return copy_text(buf, size, gpu_of(device)->name);
+}
+
+PUBLIC int nvmlDeviceGetUUID(void *device, char *buf, unsigned int size);
+PUBLIC int nvmlDeviceGetUUID(void *device, char *buf, unsigned int size)
+{
+	ENTER(device);
+	return copy_text(buf, size, gpu_of(device)->uuid);
+}
+
+PUBLIC int nvmlDeviceGetArchitecture(void *device, unsigned int *ret);
+PUBLIC int nvmlDeviceGetArchitecture(void *device, unsigned int *ret)
+{
+	ENTER(device);
+	*ret = gpu_of(device)->architecture;
+	return SUCCESS;
+}
+
+/* ---- power and energy ---- */
+
+/* When the values that can be read now were taken. */
+static uint64_t published_ns(const struct gpu *gpu)
+{
+	uint64_t t_ns = now_ns();
+
+	if (gpu->period_ns)
+		t_ns -= t_ns % gpu->period_ns;
+	return t_ns > gpu->delay_ns ? t_ns - gpu->delay_ns : 0;
+}
+
+static uint32_t mean_mw(const struct gpu *gpu, uint64_t window_ns)
+{
+	uint64_t t_ns = published_ns(gpu), from_ns = t_ns > window_ns ? t_ns - window_ns : 0;
+
+	if (t_ns == from_ns)
+		return steps_at(&gpu->power_mw, t_ns);
+	return (uint32_t)(steps_area(&gpu->power_mw, from_ns, t_ns) / (t_ns - from_ns));
+}
+
+/* What was counted before the script began is in it, too. */
+static unsigned long long energy_mj(const struct gpu *gpu)
+{
+	if (gpu->is_stuck)
+		return 0;
+	return 5000000 +
+	       steps_area(&gpu->power_mw, 0, published_ns(gpu)) / 1000000000 * gpu->energy_factor;
+}
+
+PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw);
+PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	if (gpu->lacks_usage)
+		return NOT_SUPPORTED;
+	*ret_mw = mean_mw(gpu, gpu->lacks_average ? gpu->window_ns : 1000000000);
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj);
+PUBLIC int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	if (gpu->lacks_energy)
+		return NOT_SUPPORTED;
+	*ret_mj = energy_mj(gpu);
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetPowerManagementLimitConstraints(void *device, unsigned int *ret_min_mw,
+							unsigned int *ret_max_mw);
+PUBLIC int nvmlDeviceGetPowerManagementLimitConstraints(void *device, unsigned int *ret_min_mw,
+							unsigned int *ret_max_mw)
+{
+	ENTER(device);
+	*ret_min_mw = 100000;
+	*ret_max_mw = 1000000;
+	return SUCCESS;
+}
+
+#ifndef FAKE_NVML_OLD
+static int scoped_mw(const struct gpu *gpu, uint32_t scope, uint64_t window_ns, uint32_t *ret_mw)
+{
+	if (scope > 2 || (scope == 1 && !gpu->module_mw) || (scope == 2 && !gpu->memory_mw))
+		return NOT_SUPPORTED;
+	*ret_mw = scope == 2 ? gpu->memory_mw :
+			       mean_mw(gpu, window_ns) + (scope == 1 ? gpu->module_mw : 0);
+	return SUCCESS;
+}
+
+static int read_field(const struct gpu *gpu, struct field_value *field)
+{
+	field->timestamp_us = (int64_t)real_us(now_ns());
+	field->latency_us = 1;
+	field->type = 1;
+	switch (field->id) {
+	case 83:
+		field->type = 3;
+		field->value.ull = energy_mj(gpu);
+		return gpu->lacks_energy ? NOT_SUPPORTED : SUCCESS;
+	case 185:
+		return gpu->lacks_average ?
+			       NOT_SUPPORTED :
+			       scoped_mw(gpu, field->scope, 1000000000, &field->value.ui);
+	case 186:
+		return gpu->lacks_instant ?
+			       NOT_SUPPORTED :
+			       scoped_mw(gpu, field->scope, gpu->window_ns, &field->value.ui);
+	default:
+		return INVALID_ARGUMENT;
+	}
+}
+
+PUBLIC int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values);
+PUBLIC int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values)
+{
+	int i;
+
+	ENTER(device);
+	for (i = 0; i < n; i++)
+		values[i].result = read_field(gpu_of(device), &values[i]);
+	return SUCCESS;
+}
+#endif
+
+/* ---- who ---- */
+
+static bool is_running(const struct process *process, uint64_t t_ns)
+{
+	return process->sm.n && process->sm.list[0].t_ns <= t_ns &&
+	       steps_at(&process->sm, t_ns) != PROCESS_GONE;
+}
+
+/* What one process did in the window that ends at t_ns; false: nothing. */
+static bool sample_process(const struct gpu *gpu, const struct process *process, uint64_t t_ns,
+			   struct process_sample *ret)
+{
+	uint64_t area = steps_area(&process->sm, t_ns - gpu->sampling_ns, t_ns);
+
+	if (!area)
+		return false;
+	*ret = (struct process_sample){ .pid = process->pid,
+					.timestamp_us = real_us(t_ns),
+					.sm = (uint32_t)((area + gpu->sampling_ns / 2) /
+							 gpu->sampling_ns) };
+	return true;
+}
+
+PUBLIC int nvmlDeviceGetProcessUtilization(void *device, struct process_sample *samples,
+					   unsigned int *count, unsigned long long last_seen_us);
+PUBLIC int nvmlDeviceGetProcessUtilization(void *device, struct process_sample *samples,
+					   unsigned int *count, unsigned long long last_seen_us)
+{
+	struct gpu *gpu = gpu_of(device);
+	struct process_sample sample;
+	uint64_t newest, k, first;
+	unsigned int i, n = 0;
+
+	ENTER(device);
+	if (gpu->lacks_samples || gpu->is_mig)
+		return NOT_SUPPORTED;
+	newest = now_ns() / gpu->sampling_ns;
+	first = newest > HISTORY ? newest - HISTORY : 1;
+	for (k = first; k <= newest; k++)
+		for (i = 0; i < gpu->n_processes; i++) {
+			/* clocks are read anew each time: half a sample is not a new one */
+			if (!sample_process(gpu, &gpu->processes[i], k * gpu->sampling_ns,
+					    &sample) ||
+			    sample.timestamp_us <= last_seen_us + gpu->sampling_ns / 2000)
+				continue;
+			if (samples && n < *count)
+				samples[n] = sample;
+			n++;
+		}
+	if (!n)
+		return NOT_FOUND;
+	if (!samples || n > *count) {
+		*count = n;
+		return INSUFFICIENT_SIZE;
+	}
+	*count = n;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret);
+PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+	uint32_t percent = 0, value;
+	unsigned int i;
+
+	ENTER(device);
+	if (gpu->is_mig)
+		return NOT_SUPPORTED;
+	for (i = 0; i < gpu->n_processes; i++) {
+		value = steps_at(&gpu->processes[i].sm, now_ns());
+		percent += value == PROCESS_GONE ? 0 : value;
+	}
+	ret[0] = percent > 100 ? 100 : percent;
+	ret[1] = 0;
+	return SUCCESS;
+}
+
+/* Those of an instance, or of the whole GPU. */
+static int list_processes(void *device, bool is_graphics, unsigned int *count, uint8_t *infos,
+			  uint32_t stride)
+{
+	struct gpu *gpu = gpu_of(device);
+	const struct instance *instance = NULL;
+	unsigned int i, j, n = 0;
+
+	for (i = 0; i < fake.script.n_gpus && !gpu; i++)
+		for (j = 0; j < fake.script.gpus[i].n_instances; j++)
+			if (device == &fake.script.gpus[i].instances[j]) {
+				gpu = &fake.script.gpus[i];
+				instance = device;
+			}
+	if (!gpu)
+		return INVALID_ARGUMENT;
+	for (i = 0; i < gpu->n_processes; i++) {
+		const struct process *process = &gpu->processes[i];
+		const uint32_t ids[2] = { process->gi, process->ci };
+
+		if (!is_running(process, now_ns()) || process->is_graphics != is_graphics ||
+		    (instance && (instance->gi != process->gi || instance->ci != process->ci)))
+			continue;
+		if (n < *count) {
+			memset(infos + n * stride, 0, stride);
+			memcpy(infos + n * stride, &process->pid, 4);
+			memcpy(infos + n * stride + 8, &process->memory_bytes, 8);
+			if (stride >= 24)
+				memcpy(infos + n * stride + 16, ids, 8);
+		}
+		n++;
+	}
+	i = *count;
+	*count = n;
+	return n > i ? INSUFFICIENT_SIZE : SUCCESS;
+}
+
+#define LIST(name, is_graphics, usual_stride) \
+	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos); \
+	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos) \
+	{ \
+		ENTER(device); \
+		return list_processes(device, is_graphics, count, infos, \
+				      (usual_stride) == 16 ? 16 : \
+				      fake.script.stride   ? fake.script.stride : \
+							     (usual_stride)); \
+	}
+
+LIST(nvmlDeviceGetComputeRunningProcesses, false, 16)
+LIST(nvmlDeviceGetGraphicsRunningProcesses, true, 16)
+#ifndef FAKE_NVML_OLD
+LIST(nvmlDeviceGetComputeRunningProcesses_v2, false, 24)
+LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, true, 24)
+LIST(nvmlDeviceGetComputeRunningProcesses_v3, false, 24)
+LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, true, 24)
+
+/* ---- instances ---- */
+
+PUBLIC int nvmlDeviceGetMigMode(void *device, unsigned int *ret, unsigned int *ret_pending);
+PUBLIC int nvmlDeviceGetMigMode(void *device, unsigned int *ret, unsigned int *ret_pending)
+{
+	ENTER(device);
+	*ret = *ret_pending = gpu_of(device)->is_mig;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *ret);
+PUBLIC int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *ret)
+{
+	ENTER(device);
+	*ret = MAX_INSTANCES;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int index, void **ret);
+PUBLIC int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int index, void **ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	if (index >= gpu->n_instances)
+		return NOT_FOUND;
+	*ret = &gpu->instances[index];
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetGpuInstanceId(struct instance *instance, unsigned int *ret);
+PUBLIC int nvmlDeviceGetGpuInstanceId(struct instance *instance, unsigned int *ret)
+{
+	ENTER(NULL);
+	*ret = instance->gi;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetComputeInstanceId(struct instance *instance, unsigned int *ret);
+PUBLIC int nvmlDeviceGetComputeInstanceId(struct instance *instance, unsigned int *ret)
+{
+	ENTER(NULL);
+	*ret = instance->ci;
+	return SUCCESS;
+}
+
+PUBLIC int nvmlDeviceGetAttributes_v2(struct instance *instance, struct attributes *ret);
+PUBLIC int nvmlDeviceGetAttributes_v2(struct instance *instance, struct attributes *ret)
+{
+	ENTER(NULL);
+	*ret = (struct attributes){ .gpu_slices = instance->slices,
+				    .compute_slices = instance->slices };
+	return SUCCESS;
+}
+#endif
