@@ -13,6 +13,7 @@ const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_perf_rapl,
 	&watt_power_powercap,
 	&watt_power_hwmon,
+	&watt_power_nvml,
 	&watt_power_iio,
 	&watt_power_power_supply,
 	&watt_power_kmod,

@@ -15,6 +15,7 @@ extern const struct watt_meta_ops watt_meta_passwd;
 extern const struct watt_meta_ops watt_meta_process;
 extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_iio;
+extern const struct watt_power_ops watt_power_nvml;
 extern const struct watt_power_ops watt_power_power_supply;
 extern const struct watt_power_ops watt_power_estimate;
 extern const struct watt_power_ops watt_power_kmod;

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The nvml source: energy or power of NVIDIA's GPUs, by the library of their driver. Where its
+ * counter of energy stands a check it is read, else a power. A GPU that sleeps is not woken. Every
+ * call may take long. It must not change a setting of a GPU.
+ */
+#include "source/host/nvml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "source/channels.h"
+#include "source/host/status.h"
+#include "source/power/nvml/counter_check.h"
+#include "source/power/nvml/gpu_timing.h"
+#include "source/registry.h"
+
+#define CHECK_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
+
+enum field {
+	FIELD_ENERGY = 83,
+	FIELD_AVERAGE = 185,
+	FIELD_INSTANT = 186,
+};
+
+enum scope {
+	SCOPE_GPU = 0,
+	SCOPE_MODULE = 1,
+	SCOPE_MEMORY = 2,
+	N_SCOPES = 3,
+};
+
+/* Of what a channel is, best first. */
+enum way {
+	WAY_NONE = 0,
+	WAY_COUNTER = 1, /* field or function, what the driver has */
+	WAY_INSTANT = 2,
+	WAY_AVERAGE = 3,
+	WAY_USAGE = 4, /* nvmlDeviceGetPowerUsage: what it means depends on the GPU */
+	WAY_ANY = 5,   /* of one that slept: the first power that it has */
+};
+
+struct meter {
+	enum way way;
+	enum scope scope;
+};
+
+struct gpu_group {
+	struct watt_nvml_gpu *gpu;
+	uint32_t first; /* of its meters */
+	uint32_t n;
+};
+
+struct nvml_power {
+	struct watt_power power; /* first */
+	struct watt_nvml *nvml;
+	struct watt_channels channels;
+	struct meter meters[WATT_NVML_MAX_GPUS * N_SCOPES];
+	struct gpu_group gpus[WATT_NVML_MAX_GPUS];
+	struct watt_power_group groups[WATT_NVML_MAX_GPUS];
+	uint32_t n_groups;
+};
+
+/* ---- reading one value ---- */
+
+static int read_field(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum field id,
+		      enum scope scope, int64_t *ret)
+{
+	struct watt_nvml_field field = { .id = id, .scope = scope, .type = -1 };
+	int code;
+
+	if (!nvml->api.fields)
+		return WATT_NVML_FUNCTION_NOT_FOUND;
+	code = nvml->api.fields(gpu->device, 1, &field);
+	if (code == WATT_NVML_SUCCESS)
+		code = field.result;
+	if (code == WATT_NVML_SUCCESS && watt_nvml_field_value(&field, ret) < 0)
+		code = WATT_NVML_NOT_SUPPORTED;
+	return code;
+}
+
+static int read_usage(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
+{
+	unsigned int power_mw;
+	int code = nvml->api.power ? nvml->api.power(gpu->device, &power_mw) :
+				     WATT_NVML_FUNCTION_NOT_FOUND;
+
+	if (code == WATT_NVML_SUCCESS)
+		*ret_mw = power_mw;
+	return code;
+}
+
+static int read_counter(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mj)
+{
+	int code = read_field(nvml, gpu, FIELD_ENERGY, SCOPE_GPU, ret_mj);
+	unsigned long long energy_mj;
+
+	if (watt_nvml_error(code) != -EOPNOTSUPP && code != WATT_NVML_INVALID_ARGUMENT)
+		return code;
+	if (!nvml->api.energy)
+		return code;
+	code = nvml->api.energy(gpu->device, &energy_mj);
+	if (code == WATT_NVML_SUCCESS && energy_mj > INT64_MAX)
+		return WATT_NVML_NOT_SUPPORTED;
+	if (code == WATT_NVML_SUCCESS)
+		*ret_mj = (int64_t)energy_mj;
+	return code;
+}
+
+static int read_any(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
+{
+	int code = read_field(nvml, gpu, FIELD_INSTANT, SCOPE_GPU, ret_mw);
+
+	if (watt_nvml_error(code) == -EOPNOTSUPP || code == WATT_NVML_INVALID_ARGUMENT)
+		code = read_usage(nvml, gpu, ret_mw);
+	return code;
+}
+
+static int read_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+		    const struct meter *meter, int64_t *ret)
+{
+	switch (meter->way) {
+	case WAY_COUNTER:
+		return read_counter(nvml, gpu, ret);
+	case WAY_INSTANT:
+		return read_field(nvml, gpu, FIELD_INSTANT, meter->scope, ret);
+	case WAY_AVERAGE:
+		return read_field(nvml, gpu, FIELD_AVERAGE, meter->scope, ret);
+	case WAY_USAGE:
+		return read_usage(nvml, gpu, ret);
+	case WAY_ANY:
+		return read_any(nvml, gpu, ret);
+	case WAY_NONE:
+		break;
+	}
+	return WATT_NVML_NOT_SUPPORTED;
+}
+
+static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum way way,
+		  enum scope scope)
+{
+	const struct meter meter = { way, scope };
+	int64_t value;
+
+	return read_way(nvml, gpu, &meter, &value) == WATT_NVML_SUCCESS;
+}
+
+/* ---- whether counters can be believed ---- */
+
+static int64_t power_beside(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
+{
+	int64_t power_mw;
+
+	return read_any(nvml, gpu, &power_mw) == WATT_NVML_SUCCESS ? power_mw : -1;
+}
+
+/* One reading of all that are not decided yet; returns how many there are. */
+static size_t check_once(struct watt_nvml *nvml, struct watt_counter_check *checks)
+{
+	size_t i, undecided = 0;
+
+	for (i = 0; i < nvml->n_gpus; i++) {
+		const struct watt_nvml_gpu *gpu = &nvml->gpus[i];
+		int64_t energy_mj;
+
+		if (checks[i].verdict || !gpu->device)
+			continue;
+		if (read_counter(nvml, gpu, &energy_mj) != WATT_NVML_SUCCESS)
+			checks[i].verdict = WATT_COUNTER_STUCK;
+		else
+			undecided += watt_counter_check_push(&checks[i], watt_now_ns(), energy_mj,
+							     power_beside(nvml, gpu)) ==
+				     WATT_COUNTER_UNDECIDED;
+	}
+	return undecided;
+}
+
+/* All at once: it takes as long as one does. */
+static void check_counters(struct watt_nvml *nvml, struct watt_counter_check *checks)
+{
+	struct timespec pause = watt_timespec_from_ns(CHECK_PAUSE_NS);
+	size_t i;
+
+	while (check_once(nvml, checks))
+		nanosleep(&pause, NULL);
+	for (i = 0; i < nvml->n_gpus; i++)
+		if (checks[i].verdict == WATT_COUNTER_IMPOSSIBLE)
+			watt_log(&nvml->env->log, WATT_LOG_WARNING,
+				 "nvml: %s counts energy that does not fit its power; its power is "
+				 "read instead",
+				 nvml->gpus[i].pci);
+}
+
+/* ---- channels ---- */
+
+static enum way choose_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+			   const struct watt_counter_check *check)
+{
+	static const enum way powers[] = { WAY_INSTANT, WAY_AVERAGE, WAY_USAGE };
+	size_t i;
+
+	if (!gpu->device)
+		return WAY_ANY;
+	if (check->verdict == WATT_COUNTER_TRUSTED)
+		return WAY_COUNTER;
+	for (i = 0; i < WATT_ARRAY_SIZE(powers); i++)
+		if (works(nvml, gpu, powers[i], SCOPE_GPU))
+			return powers[i];
+	return WAY_NONE;
+}
+
+static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+					enum way way)
+{
+	bool has_average = gpu->device && works(nvml, gpu, WAY_AVERAGE, SCOPE_GPU);
+
+	if (way == WAY_COUNTER)
+		return watt_gpu_timing_counter(gpu->architecture);
+	/* where there is a mean over 1 s, the old function returns it */
+	if (way == WAY_AVERAGE || (way == WAY_USAGE && gpu->architecture >= WATT_GPU_ADA) ||
+	    (way == WAY_USAGE && has_average))
+		return watt_gpu_timing_average();
+	return watt_gpu_timing_instant(gpu->architecture, has_average);
+}
+
+static uint64_t max_power_uw(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
+{
+	unsigned int min_mw, max_mw;
+
+	if (!gpu->device || !nvml->api.limits ||
+	    nvml->api.limits(gpu->device, &min_mw, &max_mw) != WATT_NVML_SUCCESS)
+		return 0;
+	/* limits may be exceeded for a moment */
+	return 4 * (uint64_t)max_mw * 1000;
+}
+
+static const char *const scope_names[N_SCOPES] = { "", "module", "memory" };
+
+/* A module has CPUs, too: what of it is counted elsewhere nobody says. */
+static void place_scope(const struct watt_nvml_gpu *gpu, enum scope scope, char *path, size_t size,
+			struct watt_channel *channel)
+{
+	if (scope == SCOPE_MODULE) {
+		snprintf(path, size, "%s:module", gpu->path);
+		channel->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
+	} else {
+		snprintf(path, size, "%s%s%s", gpu->path, scope ? "/" : "", scope_names[scope]);
+	}
+	channel->kind = scope == SCOPE_GPU ? WATT_DOMAIN_GPU : WATT_DOMAIN_RAIL;
+}
+
+static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
+		     const struct meter *meter, struct watt_channel *channel)
+{
+	struct watt_gpu_timing timing = timing_of(self->nvml, gpu, meter->way);
+	bool is_counter = meter->way == WAY_COUNTER;
+
+	channel->source = "nvml";
+	channel->quantity = is_counter ? WATT_QUANTITY_ENERGY : WATT_QUANTITY_POWER;
+	channel->semantics = is_counter ? WATT_SEMANTICS_COUNTER : WATT_SEMANTICS_AVERAGE;
+	channel->package_id = channel->die_id = channel->core_id = -1;
+	channel->group = self->n_groups;
+	channel->scale_num = is_counter ? 1000000 : 1000;
+	channel->scale_den = 1;
+	channel->max_power_uw = max_power_uw(self->nvml, gpu);
+	channel->period_ns = timing.period_ns;
+	channel->window_ns = timing.window_ns;
+	/* of values that come in steps, the one that is read is half a step old */
+	channel->delay_ns = timing.period_ns / 2;
+	channel->coverage_ppm = timing.coverage_ppm;
+	channel->uncertainty_ppm = timing.uncertainty_ppm;
+}
+
+/* 1: added; 0: somebody has it; -ENOMEM. */
+static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
+		     const struct meter *meter, const struct watt_known *known)
+{
+	char name[160], path[128], label[2 * WATT_NVML_TEXT + 16];
+	struct watt_channel channel = { .name = name, .domain = path, .label = label };
+	const char *part = scope_names[meter->scope];
+	int r;
+
+	snprintf(name, sizeof(name), "nvml/%s%s%s", gpu->path, *part ? "/" : "", part);
+	if (known && watt_known_has(known, name))
+		return 0;
+	snprintf(label, sizeof(label), "%s%s%s%s%s", gpu->name[0] ? gpu->name : "asleep",
+		 gpu->uuid[0] ? " " : "", gpu->uuid, *part ? " " : "", part);
+	place_scope(gpu, meter->scope, path, sizeof(path), &channel);
+	channel.path = gpu->pci;
+	describe(self, gpu, meter, &channel);
+	self->meters[self->channels.n] = *meter;
+	r = watt_channels_add(&self->channels, &channel);
+	return r < 0 ? r : 1;
+}
+
+static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
+		      const struct watt_known *known)
+{
+	enum scope scope;
+	int r = 0;
+
+	for (scope = SCOPE_MODULE; scope < N_SCOPES && gpu->device && r >= 0; scope++) {
+		struct meter meter = { WAY_NONE, scope };
+
+		if (works(self->nvml, gpu, WAY_INSTANT, scope))
+			meter.way = WAY_INSTANT;
+		else if (works(self->nvml, gpu, WAY_AVERAGE, scope))
+			meter.way = WAY_AVERAGE;
+		if (meter.way)
+			r = add_meter(self, gpu, &meter, known);
+	}
+	return r;
+}
+
+static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
+		   const struct watt_counter_check *check, const struct watt_known *known)
+{
+	struct meter meter = { choose_way(self->nvml, gpu, check), SCOPE_GPU };
+	uint32_t first = (uint32_t)self->channels.n, n, i;
+	int r = 0;
+
+	if (meter.way)
+		r = add_meter(self, gpu, &meter, known);
+	if (r >= 0)
+		r = add_scopes(self, gpu, known);
+	n = (uint32_t)self->channels.n - first;
+	if (r < 0 || !n)
+		return r;
+	self->gpus[self->n_groups] = (struct gpu_group){ gpu, first, n };
+	self->groups[self->n_groups] = (struct watt_power_group){
+		.first = first, .n = n, .period_ns = self->channels.channel[first].period_ns
+	};
+	for (i = first; i < first + n; i++)
+		self->groups[self->n_groups].period_ns =
+			WATT_MIN(self->groups[self->n_groups].period_ns,
+				 self->channels.channel[i].period_ns);
+	self->n_groups++;
+	return 0;
+}
+
+static int add_gpus(struct nvml_power *self, const struct watt_known *known)
+{
+	struct watt_counter_check *checks = calloc(WATT_NVML_MAX_GPUS, sizeof(*checks));
+	size_t i;
+	int r = 0;
+
+	if (!checks)
+		return -ENOMEM;
+	check_counters(self->nvml, checks);
+	for (i = 0; i < self->nvml->n_gpus && r >= 0; i++)
+		r = add_gpu(self, &self->nvml->gpus[i], &checks[i], known);
+	free(checks);
+	if (r < 0)
+		return r;
+	return self->channels.n ? 0 : -ENODEV;
+}
+
+/* ---- the source ---- */
+
+static void nvml_close(struct watt_power *power)
+{
+	struct nvml_power *self = (struct nvml_power *)power;
+
+	if (!self)
+		return;
+	watt_nvml_close(self->nvml);
+	watt_channels_done(&self->channels);
+	free(self);
+}
+
+static int nvml_rescan(const struct watt_env *env, const struct watt_known *known,
+		       struct watt_power **ret)
+{
+	struct nvml_power *self = calloc(1, sizeof(*self));
+	int r;
+
+	if (!self)
+		return -ENOMEM;
+	r = watt_nvml_open(env, &self->nvml, NULL);
+	if (r == 0)
+		r = add_gpus(self, known);
+	if (r < 0) {
+		nvml_close(&self->power);
+		return r;
+	}
+	self->power = (struct watt_power){ .ops = &watt_power_nvml,
+					   .channels = self->channels.channel,
+					   .n_channels = (uint32_t)self->channels.n,
+					   .groups = self->groups,
+					   .n_groups = self->n_groups };
+	*ret = &self->power;
+	return 0;
+}
+
+static int nvml_open(const struct watt_env *env, struct watt_power **ret)
+{
+	return nvml_rescan(env, NULL, ret);
+}
+
+static void read_meter(struct nvml_power *self, struct watt_nvml_gpu *gpu,
+		       const struct meter *meter, struct watt_sample *ret)
+{
+	int64_t value = 0;
+	int r;
+
+	ret->t_before_ns = watt_now_ns();
+	r = watt_nvml_wake(self->nvml, gpu);
+	if (r == 0)
+		r = watt_nvml_judge(self->nvml, gpu, read_way(self->nvml, gpu, meter, &value));
+	ret->t_after_ns = watt_now_ns();
+	ret->status = watt_status_from_errno(r);
+	ret->raw = r == 0 ? value : 0;
+}
+
+static void nvml_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
+{
+	struct nvml_power *self = (struct nvml_power *)power;
+	const struct gpu_group *g = &self->gpus[group];
+	uint32_t i;
+
+	for (i = 0; i < g->n; i++)
+		read_meter(self, g->gpu, &self->meters[g->first + i], &ret[i]);
+}
+
+/* ---- the probe ---- */
+
+#define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
+
+static void explain_gpus(struct watt_nvml *nvml, struct watt_diag *diag)
+{
+	size_t i, asleep = 0;
+
+	for (i = 0; i < nvml->n_gpus; i++)
+		asleep += !nvml->gpus[i].device;
+	SAY(path, "%s", nvml->env->nvml_lib ? nvml->env->nvml_lib : "libnvidia-ml.so.1");
+	if (asleep == nvml->n_gpus)
+		SAY(why, "%zu GPU%s, asleep: not woken to be asked", asleep,
+		    asleep == 1 ? "" : "s");
+	else
+		SAY(why, "driver %s, %zu GPU%s: %s%s", nvml->driver[0] ? nvml->driver : "unknown",
+		    nvml->n_gpus, nvml->n_gpus == 1 ? "" : "s", nvml->gpus[0].name,
+		    nvml->n_gpus > 1 ? ", ..." : "");
+	diag->n_channels = (uint32_t)nvml->n_gpus;
+	diag->period_ns = watt_gpu_timing_counter(nvml->gpus[0].architecture).period_ns;
+	diag->uncertainty_ppm = watt_gpu_timing_average().uncertainty_ppm;
+}
+
+static void explain_failure(const struct watt_env *env, int r, int code, struct watt_diag *diag)
+{
+	if (code) {
+		SAY(why, "%s (NVML says %d)", watt_nvml_error_text(code), code);
+		if (code == WATT_NVML_VERSION_MISMATCH)
+			SAY(hint,
+			    "reboot, or unload the kernel modules nvidia* and load them again");
+		else if (code == WATT_NVML_NO_PERMISSION)
+			SAY(hint,
+			    "let this user read and write /dev/nvidiactl and /dev/nvidia0; in a "
+			    "container, ask its runtime for the GPU");
+	} else if (r == -ENODEV && !env->nvml_lib) {
+		SAY(why, "there is no NVIDIA GPU, or its driver's library libnvidia-ml.so.1 is not "
+			 "installed");
+	} else if (r == -ENODEV) {
+		SAY(why, "no file of that name, or no GPU behind it");
+	} else {
+		SAY(why, "the library can't be used: %s", watt_error_text(r));
+		SAY(hint, "give --nvml-lib the libnvidia-ml.so.1 of the driver that is loaded");
+	}
+}
+
+static int nvml_probe(const struct watt_env *env, struct watt_diag *diag)
+{
+	struct watt_nvml *nvml = NULL;
+	int code = 0, r;
+
+	r = watt_nvml_open(env, &nvml, &code);
+	diag->error = r;
+	diag->state = watt_availability_from_errno(r);
+	if (r == 0)
+		explain_gpus(nvml, diag);
+	else
+		explain_failure(env, r, code, diag);
+	watt_nvml_close(nvml);
+	return r;
+}
+
+static const char *const watched[] = { "bus/pci/drivers/nvidia", NULL };
+
+const struct watt_power_ops watt_power_nvml = {
+	.name = "nvml",
+	.summary = "NVIDIA GPUs, by the library of their driver",
+	.flags = WATT_POWER_BLOCKING,
+	.probe = nvml_probe,
+	.open = nvml_open,
+	.rescan = nvml_rescan,
+	.watched = watched,
+	.read = nvml_read,
+	.close = nvml_close,
+};

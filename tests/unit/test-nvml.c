@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lib/source/power/nvml: what it takes for a GPU's energy, against a driver that is not there and
+ * whose truth is known. Time is the script's where it matters, and stands still.
+ */
+#include "unit.h"
+
+#include <wattribute/wattribute.h>
+
+#include "fake_nvml.h"
+#include "source/host/nvml.h"
+#include "source/power/nvml/counter_check.h"
+#include "source/power/nvml/gpu_timing.h"
+#include "source/registry.h"
+#include "timeline/curve.h"
+
+#define MS WATT_NSEC_PER_MSEC
+#define S WATT_NSEC_PER_SEC
+
+/* Quick, so that the check of its counter is. */
+#define H100 "gpu GPU-8c2b 00000000:0D:00.0 NVIDIA H100 80GB HBM3\nperiod_ms 5\npower 0 120000\n"
+
+static struct watt_power *open_power(struct fake *fake)
+{
+	struct watt_power *power;
+
+	assert_int_equal(watt_power_nvml.open(&fake->env, &power), 0);
+	return power;
+}
+
+static void read_one(struct watt_power *power, uint32_t group, struct watt_sample *ret)
+{
+	power->ops->read(power, group, ret);
+	assert_true(ret[0].t_after_ns >= ret[0].t_before_ns);
+}
+
+static void test_counter(void **state)
+{
+	const struct watt_channel *channel;
+	struct watt_sample samples[3];
+	struct watt_power *power;
+	struct fake fake;
+
+	fake_init(&fake, "WATT_FAKE_NVML", H100 "module 300000\nmemory 30000\n");
+	power = open_power(&fake);
+	assert_int_equal(power->n_groups, 1);
+	assert_int_equal(power->n_channels, 3);
+	channel = &power->channels[0];
+	assert_string_equal(channel->name, "nvml/gpu-0000:0d:00_0");
+	assert_string_equal(channel->domain, "gpu-0000:0d:00_0");
+	assert_string_equal(channel->label, "NVIDIA H100 80GB HBM3 GPU-8c2b");
+	assert_int_equal(channel->kind, WATT_DOMAIN_GPU);
+	assert_int_equal(channel->quantity, WATT_QUANTITY_ENERGY);
+	assert_int_equal(channel->max_power_uw, 4000000000);
+	assert_string_equal(power->channels[1].domain, "gpu-0000:0d:00_0:module");
+	assert_int_equal(power->channels[1].flags, WATT_CHANNEL_OVERLAP_UNKNOWN);
+	assert_string_equal(power->channels[2].domain, "gpu-0000:0d:00_0/memory");
+	assert_int_equal(power->channels[2].quantity, WATT_QUANTITY_POWER);
+	assert_int_equal(power->channels[2].coverage_ppm, 250000);
+	fake.set_clock(10 * S);
+	read_one(power, 0, samples);
+	assert_int_equal(samples[0].status, WATT_STATUS_OK);
+	assert_int_equal(samples[0].raw, 5000000 + 1200000); /* mJ */
+	assert_int_equal(samples[1].raw, 420000);
+	assert_int_equal(samples[2].raw, 30000);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+struct choice {
+	const char *script;
+	enum watt_quantity quantity;
+	uint64_t window_ns, coverage_ppm;
+};
+
+/* A counter that stands still or counts something else is not believed. */
+static void test_choices(void **state)
+{
+	static const struct choice choices[] = {
+		{ H100 "stuck\n", WATT_QUANTITY_POWER, 25 * MS, 250000 },
+		{ H100 "energy_factor 40\n", WATT_QUANTITY_POWER, 25 * MS, 250000 },
+		{ H100 "lacks energy\n", WATT_QUANTITY_POWER, 25 * MS, 250000 },
+		{ H100 "lacks energy\nlacks instant\n", WATT_QUANTITY_POWER, 1000 * MS, 1000000 },
+		{ H100 "lacks energy\nlacks instant\nlacks average\narchitecture 5\n",
+		  WATT_QUANTITY_POWER, 10 * MS, 500000 },
+		{ H100 "lacks energy\narchitecture 7\n", WATT_QUANTITY_POWER, 100 * MS, 1000000 },
+		{ H100 "lacks energy\narchitecture 7\nlacks average\n", WATT_QUANTITY_POWER,
+		  25 * MS, 250000 },
+	};
+	struct watt_sample sample;
+	struct watt_power *power;
+	struct fake fake;
+	size_t i;
+
+	for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		fake_init(&fake, "WATT_FAKE_NVML", choices[i].script);
+		power = open_power(&fake);
+		assert_int_equal(power->n_channels, 1);
+		assert_int_equal(power->channels[0].quantity, choices[i].quantity);
+		assert_int_equal(power->channels[0].window_ns, choices[i].window_ns);
+		assert_int_equal(power->channels[0].coverage_ppm, choices[i].coverage_ppm);
+		read_one(power, 0, &sample);
+		assert_int_equal(sample.status, WATT_STATUS_OK);
+		assert_int_equal(sample.raw, 120000);
+		power->ops->close(power);
+		fake_done(&fake);
+	}
+}
+
+/* A driver of years ago: no field values, no lists of the third layout. */
+static void test_old_driver(void **state)
+{
+	struct watt_sample sample;
+	struct watt_power *power;
+	struct fake fake;
+
+	fake_init(&fake, "WATT_FAKE_NVML_OLD", H100);
+	power = open_power(&fake);
+	assert_int_equal(power->channels[0].quantity, WATT_QUANTITY_ENERGY);
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_OK);
+	power->ops->close(power);
+	assert_int_equal(fake.load(H100 "lacks energy\n"), 0);
+	power = open_power(&fake);
+	assert_int_equal(power->channels[0].quantity, WATT_QUANTITY_POWER);
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.raw, 120000);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+static void test_sixteen(void **state)
+{
+	char script[4096] = "", line[160];
+	struct watt_sample sample;
+	struct watt_power *power;
+	struct fake fake;
+	uint32_t i;
+
+	for (i = 0; i < 16; i++) {
+		snprintf(line, sizeof(line),
+			 "gpu GPU-%u 00000000:%02X:00.0 GPU number %u\nperiod_ms 5\npower 0 %u\n",
+			 i, i + 1, i, 100000 + i);
+		strcat(script, line);
+	}
+	fake_init(&fake, "WATT_FAKE_NVML", script);
+	power = open_power(&fake);
+	assert_int_equal(power->n_groups, 16);
+	fake.set_clock(100 * S);
+	for (i = 0; i < 16; i++) {
+		read_one(power, i, &sample);
+		assert_int_equal(sample.raw, 5000000 + 100 * (100000 + i));
+	}
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+/* ---- what goes wrong ---- */
+
+struct failure {
+	const char *line;
+	enum watt_status status, next;
+};
+
+static void test_failures(void **state)
+{
+	static const struct failure failures[] = {
+		{ "error nvmlDeviceGetFieldValues 50 15\n", WATT_STATUS_ABSENT,
+		  WATT_STATUS_ABSENT },
+		{ "error nvmlDeviceGetFieldValues 50 18\n", WATT_STATUS_BROKEN,
+		  WATT_STATUS_ABSENT },
+		{ "error nvmlDeviceGetFieldValues 50 4\n", WATT_STATUS_FORBIDDEN,
+		  WATT_STATUS_FORBIDDEN },
+		{ "error nvmlDeviceGetFieldValues 50 10\n", WATT_STATUS_NODATA,
+		  WATT_STATUS_NODATA },
+		{ "error nvmlDeviceGetFieldValues 50 999\n", WATT_STATUS_BROKEN,
+		  WATT_STATUS_BROKEN },
+	};
+	char script[512];
+	struct watt_sample sample;
+	struct watt_power *power;
+	struct fake fake;
+	size_t i;
+
+	for (i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		snprintf(script, sizeof(script), "%s%s", H100, failures[i].line);
+		fake_init(&fake, "WATT_FAKE_NVML", script);
+		power = open_power(&fake);
+		fake.set_clock(10 * S);
+		read_one(power, 0, &sample);
+		assert_int_equal(sample.status, WATT_STATUS_OK);
+		fake.set_clock(60 * S);
+		read_one(power, 0, &sample);
+		assert_int_equal(sample.status, failures[i].status);
+		read_one(power, 0, &sample);
+		assert_int_equal(sample.status, failures[i].next);
+		power->ops->close(power);
+		fake_done(&fake);
+	}
+}
+
+/* One that was lost is not asked any more; it is found again by who looks for what has come. */
+static void test_comes_back(void **state)
+{
+	static const char *const name = "nvml/gpu-0000:0d:00_0";
+	const struct watt_known known = { &name, 1 }, nobody = { NULL, 0 };
+	struct watt_sample sample;
+	struct watt_power *power, *again;
+	struct fake fake;
+	uint64_t calls;
+
+	fake_init(&fake, "WATT_FAKE_NVML",
+		  H100 "error nvmlDeviceGetFieldValues 50 15\n"
+		       "error nvmlDeviceGetHandleByIndex_v2 50 15\n");
+	power = open_power(&fake);
+	assert_int_equal(watt_power_nvml.rescan(&fake.env, &known, &again), -ENODEV);
+	fake.set_clock(60 * S);
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_ABSENT);
+	calls = fake.calls();
+	read_one(power, 0, &sample);
+	assert_int_equal(fake.calls(), calls);
+	assert_int_equal(watt_power_nvml.rescan(&fake.env, &nobody, &again), -ENODEV);
+	assert_int_equal(fake.load(H100), 0);
+	assert_int_equal(watt_power_nvml.rescan(&fake.env, &nobody, &again), 0);
+	assert_string_equal(again->channels[0].name, name);
+	read_one(again, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_OK);
+	again->ops->close(again);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+#define DEVICE "bus/pci/devices/0000:0d:00.0/power/runtime_status"
+
+static void set_sleep(struct fake *fake, const char *status)
+{
+	scratch_write_bytes(fake->sysfs, DEVICE, status, strlen(status));
+	scratch_write_bytes(fake->sysfs, "bus/pci/drivers/nvidia/0000:0d:00.0/vendor", "", 0);
+	scratch_write_bytes(fake->sysfs, "bus/pci/drivers/nvidia/new_id", "", 0);
+}
+
+/* A laptop's GPU that sleeps: nobody calls the driver, until it is awake. */
+static void test_asleep(void **state)
+{
+	struct watt_diag diag = { 0 };
+	struct watt_sample sample;
+	struct watt_power *power;
+	struct fake fake;
+	uint64_t calls;
+
+	fake_init(&fake, "WATT_FAKE_NVML", H100);
+	calls = fake.calls();
+	set_sleep(&fake, "suspended\n");
+	power = open_power(&fake);
+	assert_int_equal(watt_power_nvml.probe(&fake.env, &diag), 0);
+	assert_non_null(strstr(diag.why, "1 GPU, asleep"));
+	assert_int_equal(power->n_channels, 1);
+	assert_string_equal(power->channels[0].domain, "gpu-0000:0d:00_0");
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_NODATA);
+	assert_int_equal(fake.calls(), calls);
+	set_sleep(&fake, "active\n");
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_OK);
+	assert_int_equal(sample.raw, 120000);
+	set_sleep(&fake, "suspended\n");
+	read_one(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_NODATA);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+/* ---- what a probe says ---- */
+
+static void probe(struct fake *fake, const char *script, int error, enum watt_availability state,
+		  const char *why, const char *hint)
+{
+	struct watt_diag diag = { 0 };
+
+	assert_int_equal(fake->load(script), 0);
+	assert_int_equal(watt_power_nvml.probe(&fake->env, &diag), error);
+	assert_int_equal(diag.state, state);
+	if (!strstr(diag.why, why) || !strstr(diag.hint, hint))
+		fail_msg("it says %s; %s", diag.why, diag.hint);
+}
+
+static void test_probe(void **state)
+{
+	struct fake fake;
+
+	fake_init(&fake, "WATT_FAKE_NVML", H100);
+	probe(&fake, H100, 0, WATT_AVAILABLE, "driver 575.57.08, 1 GPU: NVIDIA H100", "");
+	probe(&fake, "error nvmlInitWithFlags 0 18\n", -ELIBBAD, WATT_BROKEN, "upgraded", "reboot");
+	probe(&fake, "error nvmlInitWithFlags 0 4\n", -EACCES, WATT_FORBIDDEN, "/dev/nvidiactl",
+	      "container");
+	probe(&fake, "error nvmlInitWithFlags 0 9\n", -ENODEV, WATT_ABSENT, "not loaded", "");
+	probe(&fake, "", -ENODEV, WATT_ABSENT, "no GPU behind it", "");
+	fake.env.nvml_lib = "/nowhere/libnvidia-ml.so.1";
+	probe(&fake, H100, -ENODEV, WATT_ABSENT, "no file of that name", "");
+	fake.env.nvml_lib = fixture("vm-xeon", "proc/cpuinfo");
+	probe(&fake, H100, -ELIBBAD, WATT_BROKEN, "can't be used", "--nvml-lib");
+	fake.env.nvml_lib = NULL; /* another machine's tree: this one's driver says nothing of it */
+	probe(&fake, H100, -ENODEV, WATT_ABSENT, "no NVIDIA GPU", "");
+	fake_done(&fake);
+}
+
+/* ---- how true it is ---- */
+
+/* Idle, a load, idle, another, a third. */
+#define LOADS \
+	"gpu GPU-1 00000000:01:00.0 an H100\n" \
+	"power 0 80000\npower 20.013 650000\npower 25.013 80000\npower 40.051 300000\n" \
+	"power 47.064 90000\npower 60 700000\npower 70 80000\n"
+
+/* What a curve makes of readings every 100 ms, and what was true of each load. */
+static void measure(struct fake *fake, struct watt_power *power, uint64_t first_ns)
+{
+	static const uint64_t windows_ns[][2] = {
+		{ 15 * S, 30 * S }, { 35 * S, 52 * S }, { 55 * S, 75 * S }, { 62 * S, 68 * S }
+	};
+	struct watt_sample sample = { 0 };
+	struct watt_curve curve;
+	watt_i128 from_nj, to_nj;
+	uint64_t t_ns;
+	size_t i;
+
+	watt_curve_init(&curve, &power->channels[0]);
+	for (t_ns = 10 * S + first_ns; t_ns < 80 * S; t_ns += 100 * MS) {
+		fake->set_clock(t_ns);
+		read_one(power, 0, &sample);
+		sample.t_before_ns = sample.t_after_ns = t_ns;
+		assert_int_equal(watt_curve_push(&curve, &sample), 0);
+	}
+	for (i = 0; i < 4; i++) {
+		int64_t truth_nj = fake->energy_nj(0, windows_ns[i][0], windows_ns[i][1]);
+		double error;
+
+		assert_int_equal(watt_curve_energy_nj(&curve, windows_ns[i][0], &from_nj), 0);
+		assert_int_equal(watt_curve_energy_nj(&curve, windows_ns[i][1], &to_nj), 0);
+		error = (double)(to_nj - from_nj) / (double)truth_nj - 1;
+		if (error > 0.01 || error < -0.01)
+			fail_msg("window %zu is off by %f at phase %lu ms", i, error,
+				 (unsigned long)(first_ns / MS));
+	}
+	watt_curve_done(&curve);
+}
+
+/*
+ * Each load of 5 s and more within 1 %, wherever readings and steps are to each other: by the
+ * counter, and by a power of which a quarter of the time is seen.
+ */
+static void test_truth(void **state)
+{
+	static const char *const scripts[] = { LOADS, LOADS "lacks energy\n" };
+	struct watt_power *power;
+	struct fake fake;
+	uint64_t phase_ms;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		fake_init(&fake, "WATT_FAKE_NVML", scripts[i]);
+		power = open_power(&fake);
+		assert_int_equal(power->channels[0].quantity,
+				 i ? WATT_QUANTITY_POWER : WATT_QUANTITY_ENERGY);
+		assert_int_equal(power->channels[0].coverage_ppm, i ? 250000 : 1000000);
+		for (phase_ms = 1; phase_ms < 100; phase_ms += 7)
+			measure(&fake, power, phase_ms * MS);
+		power->ops->close(power);
+		fake_done(&fake);
+	}
+}
+
+/* ---- the parts ---- */
+
+static void test_check(void **state)
+{
+	struct watt_counter_check check = { 0 }, down = { 0 }, still = { 0 };
+	int i;
+
+	/* 100 W in steps of 100 ms, read every 10 ms */
+	for (i = 0; i < 30 && !check.verdict; i++)
+		watt_counter_check_push(&check, (uint64_t)i * 10 * MS, i / 10 * 10000, 100000);
+	assert_int_equal(check.verdict, WATT_COUNTER_TRUSTED);
+	watt_counter_check_push(&down, 0, 5, 1000);
+	assert_int_equal(watt_counter_check_push(&down, MS, 4, 1000), WATT_COUNTER_IMPOSSIBLE);
+	for (i = 0; i < 100; i++)
+		watt_counter_check_push(&still, (uint64_t)i * 10 * MS, 7, 1000);
+	assert_int_equal(still.verdict, WATT_COUNTER_STUCK);
+	/* a machine that is too busy to look often: not the counter's fault */
+	check = (struct watt_counter_check){ 0 };
+	for (i = 0; i < 5 && !check.verdict; i++)
+		watt_counter_check_push(&check, (uint64_t)i * 900 * MS, i * 90000 - i % 2 * 9000,
+					100000);
+	assert_int_equal(check.verdict, WATT_COUNTER_TRUSTED);
+	check = (struct watt_counter_check){ 0 };
+	for (i = 0; i < 30 && !check.verdict; i++)
+		watt_counter_check_push(&check, (uint64_t)i * 10 * MS, i / 10, 100000);
+	assert_int_equal(check.verdict, WATT_COUNTER_IMPOSSIBLE); /* 10 mW */
+}
+
+static void test_field_values(void **state)
+{
+	struct watt_nvml_field field = { .type = 1, .value.u64 = 0xfffffffff0000007 };
+	int64_t value = -7;
+
+	assert_int_equal(watt_nvml_field_value(&field, &value), 0);
+	assert_int_equal(value, 0xf0000007);
+	field.type = 5;
+	assert_int_equal(watt_nvml_field_value(&field, &value), -ERANGE);
+	field.type = 3;
+	assert_int_equal(watt_nvml_field_value(&field, &value), -ERANGE);
+	field.type = 6;
+	assert_int_equal(watt_nvml_field_value(&field, &value), 0);
+	assert_int_equal(value, 7);
+	field.type = 0;
+	assert_int_equal(watt_nvml_field_value(&field, &value), -EBADMSG);
+	field.result = 3;
+	assert_int_equal(watt_nvml_field_value(&field, &value), -EOPNOTSUPP);
+	assert_int_equal(value, 7);
+}
+
+static void test_places(void **state)
+{
+	static const char *const bad[] = { "",        "0000:0d:00",   "0000:0d:00.0x",
+					   "0d:00.0", "0000:g0:00.0", "000000000:0d:00.0",
+					   "new_id",  ":::.",         "0000:0d:00." };
+	char pci[WATT_PCI_SIZE] = "untouched", path[WATT_GPU_PATH_SIZE];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(watt_pci_parse(bad[i], pci), -EBADMSG);
+	assert_string_equal(pci, "untouched");
+	assert_int_equal(watt_pci_parse("00000000:0D:1F.1", pci), 0);
+	assert_string_equal(pci, "0000:0d:1f.1");
+	watt_gpu_path(pci, path);
+	assert_string_equal(path, "gpu-0000:0d:1f_1");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counter),      cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_old_driver),   cmocka_unit_test(test_sixteen),
+		cmocka_unit_test(test_failures),     cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_asleep),       cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_truth),        cmocka_unit_test(test_check),
+		cmocka_unit_test(test_field_values), cmocka_unit_test(test_places),
+	};
+
+	return cmocka_run_group_tests_name("nvml", tests, NULL, NULL);
+}
