@@ -134,7 +134,10 @@ def test_hog_without_bpf():
 def test_a_pid_used_again():
     document, one, truth_s = measure_load('reuse', 100, 0.005)
     needs_deaths(document)
-    near(one['cpu_s'], truth_s, 0.01, 'one pid, a hundred processes')
+    print(f"    one pid, a hundred processes: {one['cpu_s']:.6f}, at least {truth_s:.6f}")
+    true(one['cpu_s'] >= truth_s * 0.995, 'one of them is lost')
+    # What they do after their parent was told is ours alone, and more where the machine is busy.
+    true(one['cpu_s'] <= truth_s * 1.05, 'more than they can have used')
 
 
 def test_neighbours_are_not_accounted():
