@@ -15,7 +15,6 @@
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define ENTITIES 1000
-#define N_KINDS (WATT_ENTITY_JOB + 1)
 
 int watt_series_new(size_t max_entities, struct watt_series **ret)
 {
@@ -37,7 +36,7 @@ static void window_done(struct watt_series_window *window)
 	free(window->energy_nj);
 }
 
-static void entity_done(struct watt_series_entity *entity)
+void watt_series_entity_done(struct watt_series_entity *entity)
 {
 	free(entity->name);
 	free(entity->cmdline);
@@ -57,7 +56,7 @@ struct watt_series *watt_series_free(struct watt_series *series)
 	for (i = 0; i < series->info.n_windows; i++)
 		window_done(&series->windows[i]);
 	for (i = 0; i < series->info.n_entities; i++)
-		entity_done(&series->entities[i]);
+		watt_series_entity_done(&series->entities[i]);
 	free(series->windows);
 	free(series->entities);
 	free(series->totals);
@@ -122,8 +121,8 @@ static int describe(struct watt_series_entity *to, const struct watt_entity *fro
 	return r;
 }
 
-static int new_entity(struct watt_series *series, enum watt_entity_kind kind, const char *name,
-		      size_t *ret)
+int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kind, const char *name,
+			   size_t *ret)
 {
 	struct watt_series_entity *entity;
 
@@ -135,7 +134,7 @@ static int new_entity(struct watt_series *series, enum watt_entity_kind kind, co
 	entity->name = strdup(name);
 	entity->energy_nj = calloc(series->info.n_domains + 1, sizeof(*entity->energy_nj));
 	if (!entity->name || !entity->energy_nj) {
-		entity_done(entity);
+		watt_series_entity_done(entity);
 		return -ENOMEM;
 	}
 	*ret = series->info.n_entities++;
@@ -148,7 +147,7 @@ static int find_or_add(struct watt_series *series, const struct watt_entity *fro
 
 	if (i == WATT_IDMAP_NONE) {
 		position = watt_idmap_get(&series->index, from->id);
-		if (!position || new_entity(series, from->kind, from->name, &i) < 0)
+		if (!position || watt_series_new_entity(series, from->kind, from->name, &i) < 0)
 			return -ENOMEM;
 		series->entities[i].id = from->id;
 		*position = i;
@@ -410,225 +409,6 @@ static int remember(struct watt_series *series, const struct watt_view *view)
 	return 0;
 }
 
-/*
- * ---- the bound ----
- * Folding adds within each window, so that every sum stays what it was; one that is folded stays
- * so, though he may use more later.
- */
-
-static int others_of(struct watt_series *series, enum watt_entity_kind kind, size_t *ret)
-{
-	size_t i;
-	int r;
-
-	for (i = 0; i < series->info.n_entities; i++)
-		if (series->entities[i].is_others && series->entities[i].kind == kind) {
-			*ret = i;
-			return 0;
-		}
-	r = new_entity(series, kind, "(others)", &i);
-	if (r < 0)
-		return r;
-	series->entities[i].is_others = true;
-	series->entities[i].is_dead = true;
-	*ret = i;
-	return 0;
-}
-
-static int by_total(const void *left, const void *right, void *data)
-{
-	const struct watt_series *series = data;
-	const struct watt_series_entity *a = &series->entities[*(const size_t *)left];
-	const struct watt_series_entity *b = &series->entities[*(const size_t *)right];
-
-	if (a->total_nj != b->total_nj)
-		return a->total_nj < b->total_nj ? 1 : -1;
-	if (a->cpu_ns != b->cpu_ns)
-		return a->cpu_ns < b->cpu_ns ? 1 : -1;
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-/* Where each entity's cells go: to itself, or to the others of its kind. Counts those that go. */
-static int choose_kind(struct watt_series *series, enum watt_entity_kind kind, size_t keep,
-		       size_t *target, size_t n_targets, size_t *n_folded)
-{
-	_cleanup_free_ size_t *list = calloc(n_targets + 1, sizeof(*list));
-	size_t n = 0, i, others;
-	int r;
-
-	if (!list)
-		return -ENOMEM;
-	for (i = 0; i < n_targets; i++)
-		if (series->entities[i].kind == kind && !series->entities[i].is_others)
-			list[n++] = i;
-	if (n <= keep)
-		return 0;
-	r = others_of(series, kind, &others);
-	if (r < 0)
-		return r;
-	qsort_r(list, n, sizeof(*list), by_total, series);
-	for (i = keep; i < n; i++)
-		target[list[i]] = others;
-	*n_folded += n - keep;
-	return 0;
-}
-
-static void merge_cell(const struct watt_series *series, struct watt_series_window *window,
-		       size_t to, size_t from)
-{
-	size_t d, n = series->info.n_domains;
-
-	for (d = 0; d < n; d++)
-		window->energy_nj[to * n + d] += window->energy_nj[from * n + d];
-	window->total_nj[to] += window->total_nj[from];
-	window->cpu_ns[to] += window->cpu_ns[from];
-}
-
-static void move_cell(const struct watt_series *series, struct watt_series_window *window,
-		      size_t to, size_t from)
-{
-	size_t n = series->info.n_domains;
-
-	if (to == from)
-		return;
-	memmove(&window->energy_nj[to * n], &window->energy_nj[from * n],
-		n * sizeof(*window->energy_nj));
-	window->total_nj[to] = window->total_nj[from];
-	window->cpu_ns[to] = window->cpu_ns[from];
-}
-
-static void fold_window(struct watt_series *series, struct watt_series_window *window,
-			const size_t *target)
-{
-	size_t at[N_KINDS] = { 0 }; /* of the others' cells, from 1 on */
-	size_t c, kept = 0;
-
-	for (c = 0; c < window->n_cells; c++) {
-		size_t to = target[window->entity_index[c]];
-		const struct watt_series_entity *entity = &series->entities[to];
-
-		if (entity->is_others && at[entity->kind]) {
-			merge_cell(series, window, at[entity->kind] - 1, c);
-			continue;
-		}
-		move_cell(series, window, kept, c);
-		window->entity_index[kept++] = (uint32_t)to;
-		if (entity->is_others)
-			at[entity->kind] = kept;
-	}
-	window->n_cells = kept;
-	for (c = 0; c < N_KINDS; c++) {
-		struct watt_series_entity *others;
-		double power_w;
-
-		if (!at[c])
-			continue;
-		others = &series->entities[window->entity_index[at[c] - 1]];
-		power_w = watt_series_window_w(
-			series, window, &window->energy_nj[(at[c] - 1) * series->info.n_domains]);
-		others->peak_w = fmax(others->peak_w, power_w);
-	}
-}
-
-static void add_entity(struct watt_series *series, size_t to, size_t from)
-{
-	struct watt_series_entity *sum = &series->entities[to];
-	const struct watt_series_entity *part = &series->entities[from];
-	size_t d;
-
-	for (d = 0; d < series->info.n_domains; d++)
-		sum->energy_nj[d] += part->energy_nj[d];
-	sum->total_nj += part->total_nj;
-	sum->cpu_ns += part->cpu_ns;
-	sum->count += part->count;
-}
-
-/* The ids of those who are there, at their new places; place: of each target. */
-static int index_again(const struct watt_series *series, const size_t *target, const size_t *place,
-		       struct watt_idmap *ret)
-{
-	size_t i;
-
-	/* Who is not in the newest snapshot is gone, and his id is not used again. */
-	for (i = 0; i < series->last.n_rows; i++) {
-		uint64_t id = series->last.rows[i]->entity->id;
-		size_t at = watt_idmap_find(&series->index, id), *position;
-
-		if (at == WATT_IDMAP_NONE)
-			continue;
-		position = watt_idmap_get(ret, id);
-		if (!position)
-			return -ENOMEM;
-		*position = place[target[at]];
-	}
-	return 0;
-}
-
-/* Takes out the entities that were folded, and tells everybody where the rest has gone. */
-static void compact(struct watt_series *series, const size_t *target, const size_t *place)
-{
-	size_t i, w, c, kept = 0;
-
-	for (i = 0; i < series->info.n_entities; i++) {
-		if (target[i] == i)
-			series->entities[kept++] = series->entities[i];
-		else
-			entity_done(&series->entities[i]);
-	}
-	series->info.n_entities = kept;
-	for (w = 0; w < series->info.n_windows; w++)
-		for (c = 0; c < series->windows[w].n_cells; c++)
-			series->windows[w].entity_index[c] =
-				(uint32_t)place[series->windows[w].entity_index[c]];
-}
-
-/* What has been chosen. */
-static int fold(struct watt_series *series, const size_t *target, size_t n)
-{
-	_cleanup_free_ size_t *place = calloc(series->info.n_entities + 1, sizeof(*place));
-	struct watt_idmap index = { 0 };
-	size_t i, w, kept = 0;
-
-	if (!place)
-		return -ENOMEM;
-	for (i = 0; i < series->info.n_entities; i++)
-		place[i] = target[i] == i ? kept++ : SIZE_MAX;
-	if (index_again(series, target, place, &index) < 0) {
-		watt_idmap_done(&index);
-		return -ENOMEM;
-	}
-	for (i = 0; i < n; i++)
-		if (target[i] != i)
-			add_entity(series, target[i], i);
-	for (w = 0; w < series->info.n_windows; w++)
-		fold_window(series, &series->windows[w], target);
-	compact(series, target, place);
-	watt_idmap_done(&series->index);
-	series->index = index;
-	return 0;
-}
-
-static int fold_beyond(struct watt_series *series, size_t keep)
-{
-	size_t n = series->info.n_entities, n_folded = 0, i, kind;
-	/* Room for the others of each kind, which may be made here. */
-	_cleanup_free_ size_t *target = calloc(n + N_KINDS, sizeof(*target));
-	int r = 0;
-
-	if (!target)
-		return -ENOMEM;
-	for (i = 0; i < n + N_KINDS; i++)
-		target[i] = i;
-	for (kind = 0; kind < N_KINDS && r == 0; kind++)
-		r = choose_kind(series, (enum watt_entity_kind)kind, keep, target, n, &n_folded);
-	if (r < 0 || n_folded == 0)
-		return r;
-	r = fold(series, target, n);
-	if (r == 0)
-		series->info.n_folded += n_folded;
-	return r;
-}
-
 /* ---- adding ---- */
 
 /* Sums over windows are int64 nJ, 107 days of 1 kW: as long as all of it fits, each part does. */
@@ -680,13 +460,13 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 		series->info.start_ns = t0_ns;
 	series->info.end_ns = t1_ns;
 	if (series->info.n_entities > 2 * series->max_entities)
-		r = fold_beyond(series, 2 * series->max_entities);
+		r = watt_series_fold(series, 2 * series->max_entities);
 	return r;
 }
 
 int watt_series_finish(struct watt_series *series)
 {
-	return fold_beyond(series, series->max_entities);
+	return watt_series_fold(series, series->max_entities);
 }
 
 /* Takes the window's snapshot. */

@@ -37,6 +37,13 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 /* After the last window: folds what is too much for good. 0 or -ENOMEM. */
 int watt_series_finish(struct watt_series *series);
 
+/* Folds those of each kind who used the least, until so many are left. 0 or -ENOMEM. */
+int watt_series_fold(struct watt_series *series, size_t keep);
+/* One without energy yet, at *ret. 0 or -ENOMEM. */
+int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kind, const char *name,
+			   size_t *ret);
+void watt_series_entity_done(struct watt_series_entity *entity);
+
 /* Whether any energy is known, of a domain in a window or in the whole. */
 bool watt_series_is_known(const struct watt_series_energy *energy);
 /* Adds a later part to a sum. */
