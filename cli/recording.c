@@ -154,10 +154,15 @@ struct watt_windows_opts recording_plan(const struct recording *recording, uint6
 					   .cursor = recording->cursor };
 }
 
+void recording_rewind(struct recording *recording)
+{
+	recording->cursor = watt_cursor_close(recording->cursor);
+	recording->ses = watt_session_close(recording->ses);
+}
+
 void recording_close(struct recording *recording)
 {
-	watt_cursor_close(recording->cursor);
-	watt_session_close(recording->ses);
+	recording_rewind(recording);
 	watt_recording_close(recording->rec);
 	free(recording->marks);
 	*recording = (struct recording){ 0 };

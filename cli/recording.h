@@ -40,6 +40,8 @@ int recording_go_to(struct recording *recording, uint64_t t_ns);
 int recording_replay(struct recording *recording, const struct watt_options *options);
 /* What there is to cut. window_ns 0: as many as a person can look at. */
 struct watt_windows_opts recording_plan(const struct recording *recording, uint64_t window_ns);
+/* Gives up the session: recording_replay() begins anew. */
+void recording_rewind(struct recording *recording);
 void recording_close(struct recording *recording);
 
 #endif

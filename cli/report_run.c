@@ -29,9 +29,32 @@ static void copy_losses(struct report_run *run)
 	}
 }
 
+/*
+ * Who used the most is known at the end. Where he was not kept apart from the beginning, because
+ * others had used more until then, it is read once more.
+ */
+static int read_series(struct report_run *run, const struct report_request *request)
+{
+	struct watt_windows_opts plan = recording_plan(&run->recording, request->excerpt.window_ns);
+	struct watt_series *first;
+	int r;
+
+	r = watt_series_read(run->recording.ses, &plan, ENTITIES, &run->series);
+	if (r < 0 || watt_series_get_info(run->series)->n_misplaced == 0)
+		return r;
+	first = run->series;
+	run->series = NULL;
+	recording_rewind(&run->recording);
+	r = recording_replay(&run->recording, request->options);
+	plan = recording_plan(&run->recording, request->excerpt.window_ns);
+	if (r == 0)
+		r = watt_series_read_again(run->recording.ses, &plan, first, &run->series);
+	watt_series_free(first);
+	return r;
+}
+
 int report_load(struct report_run *run, const char *path, const struct report_request *request)
 {
-	struct watt_windows_opts plan;
 	int r;
 
 	*run = (struct report_run){ .path = path };
@@ -45,8 +68,7 @@ int report_load(struct report_run *run, const char *path, const struct report_re
 	r = recording_replay(&run->recording, request->options);
 	if (r < 0)
 		return r;
-	plan = recording_plan(&run->recording, request->excerpt.window_ns);
-	r = watt_series_read(run->recording.ses, &plan, ENTITIES, &run->series);
+	r = read_series(run, request);
 	if (r == -EOVERFLOW)
 		message_error("%s has more energy than 9.2e9 J, as much as one report can have: "
 			      "this is the part before; give others by --from and --to",

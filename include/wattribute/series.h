@@ -81,6 +81,8 @@ struct watt_series_info {
 	size_t n_folded;           /**< entities that are in "others" */
 	size_t n_checks;           /**< of the equation above, for each domain of each window */
 	size_t n_failures;
+	/** In "others", of those that used more than one that is kept apart: they came late. */
+	size_t n_misplaced;
 };
 
 /**
@@ -93,6 +95,12 @@ struct watt_series_info {
  */
 WATT_API int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *opts,
 			      size_t n_kept, struct watt_series **ret);
+/**
+ * The same windows again, of another session of the same recording, where @p first has somebody
+ * misplaced: as it is known now who used the most, these are kept apart from the beginning.
+ */
+WATT_API int watt_series_read_again(struct watt_session *ses, const struct watt_windows_opts *opts,
+				    const struct watt_series *first, struct watt_series **ret);
 /** NULL is allowed. Always returns NULL. */
 WATT_API struct watt_series *watt_series_free(struct watt_series *series);
 

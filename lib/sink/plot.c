@@ -157,7 +157,7 @@ static int choose_lines(struct making *making, size_t top)
 			ranks[n++] = (struct rank){ i, energy_of(making, entity->energy_nj) };
 	}
 	qsort(ranks, n, sizeof(*ranks), by_energy);
-	for (i = 0; i < n && i < top && r == 0; i++)
+	for (i = 0; i < n && making->panel->n_lines < top && r == 0; i++)
 		if (!watt_series_get_entity(series, ranks[i].index)->is_others)
 			r = add_entity(making, ranks[i].index);
 	return r < 0 ? r : add_others(making, ranks, n);

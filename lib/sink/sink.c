@@ -394,11 +394,34 @@ static struct watt_windows_opts plan_of(const struct telling *t, uint64_t window
 					   .cursor = t->cursor };
 }
 
-static int read_series(struct writer *w, struct telling *t, const struct watt_windows_opts *plan)
+/* By a session of its own, now that it is known whom to keep apart. */
+static int read_again(struct writer *w, struct telling *t, const struct watt_excerpt *part)
 {
+	struct watt_series *first = t->series;
+	struct watt_windows_opts plan;
 	int r;
 
-	r = watt_series_read(t->ses, plan, w->sink.ops->n_kept, &t->series);
+	t->series = NULL;
+	t->cursor = watt_cursor_close(t->cursor);
+	t->ses = watt_session_close(t->ses);
+	free(t->about.domains);
+	t->about.domains = NULL;
+	r = replay(w, t, part);
+	plan = plan_of(t, part->window_ns);
+	if (r == 0)
+		r = watt_series_read_again(t->ses, &plan, first, &t->series);
+	watt_series_free(first);
+	return r;
+}
+
+static int read_series(struct writer *w, struct telling *t, const struct watt_excerpt *part)
+{
+	struct watt_windows_opts plan = plan_of(t, part->window_ns);
+	int r;
+
+	r = watt_series_read(t->ses, &plan, w->sink.ops->n_kept, &t->series);
+	if (r == 0 && watt_series_get_info(t->series)->n_misplaced)
+		r = read_again(w, t, part);
 	/* What was read before is worth to be shown. */
 	if (r < 0 && (!t->series || watt_series_get_info(t->series)->n_windows == 0))
 		return r;
@@ -431,7 +454,7 @@ static int tell_recording(struct writer *w, struct telling *t, const struct watt
 		r = replay(w, t, part);
 	plan = plan_of(t, part->window_ns); /* with the cursor that is at the part's beginning */
 	if (r == 0 && need == WATT_SINK_SERIES)
-		return read_series(w, t, &plan);
+		return read_series(w, t, part);
 	if (r == 0)
 		r = begin(w, t);
 	if (r < 0 || need == WATT_SINK_ABOUT)

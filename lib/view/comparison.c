@@ -20,6 +20,7 @@
 
 /* A row with what it points to. */
 struct row {
+	struct watt_hnode node; /* by name */
 	struct watt_comparison_row row;
 	struct watt_comparison_side side[2]; /* the series, and the other one */
 	struct watt_confidence power[2];
@@ -29,6 +30,7 @@ struct row {
 struct list {
 	struct row **rows;
 	size_t n, cap;
+	struct watt_htab index; /* of those that are looked for */
 };
 
 struct watt_comparison {
@@ -178,8 +180,42 @@ static bool has_name(const struct watt_series_entity *entity, const char *name)
 {
 	if (!name)
 		return entity->kind == WATT_ENTITY_TRACKED;
-	return watt_view_is_user(entity->kind) &&
+	return watt_view_is_user(entity->kind) && !entity->is_others &&
 	       strcmp(watt_ranking_short_name(entity), name) == 0;
+}
+
+/*
+ * Those of a name that the series has put together with others: there, and with what they used,
+ * but without windows, so that nothing is known of how their power varied.
+ */
+static bool add_folded(struct row *row, size_t s, const struct source *source, const char *name)
+{
+	struct watt_comparison_side *side = &row->side[s];
+	bool has_any = false;
+	int is_kernel;
+
+	for (is_kernel = 0; name && is_kernel < 2; is_kernel++) {
+		const struct watt_folded_name *folded =
+			watt_folded_find(&source->series->folded, name, is_kernel);
+
+		if (!folded)
+			continue;
+		side->energy_nj += folded->total_nj;
+		side->is_there = true;
+		has_any = true;
+	}
+	return has_any;
+}
+
+/* A mean power of which there is no more than the mean. */
+static struct watt_confidence without_interval(const struct watt_confidence *mean,
+					       int64_t energy_nj, double known_ns)
+{
+	struct watt_confidence ret = watt_confidence_mean(NULL, NULL, 0);
+
+	ret.n = mean->n;
+	ret.mean = known_ns > 0 ? (double)energy_nj / known_ns : NAN;
+	return ret;
 }
 
 static int fill_name(struct row *row, size_t s, const struct source *source, const char *name)
@@ -187,6 +223,8 @@ static int fill_name(struct row *row, size_t s, const struct source *source, con
 	const struct watt_series *series = source->series;
 	_cleanup_free_ bool *is_of_name = calloc(series->info.n_entities + 1, sizeof(bool));
 	struct watt_comparison_side *side = &row->side[s];
+	bool has_folded;
+	double known_ns = 0;
 	struct powers powers;
 	size_t i, w, c;
 
@@ -208,11 +246,16 @@ static int fill_name(struct row *row, size_t s, const struct source *source, con
 		for (c = 0; c < window->n_cells; c++)
 			if (is_of_name[window->entity_index[c]])
 				energy_nj += window->total_nj[c];
-		if (!isnan(machine_w(series, window)))
-			put(&powers, (double)energy_nj / (double)elapsed_ns, elapsed_ns);
+		if (isnan(machine_w(series, window)))
+			continue;
+		put(&powers, (double)energy_nj / (double)elapsed_ns, elapsed_ns);
+		known_ns += (double)elapsed_ns;
 	}
+	has_folded = add_folded(row, s, source, name);
 	side->elapsed_ns = source->phases->whole.elapsed_ns;
 	row->power[s] = mean_of(&powers);
+	if (has_folded)
+		row->power[s] = without_interval(&row->power[s], side->energy_nj, known_ns);
 	return 0;
 }
 
@@ -239,14 +282,32 @@ static struct row *append(struct list *list, const char *name)
 	return row;
 }
 
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++)
+		hash = watt_hash_u64(hash ^ (unsigned char)*name);
+	return hash;
+}
+
 static struct row *find_or_append(struct list *list, const char *name)
 {
-	size_t i;
+	uint64_t hash = hash_of(name);
+	struct watt_hnode *node;
+	struct row *row;
 
-	for (i = 0; i < list->n; i++)
-		if (strcmp(list->rows[i]->row.name, name) == 0)
-			return list->rows[i];
-	return append(list, name);
+	if (!list->index.buckets && watt_htab_init(&list->index) < 0)
+		return NULL;
+	for (node = watt_htab_first(&list->index, hash); node; node = watt_htab_next(node)) {
+		row = watt_container_of(node, struct row, node);
+		if (strcmp(row->row.name, name) == 0)
+			return row;
+	}
+	row = append(list, name);
+	if (row)
+		watt_htab_insert(&list->index, &row->node, hash);
+	return row;
 }
 
 /* ---- the difference ---- */
@@ -410,24 +471,48 @@ static void row_free(struct row *row)
 	free(row);
 }
 
+static int add_name(struct list *list, size_t s, const char *name, int64_t energy_nj)
+{
+	struct row *row = find_or_append(list, name);
+
+	if (!row)
+		return -ENOMEM;
+	row->side[s].energy_nj += energy_nj;
+	return 0;
+}
+
+static int add_names(struct list *list, size_t s, const struct watt_series *series)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < series->info.n_entities && r == 0; i++) {
+		const struct watt_series_entity *entity = &series->entities[i];
+
+		if (watt_view_is_user(entity->kind) && !entity->is_others)
+			r = add_name(list, s, watt_ranking_short_name(entity), entity->total_nj);
+	}
+	while (r == 0 && series->folded.names.n &&
+	       (node = watt_htab_iterate(&series->folded.names, &it))) {
+		const struct watt_folded_name *name =
+			watt_container_of(node, struct watt_folded_name, node);
+
+		r = add_name(list, s, name->text, name->total_nj);
+	}
+	return r;
+}
+
 /* Names of both, by what they used; those that used the least are left out. */
 static int list_names(struct watt_comparison *comparison, const struct source source[2])
 {
 	struct list *list = &comparison->lists[WATT_COMPARISON_NAMES];
-	size_t s, i;
+	size_t s;
 
 	for (s = 0; s < 2; s++)
-		for (i = 0; i < source[s].series->info.n_entities; i++) {
-			const struct watt_series_entity *entity = &source[s].series->entities[i];
-			struct row *row;
-
-			if (!watt_view_is_user(entity->kind))
-				continue;
-			row = find_or_append(list, watt_ranking_short_name(entity));
-			if (!row)
-				return -ENOMEM;
-			row->side[s].energy_nj += entity->total_nj;
-		}
+		if (add_names(list, s, source[s].series) < 0)
+			return -ENOMEM;
 	if (list->n)
 		qsort(list->rows, list->n, sizeof(struct row *), by_energy);
 	while (list->n > NAMES_MOST) {
@@ -495,6 +580,7 @@ struct watt_comparison *watt_comparison_free(struct watt_comparison *comparison)
 	for (l = 0; l < N_LISTS; l++) {
 		for (i = 0; i < comparison->lists[l].n; i++)
 			row_free(comparison->lists[l].rows[i]);
+		watt_htab_done(&comparison->lists[l].index);
 		free(comparison->lists[l].rows);
 	}
 	free(comparison);

@@ -264,27 +264,62 @@ static int build_groups(struct watt_ranking *ranking, const struct watt_series *
 	return r;
 }
 
+/* The row of a name. *ret is valid until the next one. */
+static int find_or_append(struct watt_ranking *ranking, enum watt_entity_kind kind,
+			  const char *name, struct watt_ranking_row **ret)
+{
+	bool is_kernel = watt_view_is_kernel(kind);
+	size_t k;
+
+	for (k = 0; k < ranking->n; k++)
+		if (watt_view_is_kernel(ranking->rows[k].kind) == is_kernel &&
+		    strcmp(ranking->rows[k].name, name) == 0) {
+			*ret = &ranking->rows[k];
+			return 0;
+		}
+	return append(ranking, kind, name, ret);
+}
+
+/* Those that the series has put together are known by their names all the same. */
+static int add_folded_names(struct watt_ranking *ranking, const struct watt_series *series)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+	size_t d;
+
+	if (!series->folded.names.n)
+		return 0;
+	while ((node = watt_htab_iterate(&series->folded.names, &it))) {
+		const struct watt_folded_name *name =
+			watt_container_of(node, struct watt_folded_name, node);
+		struct watt_ranking_row *row;
+
+		if (find_or_append(ranking, name->kind, name->text, &row) < 0)
+			return -ENOMEM;
+		for (d = 0; d < name->n_domains; d++)
+			row->energy_nj[d] += name->energy_nj[d];
+		row->cpu_ns += name->cpu_ns;
+		row->count += name->count;
+	}
+	return 0;
+}
+
 static int build_names(struct watt_ranking *ranking, const struct watt_series *series)
 {
-	size_t i, k;
+	struct watt_ranking_row *row;
+	size_t i;
 
 	for (i = 0; i < series->info.n_entities; i++) {
 		const struct watt_series_entity *entity = &series->entities[i];
-		const char *name = watt_ranking_short_name(entity);
-		bool is_kernel = watt_view_is_kernel(entity->kind);
-		struct watt_ranking_row *row;
 
-		if (!watt_view_is_user(entity->kind))
+		if (!watt_view_is_user(entity->kind) || entity->is_others)
 			continue;
-		for (k = 0; k < ranking->n; k++)
-			if (watt_view_is_kernel(ranking->rows[k].kind) == is_kernel &&
-			    strcmp(ranking->rows[k].name, name) == 0)
-				break;
-		if (k == ranking->n && append(ranking, entity->kind, name, &row) < 0)
+		if (find_or_append(ranking, entity->kind, watt_ranking_short_name(entity), &row) <
+		    0)
 			return -ENOMEM;
-		add(&ranking->rows[k], ranking, entity, 1);
+		add(row, ranking, entity, 1);
 	}
-	return 0;
+	return add_folded_names(ranking, series);
 }
 
 static int build_processes(struct watt_ranking *ranking, const struct watt_series *series)

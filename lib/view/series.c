@@ -64,6 +64,8 @@ struct watt_series *watt_series_free(struct watt_series *series)
 	watt_view_done(&series->last);
 	watt_snapshot_unref(series->snap);
 	watt_idmap_done(&series->index);
+	watt_idmap_done(&series->chosen);
+	watt_folded_done(&series->folded);
 	free(series);
 	return NULL;
 }
@@ -141,15 +143,39 @@ int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kin
 	return 0;
 }
 
+/* One who is not among those that were chosen, from his first window on. */
+static int add_to_others(struct watt_series *series, const struct watt_entity *from, size_t *ret)
+{
+	const struct watt_series_entity who = {
+		.id = from->id, .kind = from->kind, .count = from->count, .name = (char *)from->name
+	};
+	static const struct watt_folded_use nothing = { 0 };
+
+	if (watt_series_others_of(series, from->kind, ret) < 0 ||
+	    watt_folded_add(&series->folded, &who, &nothing) < 0)
+		return -ENOMEM;
+	series->entities[*ret].count += from->count;
+	series->info.n_folded++;
+	return 0;
+}
+
 static int find_or_add(struct watt_series *series, const struct watt_entity *from, size_t *ret)
 {
 	size_t i = watt_idmap_find(&series->index, from->id), *position;
 
 	if (i == WATT_IDMAP_NONE) {
+		bool is_kept = !series->is_chosen ||
+			       watt_idmap_find(&series->chosen, from->id) != WATT_IDMAP_NONE;
+		int r;
+
 		position = watt_idmap_get(&series->index, from->id);
-		if (!position || watt_series_new_entity(series, from->kind, from->name, &i) < 0)
+		r = !position ? -ENOMEM :
+		    is_kept   ? watt_series_new_entity(series, from->kind, from->name, &i) :
+				add_to_others(series, from, &i);
+		if (r < 0)
 			return -ENOMEM;
-		series->entities[i].id = from->id;
+		if (is_kept)
+			series->entities[i].id = from->id;
 		*position = i;
 	}
 	*ret = i;
@@ -201,6 +227,9 @@ static void add_up(struct watt_series *series, const struct watt_series_window *
 static int put_cell(struct watt_series *series, struct watt_series_window *window,
 		    const struct watt_row *row)
 {
+	struct watt_folded_use use = { .energy_nj = row->window_nj,
+				       .n_domains = series->info.n_domains,
+				       .cpu_ns = row->window_cpu_ns };
 	size_t i, c = 0, d;
 	int64_t *energy_nj;
 	int r;
@@ -219,10 +248,13 @@ static int put_cell(struct watt_series *series, struct watt_series_window *windo
 	for (d = 0; d < series->info.n_domains; d++) {
 		energy_nj[d] += row->window_nj[d];
 		if (series->last.domains[d]->is_partition)
-			window->total_nj[c] += row->window_nj[d];
+			use.total_nj += row->window_nj[d];
 	}
+	window->total_nj[c] += use.total_nj;
 	window->cpu_ns[c] += row->window_cpu_ns;
-	return 0;
+	return series->entities[i].is_others ?
+		       watt_folded_count(&series->folded, row->entity->id, &use) :
+		       0;
 }
 
 /* Gives back the room that was not needed; where that fails, it stays. */
@@ -466,7 +498,12 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 
 int watt_series_finish(struct watt_series *series)
 {
-	return watt_series_fold(series, series->max_entities);
+	int r;
+
+	r = watt_series_fold(series, series->max_entities);
+	if (r == 0)
+		series->info.n_misplaced = watt_series_count_misplaced(series);
+	return r;
 }
 
 /* Takes the window's snapshot. */
@@ -488,30 +525,40 @@ static int take_window(struct watt_series *series, const struct watt_window *win
 	return r;
 }
 
-int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *opts, size_t n_kept,
-		     struct watt_series **ret)
+static int read_windows(struct watt_series *series, struct watt_windows *windows)
 {
-	struct watt_series *series;
-	struct watt_windows *windows;
 	struct watt_window window;
-	int r, r_fold;
+	int r;
 
-	if (!ret)
-		return -EINVAL;
-	r = watt_windows_open(ses, opts, &windows);
-	if (r < 0)
-		return r;
-	r = watt_series_new(n_kept, &series);
-	if (r < 0) {
-		watt_windows_close(windows);
-		return r;
-	}
-	series->info.window_ns = opts->window_ns;
 	while ((r = watt_windows_next(windows, &window)) == 0) {
 		r = take_window(series, &window);
 		if (r < 0)
 			break;
 	}
+	return r;
+}
+
+/* first: NULL: whoever comes to the top. */
+static int read_series(struct watt_session *ses, const struct watt_windows_opts *opts,
+		       size_t n_kept, const struct watt_series *first, struct watt_series **ret)
+{
+	struct watt_series *series = NULL;
+	struct watt_windows *windows;
+	int r, r_fold;
+
+	r = watt_windows_open(ses, opts, &windows);
+	if (r < 0)
+		return r;
+	r = watt_series_new(n_kept, &series);
+	if (r == 0 && first)
+		r = watt_series_choose(series, first);
+	if (r < 0) {
+		watt_series_free(series);
+		watt_windows_close(windows);
+		return r;
+	}
+	series->info.window_ns = opts->window_ns;
+	r = read_windows(series, windows);
 	watt_windows_close(windows);
 	r_fold = r == -ENOMEM ? r : watt_series_finish(series);
 	if (r_fold < 0) {
@@ -520,6 +567,18 @@ int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *o
 	}
 	*ret = series;
 	return r < 0 ? r : 0;
+}
+
+int watt_series_read(struct watt_session *ses, const struct watt_windows_opts *opts, size_t n_kept,
+		     struct watt_series **ret)
+{
+	return ret ? read_series(ses, opts, n_kept, NULL, ret) : -EINVAL;
+}
+
+int watt_series_read_again(struct watt_session *ses, const struct watt_windows_opts *opts,
+			   const struct watt_series *first, struct watt_series **ret)
+{
+	return ret && first ? read_series(ses, opts, first->max_entities, first, ret) : -EINVAL;
 }
 
 /* ---- what is got ---- */

@@ -8,6 +8,7 @@
 #include <wattribute/series.h>
 
 #include "base/idmap.h"
+#include "view/folded.h"
 #include "view/view.h"
 
 struct watt_series {
@@ -24,6 +25,10 @@ struct watt_series {
 	size_t windows_cap;
 	struct watt_idmap index; /* of the entities by id */
 	size_t max_entities;
+	struct watt_folded folded; /* who is in the others */
+	/* Who is kept apart, by id; the position says nothing. Empty: whoever comes to the top. */
+	struct watt_idmap chosen;
+	bool is_chosen;
 };
 
 /* An empty one. max_entities: of each kind that are kept apart; 0: 1,000. 0 or -ENOMEM. */
@@ -37,6 +42,15 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 /* After the last window: folds what is too much for good. 0 or -ENOMEM. */
 int watt_series_finish(struct watt_series *series);
 
+/*
+ * Has those kept apart, and nobody else, who used the most in a series of the same windows that
+ * has been finished. Before the first window. 0 or -ENOMEM.
+ */
+int watt_series_choose(struct watt_series *series, const struct watt_series *first);
+/* The others of a kind. 0 or -ENOMEM. */
+int watt_series_others_of(struct watt_series *series, enum watt_entity_kind kind, size_t *ret);
+/* How many are in the others who used more than one of their kind that is kept apart. */
+size_t watt_series_count_misplaced(const struct watt_series *series);
 /* Folds those of each kind who used the least, until so many are left. 0 or -ENOMEM. */
 int watt_series_fold(struct watt_series *series, size_t keep);
 /* One without energy yet, at *ret. 0 or -ENOMEM. */

@@ -2,7 +2,8 @@
 /*
  * Keeps a series bounded: who used the least is put into the "others" of his kind. Folding adds
  * within each window, so that every sum stays what it was; one that is folded stays so, though he
- * may use more later.
+ * may use more later. What he uses is counted on, so that this is seen: then a second series of
+ * the same windows is told from the beginning whom to keep.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 #define N_KINDS (WATT_ENTITY_JOB + 1)
 
-static int others_of(struct watt_series *series, enum watt_entity_kind kind, size_t *ret)
+int watt_series_others_of(struct watt_series *series, enum watt_entity_kind kind, size_t *ret)
 {
 	size_t i;
 	int r;
@@ -61,7 +62,7 @@ static int choose_kind(struct watt_series *series, enum watt_entity_kind kind, s
 			list[n++] = i;
 	if (n <= keep)
 		return 0;
-	r = others_of(series, kind, &others);
+	r = watt_series_others_of(series, kind, &others);
 	if (r < 0)
 		return r;
 	qsort_r(list, n, sizeof(*list), by_total, series);
@@ -128,17 +129,24 @@ static void fold_window(struct watt_series *series, struct watt_series_window *w
 	}
 }
 
-static void add_entity(struct watt_series *series, size_t to, size_t from)
+static int add_entity(struct watt_series *series, size_t to, size_t from)
 {
 	struct watt_series_entity *sum = &series->entities[to];
 	const struct watt_series_entity *part = &series->entities[from];
+	const struct watt_folded_use use = { .energy_nj = part->energy_nj,
+					     .n_domains = series->info.n_domains,
+					     .total_nj = part->total_nj,
+					     .cpu_ns = part->cpu_ns };
 	size_t d;
 
+	if (watt_folded_add(&series->folded, part, &use) < 0)
+		return -ENOMEM;
 	for (d = 0; d < series->info.n_domains; d++)
 		sum->energy_nj[d] += part->energy_nj[d];
 	sum->total_nj += part->total_nj;
 	sum->cpu_ns += part->cpu_ns;
 	sum->count += part->count;
+	return 0;
 }
 
 /* The ids of those who are there, at their new places; place: of each target. */
@@ -186,6 +194,7 @@ static int fold(struct watt_series *series, const size_t *target, size_t n)
 	_cleanup_free_ size_t *place = calloc(series->info.n_entities + 1, sizeof(*place));
 	struct watt_idmap index = { 0 };
 	size_t i, w, kept = 0;
+	int r = 0;
 
 	if (!place)
 		return -ENOMEM;
@@ -196,14 +205,14 @@ static int fold(struct watt_series *series, const size_t *target, size_t n)
 		return -ENOMEM;
 	}
 	for (i = 0; i < n; i++)
-		if (target[i] != i)
-			add_entity(series, target[i], i);
+		if (target[i] != i && add_entity(series, target[i], i) < 0)
+			r = -ENOMEM;
 	for (w = 0; w < series->info.n_windows; w++)
 		fold_window(series, &series->windows[w], target);
 	compact(series, target, place);
 	watt_idmap_done(&series->index);
 	series->index = index;
-	return 0;
+	return r;
 }
 
 int watt_series_fold(struct watt_series *series, size_t keep)
@@ -225,4 +234,85 @@ int watt_series_fold(struct watt_series *series, size_t keep)
 	if (r == 0)
 		series->info.n_folded += n_folded;
 	return r;
+}
+
+/* ---- whether it was right ---- */
+
+/* One of a kind, kept apart or not. */
+struct rank {
+	uint64_t id;
+	int64_t total_nj;
+	uint64_t cpu_ns;
+};
+
+static int by_use(const void *left, const void *right)
+{
+	const struct rank *a = left, *b = right;
+
+	if (a->total_nj != b->total_nj)
+		return a->total_nj < b->total_nj ? 1 : -1;
+	if (a->cpu_ns != b->cpu_ns)
+		return a->cpu_ns < b->cpu_ns ? 1 : -1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+size_t watt_series_count_misplaced(const struct watt_series *series)
+{
+	int64_t least_nj[N_KINDS];
+	size_t i, n = 0;
+
+	for (i = 0; i < N_KINDS; i++)
+		least_nj[i] = INT64_MAX;
+	for (i = 0; i < series->info.n_entities; i++) {
+		const struct watt_series_entity *entity = &series->entities[i];
+
+		if (!entity->is_others && entity->total_nj < least_nj[entity->kind])
+			least_nj[entity->kind] = entity->total_nj;
+	}
+	for (i = 0; i < series->folded.n; i++)
+		n += series->folded.list[i].total_nj > least_nj[series->folded.list[i].kind];
+	return n;
+}
+
+/* All of a kind, by what they used. */
+static size_t rank_kind(const struct watt_series *series, enum watt_entity_kind kind,
+			struct rank *ranks)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < series->info.n_entities; i++) {
+		const struct watt_series_entity *entity = &series->entities[i];
+
+		if (entity->kind == kind && !entity->is_others)
+			ranks[n++] = (struct rank){ entity->id, entity->total_nj, entity->cpu_ns };
+	}
+	for (i = 0; i < series->folded.n; i++) {
+		const struct watt_folded_entity *entity = &series->folded.list[i];
+
+		if (entity->kind == kind)
+			ranks[n++] = (struct rank){ entity->id, entity->total_nj, entity->cpu_ns };
+	}
+	qsort(ranks, n, sizeof(*ranks), by_use);
+	return n;
+}
+
+int watt_series_choose(struct watt_series *series, const struct watt_series *first)
+{
+	_cleanup_free_ struct rank *ranks =
+		calloc(first->info.n_entities + first->folded.n + 1, sizeof(*ranks));
+	size_t kind, n, i, *position;
+
+	if (!ranks)
+		return -ENOMEM;
+	for (kind = 0; kind < N_KINDS; kind++) {
+		n = rank_kind(first, (enum watt_entity_kind)kind, ranks);
+		for (i = 0; i < n && i < first->max_entities; i++) {
+			position = watt_idmap_get(&series->chosen, ranks[i].id);
+			if (!position)
+				return -ENOMEM;
+			*position = i;
+		}
+	}
+	series->is_chosen = true;
+	return 0;
 }

@@ -393,6 +393,52 @@ static void test_one_run_beside_several(void **state)
 	versus_done(&versus);
 }
 
+/* A name that one of the two has put together with others is known in both, and not new. */
+static void test_what_is_folded_is_not_gone(void **state)
+{
+	struct watt_comparison *comparison = NULL;
+	const struct watt_comparison_row *row;
+	struct watt_phases *phases[2] = { 0 };
+	struct watt_ranking *ranking = NULL;
+	struct watt_series *series[2];
+	struct machine m[2];
+	int64_t sum_nj = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		init(&m[i], "db");
+		series[i] = make_long(&m[i], 1, 40, NULL, 0);
+	}
+	series[1]->max_entities = 1;
+	assert_int_equal(watt_series_finish(series[1]), 0);
+	assert_int_equal(series[1]->info.n_folded, 2);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(watt_phases_find(series[i], NULL, 0, &phases[i]), 0);
+	assert_int_equal(
+		watt_comparison_build(series[0], phases[0], series[1], phases[1], &comparison), 0);
+	assert_null(find(comparison, WATT_COMPARISON_NAMES, "all others"));
+	for (i = 0; (row = watt_comparison_get(comparison, WATT_COMPARISON_NAMES, i)); i++) {
+		assert_true(row->now->is_there && row->before->is_there);
+		assert_int_equal(row->now->energy_nj, row->before->energy_nj);
+		assert_true(fabs(row->now->power_w - row->before->power_w) < 1e-9);
+	}
+	assert_int_equal(i, 2);
+	row = find(comparison, WATT_COMPARISON_NAMES, "web"); /* one of its two is folded */
+	assert_true(isfinite(row->now->power_ci95_w) && isnan(row->before->power_ci95_w));
+	assert_int_equal(watt_ranking_build(series[1], phases[1], WATT_RANKING_NAME, &ranking), 0);
+	assert_string_equal(ranking->rows[0].name, "web");
+	assert_int_equal(ranking->rows[0].count, 2);
+	for (i = 0; i < ranking->n; i++)
+		sum_nj += ranking->rows[i].total_nj;
+	assert_int_equal(sum_nj, series[1]->totals[0].energy_nj);
+	watt_ranking_free(ranking);
+	watt_comparison_free(comparison);
+	for (i = 0; i < 2; i++) {
+		watt_phases_free(phases[i]);
+		watt_series_free(series[i]);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -403,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_power_is_not_energy),
 		cmocka_unit_test(test_runs_of_a_phase),
 		cmocka_unit_test(test_one_run_beside_several),
+		cmocka_unit_test(test_what_is_folded_is_not_gone),
 	};
 
 	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);

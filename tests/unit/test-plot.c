@@ -476,6 +476,11 @@ static void test_lines_add_up(void **state)
 		assert_true(fabs(sum_w - total_w) < 1e-6 * total_w);
 	}
 	watt_plot_done(&plot);
+	/* What the series has put together takes no place of those that are asked for. */
+	m.series.entities[0].is_others = m.series.entities[1].is_others = true;
+	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
+	assert_int_equal(plot.panels[0].n_lines, 8);
+	watt_plot_done(&plot);
 	opts.what = WATT_PLOT_PACKAGE;
 	assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
 	assert_int_equal(plot.n_panels, 2);

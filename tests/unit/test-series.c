@@ -260,6 +260,76 @@ static void test_the_folded_stay_folded(void **state)
 	watt_series_free(series);
 }
 
+/* Sixty processes, of which number 59 uses least at first, and most at the end. */
+static void add_slow_starter(struct machine *m, struct watt_series *series, size_t w)
+{
+	uint64_t t_ns = m->n_windows++ * WINDOW_NS;
+	size_t d, i;
+
+	m->view.n_rows = 0;
+	for (d = 0; d < N_DOMAINS; d++)
+		m->state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS };
+	for (i = 2; i < 60; i++)
+		put_row(m, i, WATT_ENTITY_PROCESS, 1000000 - (int64_t)i * 1000);
+	put_row(m, 60, WATT_ENTITY_PROCESS, w < 10 ? 1 : 100000000);
+	for (d = 0; d < N_DOMAINS; d++)
+		m->truth_nj[d] += m->state[d].window_nj;
+	assert_int_equal(watt_series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, WATT_NO_MARK),
+			 0);
+}
+
+static struct watt_series *read_slow_starter(struct machine *m, const struct watt_series *first)
+{
+	struct watt_series *series = NULL;
+	size_t w;
+
+	init(m);
+	assert_int_equal(watt_series_new(5, &series), 0);
+	if (first)
+		assert_int_equal(watt_series_choose(series, first), 0);
+	for (w = 0; w < 20; w++)
+		add_slow_starter(m, series, w);
+	assert_int_equal(watt_series_finish(series), 0);
+	check_whole(m, series);
+	return series;
+}
+
+/* Totals first, then the rank: who used the most is seen, however late that was. */
+static void test_the_top_is_never_lost(void **state)
+{
+	struct watt_series *first, *series;
+	const struct watt_folded_name *name;
+	struct machine m;
+	size_t w, i, c;
+	int64_t sum_nj = 0;
+
+	first = read_slow_starter(&m, NULL);
+	assert_null(find(first, 60, WATT_ENTITY_PROCESS));
+	assert_int_equal(first->info.n_misplaced, 1);
+	name = watt_folded_find(&first->folded, "p60", 0);
+	assert_non_null(name);
+	assert_int_equal(name->total_nj, m.entity_nj[60]);
+	assert_null(watt_folded_find(&first->folded, "p60", 1));
+	assert_null(watt_folded_find(&first->folded, "p2", 0));
+
+	series = read_slow_starter(&m, first);
+	assert_int_equal(series->info.n_misplaced, 0);
+	assert_int_equal(series->info.n_entities, 6);
+	assert_int_equal(series->info.n_folded, 54);
+	for (i = 2; i < 6; i++)
+		assert_int_equal(find(series, i, WATT_ENTITY_PROCESS)->total_nj, m.entity_nj[i]);
+	assert_int_equal(find(series, 60, WATT_ENTITY_PROCESS)->total_nj, m.entity_nj[60]);
+	/* From his first window on. */
+	for (w = 0; w < 20; w++)
+		for (c = 0; c < series->windows[w].n_cells; c++)
+			if (series->entities[series->windows[w].entity_index[c]].id == 60)
+				sum_nj += series->windows[w].total_nj[c];
+	assert_int_equal(sum_nj, m.entity_nj[60]);
+	assert_int_equal(find(series, 0, WATT_ENTITY_PROCESS)->count, 54);
+	watt_series_free(first);
+	watt_series_free(series);
+}
+
 /* A domain that comes later was not there before; what there was stays what it was. */
 static void test_domain_that_comes(void **state)
 {
@@ -385,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_is_sparse),
 		cmocka_unit_test(test_folding_loses_nothing),
 		cmocka_unit_test(test_the_folded_stay_folded),
+		cmocka_unit_test(test_the_top_is_never_lost),
 		cmocka_unit_test(test_domain_that_comes),
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_choice_of_windows),
