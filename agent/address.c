@@ -73,6 +73,12 @@ int addresses_parse(const char *text, union address *ret, char *error, size_t er
 	return n;
 }
 
+unsigned int address_port(const union address *address)
+{
+	return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port :
+							 address->v6.sin6_port);
+}
+
 const char *address_print(const union address *address, char *buf)
 {
 	char host[INET6_ADDRSTRLEN];

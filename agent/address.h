@@ -24,6 +24,8 @@ union address {
  * Numbers only: a name may have another address tomorrow.
  */
 int addresses_parse(const char *text, union address *ret, char *error, size_t error_size);
+/* 0: the kernel chooses one. */
+unsigned int address_port(const union address *address);
 /* As a URL has it: "127.0.0.1:9753". Returns buf, of ADDRESS_TEXT_MAX. */
 const char *address_print(const union address *address, char *buf);
 

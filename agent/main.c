@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "monitor.h"
+#include "rights.h"
 #include "server.h"
 #include "settings.h"
 #include "status.h"
@@ -181,6 +182,20 @@ static int run(struct monitor *monitor, struct server *server, struct settings *
 	}
 }
 
+/* A list that can't be read is told of when the server opens. */
+static bool has_low_port(const struct settings *settings)
+{
+	union address addresses[ADDRESSES_MAX];
+	char error[256];
+	int n = addresses_parse(settings_text(settings, SETTING_LISTEN), addresses, error,
+				sizeof(error));
+
+	for (; n > 0; n--)
+		if (address_port(&addresses[n - 1]) < 1024 && address_port(&addresses[n - 1]))
+			return true;
+	return false;
+}
+
 static int serve(struct settings *settings, const struct flags *flags, const sigset_t *signals)
 {
 	struct server server = { 0 };
@@ -210,6 +225,8 @@ static int act(struct settings *settings, const struct flags *flags, const sigse
 	if (flags->is_print || flags->is_check)
 		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILURE;
 	message_set_verbosity((int)settings_number(settings, SETTING_LOG_LEVEL));
+	if (rights_drop(settings_text_or_null(settings, SETTING_USER), has_low_port(settings)) < 0)
+		return STATUS_FAILURE;
 	return serve(settings, flags, signals) < 0 ? STATUS_FAILURE : STATUS_OK;
 }
 

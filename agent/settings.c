@@ -57,6 +57,8 @@ static const struct setting table[SETTING_N] = {
 		"a connection that says nothing for so long is closed"),
 	[SETTING_WEB_CONFIG] = TEXT("web_config", "",
 		"file that says who may ask: TLS, client certificates, passwords"),
+	[SETTING_USER] = TEXT("user", "",
+		"user to become, with what reading takes and no other right"),
 	[SETTING_INTERVAL] = TIME("interval", 50 * MS, HOUR, "1s",
 		"how often what is served is brought up to date"),
 	[SETTING_LEVELS] = LIST("levels", "process|container|pod|unit|user|vm",

@@ -26,6 +26,7 @@ from metrics import Metrics  # noqa: E402
 
 PATIENCE_S = 60  # for what must happen, on a machine that others use, too
 LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
+RIGHTS = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
 SIMULATED = ('--sources=synth', '--usage=synth')
 OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
 
@@ -257,8 +258,7 @@ def test_least_rights():
         rights = int(re.search(r'^CapEff:\s*(\w+)$', file.read(), re.M).group(1), 16)
     with open(os.path.join(TOP, 'deploy/systemd/wattribute-agent.service.in'), encoding='utf-8') as file:
         names = re.search(r'^AmbientCapabilities=(.*)$', file.read(), re.M).group(1).lower().split()
-    numbers = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
-    if os.geteuid() != 0 or any(not rights >> numbers[name] & 1 for name in names):
+    if os.geteuid() != 0 or any(not rights >> RIGHTS[name] & 1 for name in names):
         raise Skip('only root can give rights away, and only those that it has')
     if run('doctor').status != 0:
         raise Skip('nothing can be measured here')
@@ -272,6 +272,35 @@ def test_least_rights():
             equal(usage_of(agent), whole, 'who tells what ran')
             named = agent.metrics().get('wattribute_process_cpu_seconds_total', kind='process')
             true(any('exe' in sample[1] for sample in named), 'it sees no program of others')
+
+
+def rights_of(pid):
+    """What each thread of a process may, and which filter it is under."""
+    found = []
+    for thread in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{thread}/status', encoding='ascii', errors='replace') as file:
+            found.append(dict(line.rstrip('\n').split(':\t', 1) for line in file if ':\t' in line))
+    return found
+
+
+def test_rights_are_given_up():
+    """Started by root it goes on with what it needs, in every thread, and as whom it was told."""
+    if os.geteuid() != 0:
+        raise Skip('only root has rights to give up')
+    most = sum(1 << number for number in RIGHTS.values())
+    for options, user in (((), '0'), (('--user=nobody',), '65534')):
+        with Agent(*SIMULATED, *options) as agent:
+            agent.wait_for_energy()
+            threads = rights_of(agent.child.pid)
+            true(len(threads) > 2, f'only {len(threads)} threads')
+            for thread in threads:
+                for kind in ('CapEff', 'CapPrm', 'CapBnd', 'CapInh'):
+                    equal(int(thread[kind], 16) & ~most, 0, f'{kind} of {thread["Name"]}')
+                equal(int(thread['CapAmb'], 16), 0, 'CapAmb')
+                equal(thread['NoNewPrivs'], '1', 'NoNewPrivs')
+                true(thread.get('Seccomp', '2') == '2', f'Seccomp {thread.get("Seccomp")}')
+                equal(set(thread['Uid'].split()), {user}, 'Uid')
+    one_line(run('agent', *SIMULATED, '--user=nobody-has-this-name'), 1, 'nobody-has-this-name')
 
 
 def test_short_lived_processes():
@@ -520,6 +549,6 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_levels, test_real_machine,
-      test_least_rights, test_short_lived_processes, test_who_may_ask, test_requests,
+      test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use])
