@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wires the stages. Values come from the sources, are read by the engine, become curves in the
- * timeline and are divided in attrib; nothing is computed here. It has more than 800 lines because
- * it alone may know every stage.
+ * timeline and are divided in attrib; nothing is computed here.
  */
 #include "pipeline.h"
 
@@ -12,14 +11,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "barriers.h"
 #include "base/clock.h"
 #include "base/util.h"
 #include "crosschecks.h"
 #include "executor.h"
-#include "barriers.h"
 #include "machine.h"
+#include "naming.h"
 #include "powers.h"
-#include "sample/inquiry.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
 #include "source/select.h"
@@ -46,7 +45,7 @@ struct watt_pipeline {
 	struct watt_activity_source *usage;
 	struct watt_teller *tellers[WATT_MAX_SOURCES];
 	size_t n_tellers;
-	struct watt_inquiry *inquiry;
+	struct watt_naming naming;
 	struct watt_setup setup;
 	struct watt_executor *executor;
 	struct watt_attrib *attrib;         /* of the executor, for questions */
@@ -192,9 +191,11 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 		.delays = &options->delays,
 	};
 	r = watt_executor_new(&p->setup, &p->env->log, &p->executor);
-	if (r == 0)
-		p->attrib = watt_executor_attrib(p->executor);
-	return r;
+	if (r < 0)
+		return r;
+	p->attrib = watt_executor_attrib(p->executor);
+	watt_naming_connect(&p->naming, p->executor);
+	return 0;
 }
 
 /* Channels that would measure what another one does: whether they agree is worth knowing. */
@@ -234,7 +235,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	if (r == 0)
 		r = open_tellers(p, &options->sources);
 	if (r == 0)
-		r = watt_inquiry_new(env, NULL, &p->inquiry);
+		r = watt_naming_init(&p->naming, env);
 	if (r == 0)
 		r = open_flow(p, options);
 	if (r == 0)
@@ -252,8 +253,8 @@ int watt_pipeline_stop(struct watt_pipeline *p)
 		n_hung += watt_teller_stop(p->tellers[i], deadline_ns);
 	if (p && p->engine && watt_engine_stop(p->engine) > 0)
 		n_hung += watt_engine_count_stranded(p->engine);
-	if (p && p->inquiry)
-		n_hung += watt_inquiry_stop(p->inquiry);
+	if (p)
+		n_hung += watt_naming_stop(&p->naming);
 	return n_hung;
 }
 
@@ -268,7 +269,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_executor_free(p->executor);
 	watt_barriers_done(&p->barriers);
 	free(p->domains);
-	watt_inquiry_free(p->inquiry);
+	watt_naming_done(&p->naming);
 	for (i = 0; i < p->n_tellers; i++)
 		watt_teller_free(p->tellers[i]);
 	if (p->usage)
@@ -407,104 +408,6 @@ static int sweep(struct watt_pipeline *p)
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
-static int take_answer(struct watt_pipeline *p, const struct watt_answer *answer)
-{
-	struct watt_op op = { 0 };
-
-	switch (answer->kind) {
-	case WATT_ASK_PROCESS:
-		op.kind = WATT_OP_IDENTITY;
-		op.identity = &answer->identity;
-		break;
-	case WATT_ASK_CGROUP:
-		op.kind = WATT_OP_CGROUP;
-		op.cgroup = &answer->cgroup;
-		break;
-	case WATT_ASK_USER:
-		op.kind = WATT_OP_USER;
-		op.user.uid = answer->user.uid;
-		op.user.name = answer->user.name;
-		break;
-	case WATT_ASK_CONTAINER:
-		op.kind = WATT_OP_CONTAINER;
-		op.container = &answer->container;
-		break;
-	}
-	return watt_executor_apply(p->executor, &op, NULL);
-}
-
-/* Whatever has been answered meanwhile, to whichever question. */
-static int take_answers(struct watt_pipeline *p)
-{
-	struct watt_answer answer;
-	int r = 0;
-
-	while (r == 0 && watt_inquiry_next(p->inquiry, &answer) == 0) {
-		r = take_answer(p, &answer);
-		watt_answer_done(&answer);
-	}
-	return r;
-}
-
-static void ask_processes(struct watt_pipeline *p)
-{
-	struct watt_question q = { .kind = WATT_ASK_PROCESS };
-	size_t room = watt_inquiry_room(p->inquiry, q.kind);
-
-	for (;
-	     room && watt_attrib_next_nameless(p->attrib, &q.process.pid, &q.process.start_ns) == 0;
-	     room--)
-		watt_inquiry_ask(p->inquiry, &q);
-}
-
-static void ask_cgroups(struct watt_pipeline *p)
-{
-	struct watt_question q = { .kind = WATT_ASK_CGROUP };
-	size_t room = watt_inquiry_room(p->inquiry, q.kind);
-
-	for (; room && watt_attrib_next_unknown_cgroup(p->attrib, &q.cgroup.id, &q.cgroup.v1,
-						       &q.cgroup.pid) == 0;
-	     room--)
-		watt_inquiry_ask(p->inquiry, &q);
-}
-
-static void ask_users(struct watt_pipeline *p)
-{
-	struct watt_question q = { .kind = WATT_ASK_USER };
-	size_t room = watt_inquiry_room(p->inquiry, q.kind);
-
-	for (; room && watt_attrib_next_unknown_user(p->attrib, &q.uid) == 0; room--)
-		watt_inquiry_ask(p->inquiry, &q);
-}
-
-/* Where no runtime can be asked, containers are called by their ids. */
-static void ask_containers(struct watt_pipeline *p)
-{
-	struct watt_question q = { .kind = WATT_ASK_CONTAINER };
-	size_t room = watt_inquiry_room(p->inquiry, q.kind);
-	struct watt_cgroup c;
-
-	for (; room && watt_attrib_next_unknown_container(p->attrib, &c) == 0; room--) {
-		if (!c.container || strlen(c.container) >= sizeof(q.container.id))
-			continue;
-		watt_strlcpy(q.container.id, c.container, sizeof(q.container.id));
-		watt_strlcpy(q.container.runtime, c.runtime ? c.runtime : "",
-			     sizeof(q.container.runtime));
-		q.container.uid = c.path ? watt_cgroup_find_user(c.path) : 0;
-		watt_inquiry_ask(p->inquiry, &q);
-	}
-}
-
-/* Who is not known yet: asked at once, answered whenever that is. */
-static void ask_names(struct watt_pipeline *p)
-{
-	watt_inquiry_tend(p->inquiry, watt_now_ns());
-	ask_cgroups(p);
-	ask_containers(p);
-	ask_users(p);
-	ask_processes(p);
-}
-
 static int take_activities(struct watt_pipeline *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ACTIVITY };
@@ -538,7 +441,7 @@ static int attribute(struct watt_pipeline *p)
 	if (r < 0)
 		return r;
 	watt_crosschecks_compare(&p->crosschecks, watt_now_ns(), &p->env->log);
-	ask_names(p);
+	watt_naming_ask(&p->naming);
 	r = take_activities(p);
 	return r < 0 ? r : advance(p);
 }
@@ -565,7 +468,7 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 		r = tell_all(p);
 	/* before the sweep: who is named now may be gone behind it */
 	if (r == 0)
-		r = take_answers(p);
+		r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
 	swept = sweep(p);
@@ -671,11 +574,11 @@ int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t tim
 	int r = attribute(p);
 
 	if (r == 0)
-		r = take_answers(p);
+		r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
 	return watt_attrib_dying_count(p->attrib, t_ns) || !is_settled(p, t_ns) ||
-	       (watt_inquiry_pending(p->inquiry) && watt_now_ns() - t_ns < patience_ns);
+	       (watt_naming_is_pending(&p->naming) && watt_now_ns() - t_ns < patience_ns);
 }
 
 void watt_pipeline_flush_explain(struct watt_pipeline *p, uint64_t t_ns)
@@ -721,7 +624,7 @@ static int take_snapshot(struct watt_pipeline *p, uint32_t cursor, uint64_t t_ns
 	union watt_executor_result result;
 	int r;
 
-	r = take_answers(p);
+	r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
 	watt_engine_losses(p->engine, &op.snapshot.missed_reads, &op.snapshot.lost_samples);
