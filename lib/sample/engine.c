@@ -13,21 +13,13 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "sample/handover.h"
-#include "sample/lookup.h"
+#include "sample/search.h"
 #include "sample/reader.h"
 
 #define DEFAULT_QUANTUM_NS WATT_NSEC_PER_MSEC
 #define DEFAULT_STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
 /* At the end, a source that can block has no more time than this to come back. */
 #define SLOW_STOP_NS (100 * WATT_NSEC_PER_MSEC)
-/* How often somebody looks for what has come: whether the names have changed, in quick sources;
- * for what is gone and may be back, unless that takes a large part of the time; in slow ones. */
-#define LOOK_NS WATT_NSEC_PER_SEC
-#define SEARCH_NS (100 * WATT_NSEC_PER_MSEC)
-#define SEARCH_PART 5
-#define SLOW_LOOK_NS (10 * WATT_NSEC_PER_SEC)
-/* What has come may not be complete when its name is there: looked at now, and again. */
-#define RESCANS 3
 /* What takes longer than this hangs. */
 #define HUNG_NS (5 * WATT_NSEC_PER_SEC)
 
@@ -55,22 +47,6 @@ struct engine_bundle {
 	bool is_handed; /* the reader has it */
 };
 
-/* A source that is looked for. */
-struct engine_origin {
-	const struct watt_power_ops *ops;
-	uint64_t asked_period_ns;
-	struct engine_reader *finder;
-	struct watt_lookup *lookup; /* NULL: it is under way */
-	struct watt_power *power;   /* opened, and for the caller to take; else NULL */
-	bool is_open;               /* or was tried, and may come one day */
-	bool has_opened;
-	bool is_refused;        /* it did not open, and that was said */
-	int error;              /* of the newest open() */
-	unsigned int n_rescans; /* that are still due after the names have changed */
-	uint64_t answered_ns;
-	uint64_t next_ns; /* when to look again */
-};
-
 struct watt_engine {
 	struct watt_engine_opts opts;
 	struct engine_reader **readers;
@@ -82,8 +58,8 @@ struct watt_engine {
 	size_t next_bundle; /* whose samples are fetched first */
 	struct engine_channel **channels;
 	size_t n_channels, cap_channels;
-	struct engine_origin **origins;
-	size_t n_origins, cap_origins;
+	struct watt_search **searches;
+	size_t n_searches, cap_searches;
 	uint64_t missed_before; /* by bundles that are no more */
 	uint64_t lost_before;
 	bool is_dealt; /* the sources of the beginning are numbered */
@@ -245,6 +221,16 @@ static struct engine_reader *find_slow_reader(const struct watt_engine *engine,
 		if (engine->readers[i]->is_blocking && engine->readers[i]->name == ops->name)
 			return engine->readers[i];
 	return NULL;
+}
+
+static struct engine_reader *find_reader(const struct watt_engine *engine,
+					 const struct watt_reader *reader)
+{
+	size_t i = 0;
+
+	while (engine->readers[i]->reader != reader)
+		i++;
+	return engine->readers[i];
 }
 
 /* The one that reads the source. */
@@ -424,15 +410,16 @@ static void say_arrival(const struct watt_engine *engine, const struct engine_ch
 		 channel->bundle ? "is back" : "has come: its energy counts from now on");
 }
 
-static int take_arrival(struct watt_engine *engine, struct engine_origin *origin,
+static int take_arrival(struct watt_engine *engine, const struct watt_search *search,
 			struct watt_power *power)
 {
-	struct engine_reader *reader = origin->finder->is_blocking ? origin->finder : engine->fast;
+	struct engine_reader *reader =
+		is_blocking(search->ops) ? find_reader(engine, search->reader) : engine->fast;
 	uint32_t *numbers = calloc(power->n_channels + 1, sizeof(*numbers)), i;
 	struct engine_bundle *bundle;
 	int r = numbers ? number_channels(engine, power, numbers) : -ENOMEM;
 
-	power->asked_period_ns = origin->asked_period_ns;
+	power->asked_period_ns = search->asked_period_ns;
 	if (r == 0)
 		r = add_bundle(engine, &power, 1, numbers, reader, &bundle);
 	if (r < 0) {
@@ -457,27 +444,21 @@ static int take_arrival(struct watt_engine *engine, struct engine_origin *origin
 	return engine->is_started ? hand_over(bundle, WATT_HANDOVER_READ) : 0;
 }
 
-static int add_origin(struct watt_engine *engine, const struct watt_power_ops *ops,
-		      uint64_t asked_period_ns, struct engine_reader *finder)
+static int add_search(struct watt_engine *engine, const struct watt_power_ops *ops,
+		      uint64_t asked_period_ns, struct engine_reader *finder, bool was_tried)
 {
-	struct engine_origin *origin = calloc(1, sizeof(*origin));
-	int r = origin ? 0 : -ENOMEM;
+	struct watt_search *search;
+	int r = watt_grow((void **)&engine->searches, &engine->cap_searches, engine->n_searches,
+			  sizeof(struct watt_search *));
 
 	if (r == 0)
-		r = watt_grow((void **)&engine->origins, &engine->cap_origins, engine->n_origins,
-			      sizeof(struct engine_origin *));
-	if (r == 0)
-		r = watt_lookup_new(ops, watt_reader_get_env(finder->reader), &origin->lookup);
-	if (r < 0) {
-		free(origin);
+		r = watt_search_new(ops, finder->reader, asked_period_ns, engine->opts.epoch_ns,
+				    &search);
+	if (r < 0)
 		return r;
-	}
-	origin->ops = ops;
-	origin->asked_period_ns = asked_period_ns;
-	origin->finder = finder;
-	origin->answered_ns = engine->opts.epoch_ns;
-	origin->lookup->task.owner = origin;
-	engine->origins[engine->n_origins++] = origin;
+	engine->searches[engine->n_searches++] = search;
+	if (was_tried)
+		watt_search_skip_open(search, engine->opts.epoch_ns);
 	return 0;
 }
 
@@ -489,7 +470,7 @@ static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 	int r = add_reader(engine, ops->name, true, false, env, &reader);
 
 	if (r == 0)
-		r = add_origin(engine, ops, asked_period_ns, reader);
+		r = add_search(engine, ops, asked_period_ns, reader, false);
 	return r < 0 ? r : watt_reader_start(reader->reader);
 }
 
@@ -498,7 +479,6 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 			const struct watt_power_ops *ops, uint64_t asked_period_ns)
 {
 	struct engine_reader *reader = find_slow_reader(engine, ops);
-	struct engine_origin *origin;
 	int r = 0;
 
 	if (!ops->rescan)
@@ -508,13 +488,8 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 	else
 		r = add_reader(engine, ops->name, true, false, env, &reader);
 	if (r == 0)
-		r = add_origin(engine, ops, asked_period_ns, reader);
-	if (r < 0)
-		return r;
-	origin = engine->origins[engine->n_origins - 1];
-	origin->is_open = true;
-	origin->next_ns = engine->opts.epoch_ns + LOOK_NS;
-	return 0;
+		r = add_search(engine, ops, asked_period_ns, reader, true);
+	return r;
 }
 
 static int start_late(const struct watt_engine *engine, struct engine_reader *reader)
@@ -527,7 +502,6 @@ static int start_late(const struct watt_engine *engine, struct engine_reader *re
 static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
 		       const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried)
 {
-	struct engine_origin *origin;
 	struct engine_reader *reader;
 	int r = 0;
 
@@ -541,13 +515,8 @@ static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
 	if (r == 0)
 		r = start_late(engine, engine->finder);
 	if (r == 0)
-		r = add_origin(engine, ops, asked_period_ns, engine->finder);
-	if (r < 0 || !was_tried)
-		return r;
-	origin = engine->origins[engine->n_origins - 1];
-	origin->is_open = true; /* or it comes one day */
-	origin->next_ns = engine->opts.epoch_ns + LOOK_NS;
-	return 0;
+		r = add_search(engine, ops, asked_period_ns, engine->finder, was_tried);
+	return r;
 }
 
 int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
@@ -575,117 +544,51 @@ static bool is_any_gone(const struct watt_engine *engine, const struct watt_powe
 	return false;
 }
 
-static int tell_known(const struct watt_engine *engine, struct watt_lookup *lookup)
+/* Asks what has come, and says what is known. Without memory it is asked the next time. */
+static void look(struct watt_engine *engine, struct watt_search *search)
 {
+	const char **names = calloc(engine->n_channels + 1, sizeof(char *));
+	struct watt_search_view view = { names, 0, is_any_gone(engine, search->ops) };
 	size_t i;
-	int r = 0;
 
-	for (i = 0; i < engine->n_channels && r == 0; i++)
-		if (engine->channels[i]->ops == lookup->ops && !is_gone(engine->channels[i]))
-			r = watt_lookup_add_known(lookup, engine->channels[i]->channel->name);
-	return r;
+	for (i = 0; names && i < engine->n_channels; i++)
+		if (engine->channels[i]->ops == search->ops && !is_gone(engine->channels[i]))
+			names[view.n_names++] = engine->channels[i]->channel->name;
+	if (names)
+		watt_search_look(search, &view);
+	free(names);
 }
 
-/* Asks what has come. */
-static void look(struct watt_engine *engine, struct engine_origin *origin)
-{
-	struct watt_lookup *lookup = origin->lookup;
-	bool is_due;
-
-	if (lookup->has_changed)
-		origin->n_rescans = RESCANS;
-	is_due = origin->n_rescans > 0 || is_any_gone(engine, origin->ops);
-	watt_lookup_clear(lookup, !origin->is_open ? WATT_LOOKUP_OPEN :
-				  is_due           ? WATT_LOOKUP_RESCAN :
-						     WATT_LOOKUP_CHANGES);
-	if (lookup->kind == WATT_LOOKUP_RESCAN && tell_known(engine, lookup) < 0)
-		return;
-	origin->lookup = NULL;
-	if (watt_reader_send(origin->finder->reader, &lookup->task) < 0)
-		origin->lookup = lookup;
-	else if (lookup->kind == WATT_LOOKUP_RESCAN && origin->n_rescans > 0)
-		origin->n_rescans--;
-}
-
-/* How long not to look after the newest answer. */
-static uint64_t choose_pause_ns(const struct watt_engine *engine,
-				const struct engine_origin *origin)
-{
-	const struct watt_lookup *lookup = origin->lookup;
-
-	if (lookup->has_changed)
-		return 0;
-	if (is_blocking(origin->ops) && !origin->ops->watched)
-		return SLOW_LOOK_NS;
-	if (is_any_gone(engine, origin->ops))
-		return WATT_MAX(SEARCH_NS, (SEARCH_PART - 1) * lookup->cost_ns);
-	return LOOK_NS;
-}
-
-static uint64_t choose_next_ns(const struct watt_engine *engine, const struct engine_origin *origin)
-{
-	if (!origin->ops->rescan && origin->is_open)
-		return UINT64_MAX;
-	return origin->answered_ns + choose_pause_ns(engine, origin);
-}
-
-/*
- * A channel is gone: the next look was put off as if all were there. Until then a counter that is
- * back may wrap, and nobody could tell how often.
- */
 static void search_soon(struct watt_engine *engine, const struct watt_power_ops *ops)
 {
 	size_t i;
 
-	for (i = 0; i < engine->n_origins; i++) {
-		struct engine_origin *origin = engine->origins[i];
-
-		if (origin->ops == ops && origin->lookup)
-			origin->next_ns = WATT_MIN(origin->next_ns, choose_next_ns(engine, origin));
-	}
-}
-
-/* What it is asked next, when it did not open. */
-static void note_refusal(struct watt_engine *engine, struct engine_origin *origin, int error)
-{
-	origin->error = error;
-	if (!origin->is_refused)
-		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s does not work here yet: %s",
-			 origin->ops->name, strerror(-error));
-	origin->is_refused = true;
-	/* from now on it is enough to look whether something has come */
-	origin->is_open = origin->ops->rescan != NULL;
+	for (i = 0; i < engine->n_searches; i++)
+		if (engine->searches[i]->ops == ops)
+			watt_search_hurry(engine->searches[i]);
 }
 
 static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, uint64_t now_ns)
 {
-	struct engine_origin *origin = lookup->task.owner;
-	struct watt_power *power = lookup->power;
+	struct watt_search *search = lookup->task.owner;
+	struct watt_power *power = watt_search_take_answer(search, lookup, &engine->opts.log);
 	int r = 0;
 
-	origin->lookup = lookup;
-	lookup->power = NULL;
-	if (power) {
-		origin->is_open = origin->has_opened = true;
-		if (engine->is_dealt)
-			r = take_arrival(engine, origin, power);
-		else
-			origin->power = power;
-	} else if (lookup->kind == WATT_LOOKUP_OPEN) {
-		note_refusal(engine, origin, lookup->error);
-	}
+	if (power && engine->is_dealt)
+		r = take_arrival(engine, search, power);
+	else if (power)
+		search->power = power;
 	if (r < 0)
 		watt_log(&engine->opts.log, WATT_LOG_WARNING, "%s: what has come can't be read: %s",
-			 origin->ops->name, strerror(-r));
-	origin->answered_ns = now_ns;
-	origin->next_ns = choose_next_ns(engine, origin);
+			 search->ops->name, strerror(-r));
+	watt_search_plan(search, is_any_gone(engine, search->ops), now_ns);
 }
 
-static void receive(struct watt_engine *engine, struct engine_reader *reader, uint64_t now_ns)
+static void receive(struct watt_engine *engine, struct watt_reader *reader, uint64_t now_ns)
 {
 	struct watt_task *task;
 
-	while ((task = watt_reader_receive(reader->reader))) {
+	while ((task = watt_reader_receive(reader))) {
 		if (task->owner) {
 			take_answer(engine, watt_container_of(task, struct watt_lookup, task),
 				    now_ns);
@@ -721,36 +624,29 @@ void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
 	size_t i;
 
 	for (i = 0; i < engine->n_readers; i++) {
-		receive(engine, engine->readers[i], now_ns);
+		receive(engine, engine->readers[i]->reader, now_ns);
 		if (engine->readers[i]->is_blocking)
 			watch_deadlines(engine, engine->readers[i], now_ns);
 	}
-	for (i = 0; i < engine->n_origins; i++) {
-		struct engine_origin *origin = engine->origins[i];
+	for (i = 0; i < engine->n_searches; i++) {
+		struct watt_search *search = engine->searches[i];
 
-		if (origin->lookup && now_ns >= origin->next_ns &&
-		    (!origin->is_open || engine->is_started))
-			look(engine, origin);
+		if (watt_search_is_due(search, engine->is_started, now_ns))
+			look(engine, search);
 	}
 }
 
 /* ---- what is opened at the beginning ---- */
 
-static struct engine_origin *find_origin(const struct watt_engine *engine,
-					 const struct watt_power_ops *ops)
+static struct watt_search *find_search(const struct watt_engine *engine,
+				       const struct watt_power_ops *ops)
 {
 	size_t i;
 
-	for (i = 0; i < engine->n_origins; i++)
-		if (engine->origins[i]->ops == ops)
-			return engine->origins[i];
+	for (i = 0; i < engine->n_searches; i++)
+		if (engine->searches[i]->ops == ops)
+			return engine->searches[i];
 	return NULL;
-}
-
-/* Nobody has heard yet whether it opens. */
-static bool is_being_opened(const struct engine_origin *origin)
-{
-	return !origin->lookup && !origin->is_open && !origin->is_refused;
 }
 
 int watt_engine_wait_open(struct watt_engine *engine, uint64_t deadline_ns)
@@ -758,13 +654,13 @@ int watt_engine_wait_open(struct watt_engine *engine, uint64_t deadline_ns)
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < engine->n_origins && r == 0; i++) {
-		struct engine_origin *origin = engine->origins[i];
+	for (i = 0; i < engine->n_searches && r == 0; i++) {
+		struct watt_search *search = engine->searches[i];
 
-		receive(engine, origin->finder, watt_now_ns());
-		while (is_being_opened(origin) && r == 0) {
-			r = watt_reader_wait_task(origin->finder->reader, deadline_ns);
-			receive(engine, origin->finder, watt_now_ns());
+		receive(engine, search->reader, watt_now_ns());
+		while (watt_search_is_being_opened(search) && r == 0) {
+			r = watt_reader_wait_task(search->reader, deadline_ns);
+			receive(engine, search->reader, watt_now_ns());
 		}
 	}
 	return r;
@@ -773,27 +669,27 @@ int watt_engine_wait_open(struct watt_engine *engine, uint64_t deadline_ns)
 int watt_engine_take_open(struct watt_engine *engine, const struct watt_power_ops *ops,
 			  struct watt_power **ret)
 {
-	struct engine_origin *origin = find_origin(engine, ops);
+	struct watt_search *search = find_search(engine, ops);
 
-	if (!origin)
+	if (!search)
 		return -ENODEV;
-	receive(engine, origin->finder, watt_now_ns());
-	if (is_being_opened(origin))
+	receive(engine, search->reader, watt_now_ns());
+	if (watt_search_is_being_opened(search))
 		return -EAGAIN;
-	if (!origin->power)
-		return origin->error < 0 ? origin->error : -ENODEV;
-	*ret = origin->power;
-	origin->power = NULL;
+	if (!search->power)
+		return search->error < 0 ? search->error : -ENODEV;
+	*ret = search->power;
+	search->power = NULL;
 	return 0;
 }
 
 void watt_engine_ask_period(struct watt_engine *engine, const struct watt_power_ops *ops,
 			    uint64_t period_ns)
 {
-	struct engine_origin *origin = find_origin(engine, ops);
+	struct watt_search *search = find_search(engine, ops);
 
-	if (origin)
-		origin->asked_period_ns = period_ns;
+	if (search)
+		search->asked_period_ns = period_ns;
 }
 
 static bool has_channel_of(const struct watt_engine *engine, const struct watt_power_ops *ops)
@@ -806,33 +702,16 @@ static bool has_channel_of(const struct watt_engine *engine, const struct watt_p
 	return false;
 }
 
-static enum watt_status status_of_error(int error)
-{
-	switch (error) {
-	case -EACCES:
-	case -EPERM:
-		return WATT_STATUS_FORBIDDEN;
-	case 0:
-	case -ENODEV:
-	case -ENOENT:
-		return WATT_STATUS_ABSENT;
-	default:
-		return WATT_STATUS_BROKEN;
-	}
-}
-
 enum watt_status watt_engine_source_status(const struct watt_engine *engine,
 					   const struct watt_power_ops *ops)
 {
-	const struct engine_origin *origin = find_origin(engine, ops);
+	const struct watt_search *search = find_search(engine, ops);
 
-	if (origin && is_blocking(ops) && origin->finder->has_hung)
+	if (search && is_blocking(ops) && find_reader(engine, search->reader)->has_hung)
 		return WATT_STATUS_STALE;
 	if (has_channel_of(engine, ops))
 		return WATT_STATUS_OK;
-	if (!origin)
-		return WATT_STATUS_ABSENT;
-	return is_being_opened(origin) ? WATT_STATUS_PENDING : status_of_error(origin->error);
+	return search ? watt_search_status(search) : WATT_STATUS_ABSENT;
 }
 
 /* ---- the end ---- */
@@ -869,12 +748,8 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 			hand_over(engine->bundles[i], WATT_HANDOVER_KEEP);
 	watt_engine_stop(engine);
 	close_slow(engine);
-	for (i = 0; i < engine->n_origins; i++) {
-		if (engine->origins[i]->power)
-			engine->origins[i]->ops->close(engine->origins[i]->power);
-		watt_lookup_free(engine->origins[i]->lookup);
-		free(engine->origins[i]);
-	}
+	for (i = 0; i < engine->n_searches; i++)
+		watt_search_free(engine->searches[i]);
 	for (i = 0; i < engine->n_bundles; i++)
 		free(engine->bundles[i]);
 	for (i = 0; i < engine->n_readers; i++)
@@ -890,7 +765,7 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 		watt_channel_free(engine->channels[i]->copy);
 		free(engine->channels[i]);
 	}
-	free(engine->origins);
+	free(engine->searches);
 	free(engine->channels);
 	free(engine->bundles);
 	free(engine->readers);
