@@ -169,6 +169,7 @@ static void look_at_sensor(struct monitor *monitor, size_t index, struct monitor
 	sensor->channel = watt_session_get_channel(session, index);
 	sensor->domain = watt_session_get_channel_domain(session, index);
 	sensor->is_duplicate = watt_session_channel_is_duplicate(session, index);
+	sensor->stats.sz = sizeof(sensor->stats);
 	sensor->has_stats = watt_session_get_reader_stats(session, index, &sensor->stats) == 0;
 	sensor->has_sample = watt_session_get_sample(session, index, &sample) == 0;
 	sensor->status = WATT_STATUS_PENDING;

@@ -342,6 +342,7 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 		r = record_run(&setup, &view.run);
 	watt_sink_close(view.sink);
 	outlet_close(view.outlet);
+	end.stats.sz = sizeof(end.stats);
 	watt_session_get_record_stats(ses, &end.stats);
 	watt_session_close(ses);
 	if (view.has_line)

@@ -112,7 +112,7 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 			     char *buf, size_t size)
 {
 	struct line line = { .buf = buf, .size = size };
-	struct watt_record_stats stats = { 0 };
+	struct watt_record_stats stats = { .sz = sizeof(stats) };
 	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[160], label[WATT_MARK_SIZE * 2];
 
 	buf[0] = '\0';

@@ -27,6 +27,7 @@ int diags_get(const struct watt_options *options, struct watt_diag **ret, size_t
 	for (;;) {
 		diags = xrealloc(diags, room, sizeof(*diags));
 		n = room;
+		diags[0].sz = sizeof(diags[0]);
 		r = watt_doctor(options, diags, &n);
 		if (r < 0) {
 			xfree_pointer(&diags);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/ring.h"
+#include "base/sized.h"
 #include "base/util.h"
 #include "env.h"
 #include "source/select.h"
@@ -302,6 +303,14 @@ static struct watt_diag describe_hung(const struct patient *patient, uint64_t li
 	return diag;
 }
 
+/* The size of the first says how far apart they are, and so no size is changed. */
+static void give(struct watt_diag *diag, size_t i, struct watt_diag *ret)
+{
+	diag->sz = ret->sz;
+	memset((char *)ret + i * diag->sz, 0, diag->sz);
+	memcpy((char *)ret + i * diag->sz, diag, WATT_MIN(diag->sz, sizeof(*diag)));
+}
+
 /* In the order of the registry: whether one is used depends on those before it. */
 static void collect(struct inquest *inquest, const struct watt_options *options, uint64_t limit_ns,
 		    struct watt_diag *ret, size_t max)
@@ -320,7 +329,7 @@ static void collect(struct inquest *inquest, const struct watt_options *options,
 		is_covered |= diag.is_selected && patient->power && patient->covers;
 		have_usage |= diag.is_selected && diag.role == WATT_ROLE_USAGE;
 		if (i < max)
-			ret[i] = diag;
+			give(&diag, i, ret);
 	}
 	inquest->is_over = true;
 	pthread_mutex_unlock(&inquest->mutex);
@@ -358,7 +367,7 @@ int watt_doctor_within(const struct watt_options *options, uint64_t limit_ns, st
 	size_t i;
 	int r;
 
-	if (!ret_n || (*ret_n && !ret))
+	if (!ret_n || (*ret_n && !watt_sized_is_valid(ret)))
 		return -EINVAL;
 	r = open_inquest(options, &inquest);
 	if (r == 0) {

@@ -9,24 +9,6 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-int watt_opts_copy(const void *opts, void *ret, size_t size)
-{
-	const char *bytes = opts;
-	size_t given, i;
-
-	if (!opts)
-		return -EINVAL;
-	memcpy(&given, opts, sizeof(given));
-	if (given < sizeof(given))
-		return -EINVAL;
-	for (i = size; i < given; i++)
-		if (bytes[i])
-			return -EINVAL;
-	memset(ret, 0, size);
-	memcpy(ret, opts, WATT_MIN(given, size));
-	return 0;
-}
-
 static int open_root(struct watt_root *root, const char *path, const char *usual,
 		     const struct watt_log *log)
 {

@@ -20,11 +20,6 @@ struct watt_env_owner {
 	}
 
 /*
- * Options as the caller knew them, the rest of the size bytes at ret zero. They begin with their
- * own size. -EINVAL: no size, or options from the future.
- */
-int watt_opts_copy(const void *opts, void *ret, size_t size);
-/*
  * options NULL: as they are new. Logs one line for what is wrong. Its address must not change while
  * it is open.
  */

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/ring.h"
+#include "base/sized.h"
 #include "base/util.h"
 #include "env.h"
 #include "options.h"
@@ -372,15 +373,13 @@ int watt_meter_end(struct watt_meter *meter, struct watt_meter_result *ret)
 	section = take_section(meter);
 	if (!section)
 		return -EINVAL;
-	/* those that are older than this library have no more than they know */
-	r = ret && ret->sz >= sizeof(ret->sz) ? 0 : -EINVAL;
+	r = watt_sized_is_valid(ret) ? 0 : -EINVAL;
 	if (r == 0)
 		r = end_section(meter, section->begin, &result);
 	drop_cut(meter, section->begin);
 	if (r < 0)
 		return r;
-	result.sz = ret->sz;
-	memcpy(ret, &result, WATT_MIN(ret->sz, sizeof(result)));
+	watt_sized_give(&result, sizeof(result), ret);
 	return 0;
 }
 

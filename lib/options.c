@@ -447,26 +447,32 @@ static int set_delay(struct watt_options *options, const char *text)
 
 /* ---- by name ---- */
 
+#define INFO(name, values, summary) \
+	{ \
+		sizeof(struct watt_option_info), name, values, summary \
+	}
+
 static const struct option {
 	struct watt_option_info info;
 	int (*set)(struct watt_options *options, const char *text);
 } table[] = {
-	{ { "sources", "[-]SOURCE,...", "power sources to use, or not to use" }, set_sources },
-	{ { "usage", "auto|bpf|procfs", "how CPU time is counted" }, watt_options_set_usage },
-	{ { "slice", "TIME", "length of a slice (50ms)" }, set_slice },
-	{ { "period", "TIME", "reading period of quick sensors (a slice)" }, set_period },
-	{ { "rate", "[SOURCE=]RATE,...", "how often sensors are read, instead of a period" },
+	{ INFO("sources", "[-]SOURCE,...", "power sources to use, or not to use"), set_sources },
+	{ INFO("usage", "auto|bpf|procfs", "how CPU time is counted"), watt_options_set_usage },
+	{ INFO("slice", "TIME", "length of a slice (50ms)"), set_slice },
+	{ INFO("period", "TIME", "reading period of quick sensors (a slice)"), set_period },
+	{ INFO("rate", "[SOURCE=]RATE,...", "how often sensors are read, instead of a period"),
 	  set_rate },
-	{ { "idle-policy", "separate|proportional", "what becomes of idle energy" },
+	{ INFO("idle-policy", "separate|proportional", "what becomes of idle energy"),
 	  set_idle_policy },
-	{ { "share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared" }, set_share_key },
-	{ { "sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors" }, set_delay },
-	{ { "config", "FILE", "rules for sensors and models" }, watt_options_set_config },
-	{ { "sysfs-root", "DIR", "instead of /sys" }, watt_options_set_sysfs_root },
-	{ { "procfs-root", "DIR", "instead of /proc" }, watt_options_set_procfs_root },
-	{ { "nvml-lib", "FILE", "instead of libnvidia-ml.so.1" }, watt_options_set_nvml_lib },
-	{ { "redfish-url", "URL", "BMC to ask" }, watt_options_set_redfish_url },
-	{ { "kubelet-url", "URL", "kubelet to ask" }, watt_options_set_kubelet_url },
+	{ INFO("share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared"),
+	  set_share_key },
+	{ INFO("sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors"), set_delay },
+	{ INFO("config", "FILE", "rules for sensors and models"), watt_options_set_config },
+	{ INFO("sysfs-root", "DIR", "instead of /sys"), watt_options_set_sysfs_root },
+	{ INFO("procfs-root", "DIR", "instead of /proc"), watt_options_set_procfs_root },
+	{ INFO("nvml-lib", "FILE", "instead of libnvidia-ml.so.1"), watt_options_set_nvml_lib },
+	{ INFO("redfish-url", "URL", "BMC to ask"), watt_options_set_redfish_url },
+	{ INFO("kubelet-url", "URL", "kubelet to ask"), watt_options_set_kubelet_url },
 };
 
 const struct watt_option_info *watt_options_get_info(size_t index)

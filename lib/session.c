@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "env.h"
+#include "base/sized.h"
 
 int watt_session_open(const struct watt_options *options, struct watt_session **ret)
 {
@@ -31,7 +31,7 @@ int watt_session_record(struct watt_session *ses, const char *path,
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 	struct watt_record_opts full = { .sz = sizeof(full) };
 
-	if (!path || (opts && watt_opts_copy(opts, &full, sizeof(full)) < 0))
+	if (!path || (opts && watt_sized_take(opts, &full, sizeof(full)) < 0))
 		return -EINVAL;
 	return ses->ops->record(ses, path, &full);
 }
@@ -39,8 +39,15 @@ int watt_session_record(struct watt_session *ses, const char *path,
 int watt_session_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+	struct watt_record_stats stats;
+	int r;
 
-	return ses->ops->get_record_stats(ses, ret);
+	if (!watt_sized_is_valid(ret))
+		return -EINVAL;
+	r = ses->ops->get_record_stats(ses, &stats);
+	if (r == 0)
+		watt_sized_give(&stats, sizeof(stats), ret);
+	return r;
 }
 
 int watt_session_start(struct watt_session *ses)
@@ -176,10 +183,15 @@ int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 				  struct watt_reader_stats *ret)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+	struct watt_reader_stats stats;
+	int r;
 
-	if (index >= ses->setup->n_channels)
+	if (index >= ses->setup->n_channels || !watt_sized_is_valid(ret))
 		return -EINVAL;
-	return ses->ops->get_reader_stats(ses, index, ret);
+	r = ses->ops->get_reader_stats(ses, index, &stats);
+	if (r == 0)
+		watt_sized_give(&stats, sizeof(stats), ret);
+	return r;
 }
 
 const char *watt_session_get_source(const struct watt_session *ses, size_t index,

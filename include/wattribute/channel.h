@@ -50,6 +50,7 @@ enum watt_channel_flag {
  * same thing: one is used, the others are shown as duplicates and never added.
  */
 struct watt_channel {
+	size_t sz;          /**< sizeof(struct watt_channel), the library's */
 	const char *name;   /**< unique and stable across boots: "powercap/package-0/core" */
 	const char *source; /**< the source's name in the registry: "powercap" */
 	const char *domain; /**< path in the domain tree */

@@ -33,6 +33,7 @@ enum watt_comparison_list {
 
 /** What is known of one thing in one of the two. */
 struct watt_comparison_side {
+	size_t sz; /**< sizeof(struct watt_comparison_side), the library's */
 	uint32_t is_there;
 	uint32_t reserved;
 	int64_t energy_nj;
@@ -56,6 +57,7 @@ enum watt_comparison_basis {
 
 /** One thing in both. */
 struct watt_comparison_row {
+	size_t sz; /**< sizeof(struct watt_comparison_row), the library's */
 	char *name;
 	const struct watt_comparison_side *now;    /**< the series */
 	const struct watt_comparison_side *before; /**< the other one */

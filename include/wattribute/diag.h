@@ -3,7 +3,7 @@
  * @file diag.h
  * @brief A diagnosis: whether a source works on this machine, why not, and what to do.
  *
- * Plain values, owned by whoever holds them.
+ * Owned by whoever holds them; of an array, the first one has the size of all of them (types.h).
  */
 #ifndef WATTRIBUTE_DIAG_H
 #define WATTRIBUTE_DIAG_H
@@ -28,8 +28,9 @@ enum watt_source_role {
 	WATT_ROLE_ACTIVITY = 3, /**< who did what beside the CPUs */
 };
 
-/** The answer of one source. */
+/** The answer of one source, filled in by watt_doctor(). */
 struct watt_diag {
+	size_t sz;           /**< sizeof(struct watt_diag), the caller's */
 	const char *source;  /**< registry name, static */
 	const char *summary; /**< what it is, static */
 	enum watt_source_role role;

@@ -38,6 +38,7 @@ enum watt_idle_policy {
 
 /** One node of the tree. */
 struct watt_domain {
+	size_t sz;        /**< sizeof(struct watt_domain), the library's */
 	const char *path; /**< "package-0/core" */
 	const char *name; /**< last part of the path: "core" */
 	enum watt_domain_kind kind;

@@ -45,6 +45,7 @@ enum watt_identity_field {
 
 /** Who a process is. Strings are NULL where `missing` says so. */
 struct watt_identity {
+	size_t sz;           /**< sizeof(struct watt_identity), the library's */
 	uint32_t pid;        /**< thread group id in the initial pid namespace */
 	uint32_t parent_pid; /**< 0: none or unknown */
 	uint64_t start_ns;   /**< CLOCK_BOOTTIME of its start; with pid, its name for ever */
@@ -61,6 +62,7 @@ struct watt_identity {
 
 /** What a cgroup is. Strings are NULL where the path does not tell. */
 struct watt_cgroup {
+	size_t sz;             /**< sizeof(struct watt_cgroup), the library's */
 	uint64_t id;           /**< inode number of the directory */
 	const char *path;      /**< "/system.slice/ssh.service"; NULL: unknown (it is gone) */
 	const char *runtime;   /**< "docker", "containerd", "cri-o", "podman", "lxc", ... */
@@ -73,7 +75,7 @@ struct watt_cgroup {
 	const char *job; /**< a batch job, its scheduler first: "slurm:4711", "pbs:12.server" */
 };
 
-/** One label of a container or pod. Never NULL. */
+/** One label of a container or pod. Never NULL; it never grows. */
 struct watt_label {
 	const char *key;
 	const char *value;
@@ -81,6 +83,7 @@ struct watt_label {
 
 /** What a container or pod is called. Strings are NULL where nobody tells. */
 struct watt_container {
+	size_t sz;                 /**< sizeof(struct watt_container), the library's */
 	const char *id;            /**< as watt_cgroup.container; NULL: it tells of a pod alone */
 	const char *runtime;       /**< "docker", "podman", "containerd", "cri-o" */
 	const char *name;          /**< what people call it: "web-1" */
@@ -95,6 +98,7 @@ struct watt_container {
 
 /** One user of energy. */
 struct watt_entity {
+	size_t sz;   /**< sizeof(struct watt_entity), the library's */
 	uint64_t id; /**< unique in its session, never used again */
 	/** Entity that it is in, and is summed into: a thread is in its process, that in its cgroup,
 	 *  that in its container, pod or unit, a container in its pod or else its unit. 0: none. */

@@ -23,7 +23,7 @@ WATT_BEGIN_DECLS
 /** Bytes of the address of a marks socket with its NUL. */
 #define WATT_MARK_ADDRESS_SIZE 108
 
-/** One mark. A plain value. */
+/** One mark. A plain value; it never grows. */
 struct watt_mark {
 	uint64_t t_ns; /**< CLOCK_MONOTONIC, taken by who made the mark */
 	uint32_t pid;  /**< who made it, in the initial pid namespace; 0: unknown */
@@ -31,7 +31,7 @@ struct watt_mark {
 	char label[WATT_MARK_SIZE]; /**< UTF-8, printable, NUL-terminated; "": a phase ends */
 };
 
-/** Somebody who measures and listens for marks. A plain value. */
+/** Somebody who measures and listens for marks. A plain value; it never grows. */
 struct watt_mark_listener {
 	uint32_t pid; /**< as in /proc */
 	uint32_t reserved;

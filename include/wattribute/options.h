@@ -42,8 +42,9 @@ enum watt_log_level {
  */
 typedef void (*watt_log_fn)(void *data, enum watt_log_level level, const char *text);
 
-/** What there is to know of an option. A plain value; immutable. */
+/** What there is to know of an option. Immutable. */
 struct watt_option_info {
+	size_t sz;        /**< sizeof(struct watt_option_info), the library's */
 	const char *name; /**< "share-key": for watt_options_set(), and the command's --share-key */
 	const char *values;  /**< what it takes, for people: "[DOMAIN=]KEY,..." */
 	const char *summary; /**< one line for people */

@@ -16,6 +16,7 @@ struct watt_phases;
 
 /** A phase, several of one label, or the whole; energies are of the partition. */
 struct watt_phase {
+	size_t sz;          /**< sizeof(struct watt_phase), the library's */
 	const char *label;  /**< "": no phase; borrowed from the mark */
 	size_t mark_index;  /**< of the mark that began it; WATT_NO_MARK: before the first one */
 	size_t first_index; /**< of its first window */

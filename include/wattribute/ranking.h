@@ -31,6 +31,7 @@ enum watt_ranking_group {
 
 /** One row. */
 struct watt_ranking_row {
+	size_t sz; /**< sizeof(struct watt_ranking_row), the library's */
 	enum watt_entity_kind kind;
 	uint32_t is_rest;                        /**< what is in no group of this kind */
 	uint32_t count;                          /**< processes in it */

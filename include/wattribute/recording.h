@@ -37,6 +37,7 @@ struct watt_record_opts {
 
 /** How a recording is going, cumulative over its files. */
 struct watt_record_stats {
+	size_t sz;              /**< sizeof(struct watt_record_stats), the caller's */
 	uint64_t samples;       /**< sensor samples written */
 	uint64_t usage_records; /**< usage records written */
 	uint64_t marks;
@@ -93,6 +94,7 @@ struct watt_recording;
 
 /** What a recording says of itself. Strings are owned by it, never NULL, "" if unknown. */
 struct watt_recording_info {
+	size_t sz;          /**< sizeof(struct watt_recording_info), the library's */
 	const char *writer; /**< program and version that wrote it: "wattribute 0.1.0" */
 	const char *host;   /**< node name */
 	const char *os;     /**< "Debian GNU/Linux 12 (bookworm)" */
@@ -124,6 +126,7 @@ struct watt_recording_info {
 
 /** A time of which something is missing in the file. */
 struct watt_recording_loss {
+	size_t sz;      /**< sizeof(struct watt_recording_loss), the library's */
 	uint64_t t0_ns; /**< CLOCK_MONOTONIC */
 	uint64_t t1_ns;
 	uint64_t samples;       /**< dropped */

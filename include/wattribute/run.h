@@ -16,7 +16,7 @@
 
 WATT_BEGIN_DECLS
 
-/** What was used in one interval of a run. */
+/** What was used in one interval of a run. It never grows. */
 struct watt_run_interval {
 	uint64_t end_ns; /**< since the beginning of the run */
 	uint64_t elapsed_ns;
@@ -25,7 +25,7 @@ struct watt_run_interval {
 	uint64_t cpu_ns;
 };
 
-/** What is missing in a domain's energy. */
+/** What is missing in a domain's energy. It never grows. */
 struct watt_run_loss {
 	uint64_t errors; /**< readings without a value */
 	uint64_t resets; /**< of its counter */
@@ -33,7 +33,8 @@ struct watt_run_loss {
 	uint64_t ambiguous;
 };
 
-/** A phase, as the marks cut a run: all stretches of one label. Together they are the run. */
+/** A phase, as the marks cut a run: all stretches of one label. Together they are the run. It never
+ *  grows. */
 struct watt_run_phase {
 	char label[WATT_MARK_SIZE]; /**< "": in no phase */
 	uint64_t count;             /**< of stretches */
@@ -48,7 +49,7 @@ struct watt_run_phase {
 	int64_t *domain_machine_nj; /**< one each */
 };
 
-/** A thread, or those of a process that have ended, together. */
+/** A thread, or those of a process that have ended, together. It never grows. */
 struct watt_run_thread {
 	uint64_t id; /**< of the entity */
 	char *name;  /**< as the library has it */

@@ -10,7 +10,8 @@
 
 WATT_BEGIN_DECLS
 
-/** One reading. A plain value of 32 bytes, the same in memory and in recordings. */
+/** One reading. A plain value of 32 bytes, the same in memory and in recordings: it never
+ *  grows. */
 struct watt_sample {
 	uint64_t t_before_ns; /**< CLOCK_MONOTONIC just before the read */
 	uint64_t t_after_ns;  /**< CLOCK_MONOTONIC just after the read */

@@ -36,6 +36,7 @@ struct watt_series_energy {
 
 /** Who used energy. Strings are NULL where they are unknown, or there is none. */
 struct watt_series_entity {
+	size_t sz;   /**< sizeof(struct watt_series_entity), the library's */
 	uint64_t id; /**< of the session; 0: "others" of its kind */
 	enum watt_entity_kind kind;
 	uint32_t pid;        /**< of a thread, its own; 0: none */
@@ -58,6 +59,7 @@ struct watt_series_entity {
 
 /** One window. Of the arrays of n_cells, those that used nothing are not there. */
 struct watt_series_window {
+	size_t sz;      /**< sizeof(struct watt_series_window), the library's */
 	uint64_t t0_ns; /**< CLOCK_MONOTONIC */
 	uint64_t t1_ns;
 	size_t mark_index; /**< of the mark that began its phase, or WATT_NO_MARK */
@@ -71,6 +73,7 @@ struct watt_series_window {
 
 /** What the series is as a whole. */
 struct watt_series_info {
+	size_t sz; /**< sizeof(struct watt_series_info), the library's */
 	size_t n_domains;
 	size_t n_windows;
 	size_t n_entities;

@@ -49,6 +49,7 @@ enum watt_flush_loss {
 
 /** How a reader of sensors is doing, cumulative. */
 struct watt_reader_stats {
+	size_t sz; /**< sizeof(struct watt_reader_stats), the caller's */
 	uint64_t reads;
 	uint64_t errors;          /**< reads that gave no value */
 	uint64_t missed;          /**< deadlines skipped because their time had passed */
@@ -196,7 +197,7 @@ WATT_API const char *watt_session_get_usage_name(const struct watt_session *ses)
 /**
  * Asks every source what it can do here, and measures the cost of a read.
  *
- * @param ret    caller's array.
+ * @param ret    caller's array, whose first struct has its size.
  * @param ret_n  in: its length; out: how many sources there are (may be more than fit).
  * @return 0, or -EINVAL.
  */

@@ -26,7 +26,7 @@ WATT_BEGIN_DECLS
 
 struct watt_sink;
 
-/** Something that can be chosen of a sink. */
+/** Something that can be chosen of a sink. It never grows. */
 struct watt_sink_option {
 	const char *name;
 	const char *values;  /**< what it takes, for people: "energy, domains, samples or marks" */
@@ -35,6 +35,7 @@ struct watt_sink_option {
 
 /** What there is to know of a kind of sink. Immutable. */
 struct watt_sink_info {
+	size_t sz;            /**< sizeof(struct watt_sink_info), the library's */
 	const char *name;     /**< "csv" */
 	const char *summary;  /**< one line for people */
 	const char *suffixes; /**< of names of its files, the usual one first: ".csv" */

@@ -25,6 +25,7 @@ struct watt_snapshot;
 
 /** One entity and what it used. */
 struct watt_row {
+	size_t sz;                        /**< sizeof(struct watt_row), the library's */
 	const struct watt_entity *entity; /**< never NULL; of the snapshot, and lives as long */
 	uint64_t cpu_ns;                  /**< CPU time since the start of the session */
 	uint64_t window_cpu_ns;           /**< in the window */
@@ -36,6 +37,7 @@ struct watt_row {
 
 /** One domain and what became of its energy. */
 struct watt_domain_state {
+	size_t sz;                 /**< sizeof(struct watt_domain_state), the library's */
 	enum watt_status status;   /**< PENDING until the first two samples are in */
 	uint64_t t_ns;             /**< attributed up to here, CLOCK_MONOTONIC */
 	struct watt_energy energy; /**< since the start of the session */
@@ -70,6 +72,7 @@ struct watt_domain_state {
 
 /** What one CPU did since the start of the session, as the kernel counts it. */
 struct watt_cpu_state {
+	size_t sz; /**< sizeof(struct watt_cpu_state), the library's */
 	uint32_t cpu;
 	uint32_t online;
 	uint64_t wall_ns; /**< time that it was online */
@@ -101,6 +104,7 @@ enum watt_usage_batch_flag {
 
 /** The health of the measurement, cumulative since the start of the session. */
 struct watt_quality {
+	size_t sz;               /**< sizeof(struct watt_quality), the library's */
 	uint64_t checks;         /**< conservation checks made */
 	uint64_t check_failures; /**< and failed: anything but 0 is a bug */
 	/** Checks made that a cgroup, container, pod, unit, user, tracked set or process is the sum

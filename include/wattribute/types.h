@@ -12,9 +12,21 @@
  * possible, -ESTALE the counter was reset, -EINVAL the caller's mistake. A positive return is
  * documented where it exists. The library never prints, exits or installs signal handlers.
  *
- * Growth. Structs handed out by pointer are owned by the library, immutable and may grow at
- * their end in a later release: read them through the pointer, never copy them by value.
- * Structs handed in (`*_opts`) start with their size.
+ * Growth. A struct that may get more members, at its end, begins with its size, `sz`; what says of
+ * itself that it never grows has none. No struct has another one inside that may grow.
+ *
+ * - What the library hands out by pointer is the library's: `sz` is the size that it has there.
+ *   It never changes as long as it is promised to live. Never copy it by value. Who was built with
+ *   newer headers than the library that runs asks WATT_HAS() before looking at a newer member.
+ * - What the caller hands in (`*_opts`, an excerpt, runs) has the caller's `sz`. Members that the
+ *   caller is too old to know are as if they were 0. Members that the library is too old to know
+ *   must be 0, else -EINVAL: nothing that is asked for is silently not done.
+ * - What the caller has filled in (results, statistics) has the caller's `sz` before the call, and
+ *   after it that of what was filled in: never more than the caller's. WATT_HAS() tells here, too.
+ *   Of an array of such structs the `sz` of the first says how far apart they are; the library puts
+ *   it into each, and 0 into what it is too old to know.
+ *
+ * `sz` less than its own size is -EINVAL.
  */
 #ifndef WATTRIBUTE_TYPES_H
 #define WATTRIBUTE_TYPES_H
@@ -35,6 +47,10 @@
 #else
 #define WATT_API
 #endif
+
+/** 1: the struct that @p ptr points to is large enough to have this member, 0: it is older. */
+#define WATT_HAS(ptr, member) \
+	((size_t)((const char *)(&(ptr)->member + 1) - (const char *)(ptr)) <= (ptr)->sz)
 
 WATT_BEGIN_DECLS
 

@@ -25,8 +25,10 @@ static int make_room(struct watt_cpus *cpus, size_t n)
 	cpus->states = states;
 	memset(newest + cpus->n, 0, (n - cpus->n) * sizeof(*newest));
 	memset(states + cpus->n, 0, (n - cpus->n) * sizeof(*states));
-	for (; cpus->n < n; cpus->n++)
+	for (; cpus->n < n; cpus->n++) {
+		states[cpus->n].sz = sizeof(*states);
 		states[cpus->n].cpu = (uint32_t)cpus->n;
+	}
 	return 0;
 }
 

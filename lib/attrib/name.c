@@ -68,6 +68,7 @@ struct watt_name *watt_name_new_identity(const struct watt_identity *identity)
 	cursor = name->storage;
 	name->has_identity = true;
 	name->identity = *identity;
+	name->identity.sz = sizeof(name->identity);
 	name->identity.comm[sizeof(name->identity.comm) - 1] = '\0';
 	name->identity.exe = store(&cursor, identity->exe);
 	name->identity.cmdline = store(&cursor, identity->cmdline);
@@ -93,6 +94,7 @@ struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup)
 	cursor = name->storage;
 	name->has_cgroup = true;
 	name->cgroup = *cgroup;
+	name->cgroup.sz = sizeof(name->cgroup);
 	name->cgroup.path = store(&cursor, cgroup->path);
 	name->cgroup.runtime = store(&cursor, cgroup->runtime);
 	name->cgroup.container = store(&cursor, cgroup->container);
@@ -139,6 +141,7 @@ struct watt_name *watt_name_new_container(const struct watt_container *from)
 	name->has_container = true;
 	container = &name->container;
 	*container = *from;
+	container->sz = sizeof(*container);
 	store_labels(&cursor, (struct watt_label *)(void *)name->storage, container);
 	container->id = store(&cursor, from->id);
 	container->runtime = store(&cursor, from->runtime);

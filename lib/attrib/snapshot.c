@@ -104,6 +104,7 @@ static enum watt_entity_kind shown_kind(const struct watt_account *account)
 static void fill_entity(struct watt_entity *entity, const struct watt_account *account,
 			struct watt_name *name, struct watt_name *cgroup)
 {
+	entity->sz = sizeof(*entity);
 	entity->id = account->id;
 	entity->parent_id = account->parent_id;
 	entity->tracked_id = account->tracked_id;
@@ -138,6 +139,7 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	if (account->cgroup)
 		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
 	fill_entity(&snap->entities[i], account, snap->names[2 * i], snap->names[2 * i + 1]);
+	row->sz = sizeof(*row);
 	row->entity = &snap->entities[i];
 	row->cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
 	row->window_cpu_ns = row->cpu_ns - account->looks[reader].base_cpu_ns;
@@ -266,6 +268,7 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 		       const struct watt_ledger *ledger, const struct watt_ledger_base *base,
 		       const struct watt_timeline *tl)
 {
+	state->sz = sizeof(*state);
 	fill_curve_stats(state, at, ledger, tl);
 	state->t_ns = ledger->cursor_ns;
 	state->energy = energy_of(ledger->energy_nj);
@@ -390,6 +393,7 @@ static void fill_quality(struct watt_quality *quality, const struct watt_attrib 
 			 const struct watt_quality *losses)
 {
 	*quality = at->quality;
+	quality->sz = sizeof(*quality);
 	quality->missed_reads = losses->missed_reads;
 	quality->lost_samples = losses->lost_samples;
 	watt_cpus_fill_quality(&at->cpus, quality);

@@ -55,6 +55,7 @@ static int describe_domain(const struct watt_channel *channel, size_t index,
 			   struct watt_domain *ret)
 {
 	*ret = (struct watt_domain){
+		.sz = sizeof(*ret),
 		.kind = channel->kind,
 		.origin = channel->origin,
 		.key = watt_tree_key_of_kind(channel->kind),
@@ -298,6 +299,7 @@ static int add_residual(struct builder *b, size_t parent)
 	if (asprintf(&path, "%s/residual", p->path) < 0)
 		return -ENOMEM;
 	*d = (struct watt_domain){
+		.sz = sizeof(*d),
 		.kind = WATT_DOMAIN_RESIDUAL,
 		.origin = p->origin,
 		.parent = (int32_t)parent,

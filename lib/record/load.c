@@ -167,6 +167,7 @@ static void load_channel(struct row *row)
 	}
 	take(row, (int64_t)rec->n_channels, (int64_t)rec->n_channels);
 	c = &rec->channels[rec->n_channels++];
+	c->sz = sizeof(*c);
 	c->name = take_name(row);
 	c->source = take_name(row);
 	c->domain = take_name(row);
@@ -438,6 +439,7 @@ static void load_loss(struct row *row)
 		return;
 	}
 	loss = &rec->losses[rec->n_losses++];
+	loss->sz = sizeof(*loss);
 	loss->t0_ns = take_u64(row);
 	loss->t1_ns = take_u64(row);
 	loss->samples = take_u64(row);

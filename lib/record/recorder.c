@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/sized.h"
 #include "base/util.h"
 #include "record/chunk.h"
 #include "record/part.h"
@@ -428,10 +429,7 @@ static int check_opts(const char *path, const struct watt_record_opts *opts,
 		return -EINVAL;
 	if (!opts)
 		return 0;
-	if (opts->sz < sizeof(opts->sz))
-		return -EINVAL;
-	memcpy(ret, opts, WATT_MIN(opts->sz, sizeof(*ret)));
-	return 0;
+	return watt_sized_take(opts, ret, sizeof(*ret));
 }
 
 /* A file that rotation would want to make, and may not replace, is better met now than later. */

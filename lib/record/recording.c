@@ -49,6 +49,7 @@ int watt_recording_open(const char *path, watt_log_fn log, void *log_data,
 	rec = calloc(1, sizeof(*rec));
 	if (!rec)
 		return -ENOMEM;
+	rec->info.sz = sizeof(rec->info);
 	rec->log = (struct watt_log){ log, log_data };
 	rec->path = strdup(path);
 	r = rec->path ? watt_recording_open_database(rec) : -ENOMEM;

@@ -287,6 +287,7 @@ static const struct watt_sink_option options[] = {
 
 const struct watt_sink_ops watt_sink_csv = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "csv",
 		.summary = "tidy tables, one observation a row",
 		.suffixes = ".csv",

@@ -300,6 +300,7 @@ static const struct watt_sink_option options[] = {
 
 const struct watt_sink_ops watt_sink_emon = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "emon",
 		.summary = "data.json of ebpf-energy-monitor: energy per CPU package and pid",
 		.suffixes = ".json",

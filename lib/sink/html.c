@@ -310,6 +310,7 @@ static int write_series(struct watt_sink *sink, const struct watt_sink_series *n
 
 const struct watt_sink_ops watt_sink_html = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "html",
 		.summary = "a page with charts and everything in it, for a browser",
 		.suffixes = ".html",

@@ -460,6 +460,7 @@ static const struct watt_sink_option options[] = {
 
 const struct watt_sink_ops watt_sink_json = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "json",
 		.summary = "one document with everything",
 		.suffixes = ".json",
@@ -471,6 +472,7 @@ const struct watt_sink_ops watt_sink_json = {
 
 const struct watt_sink_ops watt_sink_jsonl = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "jsonl",
 		.summary = "the same, an object a line, to be read while it is written",
 		.suffixes = ".jsonl",

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnoses as JSON, by docs/schema/wattribute-doctor-1.json. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <wattribute/json.h>
 
+#include "base/cleanup.h"
+#include "base/sized.h"
+#include "base/util.h"
 #include "sink/json_value.h"
 
 static void add_diag(struct watt_json *doc, struct watt_json_node array,
@@ -40,20 +45,36 @@ static bool has_role(const struct watt_diag *diags, size_t n, enum watt_source_r
 	return false;
 }
 
+/* As this library knows them: those of the caller are as far apart as the first is large. */
+static struct watt_diag *take_diags(const struct watt_diag *diags, size_t n)
+{
+	struct watt_diag *known = calloc(n + 1, sizeof(*known));
+	size_t i;
+
+	for (i = 0; known && i < n; i++)
+		memcpy(&known[i], (const char *)diags + i * diags->sz,
+		       WATT_MIN(diags->sz, sizeof(*known)));
+	return known;
+}
+
 int watt_doctor_to_json(const struct watt_diag *diags, size_t n_diags, uint32_t flags, char **ret)
 {
+	_cleanup_free_ struct watt_diag *known = NULL;
 	struct watt_json doc;
 	struct watt_json_node array;
 	size_t i;
 
-	if ((!diags && n_diags > 0) || !ret)
+	if ((n_diags > 0 && !watt_sized_is_valid(diags)) || !ret)
 		return -EINVAL;
+	known = take_diags(diags, n_diags);
+	if (!known)
+		return -ENOMEM;
 	watt_json_init(&doc, flags, "wattribute-doctor-1");
 	watt_json_bool(&doc, doc.root, "is_possible",
-		       has_role(diags, n_diags, WATT_ROLE_POWER) &&
-			       has_role(diags, n_diags, WATT_ROLE_USAGE));
+		       has_role(known, n_diags, WATT_ROLE_POWER) &&
+			       has_role(known, n_diags, WATT_ROLE_USAGE));
 	array = watt_json_array(&doc, doc.root, "sources");
 	for (i = 0; i < n_diags; i++)
-		add_diag(&doc, array, &diags[i]);
+		add_diag(&doc, array, &known[i]);
 	return watt_json_done(&doc, ret);
 }

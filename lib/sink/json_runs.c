@@ -11,6 +11,7 @@
 #include <wattribute/statistics.h>
 
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "sink/json_value.h"
 
 static double power_w(bool is_known, int64_t energy_nj, uint64_t elapsed_ns)
@@ -327,20 +328,48 @@ static void put_head(struct watt_json *json, const struct watt_runs *runs)
 	watt_json_bool(json, json->root, "is_baseline_ready", balance->is_baseline_ready);
 }
 
-static bool is_valid(const struct watt_runs *runs)
-{
-	size_t i;
+/* The caller's, as this library knows them. */
+struct known {
+	struct watt_runs all;
+	struct watt_balance balance;
+	struct watt_run *list;
+	const struct watt_run **runs;
+};
 
-	if (!runs || runs->sz < sizeof(*runs) || !runs->ses || !runs->quality || !runs->balance ||
-	    runs->balance->sz < sizeof(*runs->balance))
-		return false;
-	for (i = 0; i < runs->n_runs; i++)
-		if (runs->runs[i]->sz < sizeof(struct watt_run))
-			return false;
-	return true;
+static void known_done(struct known *known)
+{
+	free(known->list);
+	free(known->runs);
 }
 
-int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret)
+/* -EINVAL: something is missing, or from the future. */
+static int take_known(const struct watt_runs *runs, struct known *ret)
+{
+	size_t i;
+	int r;
+
+	*ret = (struct known){ 0 };
+	r = watt_sized_take(runs, &ret->all, sizeof(ret->all));
+	if (r == 0 && (!ret->all.ses || !ret->all.quality))
+		r = -EINVAL;
+	if (r == 0)
+		r = watt_sized_take(ret->all.balance, &ret->balance, sizeof(ret->balance));
+	if (r < 0)
+		return r;
+	ret->list = calloc(ret->all.n_runs + 1, sizeof(*ret->list));
+	ret->runs = calloc(ret->all.n_runs + 1, sizeof(struct watt_run *));
+	if (!ret->list || !ret->runs)
+		return -ENOMEM;
+	for (i = 0; i < ret->all.n_runs && r == 0; i++) {
+		r = watt_sized_take(ret->all.runs[i], &ret->list[i], sizeof(ret->list[i]));
+		ret->runs[i] = &ret->list[i];
+	}
+	ret->all.runs = ret->runs;
+	ret->all.balance = &ret->balance;
+	return r;
+}
+
+static int write_runs(const struct watt_runs *runs, uint32_t flags, char **ret)
 {
 	struct watt_json json;
 	struct watt_json_node list;
@@ -348,8 +377,6 @@ int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret)
 	int r, made;
 	size_t i;
 
-	if (!is_valid(runs) || !ret)
-		return -EINVAL;
 	watt_json_init(&json, flags, "wattribute-stat-1");
 	put_head(&json, runs);
 	list = watt_json_array(&json, json.root, "runs");
@@ -367,4 +394,18 @@ int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret)
 	}
 	*ret = text;
 	return 0;
+}
+
+int watt_runs_to_json(const struct watt_runs *runs, uint32_t flags, char **ret)
+{
+	struct known known;
+	int r;
+
+	if (!ret)
+		return -EINVAL;
+	r = take_known(runs, &known);
+	if (r == 0)
+		r = write_runs(&known.all, flags, ret);
+	known_done(&known);
+	return r;
 }

@@ -42,7 +42,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 static void add_reader(struct watt_json *doc, struct watt_json_node obj,
 		       const struct watt_session *ses, size_t i)
 {
-	struct watt_reader_stats stats;
+	struct watt_reader_stats stats = { .sz = sizeof(stats) };
 	struct watt_json_node reader;
 
 	if (watt_session_get_reader_stats(ses, i, &stats) < 0) {

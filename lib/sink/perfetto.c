@@ -535,6 +535,7 @@ static const struct watt_sink_option options[] = {
 
 const struct watt_sink_ops watt_sink_perfetto = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "perfetto",
 		.summary = "a trace for ui.perfetto.dev: power over time, phases",
 		.suffixes = ".pftrace .perfetto-trace",

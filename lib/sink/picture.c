@@ -196,6 +196,7 @@ static const struct watt_sink_option options[] = {
 
 const struct watt_sink_ops watt_sink_svg = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "svg",
 		.summary = "a picture of power over time",
 		.suffixes = ".svg",
@@ -207,6 +208,7 @@ const struct watt_sink_ops watt_sink_svg = {
 
 const struct watt_sink_ops watt_sink_png = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "png",
 		.summary = "the same in pixels",
 		.suffixes = ".png",

@@ -517,6 +517,7 @@ static int write_series(struct watt_sink *sink, const struct watt_sink_series *n
 
 const struct watt_sink_ops watt_sink_report = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "report",
 		.summary = "what a report shows, as a JSON document",
 		.suffixes = ".json",

@@ -12,6 +12,7 @@
 
 #include <wattribute/window.h>
 
+#include "base/sized.h"
 #include "sink/registry.h"
 
 /* A recording that is being told. */
@@ -95,19 +96,20 @@ static ssize_t pass_on(void *cookie, const char *bytes, size_t n)
 int watt_sink_open(const char *name, const struct watt_sink_opts *opts, struct watt_sink **ret)
 {
 	const struct watt_sink_ops *ops = name ? find(name) : NULL;
+	struct watt_sink_opts known;
 	struct writer *w;
 
-	if (!opts || opts->sz < sizeof(*opts) || !opts->write || !ret)
+	if (!ret || watt_sized_take(opts, &known, sizeof(known)) < 0 || !known.write)
 		return -EINVAL;
 	if (!ops)
 		return -ENOENT;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->write = opts->write;
-	w->write_data = opts->write_data;
+	w->write = known.write;
+	w->write_data = known.write_data;
 	w->sink = (struct watt_sink){ .ops = ops,
-				      .log = { opts->log, opts->log_data },
+				      .log = { known.log, known.log_data },
 				      .kinds = watt_sink_kinds_in_sum(),
 				      .data = calloc(1, ops->data_size + 1) };
 	w->sink.out = fopencookie(w, "w", (cookie_io_functions_t){ .write = pass_on });
@@ -502,19 +504,19 @@ static bool has_room(const struct writer *w)
 int watt_sink_put_recording(struct watt_sink *sink, const char *path,
 			    const struct watt_excerpt *part)
 {
-	static const struct watt_excerpt all = { .sz = sizeof(all) };
+	struct watt_excerpt known = { .sz = sizeof(known) };
 	struct writer *w = sink ? writer_of(sink) : NULL;
 	struct telling *t;
 	int r;
 
-	if (!w || !path || (part && part->sz < sizeof(*part)))
+	if (!w || !path || (part && watt_sized_take(part, &known, sizeof(known)) < 0))
 		return -EINVAL;
 	if (!has_room(w))
 		return -EALREADY;
 	t = &w->told[w->n_told++];
-	r = open_recording(w, t, path, part ? part : &all);
+	r = open_recording(w, t, path, &known);
 	if (r == 0)
-		r = tell_recording(w, t, part ? part : &all);
+		r = tell_recording(w, t, &known);
 	/* Others are whole when no more is to come. */
 	if (r == 0 && !t->series)
 		r = end(w);
@@ -535,7 +537,8 @@ static int begin_live(struct writer *w, struct watt_snapshot *snap)
 	struct watt_recording_info *info = &w->live;
 	size_t i;
 
-	*info = (struct watt_recording_info){ .writer = "",
+	*info = (struct watt_recording_info){ .sz = sizeof(*info),
+					      .writer = "",
 					      .host = "",
 					      .os = "",
 					      .kernel = "",

@@ -22,6 +22,7 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 
 const struct watt_sink_ops watt_sink_snapshot = {
 	.info = {
+		.sz = sizeof(struct watt_sink_info),
 		.name = "snapshot",
 		.summary = "whole snapshots as JSON, one a line, with their totals",
 		.suffixes = ".jsonl",

@@ -28,6 +28,7 @@ static int copy_channel(const struct watt_channel *channel, struct watt_channel 
 {
 	struct watt_channel copy = *channel;
 
+	copy.sz = sizeof(copy);
 	copy.name = copy.domain = copy.label = copy.path = NULL;
 	if (copy_text(channel->name, &copy.name) < 0 ||
 	    copy_text(channel->domain, &copy.domain) < 0 ||

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "base/sized.h"
 
 static void add_key(struct watt_balance *sum, enum watt_share_key key)
 {
@@ -91,7 +92,7 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 	struct watt_energy parts;
 	size_t i;
 
-	if (ret->sz < sizeof(ret->sz))
+	if (!watt_sized_is_valid(ret))
 		return -EINVAL;
 	for (i = 0; i < view->n_domains; i++)
 		if (view->domains[i]->is_partition)
@@ -102,7 +103,6 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
 	parts = watt_energy_add(watt_energy_add(sum.attributed, sum.idle), sum.unattributed);
 	sum.is_exact = watt_energy_compare(sum.energy, parts) == 0;
-	sum.sz = ret->sz;
-	memcpy(ret, &sum, WATT_MIN(ret->sz, sizeof(sum)));
+	watt_sized_give(&sum, sizeof(sum), ret);
 	return 0;
 }

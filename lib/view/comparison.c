@@ -275,6 +275,8 @@ static struct row *append(struct list *list, const char *name)
 		free(row);
 		return NULL;
 	}
+	row->row.sz = sizeof(row->row);
+	row->side[0].sz = row->side[1].sz = sizeof(row->side[0]);
 	row->power[0] = watt_confidence_mean(NULL, NULL, 0);
 	row->power[1] = row->runs_j[0] = row->runs_j[1] = row->power[0];
 	row->side[0].n_runs = row->side[1].n_runs = 1;

@@ -75,7 +75,8 @@ static int add_phase(struct watt_phases *phases, const struct watt_series *serie
 	uint64_t t0_ns = mark == WATT_NO_MARK ? series->info.start_ns : marks[mark].t_ns;
 	size_t next = mark == WATT_NO_MARK ? 0 : mark + 1;
 	uint64_t t1_ns = next < n_marks ? marks[next].t_ns : series->info.end_ns;
-	struct watt_phase phase = { .mark_index = mark,
+	struct watt_phase phase = { .sz = sizeof(phase),
+				    .mark_index = mark,
 				    .label = mark == WATT_NO_MARK ? "" : marks[mark].label,
 				    .count = 1 };
 	size_t w = phases->n ? phases->list[phases->n - 1].end_index : 0;
@@ -105,7 +106,8 @@ static int add_label(struct watt_phases *phases, const struct watt_series *serie
 {
 	struct watt_phase *to = NULL;
 	/* Of the label: nothing is summed yet. */
-	struct watt_phase none = { .label = phase->label,
+	struct watt_phase none = { .sz = sizeof(none),
+				   .label = phase->label,
 				   .mark_index = phase->mark_index,
 				   .first_index = phase->first_index,
 				   .end_index = phase->end_index,
@@ -132,7 +134,8 @@ static int find_whole(struct watt_phases *phases, const struct watt_series *seri
 	struct watt_phase *whole = &phases->whole;
 	size_t i;
 
-	*whole = (struct watt_phase){ .label = "",
+	*whole = (struct watt_phase){ .sz = sizeof(*whole),
+				      .label = "",
 				      .mark_index = WATT_NO_MARK,
 				      .end_index = series->info.n_windows,
 				      .t0_ns = series->info.start_ns,

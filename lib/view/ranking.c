@@ -110,7 +110,7 @@ static int append(struct watt_ranking *ranking, enum watt_entity_kind kind, cons
 	    0)
 		return -ENOMEM;
 	row = &ranking->rows[ranking->n];
-	*row = (struct watt_ranking_row){ .kind = kind, .peak_w = NAN };
+	*row = (struct watt_ranking_row){ .sz = sizeof(*row), .kind = kind, .peak_w = NAN };
 	row->energy_nj = calloc(ranking->n_domains + 1, sizeof(*row->energy_nj));
 	if (!row->energy_nj || copy(name, &row->name) < 0) {
 		free(row->energy_nj);

@@ -22,6 +22,7 @@ int watt_series_new(size_t max_entities, struct watt_series **ret)
 
 	if (!series)
 		return -ENOMEM;
+	series->info.sz = sizeof(series->info);
 	series->max_entities = max_entities ? max_entities : ENTITIES;
 	*ret = series;
 	return 0;
@@ -132,7 +133,9 @@ int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kin
 		      sizeof(*series->entities)) < 0)
 		return -ENOMEM;
 	entity = &series->entities[series->info.n_entities];
-	*entity = (struct watt_series_entity){ .kind = kind, .uid = -1, .peak_w = NAN };
+	*entity = (struct watt_series_entity){
+		.sz = sizeof(*entity), .kind = kind, .uid = -1, .peak_w = NAN
+	};
 	entity->name = strdup(name);
 	entity->energy_nj = calloc(series->info.n_domains + 1, sizeof(*entity->energy_nj));
 	if (!entity->name || !entity->energy_nj) {
@@ -479,9 +482,9 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 		return r;
 	series->sum_nj = sum_nj;
 	window = &series->windows[series->info.n_windows++];
-	*window = (struct watt_series_window){ .t0_ns = t0_ns,
-					       .t1_ns = t1_ns,
-					       .mark_index = mark_index };
+	*window = (struct watt_series_window){
+		.sz = sizeof(*window), .t0_ns = t0_ns, .t1_ns = t1_ns, .mark_index = mark_index
+	};
 	r = fill_domains(series, window, view);
 	if (r == 0)
 		r = fill_cells(series, window, view);

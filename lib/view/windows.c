@@ -11,6 +11,7 @@
 #include <wattribute/window.h>
 
 #include "base/util.h"
+#include "base/sized.h"
 
 #define WINDOWS_MAX 1200
 
@@ -50,18 +51,20 @@ static void pass_marks(struct watt_windows *w)
 int watt_windows_open(struct watt_session *ses, const struct watt_windows_opts *opts,
 		      struct watt_windows **ret)
 {
+	struct watt_windows_opts plan;
 	struct watt_windows *w;
 
-	if (!ses || !opts || opts->sz < sizeof(*opts) || opts->end_ns < opts->start_ns || !ret)
+	if (!ses || !ret || watt_sized_take(opts, &plan, sizeof(plan)) < 0 ||
+	    plan.end_ns < plan.start_ns)
 		return -EINVAL;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
 	w->ses = ses;
-	w->plan = *opts;
-	w->t_ns = opts->start_ns;
+	w->plan = plan;
+	w->t_ns = plan.start_ns;
 	if (w->plan.window_ns == 0)
-		w->plan.window_ns = watt_windows_choose_ns(opts->end_ns - opts->start_ns, 0);
+		w->plan.window_ns = watt_windows_choose_ns(plan.end_ns - plan.start_ns, 0);
 	pass_marks(w);
 	*ret = w;
 	return 0;

@@ -262,6 +262,7 @@ static struct mark take_mark(uint64_t after_ns)
 			mark.state[s] =
 				watt_snapshot_get_domain_state(mark.snap, (size_t)bench.domain[s]);
 			behind += mark.state[s]->t_ns <= after_ns;
+			mark.reader[s].sz = sizeof(mark.reader[s]);
 			watt_session_get_reader_stats(bench.session, bench.channel[s],
 						      &mark.reader[s]);
 		}

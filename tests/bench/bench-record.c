@@ -142,6 +142,7 @@ static struct outcome measure(const char *tree, const char *file, unsigned long 
 	wall_ns = watt_now_ns() - wall_ns;
 	o.cpu_percent = 100.0 * (double)cpu_ns / (double)wall_ns;
 	o.late_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
+	o.reader.sz = sizeof(o.reader);
 	watt_session_get_reader_stats(ses, 0, &o.reader);
 	if (file)
 		watt_session_get_record_stats(ses, &stats);

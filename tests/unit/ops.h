@@ -51,6 +51,7 @@ static inline void ops_machine_init(struct ops_machine *m)
 		snprintf(m->names[i], sizeof(m->names[i]), "powercap/package-%zu", i);
 		snprintf(m->paths[i], sizeof(m->paths[i]), "package-%zu", i);
 		m->channels[i] = (struct watt_channel){
+			.sz = sizeof(m->channels[i]),
 			.name = m->names[i],
 			.source = "powercap",
 			.domain = m->paths[i],

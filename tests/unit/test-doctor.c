@@ -23,7 +23,7 @@ static void check_selection(const char *machine, const char *sources)
 {
 	char sysfs[PATH_MAX];
 	struct watt_options *options;
-	static struct watt_diag diags[MAX_DIAGS];
+	static struct watt_diag diags[MAX_DIAGS] = { { .sz = sizeof(diags[0]) } };
 	struct watt_session *ses = NULL;
 	size_t i, n = MAX_DIAGS;
 
@@ -51,7 +51,7 @@ static void test_selected_is_what_is_used(void **state)
 
 static void test_says_how_many_there_are(void **state)
 {
-	struct watt_diag one;
+	struct watt_diag one = { .sz = sizeof(one) };
 	size_t n = 0, n_one = 1;
 
 	assert_int_equal(watt_doctor(NULL, NULL, &n), 0);
@@ -63,7 +63,7 @@ static void test_says_how_many_there_are(void **state)
 static void test_refuses_bad_options(void **state)
 {
 	struct watt_options *options = options_of("sysfs-root", "/nowhere", NULL);
-	struct watt_diag one;
+	struct watt_diag one = { .sz = sizeof(one) };
 	size_t n = 1;
 
 	assert_int_equal(watt_doctor(options, &one, &n), -ENOENT);

@@ -27,7 +27,8 @@ static const char *text_of(json_t *obj, const char *key)
 static void test_values(void **state)
 {
 	struct watt_diag diags[] = {
-		{ .source = "powercap",
+		{ .sz = sizeof(diags[0]),
+		  .source = "powercap",
 		  .summary = "RAPL",
 		  .state = WATT_AVAILABLE,
 		  .n_channels = 3,
@@ -61,7 +62,8 @@ static void test_values(void **state)
 static void test_not_possible(void **state)
 {
 	struct watt_diag diags[] = {
-		{ .source = "powercap",
+		{ .sz = sizeof(diags[0]),
+		  .source = "powercap",
 		  .summary = "RAPL",
 		  .state = WATT_FORBIDDEN,
 		  .is_selected = 1 },
@@ -88,7 +90,7 @@ static void test_broken_text(void **state)
 		{ "quote\" \033[0m \n", "quote\" \033[0m \n" },
 		{ "caf\xc3\xa9", "caf\xc3\xa9" },
 	};
-	struct watt_diag diag = { .source = "x", .summary = "y" };
+	struct watt_diag diag = { .sz = sizeof(diag), .source = "x", .summary = "y" };
 	size_t i;
 
 	for (i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {

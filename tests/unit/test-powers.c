@@ -424,7 +424,7 @@ static void test_waits_for_the_only_one(void **state)
 
 static void test_rate_of_one_that_is_not_open(void **state)
 {
-	struct watt_reader_stats stats;
+	struct watt_reader_stats stats = { .sz = sizeof(stats) };
 	struct watt_session *ses = NULL;
 
 	assert_int_equal(try_open(NULL, "slow=4Hz", 1, &ses), 0);
@@ -471,6 +471,7 @@ static void test_doctor_leaves_behind(void **state)
 	const struct watt_diag *diag;
 	size_t n = WATT_ARRAY_SIZE(diags);
 
+	diags[0].sz = sizeof(diags[0]);
 	script.hangs_in_probe = true;
 	assert_int_equal(watt_doctor_within(NULL, WATT_NSEC_PER_MSEC, diags, &n), 0);
 	assert_int_equal(n, 4);
@@ -488,6 +489,7 @@ static void test_doctor_hears_all(void **state)
 	static struct watt_diag diags[16];
 	size_t n = WATT_ARRAY_SIZE(diags);
 
+	diags[0].sz = sizeof(diags[0]);
 	script.hangs_in_probe = true;
 	let_go('o');
 	let_go('o');

@@ -688,8 +688,8 @@ static void test_cursors(void **state)
 static void test_as_if_live(void **state)
 {
 	char *dir = scratch_new(), *path = scratch_file(dir);
-	struct watt_reader_stats reader_stats;
-	struct watt_record_stats record_stats;
+	struct watt_reader_stats reader_stats = { .sz = sizeof(reader_stats) };
+	struct watt_record_stats record_stats = { .sz = sizeof(record_stats) };
 	struct watt_snapshot *snap;
 	struct watt_session *ses;
 	struct watt_sample sample;

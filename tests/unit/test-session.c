@@ -63,7 +63,7 @@ static void test_out_of_range(void **state)
 	struct watt_session *ses = open_synth();
 	size_t n_channels = watt_session_get_channel_count(ses);
 	size_t n_domains = watt_session_get_domain_count(ses);
-	struct watt_reader_stats stats;
+	struct watt_reader_stats stats = { .sz = sizeof(stats) };
 	struct watt_sample sample;
 	int64_t difference_ppm;
 	uint64_t id;
@@ -379,7 +379,7 @@ struct asker {
 static void ask(struct watt_session *ses, int kind)
 {
 	struct watt_snapshot *snap = NULL;
-	struct watt_reader_stats stats;
+	struct watt_reader_stats stats = { .sz = sizeof(stats) };
 	struct watt_sample sample;
 	struct watt_mark mark;
 	uint64_t id;

@@ -11,6 +11,7 @@
 #include "source/registry.h"
 
 static const struct watt_channel null_channel = {
+	.sz = sizeof(null_channel),
 	.name = "null/package-0",
 	.source = "null",
 	.domain = "package-0",

@@ -140,6 +140,7 @@ static void make_machine_channel(struct synth *synth, size_t index)
 	make_machine_sensor(probe, domain->kind, index);
 	snprintf(probe->name, sizeof(probe->name), "synth/%s", domain->path);
 	*channel = (struct watt_channel){
+		.sz = sizeof(*channel),
 		.name = probe->name,
 		.source = "synth",
 		.domain = domain->path,
@@ -208,6 +209,7 @@ static void make_signal_channel(struct synth *synth, size_t index, uint64_t epoc
 	shapes[index].make(probe, epoch_ns);
 	snprintf(probe->name, sizeof(probe->name), "synth/%s", shapes[index].name);
 	*channel = (struct watt_channel){
+		.sz = sizeof(*channel),
 		.name = probe->name,
 		.source = "synth",
 		.domain = shapes[index].name,

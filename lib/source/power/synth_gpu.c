@@ -56,7 +56,8 @@ static int synth_gpu_open(const struct watt_env *env, struct watt_power **ret)
 	synth->sensor = (struct watt_synth_sensor){ .quantity = WATT_QUANTITY_ENERGY,
 						    .semantics = WATT_SEMANTICS_COUNTER };
 	synth->channel =
-		(struct watt_channel){ .name = "synth_gpu/gpu-0",
+		(struct watt_channel){ .sz = sizeof(synth->channel),
+				       .name = "synth_gpu/gpu-0",
 				       .source = "synth_gpu",
 				       .domain = "gpu-0",
 				       .kind = WATT_DOMAIN_GPU,

@@ -222,6 +222,7 @@ static int make_channels(struct estimate *est)
 		const struct package *package = &est->packages[i];
 
 		est->channels[i] = (struct watt_channel){
+			.sz = sizeof(struct watt_channel),
 			.name = package->name,
 			.source = "estimate",
 			.domain = package->domain,
