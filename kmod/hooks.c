@@ -61,6 +61,8 @@ static void on_migrate(void *unused, struct task_struct *task, int to_cpu)
 	rcu_read_lock();
 	process = watt_process_find(task);
 	if (process) {
+		atomic_inc(&process->n_moves);
+		smp_mb__after_atomic(); /* before what it changes: read_still() */
 		atomic64_add(task->se.sum_exec_runtime, &process->parts[from].base_ns);
 		atomic64_sub(task->se.sum_exec_runtime, &process->parts[to].base_ns);
 	}

@@ -65,24 +65,31 @@ void watt_leaver_free(struct watt_process *process, const struct task_struct *ta
 	spin_lock_irqsave(&process->leavers_lock, flags);
 	leaver = take(process, task);
 	atomic64_add(task->se.sum_exec_runtime, &process->parts[unit].base_ns);
+	process->freed_ns += task->se.sum_exec_runtime;
 	spin_unlock_irqrestore(&process->leavers_lock, flags);
 	kfree(leaver);
 }
 
-void watt_leavers_read(struct watt_process *process)
+u64 watt_leavers_read(struct watt_process *process)
 {
 	unsigned int i, n = watt_units_count();
 	const struct leaver *leaver;
 	unsigned long flags;
+	u64 run_ns;
 
 	spin_lock_irqsave(&process->leavers_lock, flags);
+	run_ns = process->freed_ns;
 	for (i = 0; i < n; i++)
 		process->parts[i].delta_ns = atomic64_read(&process->parts[i].base_ns);
 	list_for_each_entry(leaver, &process->leavers, node) {
+		u64 ran_ns = READ_ONCE(leaver->task->se.sum_exec_runtime);
+
 		if (pid_alive(leaver->task))
 			continue; /* not reaped: the list of threads has it */
 		i = watt_unit_of_cpu(task_cpu(leaver->task));
-		process->parts[i].delta_ns += READ_ONCE(leaver->task->se.sum_exec_runtime);
+		process->parts[i].delta_ns += ran_ns;
+		run_ns += ran_ns;
 	}
 	spin_unlock_irqrestore(&process->leavers_lock, flags);
+	return run_ns;
 }

@@ -7,6 +7,8 @@
 #ifndef WATTRIBUTE_LEAVER_H
 #define WATTRIBUTE_LEAVER_H
 
+#include <linux/types.h>
+
 struct task_struct;
 struct watt_process;
 
@@ -18,7 +20,10 @@ void watt_leavers_done(struct watt_process *process);
 void watt_leaver_add(struct watt_process *process, const struct task_struct *task);
 /* It is freed, noted or not: its run time is final, and goes to the base of its unit. */
 void watt_leaver_free(struct watt_process *process, const struct task_struct *task);
-/* Sets delta_ns of each part to its base and the run time of those that are on no list. */
-void watt_leavers_read(struct watt_process *process);
+/*
+ * Sets delta_ns of each part to its base and the run time of those that are on no list. Returns
+ * what they and those that are freed ran, which no move changes.
+ */
+u64 watt_leavers_read(struct watt_process *process);
 
 #endif

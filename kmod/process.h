@@ -53,15 +53,14 @@ struct watt_state {
  */
 struct watt_part {
 	atomic64_t base_ns;
-	u64 cpu_ns;              /* of the last sample */
-	u64 delta_ns;            /* since the one before */
+	u64 cpu_ns;              /* at the last sample */
+	u64 delta_ns;            /* since the one before; while it is read: so far */
 	atomic64_t instructions; /* not in n_instructions so far */
 	u64 n_instructions;      /* since the last sample */
 	u64 weight;              /* in the division of the sample's energy */
 	u64 share_nj;
 	s64 carry; /* what is owed from earlier divisions, in 2^-31 nJ */
 	s64 due;
-	u8 n_low; /* samples in a row that were lower than one before */
 };
 
 #define WATT_RUN_UNSEEN U64_MAX
@@ -78,8 +77,12 @@ struct watt_process {
 	struct rcu_head rcu;
 	struct llist_node born_node;
 	struct llist_node dead_node;
-	spinlock_t leavers_lock; /* of leavers, and of base_ns where a leaver's time goes there */
+	spinlock_t leavers_lock; /* of the next two, and of base_ns where a leaver is freed */
 	struct list_head leavers;
+	u64 freed_ns;     /* what threads ran that are freed */
+	u64 run_ns;       /* what all threads ran, at the last sample */
+	atomic_t n_moves; /* of threads from one unit to another, begun */
+	int seen_moves;   /* at the last sample */
 	struct watt_process *next_dead;
 	struct watt_process *next_active;
 	const struct signal_struct *signal; /* tells one from another, no more */
@@ -90,6 +93,7 @@ struct watt_process {
 	bool is_alive;
 	bool is_known;    /* a first sample was taken */
 	bool is_newborn;  /* was born after the module was loaded: counts from zero */
+	bool is_placed;   /* since it began, its parts were read once while no thread moved */
 	bool is_freed;    /* its leader was, and last_words are there */
 	bool is_final;    /* nothing of it is still to come */
 	int is_dead;      /* in the list of those whose last thread has exited; by xchg() */

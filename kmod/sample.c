@@ -100,7 +100,7 @@ static void visit(struct pass *pass, struct watt_process *process, struct task_s
 	}
 	process->n_to_show = WATT_WINDOWS;
 	before = process->now;
-	watt_usage_read(process, leader, pass->time_ns, pass->is_window || pass->weights.mem_bytes);
+	watt_usage_read(process, leader, pass->is_window || pass->weights.mem_bytes);
 	if (pass->is_window)
 		refresh(process, leader);
 	process->is_alive = !leader->exit_state || !thread_group_empty(leader);
@@ -168,7 +168,7 @@ static void visit_reaped(struct pass *pass, struct watt_process *process)
 {
 	struct watt_counts before = process->now;
 
-	watt_usage_read_dead(process, pass->time_ns);
+	watt_usage_read_dead(process);
 	process->n_to_show = WATT_WINDOWS;
 	process->is_alive = false;
 	account(pass, process, &before);

@@ -16,94 +16,94 @@
 #include "instructions.h"
 #include "leaver.h"
 #include "process.h"
+#include "settle.h"
 #include "unit.h"
 
-/* The time of a thread that could not be noted when it exited is away until RCU has freed it. */
-#define LOW_SAMPLES_MAX 200
+/* How often it is read again because a thread moved meanwhile. */
+#define TRIES_MAX 3
 
-static u64 n_rebased;
+static u64 n_held, n_halfway;
 
-/* The run time of all threads, by where they are, in delta_ns. */
-static void read_threads(struct watt_process *process, struct task_struct *leader,
-			 struct watt_counts *ret)
+/* The run time of all threads, and in delta_ns by where they are. */
+static u64 read_threads(struct watt_process *process, struct task_struct *leader,
+			struct watt_counts *ret)
 {
 	const struct signal_struct *signal = leader->signal;
 	struct task_struct *thread;
+	u64 run_ns, ran_ns;
 	unsigned int i;
 
-	watt_leavers_read(process);
+	run_ns = watt_leavers_read(process);
 	ret->wakeups = signal->nvcsw;
 	ret->disk_read_bytes = signal->ioac.read_bytes;
 	ret->disk_write_bytes = signal->ioac.write_bytes;
 	for_each_thread(leader, thread) {
 		i = watt_unit_of_cpu(task_cpu(thread));
-		process->parts[i].delta_ns += READ_ONCE(thread->se.sum_exec_runtime);
+		ran_ns = READ_ONCE(thread->se.sum_exec_runtime);
+		process->parts[i].delta_ns += ran_ns;
+		run_ns += ran_ns;
 		ret->wakeups += thread->nvcsw;
 		ret->disk_read_bytes += thread->ioac.read_bytes;
 		ret->disk_write_bytes += thread->ioac.write_bytes;
 	}
+	return run_ns;
 }
 
 /* A thread that exits goes from the list to the sums: not to be seen in both, or in none. */
-static void read_group(struct watt_process *process, struct task_struct *leader,
-		       struct watt_counts *ret)
+static u64 read_group(struct watt_process *process, struct task_struct *leader,
+		      struct watt_counts *ret)
 {
 	struct signal_struct *signal = leader->signal;
 	unsigned int seq = read_seqbegin(&signal->stats_lock);
 	unsigned long flags;
+	u64 run_ns;
 
-	read_threads(process, leader, ret);
+	run_ns = read_threads(process, leader, ret);
 	if (!read_seqretry(&signal->stats_lock, seq))
-		return;
+		return run_ns;
 	read_seqlock_excl_irqsave(&signal->stats_lock, flags);
-	read_threads(process, leader, ret);
+	run_ns = read_threads(process, leader, ret);
 	read_sequnlock_excl_irqrestore(&signal->stats_lock, flags);
+	return run_ns;
 }
 
-/*
- * A part's time so far is in delta_ns, which becomes what is new. A thread that moves while it is
- * read can seem to be in two places, with all that it ever ran: more than the CPUs can have run is
- * not believed, and less than before is held for a while.
- */
-static void settle_part(struct watt_part *part, u64 time_ns)
+/* *ret_is_quiet: no thread moved since the last sample. */
+static u64 read_still(struct watt_process *process, struct task_struct *leader,
+		      struct watt_counts *ret, bool *ret_is_quiet)
 {
-	s64 cpu_ns = (s64)part->delta_ns;
-	s64 delta_ns = cpu_ns - (s64)part->cpu_ns;
-	/* ticks come late, and threads that exited come all at once */
-	s64 most_ns = 4 * (time_ns + 100 * NSEC_PER_MSEC) * num_online_cpus();
+	int n_moves, n_before = process->seen_moves;
+	unsigned int i;
+	u64 run_ns;
 
-	part->delta_ns = 0;
-	if (delta_ns < 0 && ++part->n_low < LOW_SAMPLES_MAX)
-		return;
-	part->n_low = 0;
-	if (delta_ns < 0 || delta_ns > most_ns)
-		n_rebased++;
-	else
-		part->delta_ns = delta_ns;
-	part->cpu_ns = cpu_ns;
+	for (i = 0; i < TRIES_MAX; i++) {
+		n_moves = atomic_read(&process->n_moves);
+		smp_rmb(); /* on_migrate() */
+		run_ns = read_group(process, leader, ret);
+		smp_rmb(); /* on_migrate() */
+		process->seen_moves = atomic_read(&process->n_moves);
+		if (process->seen_moves == n_moves)
+			break;
+	}
+	*ret_is_quiet = process->seen_moves == n_before;
+	return run_ns;
 }
 
-static void settle(struct watt_process *process, u64 time_ns)
+static void settle(struct watt_process *process, u64 run_ns, bool is_quiet)
 {
 	unsigned int i, n = watt_units_count();
 	u64 instructions = watt_instructions_take(process);
+	enum watt_settled settled;
 
-	if (process->is_known || process->is_newborn)
-		process->now.instructions += instructions;
-	for (i = 0; i < n; i++) {
-		struct watt_part *part = &process->parts[i];
-
-		if (process->is_known || process->is_newborn) {
-			settle_part(part, time_ns);
-			/* is read again, also if it does not run */
-			if (part->n_low)
-				WRITE_ONCE(process->seen_run_ns, WATT_RUN_UNSEEN);
-		} else {
-			part->cpu_ns = part->delta_ns;
-			part->delta_ns = 0;
-		}
-		process->now.cpu_ns += part->delta_ns;
+	if (!process->is_known && !process->is_newborn) {
+		watt_settle_begin(process, n, run_ns);
+		return;
 	}
+	process->now.instructions += instructions;
+	settled = watt_settle(process, n, run_ns, is_quiet);
+	n_held += settled == WATT_SETTLED_HELD;
+	n_halfway += settled == WATT_SETTLED_HALFWAY;
+	for (i = 0; i < n; i++)
+		process->now.cpu_ns += process->parts[i].delta_ns;
 }
 
 u64 watt_usage_run_ns(struct task_struct *leader)
@@ -152,14 +152,15 @@ static void set_counts(struct watt_process *process, const struct watt_counts *c
 	add_net(process);
 }
 
-void watt_usage_read(struct watt_process *process, struct task_struct *leader, u64 time_ns,
-		     bool with_memory)
+void watt_usage_read(struct watt_process *process, struct task_struct *leader, bool with_memory)
 {
 	struct watt_counts counts;
+	bool is_quiet;
+	u64 run_ns;
 
-	read_group(process, leader, &counts);
+	run_ns = read_still(process, leader, &counts, &is_quiet);
 	set_counts(process, &counts);
-	settle(process, time_ns);
+	settle(process, run_ns, is_quiet);
 	if (!process->is_known && !process->is_newborn)
 		/* the kernel's own sum: it ran before the module came */
 		process->now.cpu_ns = leader->signal->sum_sched_runtime + watt_usage_run_ns(leader);
@@ -167,17 +168,18 @@ void watt_usage_read(struct watt_process *process, struct task_struct *leader, u
 		process->now.mem_bytes = watt_usage_mem_bytes(leader);
 }
 
-void watt_usage_read_dead(struct watt_process *process, u64 time_ns)
+void watt_usage_read_dead(struct watt_process *process)
 {
 	/* before last_words: take_last_words() */
 	bool is_freed = smp_load_acquire(&process->is_freed);
+	u64 run_ns;
 
-	watt_leavers_read(process);
+	run_ns = watt_leavers_read(process);
 	process->is_final = is_freed && list_empty(&process->leavers);
 	if (is_freed)
 		set_counts(process, &process->last_words);
 	process->now.mem_bytes = 0;
-	settle(process, time_ns);
+	settle(process, run_ns, true);
 }
 
 void watt_usage_read_unlisted(struct watt_process *process)
@@ -195,7 +197,12 @@ void watt_usage_read_unlisted(struct watt_process *process)
 	}
 }
 
-u64 watt_usage_n_rebased(void)
+u64 watt_usage_n_held(void)
 {
-	return READ_ONCE(n_rebased);
+	return READ_ONCE(n_held);
+}
+
+u64 watt_usage_n_halfway(void)
+{
+	return READ_ONCE(n_halfway);
 }

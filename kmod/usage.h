@@ -10,12 +10,11 @@ struct watt_process;
 
 /*
  * Reads the counters of a live process into ->now, and the CPU time of the sample into its parts.
- * time_ns is what a CPU can have run since the last sample. Under RCU.
+ * Under RCU.
  */
-void watt_usage_read(struct watt_process *process, struct task_struct *leader, u64 time_ns,
-		     bool with_memory);
+void watt_usage_read(struct watt_process *process, struct task_struct *leader, bool with_memory);
 /* The same for one whose threads are all reaped. Sets ->is_final when they are freed too. */
-void watt_usage_read_dead(struct watt_process *process, u64 time_ns);
+void watt_usage_read_dead(struct watt_process *process);
 /* For the one that stands for all without a record. */
 void watt_usage_read_unlisted(struct watt_process *process);
 
@@ -24,7 +23,8 @@ u64 watt_usage_run_ns(struct task_struct *leader);
 /* What it holds now. Under RCU. */
 u64 watt_usage_mem_bytes(struct task_struct *leader);
 
-/* How often a time of CPUs was not believed. */
-u64 watt_usage_n_rebased(void);
+/* How often there was less than before, and a thread was seen on its way: see settle.h. */
+u64 watt_usage_n_held(void);
+u64 watt_usage_n_halfway(void);
 
 #endif

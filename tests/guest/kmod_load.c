@@ -3,7 +3,10 @@
  * Work for the kernel module to account, and readers of its files. Runs in the guest.
  *
  * usage: kmod_load threads N MS     N threads, each busy for MS ms of CPU time; then the process
- *                                   says "PID CPU_NS" by its own clock and waits for a signal
+ *                                   says "PID CPU_NS TIME_NS", what it used by its own clock and
+ *                                   how long that took, and waits for a signal
+ *        kmod_load move MS A B      busy for MS ms of CPU time, on the CPUs A and B by turns; then says
+ *                                   the same as `threads`
  *        kmod_load storm N US       N children one after another, each busy for US us; then says
  *                                   how much CPU time they all used by wait4, and waits
  *        kmod_load many N           N children that sleep; says "ready", and waits
@@ -58,8 +61,18 @@ static void *run_thread(void *ms)
 	return NULL;
 }
 
+static int say_used(uint64_t begin_ns)
+{
+	printf("%d %llu %llu\n", getpid(), (unsigned long long)cpu_ns(CLOCK_PROCESS_CPUTIME_ID),
+	       (unsigned long long)(cpu_ns(CLOCK_MONOTONIC) - begin_ns));
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 static int do_threads(unsigned long n, unsigned long ms)
 {
+	const uint64_t begin_ns = cpu_ns(CLOCK_MONOTONIC);
 	pthread_t thread;
 
 	for (; n > 0; n--) {
@@ -67,10 +80,26 @@ static int do_threads(unsigned long n, unsigned long ms)
 			return 1;
 		pthread_join(thread, NULL);
 	}
-	printf("%d %llu\n", getpid(), (unsigned long long)cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
-	fflush(stdout);
-	pause();
-	return 0;
+	return say_used(begin_ns);
+}
+
+static int do_move(unsigned long ms, const unsigned long cpus[2])
+{
+	const uint64_t turn_ns = 500000, begin_ns = cpu_ns(CLOCK_MONOTONIC);
+	uint64_t i;
+
+	for (i = 0; i * turn_ns < ms * 1000000; i++) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(cpus[i % 2], &set);
+		if (sched_setaffinity(0, sizeof(set), &set)) {
+			perror("kmod_load: CPU");
+			return 1;
+		}
+		be_busy(i * turn_ns);
+	}
+	return say_used(begin_ns);
 }
 
 static uint64_t us(struct timeval time)
@@ -334,6 +363,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "threads"))
 		return do_threads(n, more);
+	if (argc == 5 && !strcmp(argv[1], "move"))
+		return do_move(n, (const unsigned long[]){ more, strtoul(argv[4], NULL, 10) });
 	if (argc == 4 && !strcmp(argv[1], "storm"))
 		return do_storm(n, more);
 	if (argc == 3 && !strcmp(argv[1], "many"))
@@ -354,7 +385,7 @@ int main(int argc, char **argv)
 		return do_contain(argv + 2);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
-	fputs("usage: kmod_load threads N MS | storm N US | many N | pulse N M MS | price WHAT N | "
+	fputs("usage: kmod_load threads N MS | move MS A B | storm N US | many N | pulse N M MS | price WHAT N | "
 	      "balance FILE | contain CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;
