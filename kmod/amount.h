@@ -32,6 +32,19 @@ static inline void watt_amount_add_milli(struct watt_amount *to, u64 milli)
 	watt_amount_add(to, &more);
 }
 
+/* Of the score's; points wrap around at 2^64, so that what was used in a window stays right. */
+static inline void watt_amount_add_wide(struct watt_amount *to, __uint128_t milli)
+{
+	struct watt_amount more = { 0 };
+	int shift;
+
+	for (shift = 96; shift >= 0; shift -= 32)
+		more.whole = more.whole << 32 |
+			     div_u64_rem((u64)more.milli << 32 | (u32)(milli >> shift), 1000,
+					 &more.milli);
+	watt_amount_add(to, &more);
+}
+
 /* a must be at least b. */
 static inline struct watt_amount watt_amount_sub(struct watt_amount a, const struct watt_amount *b)
 {

@@ -90,8 +90,8 @@ static void divide_unit(struct watt_process *active, unsigned int unit)
 static void give_scores(struct watt_process *active)
 {
 	for (; active; active = active->next_active) {
-		watt_amount_add_milli(&active->energy, active->parts[0].weight);
-		watt_amount_add_milli(&total, active->parts[0].weight);
+		watt_amount_add_wide(&active->energy, active->parts[0].weight);
+		watt_amount_add_wide(&total, active->parts[0].weight);
 	}
 }
 

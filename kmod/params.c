@@ -24,7 +24,8 @@
 #define SAMPLE_MIN_NS (1 * NSEC_PER_MSEC)
 #define SAMPLE_MAX_NS (1 * NSEC_PER_SEC)
 #define WINDOW_MAX_NS (3600ULL * NSEC_PER_SEC)
-#define WEIGHT_MAX_MILLI 1000000
+#define WEIGHT_MAX 1000000000ULL
+#define WEIGHT_MAX_MILLI (WEIGHT_MAX * 1000)
 #define PROCESSES_MIN 1024
 #define PROCESSES_MAX 4194304 /* as many as there can be pids */
 
@@ -137,9 +138,10 @@ module_param_cb(instructions, &instructions_ops, &wants_instructions, 0444);
 MODULE_PARM_DESC(instructions, "count instructions, where CPUs have counters for them (default Y)");
 
 /* "5", "5.2" or "0.125" to thousandths. */
-static int parse_weight(const char *text, u32 *ret)
+static int parse_weight(const char *text, u64 *ret)
 {
-	u32 milli = 0, digits = 0;
+	unsigned int digits = 0;
+	u64 milli = 0;
 	bool is_fraction = false, has_digit = false;
 
 	for (; *text && *text != '\n'; text++) {
@@ -167,23 +169,24 @@ static int parse_weight(const char *text, u32 *ret)
 
 static int weight_set(const char *text, const struct kernel_param *kp)
 {
-	u32 milli;
+	u64 milli;
 	int r;
 
 	r = parse_weight(text, &milli);
 	if (r)
-		pr_err("%s='%.*s' is not a weight from 0 to 1000 with at most three decimals\n",
-		       kp->name, shown(text), text);
+		pr_err("%s='%.*s' is not a weight from 0 to %llu with at most three decimals\n",
+		       kp->name, shown(text), text, WEIGHT_MAX);
 	else
-		WRITE_ONCE(*(u32 *)kp->arg, milli);
+		WRITE_ONCE(*(u64 *)kp->arg, milli);
 	return r;
 }
 
 static int weight_get(char *buffer, const struct kernel_param *kp)
 {
-	u32 milli = READ_ONCE(*(u32 *)kp->arg);
+	u32 rest;
+	u64 whole = div_u64_rem(READ_ONCE(*(u64 *)kp->arg), 1000, &rest);
 
-	return sprintf(buffer, "%u.%03u\n", milli / 1000, milli % 1000);
+	return sprintf(buffer, "%llu.%03u\n", whole, rest);
 }
 
 static const struct kernel_param_ops weight_ops = { .set = weight_set, .get = weight_get };
@@ -194,7 +197,7 @@ static struct watt_weights weights = { .cpu_ns = 5000, .instructions = 5000 };
 	module_param_cb(w_##name, &weight_ops, &weights.name, 0644); \
 	MODULE_PARM_DESC(w_##name, "weight of " text)
 
-WEIGHT(cpu_ns, "a ns of CPU time, 0 to 1000, three decimals (default 5)");
+WEIGHT(cpu_ns, "a ns of CPU time, 0 to 1000000000, three decimals (default 5)");
 WEIGHT(instructions, "an instruction, where they are counted (default 5)");
 WEIGHT(mem_bytes, "a byte of memory held for a second (default 0)");
 WEIGHT(wakeups, "a wakeup (default 0)");

@@ -7,14 +7,14 @@
 
 /* What a unit of use is worth, in thousandths of a point. */
 struct watt_weights {
-	u32 cpu_ns;
-	u32 instructions;
-	u32 mem_bytes; /* held for a second */
-	u32 wakeups;
-	u32 disk_read_bytes;
-	u32 disk_write_bytes;
-	u32 net_rx_packets;
-	u32 net_tx_packets;
+	u64 cpu_ns;
+	u64 instructions;
+	u64 mem_bytes; /* held for a second */
+	u64 wakeups;
+	u64 disk_read_bytes;
+	u64 disk_write_bytes;
+	u64 net_rx_packets;
+	u64 net_tx_packets;
 };
 
 u64 watt_param_sample_ns(void);

@@ -57,7 +57,7 @@ struct watt_part {
 	u64 delta_ns;            /* since the one before; while it is read: so far */
 	atomic64_t instructions; /* not in n_instructions so far */
 	u64 n_instructions;      /* since the last sample */
-	u64 weight;              /* in the division of the sample's energy */
+	__uint128_t weight;      /* in the division of the sample's energy */
 	u64 share_nj;
 	s64 carry; /* what is owed from earlier divisions, in 2^-31 nJ */
 	s64 due;

@@ -13,7 +13,7 @@
 #define ONE ((s64)BIT_ULL(ONE_BITS))
 
 /* Those who are owed are ranked in this many steps; inside a step the list's order decides. */
-#define N_STEPS 256
+#define N_STEPS 1024
 
 struct ranks {
 	s64 least, most;
@@ -23,13 +23,23 @@ struct ranks {
 /* The sampler's own; too large for its stack. */
 static struct ranks ranks;
 
-static u64 total_weight(const struct watt_process *active, unsigned int unit)
+/* Sum of the weights, which are made smaller where it does not fit into 62 bits. */
+static u64 total_weight(struct watt_process *active, unsigned int unit)
 {
-	u64 total = 0;
+	struct watt_process *process;
+	unsigned int shift = 0;
+	__uint128_t total = 0;
+	u64 sum = 0;
 
-	for (; active; active = active->next_active)
-		total += active->parts[unit].weight;
-	return total;
+	for (process = active; process; process = process->next_active)
+		total += process->parts[unit].weight;
+	while (total >> (62 + shift))
+		shift++;
+	for (process = active; process; process = process->next_active) {
+		process->parts[unit].weight >>= shift;
+		sum += process->parts[unit].weight;
+	}
+	return sum;
 }
 
 /* Rounds all down; returns what is left, less than there are weights. */
@@ -39,11 +49,11 @@ static u64 split_floor(struct watt_process *active, unsigned int unit, u64 amoun
 
 	for (; active; active = active->next_active) {
 		struct watt_part *part = &active->parts[unit];
-		u64 rest;
+		u64 weight = part->weight, rest;
 
-		part->share_nj = watt_mul_div(amount_nj, part->weight, total);
+		part->share_nj = watt_mul_div(amount_nj, weight, total);
 		/* less than total: what was lost above 64 bits in both products is the same */
-		rest = amount_nj * part->weight - part->share_nj * total;
+		rest = amount_nj * weight - part->share_nj * total;
 		part->due = part->carry + (s64)watt_mul_div(rest, ONE, total);
 		left_nj -= part->share_nj;
 	}

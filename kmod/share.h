@@ -10,7 +10,8 @@ struct watt_process;
 /*
  * Sets parts[unit].share_nj of all in the list, linked by next_active: they sum up to amount_nj
  * exactly. Rounded down, the rest goes one nJ each to those that this and earlier divisions owe
- * most. False, and nothing is set: nobody has a weight.
+ * most. Weights whose sum has more than 62 bits all lose their lowest ones. False, and nothing is
+ * set: nobody has a weight.
  */
 bool watt_share_split(struct watt_process *active, unsigned int unit, u64 amount_nj);
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KMOD_LINUX_LIMITS_H
+#define KMOD_LINUX_LIMITS_H
+
+#include_next <linux/limits.h>
+
+#define S64_MAX INT64_MAX
+#define S64_MIN INT64_MIN
+
+#endif
