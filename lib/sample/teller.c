@@ -89,7 +89,8 @@ static void tell_error(struct watt_teller *teller)
 {
 	const struct question *q = teller->question;
 
-	if (q->error < 0 && q->error != teller->told_error)
+	/* what is not there is nothing to speak of */
+	if (q->error < 0 && q->error != -ENODEV && q->error != teller->told_error)
 		watt_log(&teller->log, WATT_LOG_INFO, "activity by %s does not work here: %s",
 			 q->ops->name, strerror(-q->error));
 	teller->told_error = q->error;

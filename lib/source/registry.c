@@ -29,6 +29,7 @@ const struct watt_activity_ops *const watt_activity_registry[] = {
 	&watt_activity_bpf,
 #endif
 	&watt_activity_procfs,
+	&watt_activity_nvml,
 	&watt_activity_synth,
 	&watt_activity_synth_gpu,
 	NULL,

@@ -152,7 +152,7 @@ PUBLIC int fake_nvml_load(const char *text)
 
 	pthread_mutex_lock(&fake.lock);
 	line = script_parse(text, &fake.script);
-	fake.epoch_ns = clock_ns(CLOCK_MONOTONIC);
+	fake.epoch_ns = clock_ns(CLOCK_MONOTONIC) - fake.script.age_ns;
 	fake.has_stopped = false;
 	fake.is_loaded = true;
 	pthread_mutex_unlock(&fake.lock);

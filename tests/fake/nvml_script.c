@@ -246,6 +246,8 @@ static int parse_line(struct parser *p, const char *line)
 		return add_gpu(p, rest);
 	if (!strcmp(word, "error") || !strcmp(word, "hang"))
 		return add_fault(p, rest, word[0] == 'h');
+	if (!strcmp(word, "age"))
+		return set_ms(&p->script->age_ns, rest);
 	if (!strcmp(word, "stride"))
 		return sscanf(rest, "%u", &p->script->stride) == 1 ? 0 : -1;
 	if (!strcmp(word, "driver"))

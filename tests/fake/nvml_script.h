@@ -69,6 +69,7 @@ struct script {
 	unsigned int n_gpus;
 	struct fault faults[MAX_FAULTS];
 	unsigned int n_faults;
+	uint64_t age_ns; /* it began so long before it was read */
 	uint32_t stride; /* of lists of processes; 0: as it should be */
 	char driver[80];
 };

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs in the command, by a driver that is not there: what they take, who used them, and what a
+driver that hangs does to everything else."""
+import atexit
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import BUILD, Skip, equal, main, run, true  # noqa: E402
+
+FOLDER = tempfile.mkdtemp(prefix='watt-gpu-')
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+DRIVER = os.path.join(BUILD, 'tests', 'fake', 'libfake_nvml.so')
+GPU = 'gpu GPU-8c2b 00000000:0D:00.0 NVIDIA H100 80GB HBM3\npower 0 300000\n'
+DOMAIN = 'gpu-0000:0d:00_0'
+# Pids as this test sees them, whatever namespace it runs in.
+USUAL = ('--nvml-lib', DRIVER, '--usage=procfs')
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def with_gpu(script, *args, **more):
+    """Runs the command on a machine with the GPUs of a script."""
+    with open(path('script'), 'w', encoding='utf-8') as file:
+        file.write(script)
+    return run(*args, *USUAL, env={'FAKE_NVML_SCRIPT': path('script')}, **more)
+
+
+@contextlib.contextmanager
+def processes(n):
+    """Some that do nothing but be there."""
+    started = [subprocess.Popen(['sleep', '600']) for _ in range(n)]
+    try:
+        yield [process.pid for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def record(script, seconds, *options):
+    """The report of a recording of a machine with those GPUs."""
+    result = with_gpu(script, 'record', '-f', '-q', '-o', path('gpu.watt'), f'--for={seconds}s', *options)
+    if 'without recordings' in result.err:
+        raise Skip('missing: built without recordings')
+    equal(result.status, 0, f'status of record (it said {result.err!r})')
+    return run('report', '--json', '-n', '0', path('gpu.watt')).json()
+
+
+def test_shown():
+    result = with_gpu(GPU + 'memory 40000\n', 'sources', '--json', '--sources=nvml')
+    equal(result.status, 0, f'status (it said {result.err!r})')
+    equal([(domain['path'], domain['share_key']) for domain in result.json()['domains']],
+          [(DOMAIN, 'gpu_time'), (DOMAIN + '/memory', 'none')], 'domains')
+    result = with_gpu(GPU, 'doctor', '--json')
+    found = [source for source in result.json()['sources'] if source['source'] == 'nvml']
+    equal([source['state'] for source in found], ['available'] * 2, 'of its power and its processes')
+    true('driver 575.57.08, 1 GPU' in found[0]['why'], f'what doctor says: {found[0]}')
+    result = with_gpu('error nvmlInit_v2 0 18\nerror nvmlInitWithFlags 0 18\n', 'doctor')
+    true('upgraded' in result.out and 'reboot' in result.out, 'no word of the upgrade')
+
+
+def test_who_used_it():
+    """Two that have it 60 and 30 percent of the time: what they are said to have taken is within 2 %
+    of the truth, and so is what a process that the machine does not know has taken."""
+    with processes(2) as (first, second):
+        report = record(GPU + f'process {first} 0 60\nprocess {second} 0 30\nprocess 4194303 0 10\n',
+                        5, '--sources=nvml')
+    domain, = (domain for domain in report['domains'] if domain['path'] == DOMAIN)
+    equal(domain['share_key'], 'gpu_time', 'key')
+    total = domain['energy_nj']
+    true(total > 0, 'no energy')
+    taken = {entity['pid']: entity['energy_nj'] for entity in report['entities'] if entity['kind'] == 'process'}
+    for pid, share in (first, 0.6), (second, 0.3):
+        found = taken.get(pid, 0) / total
+        true(abs(found - share) <= 0.02, f'{found} instead of {share}')
+    true(abs(domain['unattributed_nj'] / total - 0.1) <= 0.02, f'nobody: {domain}')
+    given = sum(entity['domains_nj'].get(DOMAIN, 0) for entity in report['entities'])
+    equal(given, total, 'sum of all, nobody included')
+
+
+def test_hang():
+    """A driver that does not come back: the rest is measured, and its own energy is not made up."""
+    report = record(GPU + 'hang * 2 60\n', 6, '--sources=nvml,null')
+    domains = {domain['path']: domain for domain in report['domains']}
+    true(domains['package-0']['known_s'] > 4, f"the other: {domains['package-0']}")
+    known_s = domains[DOMAIN]['known_s'] if DOMAIN in domains else 0
+    true(known_s < 3, f'of what was not read: {known_s}')
+
+
+main([test_shown, test_who_used_it, test_hang])
