@@ -36,6 +36,9 @@
 #define SCREEN_OPEN_WAIT_MS 20
 /* On a screen the first picture comes early: nobody likes to look at nothing. */
 #define FIRST_NS 300000000ULL
+/* So long a refresh waits for sensors that tell late, and is asked again so often. */
+#define PATIENCE_NS 500000000ULL
+#define RETRY_NS 10000000ULL
 #define EMPTY_MAX 100
 
 static const char help_text[] =
@@ -83,6 +86,9 @@ struct top {
 	struct watt_mark mark;      /* the newest; its label is the phase */
 	struct watt_view *view;     /* of it; NULL: none yet */
 	uint64_t refreshes;
+	uint64_t due_ns;      /* of the refresh that waits for a sensor; 0: none does */
+	bool is_behind;       /* the newest one has not waited to the end */
+	bool is_hasty;        /* somebody wants to see what there is */
 	unsigned int n_empty; /* times that keys were announced and none came */
 	bool has_domains;
 	bool has_threads; /* the session counts them */
@@ -193,6 +199,19 @@ static bool is_live(const struct top *top)
 	       strcmp(watt_session_get_usage_name(top->ses), "synth") != 0;
 }
 
+/* Of the machine's parts, those that have told nothing for the window. */
+static void list_behind(const struct top *top, char *buf, size_t size)
+{
+	size_t i, n = strlen(buf);
+
+	for (i = 0; top->is_behind && i < top->view->n_domains && n < size; i++)
+		if (top->view->domains[i]->is_partition &&
+		    top->view->states[i]->status == WATT_STATUS_OK &&
+		    top->view->states[i]->window_ns == 0)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s (pending)", n ? ", " : "",
+					      top->view->domains[i]->path);
+}
+
 static void draw(struct top *top)
 {
 	char late[96];
@@ -212,6 +231,7 @@ static void draw(struct top *top)
 	if (!top->snap)
 		return;
 	latecomers_list(top->ses, late, sizeof(late));
+	list_behind(top, late, sizeof(late));
 	if (top->screen)
 		top_screen_draw(top->screen, &frame);
 	else
@@ -226,7 +246,30 @@ static void remember_power(struct top *top)
 	sparkline_add(&top->history, balance.has_power ? balance.power_w : NAN);
 }
 
-/* Takes a snapshot and shows it. */
+/*
+ * What is known of the time up to when it was due, once all sensors have told: columns of one
+ * window. Who waits too long for one gets what there is, and is told whom it lacks.
+ * -ETIMEDOUT: ask again.
+ */
+static int look(struct top *top, struct watt_snapshot **ret)
+{
+	uint64_t now_ns = events_now_ns();
+	int r;
+
+	if (!top->due_ns)
+		top->due_ns = now_ns;
+	r = watt_cursor_snapshot_at(top->cursor, top->due_ns, 0, ret);
+	top->is_behind = r == -ETIMEDOUT && (top->is_hasty || now_ns - top->due_ns >= PATIENCE_NS);
+	if (top->is_behind)
+		r = watt_cursor_snapshot(top->cursor, ret);
+	if (r == -ETIMEDOUT)
+		return r;
+	top->due_ns = 0;
+	top->is_hasty = false;
+	return r;
+}
+
+/* Takes a snapshot and shows it. -ETIMEDOUT: not yet. */
 static int refresh_now(struct top *top)
 {
 	struct watt_snapshot *snap;
@@ -235,7 +278,7 @@ static int refresh_now(struct top *top)
 
 	while (watt_session_next_mark(top->ses, &top->mark) == 0)
 		continue;
-	r = watt_cursor_snapshot(top->cursor, &snap);
+	r = look(top, &snap);
 	if (r < 0)
 		return r;
 	r = watt_view_new(snap, &view);
@@ -281,6 +324,8 @@ static int begin_anew(struct top *top)
 	top->cursor = cursor;
 	top->ses = ses;
 	top->has_threads = true;
+	top->due_ns = 0;
+	top->is_hasty = true;
 	return refresh_now(top);
 }
 
@@ -318,7 +363,7 @@ static int take_keys(struct top *top, bool *ret_refresh)
 		else if (action == TOP_REBUILD && top->snap)
 			top_model_build(&top->model, top->view);
 		else if (action == TOP_REFRESH)
-			*ret_refresh = true;
+			*ret_refresh = top->is_hasty = true;
 	}
 	draw(top);
 	return r;
@@ -359,8 +404,8 @@ static int run(struct top *top)
 	while (!top->is_done) {
 		bool is_due = false;
 		int r = 0;
-		int happened =
-			events_wait(&top->events, top->ses, next_ns < end_ns ? next_ns : end_ns);
+		uint64_t until_ns = top->due_ns || next_ns < end_ns ? next_ns : end_ns;
+		int happened = events_wait(&top->events, top->ses, until_ns);
 
 		if (happened < 0) {
 			message_error("cannot measure: %s", strerror(-happened));
@@ -372,10 +417,15 @@ static int run(struct top *top)
 			r = take_keys(top, &is_due);
 		if (happened & EVENTS_DEADLINE) {
 			is_due = is_due || !top->is_paused;
-			next_ns = events_now_ns() + opts->delay_ns;
+			next_ns = (top->due_ns ? top->due_ns : events_now_ns()) + opts->delay_ns;
 		}
 		if (r == 0 && is_due && !top->is_done)
 			r = refresh_now(top);
+		if (r == -ETIMEDOUT) {
+			next_ns = events_now_ns() + RETRY_NS;
+			r = 0;
+			continue;
+		}
 		/* The signal is still to be taken. */
 		if (r < 0 && r != -EINTR) {
 			if (is_failure(r) && message_get_error_count() == 0)

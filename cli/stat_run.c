@@ -36,15 +36,16 @@ struct measurement {
 	bool has_phases;
 };
 
-/* While a slow sensor keeps a mark waiting, the session is asked again so often. */
-#define MARK_RETRY_NS 10000000ULL
+/* While a slow sensor keeps a mark or an interval waiting, the session is asked again so often. */
+#define CUT_RETRY_NS 10000000ULL
 
 static void add_interval(struct measurement *m, const struct totals *now)
 {
 	struct watt_run *run = m->run;
+	uint64_t from_ns = m->last.snap ? m->last.t_ns : m->begin_ns;
 	struct watt_run_interval interval = {
 		.end_ns = now->t_ns - m->begin_ns,
-		.elapsed_ns = now->t_ns - (m->last.snap ? m->last.t_ns : m->begin_ns),
+		.elapsed_ns = now->t_ns > from_ns ? now->t_ns - from_ns : 0,
 		.energy_nj =
 			totals_difference_nj(totals_get_energy(&m->last), totals_get_energy(now)),
 		.machine_nj = totals_difference_nj(m->last.snap ? m->last.balance.energy :
@@ -59,12 +60,24 @@ static void add_interval(struct measurement *m, const struct totals *now)
 		m->setup->show_interval(m->setup->data, &interval);
 }
 
-static int end_interval(struct measurement *m)
+/* When the interval that goes on is to end. */
+static uint64_t get_interval_end_ns(const struct measurement *m)
+{
+	return m->setup->interval_ns ?
+		       m->begin_ns + (m->run->n_intervals + 1) * m->setup->interval_ns :
+		       EVENTS_NEVER;
+}
+
+/*
+ * Ends it by a snapshot of that time, not of what is known by then: sensors tell late, and energy
+ * of one time must not be divided by the length of another. -ETIMEDOUT: not all have told.
+ */
+static int end_interval(struct measurement *m, uint32_t timeout_ms)
 {
 	struct totals now = { 0 };
 	int r;
 
-	r = totals_take(m->setup->ses, m->entity_id, &now);
+	r = totals_take_at(m->setup->ses, m->entity_id, get_interval_end_ns(m), timeout_ms, &now);
 	if (r < 0)
 		return r;
 	m->setup->balance = now.balance;
@@ -98,31 +111,53 @@ static void begin_phase(struct measurement *m, const struct watt_mark *mark)
 	m->has_phases = true;
 }
 
-/* Ends phases at the marks that came, as far as the sensors have answered. */
-static int cut_phases(struct measurement *m, uint32_t timeout_ms)
+/* Ends the phase at the oldest mark. -ETIMEDOUT: not all sensors have told. */
+static int cut_phase(struct measurement *m, uint32_t timeout_ms)
 {
 	struct totals now = { 0 };
 	int r;
 
-	while (m->n_marks > 0) {
-		/* Marks of one slice are cut by one snapshot. */
-		if (m->phase_begin.snap && m->marks[0].t_ns <= m->phase_begin.t_ns) {
-			end_phase(m, &m->phase_begin);
-		} else {
-			r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns,
-					   timeout_ms, &now);
-			if (r < 0)
-				return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
-			stat_threads_add(m->run, now.view, m->entity_id);
-			end_phase(m, &now);
-			totals_done(&m->phase_begin);
-			m->phase_begin = now;
-			now = (struct totals){ 0 };
-		}
-		m->phase = m->marks[0];
-		memmove(&m->marks[0], &m->marks[1], --m->n_marks * sizeof(*m->marks));
+	/* Marks of one slice are cut by one snapshot. */
+	if (m->phase_begin.snap && m->marks[0].t_ns <= m->phase_begin.t_ns) {
+		end_phase(m, &m->phase_begin);
+	} else {
+		r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns, timeout_ms, &now);
+		if (r < 0)
+			return r;
+		stat_threads_add(m->run, now.view, m->entity_id);
+		end_phase(m, &now);
+		totals_done(&m->phase_begin);
+		m->phase_begin = now;
 	}
+	m->phase = m->marks[0];
+	memmove(&m->marks[0], &m->marks[1], --m->n_marks * sizeof(*m->marks));
 	return 0;
+}
+
+/* Whether something is to be cut, and has not been because a sensor has not told. */
+static bool has_cuts(const struct measurement *m, uint64_t now_ns)
+{
+	return m->n_marks > 0 || get_interval_end_ns(m) <= now_ns;
+}
+
+/*
+ * Ends phases at the marks that came and intervals that are over by now_ns, in the order of time,
+ * as far as the sensors have answered.
+ */
+static int cut(struct measurement *m, uint64_t now_ns, uint32_t timeout_ms)
+{
+	int r = 0;
+
+	while (r == 0 && has_cuts(m, now_ns)) {
+		bool is_phase = m->n_marks > 0 && m->marks[0].t_ns <= get_interval_end_ns(m);
+
+		/* Nothing later may be attributed while a mark waits. */
+		if (is_phase || get_interval_end_ns(m) > now_ns)
+			r = cut_phase(m, timeout_ms);
+		else
+			r = end_interval(m, timeout_ms);
+	}
+	return r == -ETIMEDOUT && timeout_ms == 0 ? 0 : r;
 }
 
 /* Marks from before the run are of no phase in it. */
@@ -132,6 +167,22 @@ static void forget_marks(struct measurement *m)
 
 	while (watt_session_next_mark(m->setup->ses, &mark) == 0)
 		continue;
+}
+
+/*
+ * Up to when the newest snapshot knows what was used. What was waited for at the end is in it, and
+ * in the last interval, whose energy must not be divided by the time of the command alone.
+ */
+static uint64_t get_known_ns(const struct totals *totals)
+{
+	const struct watt_view *view = totals->view;
+	uint64_t t_ns = 0;
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (view->domains[i]->is_partition && view->states[i]->t_ns > t_ns)
+			t_ns = view->states[i]->t_ns;
+	return t_ns ? t_ns : totals->t_ns;
 }
 
 /* What the command told with its last breath. */
@@ -149,9 +200,10 @@ static int finish_marks(struct measurement *m)
 		while (watt_session_next_mark(m->setup->ses, &mark) == 0)
 			begin_phase(m, &mark);
 	} while (m->n_marks > before);
-	r = cut_phases(m, FLUSH_MS);
+	r = cut(m, m->end_ns, FLUSH_MS);
 	if (r == -ETIMEDOUT)
-		message_note("a sensor did not answer in time: the last phases are in one");
+		message_note("a sensor did not answer in time: the last phases or intervals are "
+			     "in one");
 	return r == -ETIMEDOUT ? 0 : r;
 }
 
@@ -195,21 +247,13 @@ static bool has_ended(struct measurement *m, int happened)
 	return true;
 }
 
-static uint64_t next_deadline(const struct measurement *m, uint64_t *interval_end_ns)
+static uint64_t next_deadline(const struct measurement *m)
 {
 	uint64_t limit_ns = m->setup->limit_ns ? m->begin_ns + m->setup->limit_ns : EVENTS_NEVER;
+	uint64_t now_ns = events_now_ns();
+	uint64_t cut_ns = has_cuts(m, now_ns) ? now_ns + CUT_RETRY_NS : get_interval_end_ns(m);
 
-	if (m->setup->interval_ns == 0)
-		*interval_end_ns = EVENTS_NEVER;
-	else
-		*interval_end_ns = m->begin_ns + (m->run->n_intervals + 1) * m->setup->interval_ns;
-	/* Nothing later may be attributed while a mark waits: an interval ends after it. */
-	if (m->n_marks > 0) {
-		uint64_t retry_ns = events_now_ns() + MARK_RETRY_NS;
-
-		return limit_ns < retry_ns ? limit_ns : retry_ns;
-	}
-	return limit_ns < *interval_end_ns ? limit_ns : *interval_end_ns;
+	return limit_ns < cut_ns ? limit_ns : cut_ns;
 }
 
 static bool is_over(const struct measurement *m)
@@ -220,9 +264,7 @@ static bool is_over(const struct measurement *m)
 static int wait_for_end(struct measurement *m)
 {
 	for (;;) {
-		uint64_t interval_end_ns;
-		uint64_t deadline_ns = next_deadline(m, &interval_end_ns);
-		int happened = events_wait(&m->setup->events, m->setup->ses, deadline_ns);
+		int happened = events_wait(&m->setup->events, m->setup->ses, next_deadline(m));
 		int r;
 
 		if (happened < 0)
@@ -233,9 +275,7 @@ static int wait_for_end(struct measurement *m)
 			return 0;
 		if ((happened & (EVENTS_PROCESS | EVENTS_SIGNAL)) && has_ended(m, happened))
 			return 0;
-		r = cut_phases(m, 0);
-		if (r == 0 && m->n_marks == 0 && events_now_ns() >= interval_end_ns)
-			r = end_interval(m);
+		r = cut(m, events_now_ns(), 0);
 		if (r < 0)
 			return r;
 		if (is_over(m))
@@ -365,8 +405,10 @@ static int finish(struct measurement *m)
 		return r;
 	if (m->has_phases)
 		end_phase(m, &after);
-	if (m->setup->interval_ns)
+	if (m->setup->interval_ns) {
+		after.t_ns = get_known_ns(&after);
 		add_interval(m, &after);
+	}
 	fill_run(m, &after);
 	stat_threads_add(m->run, after.view, m->entity_id);
 	stat_threads_sort(m->run);

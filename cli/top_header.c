@@ -125,7 +125,7 @@ char *top_header_trust(const struct watt_balance *balance, const struct watt_qua
 	else
 		snprintf(idle, sizeof(idle), "idle power not known yet");
 	if (late && *late)
-		snprintf(waits, sizeof(waits), "not open yet: %s; ", late);
+		snprintf(waits, sizeof(waits), "no word yet of: %s; ", late);
 	totals_missing_text(balance, missing, sizeof(missing));
 	snprintf(buf, size, "%s%s%sshared by %s, %s, usage %s, %s", waits, missing,
 		 *missing ? "; " : "", *balance->keys ? balance->keys : "nothing", idle, usage,

@@ -88,6 +88,17 @@ def test_hog_pinned_for_ten_seconds():
         true(0 < part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
 
 
+def test_intervals_are_one_window():
+    """Sensors that tell late: what they say of an interval is divided by its own length."""
+    document, _ = measure('sleep', '1.5', options=('--sources', 'synth', '-I', '100'))
+    check_sums(document)
+    one = document['runs'][0]
+    watts = [part['machine_energy_j'] / part['elapsed_s'] for part in one['intervals'] if part['elapsed_s'] > 0.001]
+    true(len(watts) >= 3, f'only {len(watts)} intervals')
+    # The simulated machine takes 25 to 31 W. The first interval has what was used before the command began.
+    true(all(20 < power < 37 for power in watts[1:]), f'powers of the machine: {watts}')
+
+
 def test_twenty_busy_threads():
     document, one, truth_s = measure_load('threads', 20, 0.1)
     near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'threads')
@@ -172,6 +183,7 @@ def test_repeated_runs():
 main([
     test_tree_agrees_with_getrusage,
     test_hog_pinned_for_ten_seconds,
+    test_intervals_are_one_window,
     test_twenty_busy_threads,
     test_five_thousand_short_lived_processes,
     test_fork_storm,
