@@ -106,6 +106,49 @@ void exposition_add_label(struct bytes *labels, const char *name, const char *va
 	bytes_add_text(labels, "\"");
 }
 
+/* The value of a label between its quotes, still escaped; NULL: there is none. */
+static const char *find_label(const char *labels, const char *name, size_t *ret_n)
+{
+	size_t name_n = strlen(name);
+
+	while (labels && *labels) {
+		size_t equals = strcspn(labels, "=");
+		const char *value = labels + equals + 2, *end = value;
+
+		while (*end && *end != '"')
+			end += *end == '\\' && end[1] ? 2 : 1;
+		*ret_n = (size_t)(end - value);
+		if (equals == name_n && strncmp(labels, name, name_n) == 0)
+			return value;
+		labels = end + (*end == '"');
+		labels += *labels == ',';
+	}
+	return NULL;
+}
+
+void exposition_copy_label(struct bytes *to, const char *to_name, const char *labels,
+			   const char *name)
+{
+	size_t n;
+	const char *value = find_label(labels, name, &n);
+
+	if (!value)
+		return;
+	if (to->n)
+		bytes_add_text(to, ",");
+	bytes_add_text(to, to_name);
+	bytes_add_text(to, "=\"");
+	bytes_add(to, value, n);
+	bytes_add_text(to, "\"");
+}
+
+bool exposition_has_label(const char *labels, const char *name)
+{
+	size_t n;
+
+	return find_label(labels, name, &n) != NULL;
+}
+
 /* ---- samples ---- */
 
 static const char *suffix_of(enum exposition_type type)

@@ -62,6 +62,11 @@ struct exposition {
 /* `kind="process",pid="12"`: a label is added behind what is there; an empty value is none. */
 void exposition_add_label(struct bytes *labels, const char *name, const char *value);
 
+/* Adds a label of such labels under another name; one that is not there is none. */
+void exposition_copy_label(struct bytes *to, const char *to_name, const char *labels,
+			   const char *name);
+bool exposition_has_label(const char *labels, const char *name);
+
 void exposition_begin(struct exposition *ex, enum exposition_format format);
 void exposition_family(struct exposition *ex, const struct exposition_family *family);
 /*

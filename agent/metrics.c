@@ -3,6 +3,7 @@
  * The metrics, family by family, from what the monitor knows. What is not known is left out: a
  * domain that has not said anything yet has no series, not one that is 0.
  */
+#include "compat.h"
 #include "monitor.h"
 
 #include <math.h>
@@ -58,14 +59,6 @@ static size_t domain_count(const struct monitor *monitor)
 	return watt_snapshot_get_domain_count(monitor->snap);
 }
 
-/* It has said something, and what it says can only grow. */
-static bool has_counter(const struct monitor *monitor, size_t index)
-{
-	return monitor_is_counter(monitor, index) &&
-	       (state_of(monitor, index)->status == WATT_STATUS_OK ||
-		monitor->roster.whole[ROSTER_DOMAIN(index)].out);
-}
-
 static void write_domain_counter(struct exposition *ex, const struct monitor *monitor,
 				 const char *name, const char *help, const struct roster_sum *sums,
 				 const struct roster_sum *less)
@@ -77,7 +70,7 @@ static void write_domain_counter(struct exposition *ex, const struct monitor *mo
 		const char *path = domain_of(monitor, i)->path;
 		size_t column = ROSTER_DOMAIN(i);
 
-		if (!has_counter(monitor, i))
+		if (!monitor_has_counter(monitor, i))
 			continue;
 		exposition_energy(ex, NULL, path, sums[column].out - (less ? less[column].out : 0));
 		if (monitor->has_created)
@@ -202,7 +195,7 @@ static void write_domain_counts(struct exposition *ex, const struct monitor *mon
 	counter(ex, "wattribute_domain_late_joules", "joules",
 		"Energy told too late to be attributed; it is in unattributed.");
 	for (i = 0; i < domain_count(monitor); i++)
-		if (has_counter(monitor, i))
+		if (monitor_has_counter(monitor, i))
 			exposition_number(ex, NULL, domain_of(monitor, i)->path,
 					  watt_energy_to_j(state_of(monitor, i)->late));
 }
@@ -325,7 +318,7 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 
 static bool is_told_in_levels(const struct monitor *monitor, size_t domain)
 {
-	return has_counter(monitor, domain) &&
+	return monitor_has_counter(monitor, domain) &&
 	       (monitor->has_all_domains || domain_of(monitor, domain)->is_partition);
 }
 
@@ -544,4 +537,8 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 	write_levels(ex, monitor);
 	write_quality(ex, monitor);
 	write_agent(ex, monitor);
+	if (monitor->compat & 1u << COMPAT_KEPLER)
+		compat_write_kepler(ex, monitor);
+	if (monitor->compat & 1u << COMPAT_SCAPHANDRE)
+		compat_write_scaphandre(ex, monitor);
 }

@@ -156,6 +156,7 @@ void monitor_set(struct monitor *monitor, const struct settings *settings)
 	roster_set_opts(&monitor->roster, &roster);
 	monitor->has_created = settings_number(settings, SETTING_CREATED);
 	monitor->has_all_domains = settings_number(settings, SETTING_LEVEL_DOMAINS) == 1;
+	monitor->compat = settings_number(settings, SETTING_COMPAT);
 	pthread_mutex_unlock(&monitor->lock);
 }
 
@@ -288,6 +289,13 @@ bool monitor_is_counter(const struct monitor *monitor, size_t domain)
 
 	return channel < 0 || (size_t)channel >= monitor->n_sensors ||
 	       !(monitor->sensors[channel].channel->flags & WATT_CHANNEL_SIGNED);
+}
+
+bool monitor_has_counter(const struct monitor *monitor, size_t domain)
+{
+	return monitor_is_counter(monitor, domain) &&
+	       (watt_snapshot_get_domain_state(monitor->snap, domain)->status == WATT_STATUS_OK ||
+		monitor->roster.whole[ROSTER_DOMAIN(domain)].out);
 }
 
 double monitor_power_w(const struct monitor *monitor, size_t domain)

@@ -68,6 +68,7 @@ struct monitor {
 	uint64_t t_ns;
 	bool has_created;
 	bool has_all_domains; /* in levels */
+	uint64_t compat;      /* bits of 1 << enum compat */
 };
 
 /* Opens the session and starts it. 0 or a negative errno; the log has the sentence. */
@@ -82,6 +83,8 @@ struct rendering *monitor_render(struct monitor *monitor, enum document document
 
 /* Whether a domain's energy can be a counter: that of a battery goes both ways. */
 bool monitor_is_counter(const struct monitor *monitor, size_t domain);
+/* Whether it is one: it has said something, and what it says can only grow. */
+bool monitor_has_counter(const struct monitor *monitor, size_t domain);
 /* Mean power of a domain in the newest window in which it was told of; NAN: not known now. */
 double monitor_power_w(const struct monitor *monitor, size_t domain);
 /* The same of the machine; NAN: a part of it is not known. */

@@ -83,6 +83,7 @@ void roster_set_opts(struct roster *roster, const struct roster_opts *opts)
 static void free_user(struct roster_user *user)
 {
 	free(user->labels);
+	free(user->powers_w);
 	free(user->sums);
 	free(user);
 }
@@ -116,6 +117,16 @@ static void widen(struct roster_sum **sums, size_t n, size_t wanted)
 	memset(*sums + n, 0, (wanted - n) * sizeof(**sums));
 }
 
+/* Nothing is known of what comes until it says something. */
+static void widen_powers(struct roster_user *user, size_t n, size_t wanted)
+{
+	size_t i;
+
+	user->powers_w = xrealloc(user->powers_w, wanted, sizeof(*user->powers_w));
+	for (i = n; i < wanted; i++)
+		user->powers_w[i] = NAN;
+}
+
 /* Domains that come while the session runs are behind all others. */
 static void widen_all(struct roster *roster, size_t wanted, uint64_t created_ns)
 {
@@ -133,8 +144,10 @@ static void widen_all(struct roster *roster, size_t wanted, uint64_t created_ns)
 
 		widen(&level->other, n, wanted);
 		widen(&level->ended, n, wanted);
-		for (i = 0; i < level->n_users; i++)
+		for (i = 0; i < level->n_users; i++) {
 			widen(&level->users[i]->sums, n, wanted);
+			widen_powers(level->users[i], n, wanted);
+		}
 	}
 	roster->created_ns = xrealloc(roster->created_ns, wanted, sizeof(*roster->created_ns));
 	for (i = n; i < wanted; i++)
@@ -266,6 +279,7 @@ static struct roster_user *add_user(struct roster *roster, struct roster_level *
 	user->created_ns = census->realtime_ns;
 	user->since_ns = census->t_ns;
 	user->power_w = NAN;
+	widen_powers(user, 0, roster->n_columns);
 	level->users = xrealloc(level->users, level->n_users + 1, sizeof(*level->users));
 	level->users[level->n_users++] = user;
 	return user;
@@ -313,6 +327,11 @@ static void weigh(struct roster_user *user, double power_w, uint64_t took_ns)
 	user->mean_w += share * (power_w - user->mean_w);
 }
 
+double roster_user_power_w(const struct roster_user *user, size_t domain)
+{
+	return user->powers_w[domain];
+}
+
 /* What all leaves have is what level sums are taken of. */
 static void hold_domains(struct roster *roster, const struct census *census)
 {
@@ -358,8 +377,14 @@ static void take_row(struct roster_level *level, struct roster_user *user,
 
 	hold_row(user->sums, row, census->n_domains);
 	level->other[ROSTER_CPU].held -= (int64_t)row->window_cpu_ns;
-	for (i = 0; i < census->n_domains; i++)
+	for (i = 0; i < census->n_domains; i++) {
+		uint64_t window_ns = census->states[i]->window_ns;
+
 		level->other[ROSTER_DOMAIN(i)].held -= row->window_nj[i];
+		/* A window that is shorter than its sensor needs says nothing new. */
+		if (window_ns)
+			user->powers_w[i] = (float)row->window_nj[i] / (float)window_ns;
+	}
 	if (has_power(census))
 		weigh(user, power_of(row, census), took_ns);
 	user->is_seen = true;

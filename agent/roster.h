@@ -59,6 +59,7 @@ struct roster_user {
 	uint64_t leaving_ns;     /* since then it is on its way out; 0: it is not */
 	double mean_w;           /* of the last half minute; decides who stays */
 	double power_w;          /* in the newest window; NAN: not known */
+	float *powers_w;         /* of it, per domain; owned */
 	bool is_seen;            /* in this update */
 	bool is_own;             /* the agent itself */
 	bool is_sticky;          /* it has no end: irq, or processes of one name that are gone */
@@ -113,6 +114,8 @@ void roster_update(struct roster *roster, const struct census *census);
 /* Whether the equation holds in every column of every level. */
 bool roster_is_balanced(const struct roster *roster);
 
+/* In the newest window; NAN: not known. */
+double roster_user_power_w(const struct roster_user *user, size_t domain);
 /* The labels of a row in a level; owned by the caller. */
 char *roster_labels(enum level_kind kind, const struct watt_row *row);
 

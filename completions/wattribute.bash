@@ -95,7 +95,7 @@ _wattribute()
 	case $command in
 	agent)
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
-			--interval --levels --level-domains --top --min-age --keep-ended --created --log-level
+			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
 			--sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))
 		;;

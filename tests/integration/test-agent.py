@@ -219,6 +219,44 @@ def test_promtool():
     equal((done.returncode, done.stdout + done.stderr), (0, ''), 'promtool check metrics')
 
 
+def test_other_meters_names():
+    """Under Kepler's and Scaphandre's names there is the same energy."""
+    with Agent(*SIMULATED, '--compat=kepler,scaphandre') as agent:
+        metrics = agent.wait_for_energy()
+        text = agent.ask('/metrics')[2]
+    zones = {sample[1]['zone'] for sample in metrics.get('kepler_node_cpu_joules_total')}
+    true('package' in zones, f'zones {zones}')
+    packages = [sample[1]['domain'] for sample in metrics.get('wattribute_domain_info')
+                if sample[1]['kind'] == 'package']
+    whole = sum(metrics.value('wattribute_node_joules_total', domain=name) for name in packages)
+    dynamic = sum(metrics.value('wattribute_node_dynamic_joules_total', domain=name)
+                  for name in packages)
+    lost = sum(metrics.value('wattribute_node_unattributed_joules_total', domain=name) +
+               metrics.value('wattribute_process_ended_joules', domain=name) for name in packages)
+    equal(metrics.sum('kepler_node_cpu_joules_total', zone='package'), whole, 'whole')
+    equal(metrics.sum('kepler_node_cpu_active_joules_total', zone='package'), dynamic, 'active')
+    for level in ('process', 'container', 'pod', 'vm'):
+        if level == 'process':
+            equal(metrics.sum('kepler_process_cpu_joules_total', zone='package') + lost, dynamic,
+                  'processes')
+        true(metrics.sum(f'kepler_{level}_cpu_joules_total', zone='package') <= dynamic, level)
+    for sample in metrics.get('kepler_process_cpu_seconds_total'):
+        true('state' not in sample[1] and 'node_name' in sample[1], sample)
+    watts = [sample for sample in metrics.get('kepler_process_cpu_watts')
+             if sample[1]['zone'] == 'package']
+    true(watts and all(sample[2] >= 0 for sample in watts), watts)
+    host = float(metrics.value('scaph_host_power_microwatts'))
+    ours = float(metrics.value('wattribute_machine_watts'))
+    true(abs(host / 1e6 - ours) <= 1e-6 * max(ours, 1), f'{host} uW is not {ours} W')
+    true(float(metrics.sum('scaph_process_power_consumption_microwatts')) <= host * 1.01, 'processes')
+    if shutil.which('promtool'):
+        done = subprocess.run(['promtool', 'check', 'metrics'], input=text, capture_output=True,
+                              text=True, check=False)
+        bad = [line for line in done.stdout.splitlines() + done.stderr.splitlines()
+               if not line.startswith('scaph_')]
+        equal(bad, [], 'promtool check metrics')
+
+
 def test_levels():
     with Agent(*SIMULATED, '--levels=process,user', '--top=3') as agent:
         metrics = agent.wait_for_energy()
@@ -548,7 +586,7 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
-      test_promtool, test_levels, test_real_machine,
+      test_promtool, test_other_meters_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use])

@@ -194,12 +194,30 @@ static void test_parser_is_strict(void **state)
 	}
 }
 
+static void test_copies_labels(void **state)
+{
+	struct bytes labels = { 0 }, to = { 0 };
+
+	exposition_add_label(&labels, "comm", "a\"b\\,pid=\"9");
+	exposition_add_label(&labels, "pid", "12");
+	assert_true(exposition_has_label(labels.data, "pid"));
+	assert_false(exposition_has_label(labels.data, "id"));
+	assert_false(exposition_has_label(NULL, "pid"));
+	exposition_copy_label(&to, "process", labels.data, "pid");
+	exposition_copy_label(&to, "nothing", labels.data, "exe");
+	exposition_copy_label(&to, "name", labels.data, "comm");
+	assert_string_equal(to.data, "process=\"12\",name=\"a\\\"b\\\\,pid=\\\"9\"");
+	bytes_done(&labels);
+	bytes_done(&to);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),   cmocka_unit_test(test_openmetrics),
-		cmocka_unit_test(test_digits), cmocka_unit_test(test_hostile_labels),
-		cmocka_unit_test(test_choice), cmocka_unit_test(test_parser_is_strict),
+		cmocka_unit_test(test_text),          cmocka_unit_test(test_openmetrics),
+		cmocka_unit_test(test_digits),        cmocka_unit_test(test_hostile_labels),
+		cmocka_unit_test(test_choice),        cmocka_unit_test(test_parser_is_strict),
+		cmocka_unit_test(test_copies_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
