@@ -130,10 +130,10 @@ def test_keys():
         check_equation(terminal.lines()[1])
 
 
-def workers_of(document):
-    """CPU seconds by the names of the load's threads, in a process that is their sum."""
+def workers_of(document, pid):
+    """CPU seconds by the names of a load's threads, in a process that is their sum."""
     ours = [row for row in document['rows'] if row['kind'] == 'thread' and
-            row['name'].startswith('worker-')]
+            row['name'].startswith('worker-') and row['process']['pid'] == pid]
     for process in (row for row in document['rows'] if row['kind'] == 'process'):
         parts = [row for row in document['rows'] if row['kind'] == 'thread' and
                  row['parent_id'] == process['id']]
@@ -164,7 +164,7 @@ def check_threads(usage):
             document = json.loads(top.stdout.readline())
             validate(document, 'wattribute-snapshot-1')
             equal(document['quality']['sum_failures'], 0, 'failed checks of sums')
-            found = workers_of(document)
+            found = workers_of(document, load.pid)
             if len(found) == 3 and all(cpu_s >= float(told[name]) - 0.0005
                                        for name, cpu_s in found.items()):
                 break
