@@ -6,14 +6,19 @@
 #include "usage.h"
 
 #include <linux/cpumask.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/tick.h>
 #include <linux/time64.h>
+#include <linux/timekeeping.h>
 
 #include "instructions.h"
+#include "lag.h"
 #include "leaver.h"
 #include "process.h"
 #include "settle.h"
@@ -22,7 +27,41 @@
 /* How often it is read again because a thread moved meanwhile. */
 #define TRIES_MAX 3
 
+/* Less than this, who was thought to have run a bit longer than it did has not caught up yet. */
+#define HELD_MIN_NS (50 * NSEC_PER_MSEC)
+
 static u64 n_held, n_halfway;
+static DEFINE_PER_CPU(struct watt_lag, lags); /* the sampler's, whatever CPU it is on */
+
+static bool is_running(const struct task_struct *thread)
+{
+#ifdef CONFIG_SMP
+	return READ_ONCE(thread->on_cpu);
+#else
+	return false; /* but the sampler */
+#endif
+}
+
+/* How far ticks are apart, which count what runs. */
+static u64 tick_ns(unsigned int cpu)
+{
+	return tick_nohz_full_cpu(cpu) ? NSEC_PER_SEC + TICK_NSEC : TICK_NSEC;
+}
+
+static u64 ran_ns(struct task_struct *thread)
+{
+	u64 counted_ns, ran_ns = READ_ONCE(thread->se.sum_exec_runtime);
+	unsigned int cpu = task_cpu(thread);
+
+	if (!is_running(thread))
+		return ran_ns;
+	counted_ns = READ_ONCE(thread->se.exec_start);
+	/* it was counted just now */
+	if (READ_ONCE(thread->se.sum_exec_runtime) != ran_ns)
+		return READ_ONCE(thread->se.sum_exec_runtime);
+	return ran_ns + watt_lag_running_ns(&per_cpu(lags, cpu), ktime_get_ns(), counted_ns,
+					    tick_ns(cpu));
+}
 
 /* The run time of all threads, and in delta_ns by where they are. */
 static u64 read_threads(struct watt_process *process, struct task_struct *leader,
@@ -30,7 +69,7 @@ static u64 read_threads(struct watt_process *process, struct task_struct *leader
 {
 	const struct signal_struct *signal = leader->signal;
 	struct task_struct *thread;
-	u64 run_ns, ran_ns;
+	u64 run_ns, thread_ns;
 	unsigned int i;
 
 	run_ns = watt_leavers_read(process);
@@ -39,9 +78,9 @@ static u64 read_threads(struct watt_process *process, struct task_struct *leader
 	ret->disk_write_bytes = signal->ioac.write_bytes;
 	for_each_thread(leader, thread) {
 		i = watt_unit_of_cpu(task_cpu(thread));
-		ran_ns = READ_ONCE(thread->se.sum_exec_runtime);
-		process->parts[i].delta_ns += ran_ns;
-		run_ns += ran_ns;
+		thread_ns = ran_ns(thread);
+		process->parts[i].delta_ns += thread_ns;
+		run_ns += thread_ns;
 		ret->wakeups += thread->nvcsw;
 		ret->disk_read_bytes += thread->ioac.read_bytes;
 		ret->disk_write_bytes += thread->ioac.write_bytes;
@@ -100,10 +139,20 @@ static void settle(struct watt_process *process, u64 run_ns, bool is_quiet)
 	}
 	process->now.instructions += instructions;
 	settled = watt_settle(process, n, run_ns, is_quiet);
-	n_held += settled == WATT_SETTLED_HELD;
+	n_held += settled == WATT_SETTLED_HELD && process->run_ns > run_ns + HELD_MIN_NS;
 	n_halfway += settled == WATT_SETTLED_HALFWAY;
 	for (i = 0; i < n; i++)
 		process->now.cpu_ns += process->parts[i].delta_ns;
+}
+
+static u64 counted_ns(struct task_struct *leader)
+{
+	struct task_struct *thread;
+	u64 run_ns = 0;
+
+	for_each_thread(leader, thread)
+		run_ns += READ_ONCE(thread->se.sum_exec_runtime);
+	return run_ns;
 }
 
 u64 watt_usage_run_ns(struct task_struct *leader)
@@ -111,8 +160,11 @@ u64 watt_usage_run_ns(struct task_struct *leader)
 	struct task_struct *thread;
 	u64 run_ns = 0;
 
-	for_each_thread(leader, thread)
+	for_each_thread(leader, thread) {
+		if (is_running(thread))
+			return WATT_RUN_UNSEEN;
 		run_ns += READ_ONCE(thread->se.sum_exec_runtime);
+	}
 	return run_ns;
 }
 
@@ -163,7 +215,7 @@ void watt_usage_read(struct watt_process *process, struct task_struct *leader, b
 	settle(process, run_ns, is_quiet);
 	if (!process->is_known && !process->is_newborn)
 		/* the kernel's own sum: it ran before the module came */
-		process->now.cpu_ns = leader->signal->sum_sched_runtime + watt_usage_run_ns(leader);
+		process->now.cpu_ns = leader->signal->sum_sched_runtime + counted_ns(leader);
 	if (with_memory)
 		process->now.mem_bytes = watt_usage_mem_bytes(leader);
 }

@@ -18,7 +18,7 @@ void watt_usage_read_dead(struct watt_process *process);
 /* For the one that stands for all without a record. */
 void watt_usage_read_unlisted(struct watt_process *process);
 
-/* The run time of all its threads that are there. Under RCU. */
+/* What the kernel has counted of all its threads; WATT_RUN_UNSEEN: one is running. Under RCU. */
 u64 watt_usage_run_ns(struct task_struct *leader);
 /* What it holds now. Under RCU. */
 u64 watt_usage_mem_bytes(struct task_struct *leader);

@@ -18,6 +18,11 @@
  *        kmod_load balance FILE    reads the file, whole, and says
  *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
  *                                   in thousandths; the last is TOTAL less the three before
+ *        kmod_load progress PID N FILE
+ *                                   reads the file until it has seen the process in N windows that
+ *                                   end less than 3 ms after another one, and says in how many of
+ *                                   them the process ran nothing; after 5,000 windows it gives up
+ *                                   and says "none"
  *        kmod_load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
  *                                   its own
  *        kmod_load nice CMD...     the command, which runs when nobody else does
@@ -319,6 +324,60 @@ static int do_balance(const char *path)
 	return 0;
 }
 
+/* A process and the window that it is in. */
+struct moment {
+	uint64_t window_ns;
+	uint64_t cpu_ns;
+};
+
+static int find_moment(const char *path, unsigned long pid, struct moment *ret)
+{
+	FILE *file = fopen(path, "re");
+	char line[1024];
+	int found = -1;
+
+	if (!file) {
+		perror(path);
+		return -1;
+	}
+	while (found && fgets(line, sizeof(line), file)) {
+		const char *cpu = strstr(line, " cpu_ns=");
+
+		if (!strncmp(line, "timestamp=", 10))
+			ret->window_ns = strtoull(line + 10, NULL, 10);
+		if (strncmp(line, "pid=", 4) || strtoul(line + 4, NULL, 10) != pid || !cpu)
+			continue;
+		ret->cpu_ns = strtoull(cpu + 8, NULL, 10);
+		found = 0;
+	}
+	fclose(file);
+	return found;
+}
+
+static int do_progress(unsigned long pid, unsigned long n, const char *path)
+{
+	struct moment last = { 0 }, now = { 0 };
+	unsigned long n_seen = 0, n_still = 0, left;
+
+	for (left = 5000; left && n_seen < n;) {
+		if (find_moment(path, pid, &now))
+			return 1;
+		if (now.window_ns == last.window_ns)
+			continue;
+		if (now.window_ns - last.window_ns < 3000000) {
+			n_seen++;
+			n_still += now.cpu_ns == last.cpu_ns;
+		}
+		last = now;
+		left--;
+	}
+	if (n_seen < n)
+		puts("none");
+	else
+		printf("%lu\n", n_still);
+	return 0;
+}
+
 static int write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -375,6 +434,8 @@ int main(int argc, char **argv)
 		return do_price(argv[2], more);
 	if (argc == 3 && !strcmp(argv[1], "balance"))
 		return do_balance(argv[2]);
+	if (argc == 5 && !strcmp(argv[1], "progress"))
+		return do_progress(n, more, argv[4]);
 	if (argc > 2 && !strcmp(argv[1], "nice")) {
 		setpriority(PRIO_PROCESS, 0, 19);
 		execvp(argv[2], argv + 2);
@@ -386,7 +447,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
 	fputs("usage: kmod_load threads N MS | move MS A B | storm N US | many N | pulse N M MS | price WHAT N | "
-	      "balance FILE | contain CMD... | nice CMD... | read N FILE...\n",
+	      "balance FILE | progress PID N FILE | contain CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;
 }
