@@ -28,6 +28,9 @@ void options_begin(struct options *opts)
 	opts->session = session;
 	watt_options_set_driven(session, 1);
 	watt_options_set_open_wait_ms(session, OPTIONS_OPEN_WAIT_MS);
+	/* there they are seen by nobody else; on a command line by everybody */
+	watt_options_set_redfish_login(session, getenv("WATTRIBUTE_REDFISH_USER"),
+				       getenv("WATTRIBUTE_REDFISH_PASSWORD"));
 }
 
 int options_set(struct options *opts, const char *name, const char *value)

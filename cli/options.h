@@ -36,6 +36,8 @@ enum options_code {
 	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "nvml-lib", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "redfish-url", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "redfish-auth", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "redfish-tls", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "kubelet-url", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "config", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sources", required_argument, NULL, OPTIONS_SESSION }, \
@@ -56,8 +58,9 @@ enum options_code {
 #define OPTIONS_HELP \
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
-	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --redfish-url=URL,\n" \
-	"  --kubelet-url=URL, -v, --verbose, -h, --help\n"
+	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --kubelet-url=URL,\n" \
+	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST,\n" \
+	"  -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed:\n" \

@@ -20,6 +20,8 @@
 #include "source/select.h"
 
 #define COST_READS 9
+/* Of what is slow, fewer are enough. */
+#define COST_NS (500 * WATT_NSEC_PER_MSEC)
 /* The longest that anybody waits for a diagnosis. */
 #define LIMIT_NS (10 * WATT_NSEC_PER_SEC)
 
@@ -44,10 +46,10 @@ static uint64_t read_all_ns(struct watt_power *power, struct watt_sample *sample
 static void measure_power(const struct watt_env *env, const struct watt_power_ops *ops,
 			  struct watt_diag *diag, bool *ret_covers)
 {
-	uint64_t costs_ns[COST_READS];
+	uint64_t costs_ns[COST_READS], spent_ns = 0;
 	struct watt_sample *samples;
 	struct watt_power *power;
-	uint32_t i;
+	uint32_t i, n = 0;
 	int r;
 
 	r = ops->open(env, &power);
@@ -60,11 +62,13 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 	}
 	diag->n_channels = power->n_channels;
 	samples = calloc(power->n_channels + 1, sizeof(*samples));
-	for (i = 0; samples && i < COST_READS; i++)
-		costs_ns[i] = read_all_ns(power, samples);
+	while (samples && n < COST_READS && spent_ns < COST_NS) {
+		costs_ns[n] = read_all_ns(power, samples);
+		spent_ns += costs_ns[n++];
+	}
 	if (samples) {
-		qsort(costs_ns, COST_READS, sizeof(costs_ns[0]), compare_u64);
-		diag->read_cost_ns = costs_ns[COST_READS / 2];
+		qsort(costs_ns, n, sizeof(costs_ns[0]), compare_u64);
+		diag->read_cost_ns = costs_ns[n / 2];
 	}
 	free(samples);
 	for (i = 0; i < power->n_channels; i++) {

@@ -62,6 +62,10 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	r |= copy_text(&to->procfs_root, from->procfs_root);
 	r |= copy_text(&to->nvml_lib, from->nvml_lib);
 	r |= copy_text(&to->redfish_url, from->redfish_url);
+	r |= copy_text(&to->redfish_auth, from->redfish_auth);
+	r |= copy_text(&to->redfish_tls, from->redfish_tls);
+	r |= copy_text(&to->redfish_user, from->redfish_user);
+	r |= copy_text(&to->redfish_password, from->redfish_password);
 	r |= copy_text(&to->kubelet_url, from->kubelet_url);
 	r |= copy_text(&to->config, from->config);
 	r |= copy_text(&to->usage, from->usage);
@@ -81,6 +85,12 @@ void watt_options_done(struct watt_options *options)
 	free(options->procfs_root);
 	free(options->nvml_lib);
 	free(options->redfish_url);
+	free(options->redfish_auth);
+	free(options->redfish_tls);
+	free(options->redfish_user);
+	if (options->redfish_password)
+		explicit_bzero(options->redfish_password, strlen(options->redfish_password));
+	free(options->redfish_password);
 	free(options->kubelet_url);
 	free(options->config);
 	free(options->usage);
@@ -161,6 +171,26 @@ int watt_options_set_nvml_lib(struct watt_options *options, const char *path)
 int watt_options_set_redfish_url(struct watt_options *options, const char *url)
 {
 	return set_text(options, FIELD(redfish_url), url, "URL");
+}
+
+int watt_options_set_redfish_auth(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(redfish_auth), path, "file");
+}
+
+int watt_options_set_redfish_tls(struct watt_options *options, const char *trust)
+{
+	return set_text(options, FIELD(redfish_tls), trust, "file");
+}
+
+int watt_options_set_redfish_login(struct watt_options *options, const char *user,
+				   const char *password)
+{
+	int r = set_text(options, FIELD(redfish_user), user, "user");
+
+	if (r == 0 && !(password && !*password))
+		r = set_text(options, FIELD(redfish_password), password, "password");
+	return r;
 }
 
 int watt_options_set_kubelet_url(struct watt_options *options, const char *url)
@@ -472,6 +502,10 @@ static const struct option {
 	{ INFO("procfs-root", "DIR", "instead of /proc"), watt_options_set_procfs_root },
 	{ INFO("nvml-lib", "FILE", "instead of libnvidia-ml.so.1"), watt_options_set_nvml_lib },
 	{ INFO("redfish-url", "URL", "BMC to ask"), watt_options_set_redfish_url },
+	{ INFO("redfish-auth", "FILE", "users and passwords for BMCs"),
+	  watt_options_set_redfish_auth },
+	{ INFO("redfish-tls", "verify|insecure|FILE|sha256//PIN", "which BMC is trusted"),
+	  watt_options_set_redfish_tls },
 	{ INFO("kubelet-url", "URL", "kubelet to ask"), watt_options_set_kubelet_url },
 };
 

@@ -20,6 +20,10 @@ struct watt_options {
 	char *procfs_root;
 	char *nvml_lib;
 	char *redfish_url;
+	char *redfish_auth;
+	char *redfish_tls;
+	char *redfish_user;
+	char *redfish_password;
 	char *kubelet_url;
 	char *config;
 	char *usage;

@@ -73,6 +73,15 @@ WATT_API int watt_options_set_nvml_lib(struct watt_options *options, const char 
 /** BMC and kubelet to ask. NULL: none. */
 WATT_API int watt_options_set_redfish_url(struct watt_options *options, const char *url);
 WATT_API int watt_options_set_kubelet_url(struct watt_options *options, const char *url);
+/** File with lines "user,password" or "node,user,password,URL", which others may not read. NULL:
+ *  none. */
+WATT_API int watt_options_set_redfish_auth(struct watt_options *options, const char *path);
+/** The same at once, for one BMC. NULL: none. */
+WATT_API int watt_options_set_redfish_login(struct watt_options *options, const char *user,
+					    const char *password);
+/** Which BMC is trusted: a file of certificates, "sha256//" and the hash of its key, "insecure":
+ *  any; NULL or "verify": one that the system trusts. */
+WATT_API int watt_options_set_redfish_tls(struct watt_options *options, const char *trust);
 /** File with rules for sensors and models, wattribute.yaml(5). NULL: none. */
 WATT_API int watt_options_set_config(struct watt_options *options, const char *path);
 

@@ -203,7 +203,8 @@ static size_t number_samples(struct watt_bundle *bundle, struct bundle_group *gr
 	uint32_t i;
 
 	for (i = 0; i < group->n; i++) {
-		if (watt_counter_get(&group->channels[i].is_retired))
+		if (watt_counter_get(&group->channels[i].is_retired) ||
+		    samples[i].status == WATT_STATUS_NOTHING_NEW)
 			continue;
 		if (kept < i)
 			samples[kept] = samples[i];

@@ -10,6 +10,9 @@
 /* one source per line */
 /* clang-format off */
 const struct watt_power_ops *const watt_power_registry[] = {
+#ifdef WATT_HAVE_REDFISH
+	&watt_power_redfish,
+#endif
 	&watt_power_perf_rapl,
 	&watt_power_powercap,
 	&watt_power_hwmon,

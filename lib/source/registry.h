@@ -29,6 +29,9 @@ extern const struct watt_activity_ops watt_activity_nvml;
 extern const struct watt_activity_ops watt_activity_procfs;
 extern const struct watt_activity_ops watt_activity_synth;
 extern const struct watt_activity_ops watt_activity_synth_gpu;
+#ifdef WATT_HAVE_REDFISH
+extern const struct watt_power_ops watt_power_redfish;
+#endif
 extern const struct watt_power_ops watt_power_perf_rapl;
 extern const struct watt_power_ops watt_power_powercap;
 

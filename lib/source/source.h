@@ -40,6 +40,10 @@ struct watt_env {
 	const struct watt_config *config; /* never NULL */
 	const char *nvml_lib;
 	const char *redfish_url;
+	const char *redfish_auth; /* a file with names and passwords */
+	const char *redfish_tls; /* "insecure", "sha256//PIN", a file; NULL: as the system trusts */
+	const char *redfish_user;
+	const char *redfish_password;
 	const char *kubelet_url;
 	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
 	uint64_t epoch_ns;
@@ -62,6 +66,12 @@ static inline void watt_env_unref(const struct watt_env *env)
 }
 
 /* ---- power ---- */
+
+/*
+ * In the status of what read() gives: nothing new is known of this channel, and no sample is made
+ * of it.
+ */
+#define WATT_STATUS_NOTHING_NEW 0xffffffffu
 
 /* Bits of watt_power_ops.flags. */
 enum watt_power_flag {

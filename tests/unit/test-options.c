@@ -29,6 +29,9 @@ static void test_texts(void **state)
 	assert_int_equal(watt_options_set(o, "procfs-root", "/p"), 0);
 	assert_int_equal(watt_options_set(o, "nvml-lib", "libn.so"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-url", "https://bmc"), 0);
+	assert_int_equal(watt_options_set(o, "redfish-auth", "/bmc.csv"), 0);
+	assert_int_equal(watt_options_set(o, "redfish-tls", "insecure"), 0);
+	assert_int_equal(watt_options_set_redfish_login(o, "me", "secret"), 0);
 	assert_int_equal(watt_options_set(o, "kubelet-url", "https://node:10250"), 0);
 	assert_int_equal(watt_options_set(o, "config", "w.yaml"), 0);
 	assert_int_equal(watt_options_set(o, "usage", "procfs"), 0);
@@ -39,6 +42,10 @@ static void test_texts(void **state)
 	assert_string_equal(o->procfs_root, "/p");
 	assert_string_equal(o->nvml_lib, "libn.so");
 	assert_string_equal(o->redfish_url, "https://bmc");
+	assert_string_equal(o->redfish_auth, "/bmc.csv");
+	assert_string_equal(o->redfish_tls, "insecure");
+	assert_string_equal(o->redfish_user, "me");
+	assert_string_equal(o->redfish_password, "secret");
 	assert_string_equal(o->kubelet_url, "https://node:10250");
 	assert_string_equal(o->config, "w.yaml");
 	assert_string_equal(o->usage, "procfs");
@@ -225,6 +232,9 @@ static void test_no_options(void **state)
 	assert_int_equal(watt_options_set_procfs_root(NULL, "/"), -EINVAL);
 	assert_int_equal(watt_options_set_nvml_lib(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_url(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_redfish_auth(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_redfish_tls(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_redfish_login(NULL, "x", "y"), -EINVAL);
 	assert_int_equal(watt_options_set_kubelet_url(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_config(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_add_source(NULL, "synth"), -EINVAL);
@@ -280,7 +290,7 @@ static void test_info(void **state)
 		assert_int_not_equal(watt_options_set(o, info->name, ""), 0);
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
-	assert_int_equal(i, 14);
+	assert_int_equal(i, 16);
 	watt_options_free(o);
 }
 

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The node's total from a BMC that never was: what each maker tells, and whatever can be wrong."""
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from command import PROGRAM, TOP, Skip, equal, main, run, true  # noqa: E402
+
+sys.path.insert(0, os.path.join(TOP, 'tests', 'fake'))
+from bmc import PASSWORD, USER, Bmc  # noqa: E402
+
+LOGIN = {'WATTRIBUTE_REDFISH_USER': USER, 'WATTRIBUTE_REDFISH_PASSWORD': PASSWORD}
+PIN = 'sha256//xoC6pkhxPedMMWE5WtSWv6XsCTVZkjg+6Xqp0TgU1no='
+
+
+def ask(bmc, *options, env=None):
+    """What doctor says of the source."""
+    result = run('doctor', '--json', f'--redfish-url={bmc.url}', *options, env=LOGIN if env is None else env)
+    found = [s for s in result.json()['sources'] if s['source'] == 'redfish']
+    if not found:
+        raise Skip('missing: libcurl: built without Redfish')
+    return found[0]
+
+
+def channels(bmc, *options):
+    """What the source shows, of the node first."""
+    result = run('sources', '--json', '--sources=redfish', f'--redfish-url={bmc.url}', *options, env=LOGIN)
+    equal(result.status, 0, result.err)
+    return sorted(result.json()['channels'], key=lambda c: c['domain'])
+
+
+def says(diag, state, *words):
+    equal(diag['state'], state, diag)
+    for word in words:
+        true(word in diag['why'], f'no {word!r} in {diag["why"]!r}')
+
+
+# ---- makers ----
+
+MAKERS = [
+    ('ilo', 'redfish/1/power', 'average', 'FastPowerMeter', 1),
+    ('idrac', 'redfish/system_embedded_1/power', 'instant', 'PowerControl', 1),
+    ('xcc', 'redfish/1/power', 'instant', 'the PowerControl of the chassis', 1),
+    ('supermicro', 'redfish/1/power', 'instant', 'power supplies', 1),
+    ('openbmc', 'redfish/chassis/power', 'instant', 'a sensor with the name', 1),
+    ('timed', 'redfish/chassis/power', 'instant', 'says when it looked', 1),
+    ('hgx', 'redfish/dgx/energy', 'counter', 'EnergyJoules', 3),
+]
+
+
+def test_what_each_maker_tells():
+    for maker, name, semantics, why, n in MAKERS:
+        with Bmc(maker, lambda t: 321.0) as bmc:
+            says(ask(bmc), 'available', why)
+            found = channels(bmc)
+            equal(len(found), n, maker)
+            equal((found[0]['name'], found[0]['semantics'], found[0]['domain']), (name, semantics, 'node'), maker)
+            equal(bmc.sessions, {}, f'{maker}: sessions that were left')
+            true(bmc.n_sessions > 0, maker)
+
+
+def test_what_is_read():
+    for maker in ('xcc', 'supermicro', 'timed', 'hgx'):
+        with Bmc(maker, lambda t: 321.0, period_s=0.2, skew_s=7200.5) as bmc:
+            deadline = time.monotonic() + 30
+            watts = 0
+            while not 310 < watts < 330:
+                true(time.monotonic() < deadline, f'{maker}: {watts} W of 321')
+                result = run('top', '--once', '--json', '--delay=3s', '--sources=redfish', '--usage=procfs',
+                             f'--redfish-url={bmc.url}', env=LOGIN)
+                equal(result.status, 0, result.err)
+                node = [d for d in result.json()['domains'] if d['path'] == 'node'][0]
+                watts = node['power_w'] or 0
+            equal(bmc.sessions, {}, f'{maker}: sessions that were left')
+
+
+# ---- what is wrong ----
+
+POWER = 'Chassis/1/Power'
+
+
+def test_faults_have_words():
+    for path, fault, state, words in [
+            ('', 500, 'broken', ['500']), ('', 503, 'broken', ['503']), ('', 429, 'broken', ['429']),
+            ('', 404, 'broken', ['404']), ('', 'garbage', 'broken', ['no JSON']),
+            ('', 'text', 'broken', ['no JSON']), ('', 'list', 'broken', ['no JSON']),
+            ('', 'deep', 'broken', ['no JSON']), ('', 'long', 'broken', ['longer than 4096 KiB']),
+            ('', 'circle', 'broken', ['circles']), ('', 'elsewhere', 'broken', ['elsewhere']),
+            ('', 'cut', 'broken', []), ('Chassis', 'licence', 'forbidden', ['LicenseKeyRequired']),
+            (POWER, 403, 'forbidden', ['may not read']), (POWER, 500, 'broken', ['500']),
+            (POWER, 404, 'broken', ['no chassis']), (POWER, 'licence', 'forbidden', ['LicenseKey']),
+            (POWER, lambda doc: dict(doc, PowerControl=[]), 'broken', ['no chassis']),
+            (POWER, lambda doc: dict(doc, PowerControl=[{'PowerConsumedWatts': 0}]), 'broken', ['no chassis']),
+            (POWER, lambda doc: dict(doc, PowerControl=[{'PowerConsumedWatts': 'many'}]), 'broken',
+             ['no chassis']),
+            ('Chassis/1', 'slash', 'available', []), (POWER, 'slash', 'available', [])]:
+        with Bmc('xcc') as bmc:
+            bmc.fail(fault, path)
+            says(ask(bmc), state, *words)
+            equal(bmc.sessions, {}, f'{fault}: sessions that were left')
+
+
+def test_who_may_ask():
+    with Bmc('xcc') as bmc:
+        says(ask(bmc, env={}), 'forbidden', 'it wants a user and a password')
+        equal(bmc.n_sessions, 0, 'sessions of nobody')
+        says(ask(bmc, env=dict(LOGIN, WATTRIBUTE_REDFISH_PASSWORD='x')), 'forbidden', 'refuses this user')
+        # accounts are locked by those who try again and again: probe and session, once each
+        true(bmc.count('POST') <= 2, f'{bmc.count("POST")} times')
+    with Bmc('xcc', has_sessions=False) as bmc:  # then the password with each question
+        says(ask(bmc), 'available')
+    with Bmc('xcc', has_login=False) as bmc:
+        says(ask(bmc, env={}), 'available')
+        equal(bmc.count('POST'), 0, 'logins that nobody asked for')
+
+
+def test_users_in_a_file():
+    with Bmc('xcc') as bmc, tempfile.NamedTemporaryFile('w', suffix='.csv') as file:
+        quoted = PASSWORD.replace('"', '""')
+        file.write(f'other,x,y,http://127.0.0.1:9\n*,{USER},"{quoted}",{bmc.url}\n')
+        file.flush()
+        result = run('doctor', '--json', f'--redfish-auth={file.name}')
+        says([s for s in result.json()['sources'] if s['source'] == 'redfish'][0], 'available')
+        os.chmod(file.name, 0o644)
+        says(ask(bmc, f'--redfish-auth={file.name}', env={}), 'forbidden', 'others may read')
+
+
+def test_who_is_trusted():
+    with Bmc('xcc', tls=True) as bmc:
+        says(ask(bmc), 'forbidden', 'certificate')
+        equal(bmc.asked, [], 'questions to somebody who is not trusted')
+        certificate = os.path.join(TOP, 'tests', 'fake', 'bmc.pem')
+        for trust in (certificate, PIN, 'insecure'):
+            says(ask(bmc, f'--redfish-tls={trust}'), 'available')
+        equal(ask(bmc, '--redfish-tls=sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=')['state'],
+              'forbidden', 'another key')
+
+
+def test_nobody_there():
+    with Bmc('xcc') as bmc:
+        bmc.server.socket.close()
+        says(ask(bmc), 'broken', 'onnect')
+
+
+@contextlib.contextmanager
+def watching(bmc, *options):
+    """`record` while something happens to the BMC; gives what stderr has so far."""
+    with tempfile.TemporaryDirectory(prefix='watt-node-') as folder:
+        log_path = os.path.join(folder, 'log')
+        with open(log_path, 'wb') as log, subprocess.Popen(
+                [PROGRAM, 'record', '-v', '-o', os.path.join(folder, 'node.watt'), '--sources=redfish', '--usage=procfs',
+                 f'--redfish-url={bmc.url}', *options, 'sleep', '300'], stderr=log,
+                stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env={**os.environ, **LOGIN}) as process:
+            def wait_for(word):
+                deadline = time.monotonic() + 30
+                while True:
+                    with open(log_path, encoding='utf-8') as file:
+                        text = file.read()
+                    if word in text:
+                        return
+                    true(time.monotonic() < deadline and process.poll() is None, f'no {word!r} in {text!r}')
+                    time.sleep(0.05)
+            try:
+                yield wait_for
+            finally:
+                process.terminate()
+                process.wait()
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + 30
+    while not condition():
+        true(time.monotonic() < deadline, what)
+        time.sleep(0.02)
+
+
+def test_what_happens_while_it_is_read():
+    with Bmc('xcc', period_s=0.1) as bmc, watching(bmc) as wait_for:
+        wait_until(lambda: bmc.count('GET', POWER) >= 3, 'it is not read')
+        bmc.forget_sessions()  # as after 30 minutes, or when the BMC begins again
+        wait_until(lambda: bmc.n_sessions >= 2, 'no new session')
+        bmc.fail(500, POWER)
+        wait_for('it answers 500')
+        bmc.fail('licence', POWER)
+        wait_for('LicenseKeyRequired')
+        bmc.fail(lambda doc: dict(doc, PowerControl=[{'MemberId': '0', 'PowerConsumedWatts': None}]), POWER)
+        wait_for('null or 0 W')
+        bmc.fail('garbage', POWER)
+        wait_for('no JSON object')
+        bmc.fail(None, POWER)
+        asked = bmc.count('GET', POWER)
+        wait_until(lambda: bmc.count('GET', POWER) > asked + 1, 'it is not read again')
+    equal(bmc.sessions, {}, 'sessions that were left')
+
+
+def test_a_bmc_that_hangs_holds_nobody():
+    with Bmc('xcc', period_s=0.1) as bmc, watching(bmc):
+        wait_until(lambda: bmc.count('GET', POWER) >= 2, 'it is not read')
+        bmc.fail('hang', POWER)
+        asked = bmc.count('GET', POWER)
+        wait_until(lambda: bmc.count('GET', POWER) > asked, 'it is not asked')
+    # and the command has ended: else this is never reached
+
+
+main([test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
+      test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
+      test_a_bmc_that_hangs_holds_nobody])
