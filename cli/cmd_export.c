@@ -17,7 +17,7 @@
 static const char help_text[] =
 	"Usage: wattribute export [OPTION...] FILE\n"
 	"Writes what is in a recording for other tools.\n\n"
-	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto, emon,\n"
+	"  -f, --format=FORMAT  csv (default), json, jsonl, perfetto, emon, nvmt,\n"
 	"                       snapshot, report, html, svg or png\n"
 	"  -o, --output=FILE    there instead of to standard output\n"
 	"      --force          replace a file that is there\n"

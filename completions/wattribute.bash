@@ -52,7 +52,7 @@ _wattribute()
 		;;
 	--format | -f)
 		if [[ $command == export ]]; then
-			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon snapshot report html svg png' -- "$cur"))
+			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon nvmt snapshot report html svg png' -- "$cur"))
 			return
 		fi
 		;;

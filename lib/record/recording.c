@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/nvmt.h"
 #include "record/sql.h"
 
 int watt_recording_complain(const struct watt_recording *rec, int r, const char *fmt, ...)
@@ -38,6 +39,15 @@ static int open_streams(struct watt_recording *rec)
 	return r < 0 ? r : watt_chunk_reader_new(n_channels, &rec->samples.reader);
 }
 
+static int open_file(struct watt_recording *rec)
+{
+	int r = watt_recording_open_database(rec);
+
+	if (r == 0)
+		r = watt_recording_load(rec);
+	return r < 0 ? r : open_streams(rec);
+}
+
 int watt_recording_open(const char *path, watt_log_fn log, void *log_data,
 			struct watt_recording **ret)
 {
@@ -52,11 +62,9 @@ int watt_recording_open(const char *path, watt_log_fn log, void *log_data,
 	rec->info.sz = sizeof(rec->info);
 	rec->log = (struct watt_log){ log, log_data };
 	rec->path = strdup(path);
-	r = rec->path ? watt_recording_open_database(rec) : -ENOMEM;
-	if (r == 0)
-		r = watt_recording_load(rec);
-	if (r == 0)
-		r = open_streams(rec);
+	r = rec->path ? watt_nvmt_open(rec) : -ENOMEM;
+	if (r == 1)
+		r = open_file(rec);
 	if (r < 0) {
 		watt_recording_close(rec);
 		return r;
@@ -71,6 +79,7 @@ struct watt_recording *watt_recording_close(struct watt_recording *rec)
 
 	if (!rec)
 		return NULL;
+	watt_nvmt_free(rec->nvmt);
 	watt_chunk_reader_free(rec->ops.reader);
 	watt_chunk_reader_free(rec->samples.reader);
 	sqlite3_finalize(rec->get_chunk);
@@ -180,6 +189,8 @@ int watt_recording_next_op(struct watt_recording *rec, struct watt_op *ret)
 	struct watt_chunk_fault fault;
 	int r;
 
+	if (rec->nvmt)
+		return watt_nvmt_next_op(rec, ret);
 	for (;;) {
 		if (!stream->is_open) {
 			r = open_chunk(rec, stream);
@@ -219,6 +230,8 @@ int watt_recording_read_samples(struct watt_recording *rec, struct watt_sample *
 	size_t kept = 0;
 	int r;
 
+	if (rec->nvmt)
+		return watt_nvmt_read_samples(rec, ret, n);
 	n = n > INT32_MAX ? INT32_MAX : n;
 	while (n && !kept) {
 		if (!stream->is_open) {
@@ -243,6 +256,10 @@ int watt_recording_seek(struct watt_recording *rec, uint64_t t_ns)
 	struct watt_stream *stream = &rec->samples;
 	size_t i = 0;
 
+	if (rec->nvmt) {
+		watt_nvmt_seek(rec, t_ns);
+		return 0;
+	}
 	while (i < rec->n_chunks && rec->chunks[i].t1_ns < t_ns)
 		i++;
 	stream->next = i;

@@ -25,7 +25,10 @@ struct watt_stream {
 	bool has_told_end; /* that the list of chunks is damaged */
 };
 
+struct watt_nvmt;
+
 struct watt_recording {
+	struct watt_nvmt *nvmt; /* it is no file of ours but a trace; NULL: it is one */
 	sqlite3 *db;
 	char *path;
 	struct watt_log log;

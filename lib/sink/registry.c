@@ -10,6 +10,7 @@ const struct watt_sink_ops *const watt_sink_registry[] = {
 	&watt_sink_jsonl,
 	&watt_sink_perfetto,
 	&watt_sink_emon,
+	&watt_sink_nvmt,
 	&watt_sink_snapshot,
 	&watt_sink_report,
 	&watt_sink_html,

@@ -13,6 +13,7 @@ extern const struct watt_sink_ops watt_sink_emon;
 extern const struct watt_sink_ops watt_sink_html;
 extern const struct watt_sink_ops watt_sink_json;
 extern const struct watt_sink_ops watt_sink_jsonl;
+extern const struct watt_sink_ops watt_sink_nvmt;
 extern const struct watt_sink_ops watt_sink_perfetto;
 extern const struct watt_sink_ops watt_sink_png;
 extern const struct watt_sink_ops watt_sink_report;

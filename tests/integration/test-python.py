@@ -21,6 +21,7 @@ import zipfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import BUILD, TOP, Skip, equal, main, true  # noqa: E402
+import nvmt_trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix='watt-python-')
 SITE = os.path.join(FOLDER.name, 'site')
@@ -293,6 +294,30 @@ def test_recording():
     fails(wattribute.WattributeError, lambda: wattribute.Session(record=path, **SYNTH), path)
 
 
+def test_nvmt():
+    """By a reader that knows nothing of ours, and back again."""
+    import wattribute
+    path = os.path.join(FOLDER.name, 'trace.watt')
+    record(path)
+    trace_path = path + '.nvmt'
+    with wattribute.Recording(path) as recording:
+        recording.export(trace_path, 'nvmt', window_s=0.05)
+        windows = list(recording.windows(0.05))
+        trace = nvmt_trace.read(trace_path)
+        equal((len(trace['fast']), len(trace['medium'])), (len(windows), len(windows)), 'samples')
+        equal(trace['cores'], min(recording.info['n_cpus'], 16), 'cores')
+        equal([index for _, index in trace['syncs']],
+              [next(i for i, window in enumerate(windows) if window.phase)], 'sync points')
+        rail = trace['rails'].index('package-0')
+        for window, row in zip(windows, trace['medium']):
+            power_w = next(domain.power_w for domain in window.domains if domain.path == 'package-0')
+            error_w = row[17 + rail] / 1000 - (power_w or 0)
+            true(abs(error_w) <= 1e-6 * (power_w or 0), f'{row} and {power_w} W')
+    with wattribute.Recording(trace_path) as back:
+        equal((back.info['writer'], [mark['label'] for mark in back.marks]), ('NVMT 1', ['sync 1']), 'trace')
+        equal(len(back.samples()), len(windows) * len(trace['rails']), 'samples')
+
+
 def test_full_disk():
     import wattribute
     if not os.path.exists('/dev/full'):
@@ -376,7 +401,7 @@ def test_guide():
 
 TESTS = [test_wheel, test_python_3_9_can_read_it, test_measure, test_what_the_code_raises_comes_out,
          test_decorator, test_tasks_overlap, test_windows, test_asynchronous_windows,
-         test_others_run_while_it_waits, test_fork, test_errors, test_recording, test_full_disk, test_tables,
+         test_others_run_while_it_waits, test_fork, test_errors, test_recording, test_nvmt, test_full_disk, test_tables,
          test_magic, test_guide]
 try:
     # Without a wheel there is nothing to test: the first one says why.

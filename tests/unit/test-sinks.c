@@ -339,6 +339,74 @@ static void test_emon_needs_a_package(void **state)
 	free(sink.data);
 }
 
+/* ---- nvmt ---- */
+
+#define AT(type, text, offset) (*(const __attribute__((aligned(1))) type *)((text) + (offset)))
+
+/* Counts of sections, all offsets and sizes as numbers: the layout is not ours. */
+static void test_nvmt(void **state)
+{
+	static const char *const labels[] = { "package-0", "package-1", "package-0/core", "bat0" };
+	size_t len, i, w;
+	char *text = exported(&watt_sink_nvmt, NULL, watt_sink_kinds_in_sum(), &len);
+	const char *medium = text + 728 + 98 * N_WINDOWS, *sync = medium + 104 * N_WINDOWS;
+
+	assert_int_equal(len, 728 + (98 + 104) * N_WINDOWS + 2 * 16);
+	assert_memory_equal(text, "\x54\x4d\x56\x4e\1\0\0\0", 8);
+	assert_memory_equal(text + 40, "\1\4\0\0", 4);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(AT(uint32_t, text, 44 + 4 * i), 1);
+	assert_int_equal(AT(uint64_t, text, 56), N_WINDOWS);
+	assert_int_equal(AT(uint64_t, text, 64), N_WINDOWS);
+	assert_int_equal(AT(uint64_t, text, 72), 0);
+	assert_int_equal(AT(uint64_t, text, 80), 2);
+	for (i = 0; i < 4; i++)
+		assert_string_equal(text + 88 + 24 * i, labels[i]);
+	for (w = 0; w < N_WINDOWS; w++) {
+		int64_t used = 0;
+
+		for (i = 0; i + 1 < N_ROWS; i++)
+			used += used_nj[w][i][0];
+		assert_true(AT(double, text, 728 + 98 * w) == (double)(w + 1));
+		assert_true(AT(float, text, 728 + 98 * w + 94) == -1);
+		assert_true(AT(double, medium, 104 * w) == (double)(w + 1));
+		assert_true(AT(float, medium, 104 * w + 72) == (float)((double)used / 1e6));
+	}
+	/* marks at 1 s and 3 s: behind the first and the third window */
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(AT(uint64_t, sync, 16 * i), i + 1);
+		assert_int_equal(AT(uint64_t, sync, 16 * i + 8), 1 + 2 * i);
+	}
+	free(text);
+}
+
+static void count_words(void *data, enum watt_log_level level, const char *text)
+{
+	*(unsigned int *)data += strstr(text, "8 rails: 3 of 11 domains") != NULL;
+}
+
+static void test_nvmt_says_what_has_no_room(void **state)
+{
+	const struct watt_domain *many[11];
+	unsigned int told = 0;
+	struct watt_sink sink = { .ops = &watt_sink_nvmt,
+				  .log = { count_words, &told },
+				  .data = calloc(1, watt_sink_nvmt.data_size) };
+	struct machine m;
+	size_t i;
+
+	init(&m);
+	for (i = 0; i < 11; i++)
+		many[i] = &domains[i % N_DOMAINS];
+	m.about.domains = many;
+	m.about.n_domains = 11;
+	sink.about = &m.about;
+	assert_int_equal(watt_sink_nvmt.begin(&sink), 0);
+	assert_int_equal(told, 1);
+	watt_sink_nvmt.done(&sink);
+	free(sink.data);
+}
+
 /* ---- perfetto ---- */
 
 struct wire {
@@ -475,11 +543,18 @@ static void test_perfetto_grows(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_csv_energy),  cmocka_unit_test(test_csv_domains_and_marks),
-		cmocka_unit_test(test_csv_samples), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_jsonl),       cmocka_unit_test(test_emon),
-		cmocka_unit_test(test_emon_grows),  cmocka_unit_test(test_emon_needs_a_package),
-		cmocka_unit_test(test_perfetto),    cmocka_unit_test(test_perfetto_grows),
+		cmocka_unit_test(test_csv_energy),
+		cmocka_unit_test(test_csv_domains_and_marks),
+		cmocka_unit_test(test_csv_samples),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_jsonl),
+		cmocka_unit_test(test_emon),
+		cmocka_unit_test(test_emon_grows),
+		cmocka_unit_test(test_emon_needs_a_package),
+		cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_perfetto_grows),
+		cmocka_unit_test(test_nvmt),
+		cmocka_unit_test(test_nvmt_says_what_has_no_room),
 	};
 
 	return cmocka_run_group_tests_name("sinks", tests, NULL, NULL);

@@ -158,3 +158,28 @@ const struct watt_board_rail *watt_board_find_rail(const struct watt_board *boar
 			return rail;
 	return NULL;
 }
+
+const struct watt_board_rail *watt_board_find_label(const struct watt_board *board,
+						    const char *label)
+{
+	const struct watt_board_rail *rail;
+
+	for (rail = board->rails; rail->label; rail++)
+		if (!strcmp(rail->label, label))
+			return rail;
+	return NULL;
+}
+
+const struct watt_board *watt_board_find_by_labels(const char *const *labels, size_t n)
+{
+	const struct watt_board *board;
+	size_t i;
+
+	for (board = boards; n && board->name; board++) {
+		for (i = 0; i < n && watt_board_find_label(board, labels[i]); i++)
+			continue;
+		if (i == n)
+			return board;
+	}
+	return NULL;
+}

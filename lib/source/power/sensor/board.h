@@ -28,5 +28,10 @@ const struct watt_board *watt_board_find(const char *compatible, size_t len);
 /* A rail of a board by cleaned label and i2c address (NULL: not on i2c); NULL: not known. */
 const struct watt_board_rail *watt_board_find_rail(const struct watt_board *board,
 						   const char *label, const char *address);
+/* The same where its address is not known. */
+const struct watt_board_rail *watt_board_find_label(const struct watt_board *board,
+						    const char *label);
+/* The first board that has rails of all these cleaned labels; NULL: none, or no labels. */
+const struct watt_board *watt_board_find_by_labels(const char *const *labels, size_t n);
 
 #endif

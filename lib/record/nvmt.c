@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces of fastnvmetrics. They tell of no process: the CPUs' time is nobody's. Their clock is
+ * CLOCK_MONOTONIC since their beginning, which is one second here. A reading that failed is 0 in
+ * them: a rail without voltage, current and power had none. GPU, memory and temperatures are no
+ * channels and left out.
+ */
+#include "record/nvmt.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/nvmt.h"
+#include "base/util.h"
+#include "record/recording.h"
+#include "source/power/sensor/board.h"
+
+#define START_NS WATT_NSEC_PER_SEC
+#define SLICE_NS (50 * WATT_NSEC_PER_MSEC)
+/* No trace is that long: what says so is damaged. */
+#define MAX_TIME_S 1e9
+/* Milliwatts of a rail that can't be. */
+#define MAX_POWER_MW 1e9
+/* Sync points that are marks. */
+#define MAX_MARKS 100000
+#define BUFFER_SAMPLES 64
+
+/* One of the four, read in order. */
+struct section {
+	uint64_t offset; /* in the file */
+	uint64_t n;
+	uint64_t next; /* to be read from the file */
+	size_t size;   /* of a sample */
+	size_t held;   /* in the buffer */
+	size_t at;
+	uint64_t newest_ns; /* of what was taken */
+	uint8_t buffer[BUFFER_SAMPLES * WATT_NVMT_MEDIUM_SIZE];
+};
+
+/* What comes next in a slice. */
+enum step {
+	BEGIN,
+	SAMPLES,
+	USAGE,
+	ADVANCE
+};
+
+struct watt_nvmt {
+	int fd;
+	uint32_t n_cores;
+	uint32_t n_rails;
+	uint8_t header[WATT_NVMT_HEADER_SIZE];
+	struct section sections[WATT_NVMT_SECTIONS];
+	/* for who wants only samples */
+	struct section samples; /* medium ones */
+	struct watt_sample rows[BUFFER_SAMPLES * WATT_NVMT_RAILS];
+	size_t n_rows, rows_at;
+	/* the sequence of ops */
+	uint64_t end_ns;
+	enum step step;
+	uint64_t slice_end_ns; /* 0: nothing was told yet */
+	size_t next_mark;
+	struct watt_sample list[BUFFER_SAMPLES * WATT_NVMT_RAILS];
+	struct watt_cpu_time cpus[WATT_NVMT_CORES];
+	uint64_t busy_ns;
+	/* of the channels */
+	char names[WATT_NVMT_RAILS][WATT_NVMT_NAME + 16];
+	char labels[WATT_NVMT_RAILS][WATT_NVMT_NAME];
+	char paths[WATT_NVMT_RAILS][WATT_NVMT_NAME + 16];
+	char board[WATT_NVMT_BOARD];
+	uint16_t cpu_slot[WATT_NVMT_CORES];
+	struct watt_cpu_place place;
+};
+
+/* ---- sections ---- */
+
+/* The next sample; NULL: there is none, or it can't be read. */
+static const uint8_t *peek(struct watt_nvmt *nvmt, struct section *section)
+{
+	size_t n;
+
+	if (section->at < section->held)
+		return section->buffer + section->at * section->size;
+	n = (size_t)WATT_MIN(section->n - section->next, (uint64_t)BUFFER_SAMPLES);
+	if (!n || pread(nvmt->fd, section->buffer, n * section->size,
+			(off_t)(section->offset + section->next * section->size)) !=
+			  (ssize_t)(n * section->size))
+		return NULL;
+	section->next += n;
+	section->held = n;
+	section->at = 0;
+	return section->buffer;
+}
+
+static void rewind_to(struct section *section, uint64_t index)
+{
+	section->next = index;
+	section->at = section->held = 0;
+	section->newest_ns = 0;
+}
+
+/* When a sample was taken; 0: it says nothing that can be. */
+static uint64_t time_of(const uint8_t *sample)
+{
+	double time_s = watt_nvmt_get_double(sample);
+
+	if (!(time_s >= 0 && time_s <= MAX_TIME_S))
+		return 0;
+	return START_NS + (uint64_t)llround(time_s * 1e9);
+}
+
+/*
+ * The next sample up to t_ns, and its time, later than that of the one before; NULL: none. What has
+ * another time is passed over and counted.
+ */
+static const uint8_t *take(struct watt_nvmt *nvmt, struct section *section, uint64_t t_ns,
+			   uint64_t *ret_ns)
+{
+	const uint8_t *sample;
+	uint64_t at_ns;
+
+	while ((sample = peek(nvmt, section))) {
+		at_ns = time_of(sample);
+		if (at_ns > t_ns)
+			return NULL;
+		section->at++;
+		if (at_ns <= section->newest_ns)
+			continue;
+		*ret_ns = section->newest_ns = at_ns;
+		return sample;
+	}
+	return NULL;
+}
+
+/* ---- opening ---- */
+
+static int complain_cut(struct watt_recording *rec, const char *what)
+{
+	return watt_recording_complain(rec, -EBADMSG, "is a damaged NVMT trace: %s", what);
+}
+
+/* Where the sections are, as far as the file goes. Returns what of its end is missing. */
+static uint64_t place_sections(struct watt_nvmt *nvmt, uint64_t file_size)
+{
+	static const size_t sizes[] = { WATT_NVMT_FAST_SIZE, WATT_NVMT_MEDIUM_SIZE,
+					WATT_NVMT_SLOW_SIZE, WATT_NVMT_SYNC_SIZE };
+	uint64_t offset = WATT_NVMT_HEADER_SIZE, missing = 0;
+	size_t i;
+
+	for (i = 0; i < WATT_NVMT_SECTIONS; i++) {
+		struct section *section = &nvmt->sections[i];
+		uint64_t said = watt_nvmt_get_u64(nvmt->header + WATT_NVMT_AT_COUNTS + 8 * i);
+
+		section->size = sizes[i];
+		section->offset = offset;
+		section->n = WATT_MIN(said, (file_size - offset) / sizes[i]);
+		missing += said - section->n;
+		offset += section->n * sizes[i];
+	}
+	return missing;
+}
+
+static void copy_name(char *to, const uint8_t *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size - 1 && from[i]; i++)
+		to[i] = isprint(from[i]) ? (char)from[i] : '?';
+	to[i] = '\0';
+}
+
+/* A name for paths: lower case, nothing but letters, digits and '_'. */
+static void clean_name(char *to, const char *label, uint32_t rail)
+{
+	size_t i;
+
+	if (!*label) {
+		snprintf(to, WATT_NVMT_NAME, "rail-%u", rail);
+		return;
+	}
+	for (i = 0; label[i]; i++)
+		to[i] = isalnum((unsigned char)label[i]) ? (char)tolower((unsigned char)label[i]) :
+							   '_';
+	to[i] = '\0';
+}
+
+static void describe_rail(struct watt_nvmt *nvmt, struct watt_recording *rec,
+			  const struct watt_board *board, uint32_t i)
+{
+	const struct watt_board_rail *rail;
+	uint32_t hz = watt_nvmt_get_u32(nvmt->header + WATT_NVMT_AT_HZ + 4);
+	char clean[WATT_NVMT_NAME];
+
+	clean_name(clean, nvmt->labels[i], i);
+	rail = board ? watt_board_find_label(board, clean) : NULL;
+	snprintf(nvmt->names[i], sizeof(nvmt->names[i]), "nvmt/%u/%s", i, clean);
+	snprintf(nvmt->paths[i], sizeof(nvmt->paths[i]), rail ? "%s" : "nvmt:%s",
+		 rail ? rail->path : clean);
+	rec->channels[i] = (struct watt_channel){
+		.sz = sizeof(struct watt_channel),
+		.name = nvmt->names[i],
+		.source = "nvmt",
+		.domain = nvmt->paths[i],
+		.label = nvmt->labels[i],
+		.path = rec->path,
+		.kind = rail ? rail->kind : WATT_DOMAIN_RAIL,
+		.quantity = WATT_QUANTITY_POWER,
+		.semantics = WATT_SEMANTICS_INSTANT,
+		.origin = WATT_ORIGIN_MEASURED,
+		.flags = rail ? rail->flags : (uint32_t)WATT_CHANNEL_OVERLAP_UNKNOWN,
+		.package_id = -1,
+		.die_id = -1,
+		.core_id = -1,
+		.scale_num = 1,
+		.scale_den = 1,
+		.period_ns = hz ? WATT_NSEC_PER_SEC / hz : 0,
+	};
+	rec->channel_list[i] = &rec->channels[i];
+}
+
+/* The board that has all the rails, whatever the trace calls it. */
+static const struct watt_board *find_board(const struct watt_nvmt *nvmt)
+{
+	char clean[WATT_NVMT_RAILS][WATT_NVMT_NAME];
+	const char *labels[WATT_NVMT_RAILS];
+	uint32_t i;
+
+	for (i = 0; i < nvmt->n_rails; i++) {
+		clean_name(clean[i], nvmt->labels[i], i);
+		labels[i] = clean[i];
+	}
+	return watt_board_find_by_labels(labels, nvmt->n_rails);
+}
+
+static int describe_channels(struct watt_nvmt *nvmt, struct watt_recording *rec)
+{
+	const struct watt_board *board;
+	uint32_t i;
+
+	rec->channels = calloc(nvmt->n_rails + 1, sizeof(*rec->channels));
+	rec->channel_list = calloc(nvmt->n_rails + 1, sizeof(*rec->channel_list));
+	if (!rec->channels || !rec->channel_list)
+		return -ENOMEM;
+	for (i = 0; i < nvmt->n_rails; i++)
+		copy_name(nvmt->labels[i],
+			  nvmt->header + WATT_NVMT_AT_RAIL_NAMES + i * WATT_NVMT_NAME,
+			  WATT_NVMT_NAME);
+	board = find_board(nvmt);
+	for (i = 0; i < nvmt->n_rails; i++)
+		describe_rail(nvmt, rec, board, i);
+	rec->n_channels = nvmt->n_rails;
+	return 0;
+}
+
+/* Sync points are marks at the time of the fast sample that they name. */
+static int read_marks(struct watt_nvmt *nvmt, struct watt_recording *rec)
+{
+	struct section *sync = &nvmt->sections[WATT_NVMT_SYNC];
+	struct section *fast = &nvmt->sections[WATT_NVMT_FAST];
+	uint64_t before_ns = 0;
+	const uint8_t *at;
+
+	while (rec->n_marks < MAX_MARKS && (at = peek(nvmt, sync))) {
+		uint64_t id = watt_nvmt_get_u64(at);
+		uint64_t index = watt_nvmt_get_u64(at + WATT_NVMT_SYNC_FAST), t_ns;
+		uint8_t sample[8];
+
+		sync->at++;
+		if (index >= fast->n ||
+		    pread(nvmt->fd, sample, sizeof(sample),
+			  (off_t)(fast->offset + index * fast->size)) != (ssize_t)sizeof(sample))
+			continue;
+		t_ns = time_of(sample);
+		if (t_ns <= before_ns)
+			continue;
+		if (watt_grow((void **)&rec->marks, &rec->cap_marks, rec->n_marks,
+			      sizeof(*rec->marks)) < 0)
+			return -ENOMEM;
+		rec->marks[rec->n_marks] = (struct watt_mark){ .t_ns = before_ns = t_ns };
+		snprintf(rec->marks[rec->n_marks++].label, WATT_MARK_SIZE, "sync %" PRIu64, id);
+	}
+	return 0;
+}
+
+/* The time of the newest sample of a section; 0: it has none that is valid. */
+static uint64_t end_of(struct watt_nvmt *nvmt, const struct section *section)
+{
+	uint8_t sample[8];
+	uint64_t i, t_ns = 0;
+
+	for (i = 1; i <= section->n && i <= BUFFER_SAMPLES && !t_ns; i++)
+		if (pread(nvmt->fd, sample, sizeof(sample),
+			  (off_t)(section->offset + (section->n - i) * section->size)) ==
+		    (ssize_t)sizeof(sample))
+			t_ns = time_of(sample);
+	return t_ns;
+}
+
+static void describe(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_t file_size,
+		     uint64_t missing)
+{
+	copy_name(nvmt->board, nvmt->header + WATT_NVMT_AT_BOARD, WATT_NVMT_BOARD);
+	nvmt->place = (struct watt_cpu_place){ -1, -1, -1 };
+	rec->info = (struct watt_recording_info){
+		.sz = sizeof(struct watt_recording_info),
+		.writer = "NVMT 1",
+		.host = nvmt->board,
+		.os = "",
+		.kernel = "",
+		.arch = "",
+		.cpu = "",
+		.command = "",
+		.usage = "nvmt",
+		.start_ns = START_NS,
+		.end_ns = nvmt->end_ns,
+		.slice_ns = SLICE_NS,
+		.samples = nvmt->sections[WATT_NVMT_MEDIUM].n * nvmt->n_rails,
+		.bytes = file_size,
+		.format = WATT_NVMT_VERSION,
+		.n_cpus = nvmt->n_cores,
+		.part = 1,
+		.is_complete = missing == 0,
+	};
+	rec->setup = (struct watt_setup){
+		.channels = rec->channel_list,
+		.n_channels = rec->n_channels,
+		.cpu_slot = nvmt->cpu_slot,
+		.n_cpus = nvmt->n_cores,
+		.n_slots = 1,
+		.places = &nvmt->place,
+		.slice_ns = SLICE_NS,
+		.usage = "nvmt",
+	};
+}
+
+static int load(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_t file_size)
+{
+	uint64_t missing;
+	int r;
+
+	if (watt_nvmt_get_u32(nvmt->header + WATT_NVMT_AT_VERSION) != WATT_NVMT_VERSION)
+		return watt_recording_complain(
+			rec, -EPROTONOSUPPORT, "is an NVMT trace of version %u; 1 is known",
+			watt_nvmt_get_u32(nvmt->header + WATT_NVMT_AT_VERSION));
+	nvmt->n_cores = nvmt->header[WATT_NVMT_AT_CORES];
+	nvmt->n_rails = nvmt->header[WATT_NVMT_AT_RAILS];
+	if (nvmt->n_cores < 1 || nvmt->n_cores > WATT_NVMT_CORES)
+		return complain_cut(rec, "it has not 1 to 16 cores");
+	if (nvmt->n_rails > WATT_NVMT_RAILS || nvmt->header[WATT_NVMT_AT_ZONES] > WATT_NVMT_ZONES)
+		return complain_cut(rec, "it has more than 8 rails or 16 thermal zones");
+	missing = place_sections(nvmt, file_size);
+	nvmt->samples = nvmt->sections[WATT_NVMT_MEDIUM];
+	nvmt->end_ns = WATT_MAX(end_of(nvmt, &nvmt->sections[WATT_NVMT_FAST]),
+				end_of(nvmt, &nvmt->sections[WATT_NVMT_MEDIUM]));
+	if (!nvmt->end_ns)
+		return complain_cut(rec, "it has no samples");
+	r = describe_channels(nvmt, rec);
+	if (r == 0)
+		r = read_marks(nvmt, rec);
+	if (r == 0)
+		describe(nvmt, rec, file_size, missing);
+	return r;
+}
+
+int watt_nvmt_open(struct watt_recording *rec)
+{
+	_cleanup_close_ int fd = open(rec->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint8_t magic[4];
+	struct stat st;
+
+	/* whoever looks next says what is wrong with it */
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    pread(fd, magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) ||
+	    watt_nvmt_get_u32(magic) != WATT_NVMT_MAGIC)
+		return 1;
+	rec->nvmt = calloc(1, sizeof(*rec->nvmt));
+	if (!rec->nvmt)
+		return -ENOMEM;
+	rec->nvmt->fd = fd;
+	fd = -1;
+	if (pread(rec->nvmt->fd, rec->nvmt->header, WATT_NVMT_HEADER_SIZE, 0) !=
+	    WATT_NVMT_HEADER_SIZE)
+		return complain_cut(rec, "it is shorter than its header");
+	return load(rec->nvmt, rec, (uint64_t)st.st_size);
+}
+
+struct watt_nvmt *watt_nvmt_free(struct watt_nvmt *nvmt)
+{
+	if (!nvmt)
+		return NULL;
+	close(nvmt->fd);
+	free(nvmt);
+	return NULL;
+}
+
+/* ---- samples ---- */
+
+static struct watt_sample sample_of_rail(const uint8_t *at, uint32_t rail, uint64_t t_ns)
+{
+	float power_mw = watt_nvmt_get_float(at + WATT_NVMT_MEDIUM_POWER + 4 * rail);
+	struct watt_sample sample = { .t_before_ns = t_ns, .t_after_ns = t_ns, .channel = rail };
+	bool has_any = watt_nvmt_get_u32(at + WATT_NVMT_MEDIUM_VOLTAGE + 4 * rail) ||
+		       watt_nvmt_get_u32(at + WATT_NVMT_MEDIUM_CURRENT + 4 * rail) || power_mw != 0;
+
+	if (!has_any)
+		sample.status = WATT_STATUS_NODATA;
+	else if (!(fabsf(power_mw) <= (float)MAX_POWER_MW))
+		sample.status = WATT_STATUS_BROKEN;
+	else
+		sample.raw = llround((double)power_mw * 1000);
+	return sample;
+}
+
+/* Medium samples up to t_ns, as many as fit. */
+static size_t take_samples(struct watt_nvmt *nvmt, struct section *section, uint64_t t_ns,
+			   struct watt_sample *ret, size_t n)
+{
+	const uint8_t *at;
+	uint64_t at_ns;
+	size_t used = 0;
+	uint32_t rail;
+
+	while (nvmt->n_rails && used + nvmt->n_rails <= n &&
+	       (at = take(nvmt, section, t_ns, &at_ns)))
+		for (rail = 0; rail < nvmt->n_rails; rail++)
+			ret[used++] = sample_of_rail(at, rail, at_ns);
+	return used;
+}
+
+int watt_nvmt_read_samples(struct watt_recording *rec, struct watt_sample *ret, size_t n)
+{
+	struct watt_nvmt *nvmt = rec->nvmt;
+	size_t kept = 0;
+
+	n = WATT_MIN(n, (size_t)INT32_MAX);
+	while (kept < n) {
+		if (nvmt->rows_at == nvmt->n_rows) {
+			nvmt->rows_at = 0;
+			nvmt->n_rows = take_samples(nvmt, &nvmt->samples, UINT64_MAX, nvmt->rows,
+						    WATT_ARRAY_SIZE(nvmt->rows));
+			if (!nvmt->n_rows)
+				break;
+		}
+		if (nvmt->rows[nvmt->rows_at].t_before_ns >= rec->seek_ns)
+			ret[kept++] = nvmt->rows[nvmt->rows_at];
+		nvmt->rows_at++;
+	}
+	return (int)kept;
+}
+
+void watt_nvmt_seek(struct watt_recording *rec, uint64_t t_ns)
+{
+	rewind_to(&rec->nvmt->samples, 0);
+	rec->nvmt->rows_at = rec->nvmt->n_rows = 0;
+	rec->seek_ns = t_ns;
+}
+
+/* ---- ops ---- */
+
+/* What the cores did up to t_ns. */
+static void add_cpu_time(struct watt_nvmt *nvmt, uint64_t t_ns)
+{
+	struct section *fast = &nvmt->sections[WATT_NVMT_FAST];
+	uint64_t before_ns = fast->newest_ns, at_ns;
+	const uint8_t *at;
+	uint32_t i;
+
+	while ((at = take(nvmt, fast, t_ns, &at_ns))) {
+		uint64_t length_ns = before_ns ? at_ns - before_ns : 0;
+
+		before_ns = at_ns;
+		for (i = 0; i < nvmt->n_cores; i++) {
+			float util = watt_nvmt_get_float(at + WATT_NVMT_FAST_CPUS + 4 * i);
+			double ratio = util >= 0 && util <= 100 ? (double)util / 100 : 0;
+			uint64_t busy_ns = (uint64_t)((double)length_ns * ratio);
+
+			nvmt->cpus[i].online = 1;
+			nvmt->cpus[i].user_ns += busy_ns;
+			nvmt->cpus[i].idle_ns += length_ns - busy_ns;
+			nvmt->busy_ns += busy_ns;
+		}
+	}
+}
+
+/* The next instant at which something is told: never an empty slice in a gap of the trace. */
+static void begin_slice(struct watt_nvmt *nvmt, const struct watt_recording *rec)
+{
+	uint64_t next_ns = nvmt->end_ns, end_ns;
+	size_t i;
+
+	if (!nvmt->slice_end_ns) {
+		nvmt->slice_end_ns = START_NS;
+		return;
+	}
+	for (i = WATT_NVMT_FAST; i <= WATT_NVMT_MEDIUM; i++) {
+		const uint8_t *at = peek(nvmt, &nvmt->sections[i]);
+
+		if (at)
+			next_ns = WATT_MIN(next_ns, time_of(at));
+	}
+	end_ns = WATT_MAX(nvmt->slice_end_ns + SLICE_NS, next_ns);
+	/* A slice ends with each mark. */
+	if (nvmt->next_mark < rec->n_marks && rec->marks[nvmt->next_mark].t_ns > nvmt->slice_end_ns)
+		end_ns = WATT_MIN(end_ns, rec->marks[nvmt->next_mark].t_ns);
+	nvmt->slice_end_ns = end_ns;
+}
+
+static bool next_mark(struct watt_nvmt *nvmt, const struct watt_recording *rec, struct watt_op *ret)
+{
+	if (nvmt->next_mark == rec->n_marks ||
+	    rec->marks[nvmt->next_mark].t_ns > nvmt->slice_end_ns)
+		return false;
+	*ret = (struct watt_op){ .kind = WATT_OP_MARK, .mark = rec->marks[nvmt->next_mark++] };
+	return true;
+}
+
+static bool next_samples(struct watt_nvmt *nvmt, struct watt_op *ret)
+{
+	size_t n = take_samples(nvmt, &nvmt->sections[WATT_NVMT_MEDIUM], nvmt->slice_end_ns,
+				nvmt->list, WATT_ARRAY_SIZE(nvmt->list));
+
+	*ret = (struct watt_op){ .kind = WATT_OP_SAMPLES };
+	ret->samples.list = nvmt->list;
+	ret->samples.n = n;
+	return n > 0;
+}
+
+static void make_usage(struct watt_nvmt *nvmt, struct watt_op *ret)
+{
+	add_cpu_time(nvmt, nvmt->slice_end_ns);
+	*ret = (struct watt_op){ .kind = WATT_OP_USAGE };
+	ret->usage = (struct watt_usage_batch){
+		.t_before_ns = nvmt->slice_end_ns,
+		.t_after_ns = nvmt->slice_end_ns,
+		.cpus = nvmt->cpus,
+		.n_cpus = nvmt->n_cores,
+		.flags = WATT_BATCH_FULL | WATT_BATCH_COARSE,
+		.unseen_ns = nvmt->busy_ns,
+	};
+}
+
+int watt_nvmt_next_op(struct watt_recording *rec, struct watt_op *ret)
+{
+	struct watt_nvmt *nvmt = rec->nvmt;
+
+	switch (nvmt->step) {
+	case BEGIN:
+		if (nvmt->slice_end_ns >= nvmt->end_ns && nvmt->slice_end_ns > START_NS)
+			return 1;
+		begin_slice(nvmt, rec);
+		nvmt->step = SAMPLES;
+		/* fall through */
+	case SAMPLES:
+		if (next_mark(nvmt, rec, ret) || next_samples(nvmt, ret))
+			return 0;
+		nvmt->step = USAGE;
+		/* fall through */
+	case USAGE:
+		make_usage(nvmt, ret);
+		nvmt->step = ADVANCE;
+		return 0;
+	case ADVANCE:
+		*ret = (struct watt_op){ .kind = WATT_OP_ADVANCE };
+		ret->advance_ns = nvmt->slice_end_ns;
+		nvmt->step = BEGIN;
+		return 0;
+	}
+	return 1;
+}
