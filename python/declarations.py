@@ -12,7 +12,7 @@ INLINE = re.compile(r'^static inline .*?^}\n', re.M | re.S)
 COMMENT = re.compile(r'/\*.*?\*/', re.S)
 INCLUDE = re.compile(r'^#include <(wattribute/\w+\.h)>$', re.M)
 NUMBER = re.compile(r'^#define (WATT_\w+) (\d+)$', re.M)
-DIRECTIVE = re.compile(r'^#.*\n', re.M)
+DIRECTIVE = re.compile(r'^#(?:.*\\\n)*.*\n', re.M)
 NOISE = re.compile(r'\b(WATT_API|WATT_BEGIN_DECLS|WATT_END_DECLS)\b')
 
 
@@ -35,11 +35,17 @@ def declarations(include):
     return read(include, 'wattribute/wattribute.h', set()) + 'void free(void *);\n'
 
 
-def write_module(include, path):
-    """The Python module with the binding, which needs no compiler, neither now nor later."""
+def new_ffi(include):
+    """cffi, which says what it can't take."""
     from cffi import FFI
     ffi = FFI()
     ffi.cdef(declarations(include))
+    return ffi
+
+
+def write_module(include, path):
+    """The Python module with the binding, which needs no compiler, neither now nor later."""
+    ffi = new_ffi(include)
     ffi.set_source('wattribute._watt', None)
     ffi.emit_python_code(path)
     with open(path, encoding='utf-8') as file:

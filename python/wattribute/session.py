@@ -224,6 +224,7 @@ def doctor(**options: Any) -> List[Dict[str, Any]]:
     """What every source can do here, why not more, and what to do about it."""
     count = ffi.new('size_t *', 64)
     diags = ffi.new('struct watt_diag[]', 64)
+    diags[0].sz = ffi.sizeof('struct watt_diag')
     check(lib.watt_doctor(new_options(options), diags, count), 'doctor')
     return [{
         'source': text_of(diag.source),
