@@ -208,9 +208,10 @@ static char *print(json_t *document)
 
 char *api_status(const struct monitor *monitor)
 {
-	return print(json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+	return print(json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
 			       watt_version(), "usage",
-			       watt_session_get_usage_name(monitor->session), "time_s",
+			       watt_session_get_usage_name(monitor->session), "usage_why",
+			       watt_session_get_usage_why(monitor->session), "time_s",
 			       number(seconds(monitor->realtime_ns)), "machine_w",
 			       number(monitor_machine_w(monitor)), "machine_j",
 			       number(joules(monitor->roster.machine_nj)), "domains",

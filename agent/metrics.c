@@ -501,6 +501,7 @@ static void write_build(struct exposition *ex, const struct monitor *monitor)
 	begin(ex, "wattribute_build", EXPOSITION_INFO, NULL, "The program and how it measures.");
 	exposition_add_label(&labels, "version", watt_version());
 	exposition_add_label(&labels, "usage", watt_session_get_usage_name(monitor->session));
+	exposition_add_label(&labels, "usage_why", watt_session_get_usage_why(monitor->session));
 	exposition_add_label(&labels, "idle_policy", watt_idle_policy_name(policy));
 	exposition_count(ex, labels.data, 1);
 	bytes_done(&labels);

@@ -22,6 +22,7 @@
 #include "status.h"
 #include "table.h"
 #include "text.h"
+#include "usage.h"
 #include "verdict.h"
 #include "xalloc.h"
 
@@ -267,6 +268,8 @@ static void add_all(struct listing *list)
 
 static void print_table(struct listing *list, bool is_terminal)
 {
+	char usage[USAGE_TEXT_SIZE];
+
 	list->table = table_new();
 	table_add_column(list->table, "DOMAIN", 0);
 	table_add_column(list->table, "NOW", TABLE_RIGHT);
@@ -279,7 +282,7 @@ static void print_table(struct listing *list, bool is_terminal)
 	table_print(list->table, stdout, is_terminal ? page_get_width(stdout, 1000) : 0);
 	list->table = table_free(list->table);
 	printf("\nWho was running: %s. Energy is shared among them by the key of each domain: ",
-	       watt_session_get_usage_name(list->ses));
+	       usage_text(list->ses, usage, sizeof(usage)));
 }
 
 /* "cpu_time" for each domain that has a key of its own. */

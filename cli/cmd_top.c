@@ -29,6 +29,7 @@
 #include "top_header.h"
 #include "top_plain.h"
 #include "top_screen.h"
+#include "usage.h"
 #include "xalloc.h"
 
 #define DELAY_NS 1000000000ULL
@@ -214,12 +215,12 @@ static void list_behind(const struct top *top, char *buf, size_t size)
 
 static void draw(struct top *top)
 {
-	char late[96];
+	char late[96], usage[USAGE_TEXT_SIZE];
 	struct top_frame frame = {
 		.view = top->view,
 		.model = &top->model,
 		.history = &top->history,
-		.usage = watt_session_get_usage_name(top->ses),
+		.usage = usage_text(top->ses, usage, sizeof(usage)),
 		.late = late,
 		.phase = top->mark.label,
 		.has_domains = top->has_domains,

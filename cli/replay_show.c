@@ -19,6 +19,7 @@
 #include "text.h"
 #include "top_frame.h"
 #include "top_plain.h"
+#include "usage.h"
 #include "xalloc.h"
 
 /* Command lines can be endless. */
@@ -65,11 +66,12 @@ int replay_show_snapshot(struct replay_show *show, struct watt_snapshot *snap)
 static void show_table(struct replay_show *show, const struct recording *recording,
 		       const struct watt_window *window, const struct watt_view *view)
 {
+	char usage[USAGE_TEXT_SIZE];
 	const char *phase = watt_snapshot_get_phase(window->snap);
 	struct top_frame frame = {
 		.view = view,
 		.model = &show->model,
-		.usage = watt_session_get_usage_name(recording->ses),
+		.usage = usage_text(recording->ses, usage, sizeof(usage)),
 		.has_domains = show->has_domains,
 	};
 	char clean[256];

@@ -483,7 +483,8 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 		    quality->coverage_ppm / 1e4);
 	else
 		say(&line, "how much of the CPUs' time is accounted for is not known");
-	say(&line, "CPU time by %s", *run->info->usage ? run->info->usage : "an unknown source");
+	say(&line, *run->info->usage_why ? "CPU time by %s (not by %s)" : "CPU time by %s",
+	    *run->info->usage ? run->info->usage : "an unknown source", run->info->usage_why);
 	say_count(&line, quality->lost_records, "records of tasks lost");
 	say_time(&line, quality->unseen_cpu_ns,
 		 "of CPU time of processes that nobody saw: unattributed");

@@ -15,6 +15,7 @@
 #include "latecomers.h"
 #include "text.h"
 #include "totals.h"
+#include "usage.h"
 #include "xalloc.h"
 
 #define WHOLE 9
@@ -150,7 +151,7 @@ static void print_domains(const struct stat_report *report, FILE *out)
 static void print_title(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
-	char clean[256], number[WATT_UNITS_SIZE];
+	char clean[256], number[WATT_UNITS_SIZE], usage[USAGE_TEXT_SIZE];
 	char *const *argv = report->setup->argv;
 
 	if (argv) {
@@ -167,9 +168,11 @@ static void print_title(const struct stat_report *report, FILE *out)
 	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
-	fprintf(out, ", shared by %s%s%s\n\n", *balance->keys ? balance->keys : "nothing",
+	fprintf(out, ", shared by %s%s%s\n CPU time by %s\n\n",
+		*balance->keys ? balance->keys : "nothing",
 		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
-		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared");
+		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared",
+		usage_text(report->setup->ses, usage, sizeof(usage)));
 }
 
 /* Of the domains that make up the machine, in all runs. */

@@ -127,8 +127,8 @@ char *top_header_trust(const struct watt_balance *balance, const struct watt_qua
 	if (late && *late)
 		snprintf(waits, sizeof(waits), "no word yet of: %s; ", late);
 	totals_missing_text(balance, missing, sizeof(missing));
-	snprintf(buf, size, "%s%s%sshared by %s, %s, usage %s, %s", waits, missing,
-		 *missing ? "; " : "", *balance->keys ? balance->keys : "nothing", idle, usage,
-		 losses);
+	snprintf(buf, size, "%s%s%sshared by %s, %s, %s, usage %s", waits, missing,
+		 *missing ? "; " : "", *balance->keys ? balance->keys : "nothing", idle, losses,
+		 usage);
 	return buf;
 }

@@ -36,7 +36,7 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	struct watt_balance balance = { .sz = sizeof(balance) };
-	char line[256], phase[256], number[WATT_UNITS_SIZE];
+	char line[1024], phase[256], number[WATT_UNITS_SIZE];
 
 	watt_balance_draw(frame->view, &balance);
 	columns.digits = watt_units_digits(balance.uncertainty_ppm);

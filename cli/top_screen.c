@@ -139,7 +139,7 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	const struct watt_quality *quality = frame->view->quality;
 	bool has_losses = quality->lost_records || quality->lost_samples ||
 			  quality->check_failures || quality->sum_failures;
-	char line[256], since[320], number[WATT_UNITS_SIZE];
+	char line[1024], since[1100], number[WATT_UNITS_SIZE];
 
 	draw_power(frame, balance);
 	top_header_watts(balance, line, sizeof(line));

@@ -21,6 +21,7 @@
 #include "powers.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
+#include "source/host/pidns.h"
 #include "source/select.h"
 #include "source/host/topology.h"
 
@@ -43,6 +44,7 @@ struct watt_pipeline {
 	struct watt_cpu_map map;
 	struct watt_cpu_place *places; /* of the map's slots */
 	struct watt_activity_source *usage;
+	struct watt_select_why usage_why; /* it is not a better one */
 	struct watt_teller *tellers[WATT_MAX_SOURCES];
 	size_t n_tellers;
 	struct watt_naming naming;
@@ -111,39 +113,6 @@ static int open_topology(struct watt_pipeline *p)
 	return r;
 }
 
-static int open_usage_named(struct watt_pipeline *p, const char *name)
-{
-	const struct watt_activity_ops *ops = watt_select_usage_named(name);
-	int r;
-
-	r = ops->open(p->env, &p->map, &p->usage);
-	if (r < 0)
-		watt_log(&p->env->log, WATT_LOG_ERROR,
-			 "usage by %s does not work here: %s; wattribute doctor says why", name,
-			 strerror(-r));
-	return r;
-}
-
-static int open_usage(struct watt_pipeline *p, const char *name)
-{
-	size_t i;
-	int r = -ENODEV;
-
-	if (name && strcmp(name, "auto"))
-		return open_usage_named(p, name);
-	for (i = 0; watt_activity_registry[i]; i++) {
-		if (!watt_activity_registry[i]->sweep ||
-		    (watt_activity_registry[i]->flags & WATT_ACTIVITY_TEST))
-			continue;
-		r = watt_activity_registry[i]->open(p->env, &p->map, &p->usage);
-		if (r == 0)
-			return 0;
-		watt_log(&p->env->log, WATT_LOG_INFO, "usage by %s does not work here: %s",
-			 watt_activity_registry[i]->name, strerror(-r));
-	}
-	return r;
-}
-
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
 static int open_tellers(struct watt_pipeline *p, const struct watt_rules *sources)
 {
@@ -163,13 +132,14 @@ static int open_tellers(struct watt_pipeline *p, const struct watt_rules *source
 }
 
 /* The pid of this process, if the kernel gives it the orphans among its descendants; else 0. */
-static uint32_t orphans_pid(void)
+static uint32_t orphans_pid(const struct watt_env *env)
 {
 	int is_subreaper = 0;
+	uint32_t pid;
 
 	if (getpid() != 1 && (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) < 0 || !is_subreaper))
 		return 0;
-	return (uint32_t)getpid();
+	return watt_pidns_translate(&env->procfs, (uint32_t)getpid(), &pid) < 0 ? 0 : pid;
 }
 
 static int open_flow(struct watt_pipeline *p, const struct watt_options *options)
@@ -183,9 +153,10 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 		.n_cpus = p->map.n_cpus,
 		.n_slots = p->map.n_slots,
 		.places = p->places,
-		.self_pid = orphans_pid(),
+		.self_pid = orphans_pid(p->env),
 		.slice_ns = options->slice_ns,
 		.usage = p->usage->ops->name,
+		.usage_why = p->usage_why.text,
 		.idle_policy = options->idle_policy,
 		.share_keys = &options->share_keys,
 		.delays = &options->delays,
@@ -231,7 +202,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	if (r == 0)
 		r = open_topology(p);
 	if (r == 0)
-		r = open_usage(p, options->usage);
+		r = watt_select_usage(p->env, &p->map, options->usage, &p->usage, &p->usage_why);
 	if (r == 0)
 		r = open_tellers(p, &options->sources);
 	if (r == 0)
@@ -712,11 +683,17 @@ int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)
 
 int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
 {
-	struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
+	struct watt_op op = { .kind = WATT_OP_TRACK };
 	union watt_executor_result result;
 	int r;
 
-	r = sweep(p); /* whoever was born a moment ago is known after it */
+	r = watt_pidns_translate(&p->env->procfs, pid, &op.track_pid);
+	if (r == -EXDEV)
+		watt_log(&p->env->log, WATT_LOG_ERROR,
+			 "process %u is not in the pid namespace that %s shows", (unsigned int)pid,
+			 p->env->procfs.path);
+	if (r == 0)
+		r = sweep(p); /* whoever was born a moment ago is known after it */
 	if (r == 0)
 		r = watt_executor_apply(p->executor, &op, &result);
 	if (r == 0)

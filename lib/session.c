@@ -220,3 +220,8 @@ const char *watt_session_get_usage_name(const struct watt_session *ses)
 {
 	return ses->setup->usage;
 }
+
+const char *watt_session_get_usage_why(const struct watt_session *ses)
+{
+	return ses->setup->usage_why ? ses->setup->usage_why : "";
+}

@@ -102,25 +102,26 @@ struct watt_recording_info {
 	const char *arch;   /**< "x86_64" */
 	const char *cpu;    /**< model name */
 	const char *command;
-	const char *usage;            /**< how CPU time was counted: "bpf", "procfs" */
-	uint64_t memory_bytes;        /**< of the machine; 0: unknown */
-	uint64_t start_ns;            /**< CLOCK_MONOTONIC of the first data */
-	uint64_t end_ns;              /**< and of the last */
-	uint64_t start_realtime_ns;   /**< CLOCK_REALTIME at start_ns */
-	uint64_t slice_ns;            /**< asked length of a slice */
-	uint64_t samples;             /**< sensor samples in the file */
-	uint64_t usage_records;       /**< usage records in the file */
-	uint64_t chunks;              /**< commits */
-	uint64_t bytes;               /**< of the file */
-	uint64_t missed_reads;        /**< sensor reads skipped, as the newest data says */
-	uint64_t lost_samples;        /**< samples lost before they could be recorded */
-	uint64_t lost_usage;          /**< usage records lost before they could be recorded */
-	uint64_t lost_ns;             /**< time of which nothing is in the file */
-	uint32_t format;              /**< version of the file format, from 1 */
-	uint32_t n_cpus;              /**< possible CPUs */
-	uint32_t n_packages;          /**< CPU packages; 0: unknown */
-	uint32_t part;                /**< number of this file of a rotated recording, from 1 */
-	uint32_t is_complete;         /**< 0: the writer did not finish it: up to 1 s is missing */
+	const char *usage;          /**< how CPU time was counted: "bpf", "procfs" */
+	const char *usage_why;      /**< why not in a better way; "": it was the best, or chosen */
+	uint64_t memory_bytes;      /**< of the machine; 0: unknown */
+	uint64_t start_ns;          /**< CLOCK_MONOTONIC of the first data */
+	uint64_t end_ns;            /**< and of the last */
+	uint64_t start_realtime_ns; /**< CLOCK_REALTIME at start_ns */
+	uint64_t slice_ns;          /**< asked length of a slice */
+	uint64_t samples;           /**< sensor samples in the file */
+	uint64_t usage_records;     /**< usage records in the file */
+	uint64_t chunks;            /**< commits */
+	uint64_t bytes;             /**< of the file */
+	uint64_t missed_reads;      /**< sensor reads skipped, as the newest data says */
+	uint64_t lost_samples;      /**< samples lost before they could be recorded */
+	uint64_t lost_usage;        /**< usage records lost before they could be recorded */
+	uint64_t lost_ns;           /**< time of which nothing is in the file */
+	uint32_t format;            /**< version of the file format, from 1 */
+	uint32_t n_cpus;            /**< possible CPUs */
+	uint32_t n_packages;        /**< CPU packages; 0: unknown */
+	uint32_t part;              /**< number of this file of a rotated recording, from 1 */
+	uint32_t is_complete;       /**< 0: the writer did not finish it: up to 1 s is missing */
 	uint32_t is_snapshot_aligned; /**< 1: its snapshots are complete in every domain */
 };
 

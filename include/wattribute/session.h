@@ -193,6 +193,11 @@ WATT_API const struct watt_domain *watt_session_get_domain(const struct watt_ses
 							   size_t index);
 /** "bpf" or "procfs". */
 WATT_API const char *watt_session_get_usage_name(const struct watt_session *ses);
+/**
+ * Why CPU time is not counted in a better way, in one sentence: what the kernel said of the
+ * source that stands before this one. "": it is the best, or it was chosen. Never NULL.
+ */
+WATT_API const char *watt_session_get_usage_why(const struct watt_session *ses);
 
 /**
  * Asks every source what it can do here, and measures the cost of a read.

@@ -150,6 +150,8 @@ static int put_meta(sqlite3 *db, const struct watt_part_head *head)
 	put_text(&meta, "cpu", head->machine->cpu);
 	put_text(&meta, "command", head->command);
 	put_text(&meta, "usage", head->setup->usage);
+	if (head->setup->usage_why && *head->setup->usage_why)
+		put_text(&meta, "usage_why", head->setup->usage_why);
 	if (head->setup->idle_policy != WATT_IDLE_SEPARATE)
 		put_text(&meta, "idle_policy", watt_idle_policy_name(head->setup->idle_policy));
 	put_rules(&meta, "share_keys", head->setup->share_keys, &watt_share_key_syntax);

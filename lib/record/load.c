@@ -286,6 +286,7 @@ static void load_meta(struct row *row)
 		{ "arch", &info->arch },
 		{ "cpu", &info->cpu },
 		{ "usage", &info->usage },
+		{ "usage_why", &info->usage_why },
 		{ "command", &info->command },
 		{ "idle_policy", &rec->idle_policy },
 		{ "share_keys", &rec->share_keys_text },
@@ -371,8 +372,9 @@ static int load_choices(struct watt_recording *rec)
 static int load_info(struct watt_recording *rec)
 {
 	struct watt_recording_info *info = &rec->info;
-	const char **texts[] = { &info->writer, &info->host, &info->os,    &info->kernel,
-				 &info->arch,   &info->cpu,  &info->usage, &info->command };
+	const char **texts[] = { &info->writer, &info->host,      &info->os,
+				 &info->kernel, &info->arch,      &info->cpu,
+				 &info->usage,  &info->usage_why, &info->command };
 	int r = each(rec, "meta", "SELECT key, value FROM meta", load_meta);
 	size_t i;
 
@@ -386,6 +388,7 @@ static int load_info(struct watt_recording *rec)
 			rec, -EBADMSG, "is damaged: table meta lacks its part or its slice");
 	rec->setup.slice_ns = info->slice_ns;
 	rec->setup.usage = info->usage;
+	rec->setup.usage_why = info->usage_why;
 	return load_choices(rec);
 }
 

@@ -28,6 +28,8 @@ struct watt_setup {
 	uint32_t self_pid; /* of the measuring process, if orphans come to it; else 0 */
 	uint64_t slice_ns;
 	const char *usage; /* name of the usage source */
+	/* Why it is not a better one, in one sentence; NULL or "": there is none, or it was chosen. */
+	const char *usage_why;
 	/* What somebody chose about attribution. */
 	enum watt_idle_policy idle_policy;
 	const struct watt_rules *share_keys; /* of domains; NULL: none, as below */

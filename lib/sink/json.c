@@ -88,6 +88,7 @@ static void put_recording(struct watt_sink *sink, struct watt_json *json, struct
 	uint_or_null(json, obj, "packages", info->n_packages);
 	uint_or_null(json, obj, "memory_bytes", info->memory_bytes);
 	text_if_known(json, obj, "usage", info->usage);
+	text_if_known(json, obj, "usage_why", info->usage_why);
 	watt_json_time(json, obj, "slice_s", (uint64_t)(info->slice_ns));
 	watt_json_time(json, obj, "start_monotonic_s", (uint64_t)(info->start_ns));
 	watt_json_time(json, obj, "start_realtime_s", (uint64_t)(info->start_realtime_ns));

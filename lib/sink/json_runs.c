@@ -318,6 +318,10 @@ static void put_head(struct watt_json *json, const struct watt_runs *runs)
 	else
 		watt_json_uint(json, json->root, "pid", runs->pid);
 	watt_json_text(json, json->root, "usage", watt_session_get_usage_name(runs->ses));
+	watt_json_text(json, json->root, "usage_why",
+		       *watt_session_get_usage_why(runs->ses) ?
+			       watt_session_get_usage_why(runs->ses) :
+			       NULL);
 	watt_json_text(json, json->root, "origin",
 		       balance->is_known ? watt_origin_name(balance->origin) : NULL);
 	watt_json_ratio(json, json->root, "uncertainty_ratio", balance->uncertainty_ppm);

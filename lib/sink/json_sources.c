@@ -138,6 +138,8 @@ int watt_sources_to_json(const struct watt_session *ses, uint32_t flags, char **
 		return -EINVAL;
 	watt_json_init(&doc, flags, "wattribute-sources-1");
 	watt_json_text(&doc, doc.root, "usage", watt_session_get_usage_name(ses));
+	watt_json_text(&doc, doc.root, "usage_why",
+		       *watt_session_get_usage_why(ses) ? watt_session_get_usage_why(ses) : NULL);
 	array = watt_json_array(&doc, doc.root, "sources");
 	for (i = 0; (name = watt_session_get_source(ses, i, &status)); i++) {
 		struct watt_json_node obj = watt_json_append(&doc, array);

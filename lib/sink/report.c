@@ -154,6 +154,7 @@ static void put_recording(struct watt_json *json, struct watt_json_node doc,
 	put_known_number(json, obj, "n_packages", info->n_packages);
 	put_known_number(json, obj, "memory_bytes", info->memory_bytes);
 	put_known_text(json, obj, "usage", info->usage);
+	put_known_text(json, obj, "usage_why", info->usage_why);
 	put_known_text(json, obj, "writer", info->writer);
 	put_known_number(json, obj, "format", info->format);
 	put_known_number(json, obj, "part", info->part);

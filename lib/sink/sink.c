@@ -545,6 +545,7 @@ static int begin_live(struct writer *w, struct watt_snapshot *snap)
 					      .arch = "",
 					      .cpu = "",
 					      .usage = "",
+					      .usage_why = "",
 					      .command = "",
 					      .is_complete = 1 };
 	info->start_ns = watt_snapshot_get_start_ns(snap);

@@ -6,6 +6,7 @@
 #include "source/select.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,4 +158,64 @@ bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 	if (choice != WATT_CHOICE_AUTO)
 		return choice == WATT_CHOICE_YES;
 	return !(ops->flags & WATT_ACTIVITY_TEST);
+}
+
+/* What a source of usage says of itself where it could not be opened, or else the kernel's word. */
+static void explain(const struct watt_env *env, const struct watt_activity_ops *ops, int error,
+		    struct watt_select_why *ret)
+{
+	struct watt_diag diag = { .state = WATT_ABSENT };
+	const char *why = strerror(-error), *hint = "";
+
+	if (error == -EMFILE || error == -ENFILE) {
+		why = "too many open files";
+		hint = "raise the limit (ulimit -n)";
+	} else if (ops->probe(env, &diag) < 0 && *diag.why) {
+		why = diag.why;
+		hint = diag.hint;
+	} else if (error == -EPERM || error == -EACCES) {
+		why = "the kernel does not permit it";
+		hint = "run as root, or with CAP_BPF and CAP_PERFMON";
+	}
+	snprintf(ret->text, sizeof(ret->text), "%s: %s%s%s", ops->name, why, *hint ? "; " : "",
+		 hint);
+}
+
+static int open_usage_named(const struct watt_env *env, const struct watt_cpu_map *map,
+			    const char *name, struct watt_activity_source **ret)
+{
+	const struct watt_activity_ops *ops = watt_select_usage_named(name);
+	struct watt_select_why why;
+	int r = ops->open(env, map, ret);
+
+	if (r < 0) {
+		explain(env, ops, r, &why);
+		watt_log(&env->log, WATT_LOG_ERROR, "usage does not work here by %s", why.text);
+	}
+	return r;
+}
+
+int watt_select_usage(const struct watt_env *env, const struct watt_cpu_map *map, const char *name,
+		      struct watt_activity_source **ret, struct watt_select_why *ret_why)
+{
+	size_t i;
+	int r = -ENODEV;
+
+	ret_why->text[0] = '\0';
+	if (name && strcmp(name, "auto"))
+		return open_usage_named(env, map, name, ret);
+	for (i = 0; watt_activity_registry[i]; i++) {
+		const struct watt_activity_ops *ops = watt_activity_registry[i];
+
+		if (!ops->sweep || (ops->flags & WATT_ACTIVITY_TEST))
+			continue;
+		r = ops->open(env, map, ret);
+		if (r == 0)
+			return 0;
+		if (!*ret_why->text)
+			explain(env, ops, r, ret_why);
+		watt_log(&env->log, WATT_LOG_INFO, "usage by %s does not work here: %s", ops->name,
+			 strerror(-r));
+	}
+	return r;
 }

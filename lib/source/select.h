@@ -42,6 +42,19 @@ int watt_select_complain(const struct watt_power_ops *ops, const struct watt_log
 void watt_select_sort(struct watt_power **sources, size_t n);
 /* The same for the one source of usage. */
 const struct watt_activity_ops *watt_select_usage_named(const char *name);
+
+/* Why a source of usage could not be opened, in one sentence. */
+struct watt_select_why {
+	char text[640];
+};
+
+/*
+ * Opens the source of usage of this name; NULL or "auto": the first that works. *ret_why tells why
+ * it is not one that stands before it; "" where it is the best, or the one that was asked for.
+ * 0, or what the last one that was tried says.
+ */
+int watt_select_usage(const struct watt_env *env, const struct watt_cpu_map *map, const char *name,
+		      struct watt_activity_source **ret, struct watt_select_why *ret_why);
 /* Whether a source with readings of its own is used: it goes with the power source of its name. */
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 				    const struct watt_rules *rules);

@@ -216,7 +216,7 @@ function drawTiles() {
   byId('balance').className = errors === 0 ? 'good' : 'bad';
   byId('balance-note').textContent = errors === 0 ? `${status.quality.conservation_checks} checks of sums` :
     'sums that do not add up: a bug';
-  byId('version').textContent = `version ${status.version}, usage by ${status.usage}`;
+  byId('version').textContent = `version ${status.version}, usage by ${status.usage}${status.usage_why ? ` (not by ${status.usage_why})` : ''}`;
 }
 
 /* ---- asking ---- */

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/host/cpustat.h"
+#include "source/host/pidns.h"
 #include "source/activity/cpu_time.h"
 #include "source/activity/event_ring.h"
 #include "source/activity/merge.h"
@@ -117,6 +118,13 @@ static int probe(const struct watt_env *env, struct watt_diag *diag)
 	if (!env->procfs.is_kernel)
 		return say(diag, WATT_ABSENT, -ENODEV,
 			   "the tasks of a captured machine are not in this kernel", "");
+	if (!watt_pidns_is_first(&env->procfs))
+		return say(
+			diag, WATT_ABSENT, -EOPNOTSUPP,
+			"BPF calls tasks by the host's numbers, and procfs here by those of a pid "
+			"namespace of its own",
+			"share the host's pid namespace (--pid=host), or mount its procfs and name "
+			"it with --procfs-root");
 	if (access("/sys/kernel/btf/vmlinux", F_OK) < 0)
 		return say(diag, WATT_ABSENT, -ENODEV,
 			   "the kernel does not describe its types (BTF)",
@@ -205,6 +213,8 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 
 	if (!env->procfs.is_kernel)
 		return -ENODEV;
+	if (!watt_pidns_is_first(&env->procfs))
+		return -EOPNOTSUPP;
 	src = calloc(1, sizeof(*src));
 	if (!src)
 		return -ENOMEM;

@@ -267,6 +267,12 @@ static uint32_t find_hooks(const struct watt_bpf_object *object, const struct wa
 	return good;
 }
 
+/* What is missing is not what the kernel knows: to try with less would only hide it. */
+static bool is_shortage(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
 static int load_what_works(const struct watt_bpf_object *object, const struct watt_env *env,
 			   enum watt_bpf_mode mode, uint32_t hooks, struct watt_usage_bpf **ret,
 			   uint32_t *ret_hooks)
@@ -279,6 +285,8 @@ static int load_what_works(const struct watt_bpf_object *object, const struct wa
 		*ret_hooks = hooks;
 		return 0;
 	}
+	if (is_shortage(r))
+		return r;
 	r = load(object, env, mode, 0, &skel);
 	if (r < 0)
 		return r;
@@ -310,6 +318,8 @@ static int load_best_mode(struct watt_bpf_object *object, const struct watt_env 
 				    &object->skel, &object->hooks);
 		if (r >= 0)
 			return 0;
+		if (is_shortage(r))
+			return r;
 	}
 	return r;
 }
@@ -323,15 +333,21 @@ static int attach(struct watt_bpf_object *object, const struct watt_env *env, ui
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
 		struct bpf_program *program = hook_program(skel, object->mode, hook);
 		struct bpf_link *link = NULL;
+		int error = 0;
 
 		if (loaded & hook)
 			link = bpf_program__attach(program);
+		if (!link)
+			error = errno;
 		if (link) {
 			*hook_link(skel, object->mode, hook) = link;
 			object->hooks |= hook;
 		} else if (wanted & hook & ~unused_hooks(object->mode)) {
-			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here",
-				 bpf_program__section_name(program));
+			if (loaded & hook && is_shortage(-error))
+				return -error; /* that is no fault of the hook */
+			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here%s%s",
+				 bpf_program__section_name(program), loaded & hook ? ": " : "",
+				 loaded & hook ? strerror(error) : "");
 		}
 	}
 	if (object->mode == WATT_BPF_MODE_CALL)

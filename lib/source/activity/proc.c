@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "source/host/cgroupfile.h"
 #include "source/host/procdir.h"
+#include "source/host/pidns.h"
 #include "source/host/pidstat.h"
 
 /* Clock of a process that isn't this one; clock_getcpuclockid(3) asks the kernel to make it. */
@@ -27,26 +28,6 @@ static clockid_t process_clock(uint32_t pid)
 	return (clockid_t)(~pid << 3) | sched_clock;
 }
 
-/* One number behind "NSpid:" means that procfs and we count processes alike. */
-static bool is_own_namespace(const struct watt_root *procfs)
-{
-	char text[4096], *line;
-	uint64_t pid;
-	const char *p;
-
-	if (!procfs->is_kernel || watt_root_read(procfs, "self/status", text, sizeof(text)) < 0)
-		return false;
-	line = strstr(text, "\nNSpid:");
-	if (!line)
-		line = strstr(text, "\nPid:"); /* a kernel without pid namespaces */
-	if (!line)
-		return false;
-	p = strchr(line, ':') + 1;
-	if (watt_scan_u64(&p, &pid) < 0 || pid != (uint64_t)getpid())
-		return false;
-	return *p == '\n' || *p == '\0';
-}
-
 void watt_proc_reader_init(struct watt_proc_reader *reader, const struct watt_root *procfs,
 			   const struct watt_root *sysfs)
 {
@@ -54,7 +35,7 @@ void watt_proc_reader_init(struct watt_proc_reader *reader, const struct watt_ro
 
 	*reader = (struct watt_proc_reader){ .procfs = procfs, .hz = sysconf(_SC_CLK_TCK) };
 	watt_cgroupfs_init(&reader->cgroupfs, sysfs);
-	reader->has_clock = is_own_namespace(procfs) &&
+	reader->has_clock = watt_pidns_is_own(procfs) &&
 			    clock_gettime(process_clock((uint32_t)getpid()), &ts) == 0;
 }
 

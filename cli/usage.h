@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How CPU time is counted, for people. */
+#ifndef WATT_CLI_USAGE_H
+#define WATT_CLI_USAGE_H
+
+#include <stddef.h>
+
+#include <wattribute/session.h>
+
+#define USAGE_TEXT_SIZE 768
+
+/* "bpf", or "procfs (not by bpf: loading BPF programs is not permitted; run as root)". */
+const char *usage_text(const struct watt_session *ses, char *buf, size_t size);
+
+#endif
