@@ -26,6 +26,7 @@ enum measure {
 	MACHINE_J,
 	IDLE_J,
 	UNATTRIBUTED_J,
+	OTHERS_J,
 	SHARED_IDLE_J,
 	SHARE_RATIO,
 	POWER_W,
@@ -50,6 +51,10 @@ static double value_of(const struct watt_run *run, enum measure measure)
 		return (double)run->idle_nj / 1e9;
 	case UNATTRIBUTED_J:
 		return (double)run->unattributed_nj / 1e9;
+	case OTHERS_J:
+		return (double)(run->machine_nj - run->energy_nj - run->idle_nj -
+				run->unattributed_nj) /
+		       1e9;
 	case SHARED_IDLE_J:
 		return (double)run->shared_idle_nj / 1e9;
 	case SHARE_RATIO:
@@ -79,14 +84,13 @@ static struct watt_statistics over_runs(const struct stat_report *report, enum m
 }
 
 /* "    12.3  J  what it is      sd 0.2, 95 %: +-0.1" */
-static void print_line(FILE *out, const struct watt_statistics *s, const char *unit, int digits,
-		       int indent, const char *what)
+static void print_text(FILE *out, const struct watt_statistics *s, const char *number,
+		       const char *unit, int indent, const char *what)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
-	char number[WATT_UNITS_SIZE], sd[WATT_UNITS_SIZE], ci[WATT_UNITS_SIZE];
+	char sd[WATT_UNITS_SIZE], ci[WATT_UNITS_SIZE];
 
-	fprintf(out, "%s %-2s %*s%s", watt_units_column(number, s->mean, digits, WHOLE, DECIMALS),
-		unit, indent, "", what);
+	fprintf(out, "%s %-2s %*s%s", number, unit, indent, "", what);
 	if (s->n > 1) {
 		size_t used = text_width(what) + (size_t)indent;
 
@@ -95,6 +99,15 @@ static void print_line(FILE *out, const struct watt_statistics *s, const char *u
 			watt_units_number(ci, s->ci95, 2, 4));
 	}
 	fputc('\n', out);
+}
+
+static void print_line(FILE *out, const struct watt_statistics *s, const char *unit, int digits,
+		       int indent, const char *what)
+{
+	char number[WATT_UNITS_SIZE];
+
+	print_text(out, s, watt_units_column(number, s->mean, digits, WHOLE, DECIMALS), unit,
+		   indent, what);
 }
 
 static void print_measure(const struct stat_report *report, FILE *out, enum measure measure,
@@ -265,14 +278,65 @@ static void print_losses(const struct stat_report *report, FILE *out)
 			(unsigned long long)quality->sum_failures);
 }
 
-static void print_idle(const struct stat_report *report, FILE *out, int digits)
+/* What the command used; where that is too little for the sensors, not 0. */
+static void print_command(const struct stat_report *report, FILE *out, int digits)
 {
-	if (report->setup->balance.idle_policy == WATT_IDLE_SEPARATE) {
-		print_measure(report, out, IDLE_J, "J", digits, 2, "idle");
-		return;
+	struct watt_statistics share = over_runs(report, SHARE_RATIO);
+	struct watt_statistics energy = over_runs(report, ENERGY_J);
+	struct watt_statistics cpu = over_runs(report, CPU_S);
+	auto_free char *what = NULL;
+	char number[WATT_UNITS_SIZE];
+
+	if (energy.mean == 0 && cpu.mean > 0) {
+		energy.mean = NAN;
+		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
+				 watt_units_time(number, cpu.mean, 2));
+	} else if (isfinite(share.mean)) {
+		what = xasprintf("the command, %.1f %% of the machine", share.mean * 100);
+	} else {
+		what = xstrdup("the command");
 	}
-	print_measure(report, out, SHARED_IDLE_J, "J", digits, 2, "idle, shared by all who ran");
-	print_measure(report, out, IDLE_J, "J", digits, 2, "idle while nobody ran");
+	print_line(out, &energy, "J", digits, 0, what);
+}
+
+/* The machine, and all that its energy went to: what is shown adds up. */
+static void print_machine(const struct stat_report *report, FILE *out, int digits)
+{
+	bool is_shared = report->setup->balance.idle_policy == WATT_IDLE_PROPORTIONAL;
+	const struct {
+		enum measure measure;
+		const char *what;
+	} lines[] = { { ENERGY_J, "the command" },
+		      { OTHERS_J, "all others that ran" },
+		      { IDLE_J, is_shared ? "idle while nobody ran" : "idle" },
+		      { UNATTRIBUTED_J, "unattributed" } };
+	struct watt_statistics machine = over_runs(report, MACHINE_J), parts[4];
+	struct watt_statistics power = over_runs(report, MACHINE_W);
+	char number[WATT_UNITS_SIZE], time[WATT_UNITS_SIZE];
+	auto_free char *title = NULL;
+	double means[4];
+	int decimals;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		parts[i] = over_runs(report, lines[i].measure);
+		means[i] = parts[i].mean;
+	}
+	title = power.mean > 0 ? xasprintf("the machine in %s",
+					   watt_units_time(time, machine.mean / power.mean, 3)) :
+				 xstrdup("the machine in that time");
+	decimals = watt_units_round_parts(&machine.mean, means, ARRAY_SIZE(lines), digits + 1,
+					  DECIMALS);
+	print_text(out, &machine, watt_units_fixed(number, machine.mean, decimals, WHOLE, DECIMALS),
+		   "J", 0, title);
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		if (lines[i].measure != IDLE_J || report->setup->balance.is_baseline_ready)
+			print_text(out, &parts[i],
+				   watt_units_fixed(number, means[i], decimals, WHOLE, DECIMALS),
+				   "J", 2, lines[i].what);
+	if (is_shared && report->setup->balance.is_baseline_ready)
+		print_measure(report, out, SHARED_IDLE_J, "J", digits, 2,
+			      "idle, shared by all who ran, and in what they used");
 }
 
 static void print_latecomers(const struct stat_report *report, FILE *out)
@@ -287,22 +351,14 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
 	int digits = watt_units_digits(balance->uncertainty_ppm);
-	auto_free char *share = NULL;
-	struct watt_statistics s;
 
 	if (report->n_runs == 0)
 		return;
 	print_title(report, out);
-	s = over_runs(report, SHARE_RATIO);
-	share = isfinite(s.mean) ? xasprintf("the command, %.1f %% of the machine", s.mean * 100) :
-				   xstrdup("the command");
-	print_measure(report, out, ENERGY_J, "J", digits, 0, share);
+	print_command(report, out, digits);
 	if (report->has_domains)
 		print_domains(report, out);
-	print_measure(report, out, MACHINE_J, "J", digits, 0, "the machine in that time");
-	if (balance->is_baseline_ready)
-		print_idle(report, out, digits);
-	print_measure(report, out, UNATTRIBUTED_J, "J", digits, 2, "unattributed");
+	print_machine(report, out, digits);
 	fputc('\n', out);
 	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");
 	print_measure(report, out, MACHINE_W, "W", digits, 0, "the machine, on average");

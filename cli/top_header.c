@@ -37,32 +37,27 @@ char *top_header_phase(const char *phase, char *buf, size_t size)
 	return buf;
 }
 
-/* Decimals that the whole can stand; its parts get as many, so that the line adds up. */
-static int decimals_of(double whole, int digits)
-{
-	double size = fabs(whole);
-	int decimals = digits - 1 - (size > 0 ? (int)floor(log10(size)) : 0);
-
-	return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
-}
-
-/* "measured A = attributed B + idle C + unattributed D W" */
-static char *equation(const struct watt_balance *balance, const double parts[4], const char *unit,
+/*
+ * "measured A = attributed B + idle C + unattributed D W", of whole and parts: as many decimals as
+ * the whole can stand, and what is shown adds up.
+ */
+static char *equation(const struct watt_balance *balance, double numbers[4], const char *unit,
 		      char *buf, size_t size)
 {
-	int decimals = decimals_of(parts[0], watt_units_digits(balance->uncertainty_ppm) + 1);
+	int decimals = watt_units_round_parts(&numbers[0], &numbers[1], balance->is_exact ? 3 : 0,
+					      watt_units_digits(balance->uncertainty_ppm) + 1, 3);
 
 	snprintf(buf, size, "%s %.*f %s %s attributed %.*f + idle %.*f + unattributed %.*f %s",
-		 watt_origin_name(balance->origin), decimals, parts[0], unit,
-		 balance->is_exact ? "=" : "IS NOT", decimals, parts[1], decimals, parts[2],
-		 decimals, parts[3], unit);
+		 watt_origin_name(balance->origin), decimals, numbers[0], unit,
+		 balance->is_exact ? "=" : "IS NOT", decimals, numbers[1], decimals, numbers[2],
+		 decimals, numbers[3], unit);
 	return buf;
 }
 
 char *top_header_watts(const struct watt_balance *balance, char *buf, size_t size)
 {
-	const double parts[] = { balance->power_w, balance->attributed_w, balance->idle_w,
-				 balance->unattributed_w };
+	double parts[] = { balance->power_w, balance->attributed_w, balance->idle_w,
+			   balance->unattributed_w };
 
 	if (balance->has_power)
 		return equation(balance, parts, "W", buf, size);
@@ -72,10 +67,9 @@ char *top_header_watts(const struct watt_balance *balance, char *buf, size_t siz
 
 char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size)
 {
-	const double parts[] = { watt_energy_to_j(balance->energy),
-				 watt_energy_to_j(balance->attributed),
-				 watt_energy_to_j(balance->idle),
-				 watt_energy_to_j(balance->unattributed) };
+	double parts[] = { watt_energy_to_j(balance->energy), watt_energy_to_j(balance->attributed),
+			   watt_energy_to_j(balance->idle),
+			   watt_energy_to_j(balance->unattributed) };
 
 	if (balance->is_known)
 		return equation(balance, parts, "J", buf, size);

@@ -40,19 +40,83 @@ char *watt_units_number(char *buf, double value, int digits, int max_decimals)
 	return buf;
 }
 
-char *watt_units_column(char *buf, double value, int digits, int whole, int decimals)
+/* How much is lost by rounding down to the step below. */
+static double remainder_of(double part, double scale)
 {
-	char number[WATT_UNITS_SIZE];
-	const char *point;
-	int before, after;
+	return part * scale - floor(part * scale);
+}
 
-	watt_units_number(number, value, digits, decimals);
-	point = strchr(number, '.');
-	before = (int)(point ? (size_t)(point - number) : strlen(number));
-	after = point ? (int)strlen(point) : 0;
+/* The part that loses the most; n_parts: none is left. Those that had it are marked. */
+static size_t find_loser(const double *parts, const uint8_t *is_done, size_t n, double scale)
+{
+	size_t i, most = n;
+
+	for (i = 0; i < n; i++)
+		if (isfinite(parts[i]) && !is_done[i] &&
+		    (most == n || remainder_of(parts[i], scale) > remainder_of(parts[most], scale)))
+			most = i;
+	return most;
+}
+
+/* More parts than anybody shows below one sum. */
+#define PARTS_MOST 64
+
+int watt_units_round_parts(double *whole, double *parts, size_t n_parts, int digits,
+			   int max_decimals)
+{
+	uint8_t is_done[PARTS_MOST] = { 0 };
+	double scale, sum = 0, steps, left;
+	size_t n = n_parts < PARTS_MOST ? n_parts : PARTS_MOST, i;
+	int decimals;
+
+	for (i = 0; i < n; i++)
+		sum += isfinite(parts[i]) ? parts[i] : 0;
+	if (n)
+		*whole = sum;
+	decimals = isfinite(*whole) ? decimals_for(*whole, digits, max_decimals) : 0;
+	scale = pow(10, decimals);
+	steps = round(*whole * scale);
+	left = steps;
+	for (i = 0; i < n; i++)
+		left -= isfinite(parts[i]) ? floor(parts[i] * scale) : 0;
+	while (left > 0.5 && (i = find_loser(parts, is_done, n, scale)) < n) {
+		is_done[i] = 1;
+		left--;
+	}
+	for (i = 0; i < n; i++)
+		if (isfinite(parts[i]))
+			parts[i] = (floor(parts[i] * scale) + is_done[i]) / scale;
+	if (isfinite(*whole))
+		*whole = steps / scale;
+	return decimals;
+}
+
+/* Puts the point of a number into a fixed column. */
+static char *align(char *buf, const char *number, int whole, int decimals)
+{
+	const char *point = strchr(number, '.');
+	int before = (int)(point ? (size_t)(point - number) : strlen(number));
+	int after = point ? (int)strlen(point) : 0;
+
 	snprintf(buf, WATT_UNITS_SIZE, "%*s%s%*s", before < whole ? whole - before : 0, "", number,
 		 decimals > 0 && after < decimals + 1 ? decimals + 1 - after : 0, "");
 	return buf;
+}
+
+char *watt_units_column(char *buf, double value, int digits, int whole, int decimals)
+{
+	char number[WATT_UNITS_SIZE];
+
+	return align(buf, watt_units_number(number, value, digits, decimals), whole, decimals);
+}
+
+char *watt_units_fixed(char *buf, double value, int digits_behind, int whole, int decimals)
+{
+	char number[WATT_UNITS_SIZE] = "-";
+
+	if (isfinite(value))
+		snprintf(number, sizeof(number), "%.*f", digits_behind, value);
+	return align(buf, number, whole, decimals);
 }
 
 /* Exact values have no need for zeros at their end. */
