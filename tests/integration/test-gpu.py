@@ -79,10 +79,12 @@ def test_who_used_it():
     total = domain['energy_nj']
     true(total > 0, 'no energy')
     taken = {entity['pid']: entity['energy_nj'] for entity in report['entities'] if entity['kind'] == 'process'}
-    for pid, share in (first, 0.6), (second, 0.3):
-        found = taken.get(pid, 0) / total
-        true(abs(found - share) <= 0.02, f'{found} instead of {share}')
-    true(abs(domain['unattributed_nj'] / total - 0.1) <= 0.02, f'nobody: {domain}')
+    # until its list of processes came, all that the GPU had taken is nobody's
+    known = taken.get(first, 0) + taken.get(second, 0)
+    true(known > 0, f'nobody used it: {domain}')
+    for pid, share in (first, 2 / 3), (second, 1 / 3):
+        true(abs(taken.get(pid, 0) / known - share) <= 0.02, f'{taken} instead of {share}')
+    true(domain['unattributed_nj'] >= known / 9 * 0.95, f'of whom nobody knows: {domain}')
     given = sum(entity['domains_nj'].get(DOMAIN, 0) for entity in report['entities'])
     equal(given, total, 'sum of all, nobody included')
 
