@@ -29,8 +29,8 @@ enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind)
 	case WATT_DOMAIN_SUPPLY:
 		return WATT_KEY_CPU_TIME;
 	case WATT_DOMAIN_GPU:
+	case WATT_DOMAIN_UNCORE: /* the GPU in the CPU's chip */
 		return WATT_KEY_GPU_TIME;
-	case WATT_DOMAIN_UNCORE:
 	case WATT_DOMAIN_RAIL:
 	case WATT_DOMAIN_RESIDUAL:
 		break;

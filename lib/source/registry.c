@@ -33,6 +33,7 @@ const struct watt_activity_ops *const watt_activity_registry[] = {
 #endif
 	&watt_activity_procfs,
 	&watt_activity_nvml,
+	&watt_activity_drm,
 	&watt_activity_synth,
 	&watt_activity_synth_gpu,
 	NULL,

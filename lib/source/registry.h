@@ -25,6 +25,7 @@ extern const struct watt_power_ops watt_power_synth_gpu;
 #ifdef WATT_HAVE_BPF
 extern const struct watt_activity_ops watt_activity_bpf;
 #endif
+extern const struct watt_activity_ops watt_activity_drm;
 extern const struct watt_activity_ops watt_activity_nvml;
 extern const struct watt_activity_ops watt_activity_procfs;
 extern const struct watt_activity_ops watt_activity_synth;

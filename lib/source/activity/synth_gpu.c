@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "source/host/pidstat.h"
+#include "source/host/procdir.h"
 #include "source/registry.h"
 #include "source/synth/live.h"
 
@@ -25,18 +25,6 @@ struct synth_gpu {
 	struct watt_activity_place place;
 	struct watt_activity readings[WINDOWS_MAX * WATT_SYNTH_GPU_USERS];
 };
-
-static uint64_t start_of(const struct watt_env *env, uint32_t pid)
-{
-	uint64_t tick_ns = WATT_NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
-	struct watt_pidstat stat;
-	char text[1024];
-
-	if (watt_root_readf(&env->procfs, text, sizeof(text), "%u/stat", pid) < 0 ||
-	    watt_pidstat_parse(text, &stat) < 0)
-		return 0;
-	return stat.start_ticks * tick_ns;
-}
 
 /* The first two processes of the simulated machine, which begins with them. */
 static int find_simulated(struct synth_gpu *synth, const struct watt_env *env)
@@ -80,8 +68,8 @@ static int synth_gpu_open(const struct watt_env *env, const struct watt_cpu_map 
 	watt_synth_live_gpu(env, &synth->gpu);
 	synth->pids[0] = (uint32_t)getpid();
 	synth->pids[1] = (uint32_t)getppid();
-	synth->starts_ns[0] = start_of(env, synth->pids[0]);
-	synth->starts_ns[1] = start_of(env, synth->pids[1]);
+	synth->starts_ns[0] = watt_procdir_start_ns(&env->procfs, synth->pids[0]);
+	synth->starts_ns[1] = watt_procdir_start_ns(&env->procfs, synth->pids[1]);
 	r = find_simulated(synth, env);
 	if (r < 0) {
 		synth_gpu_close(&synth->source);

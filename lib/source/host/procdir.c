@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/parse.h"
+#include "source/host/pidstat.h"
 
 int watt_procdir_open(const struct watt_root *procfs, uint32_t pid, struct watt_root *ret)
 {
@@ -59,4 +62,17 @@ int watt_procdir_uid(const struct watt_root *process, uint32_t *ret)
 	}
 	r = watt_root_read(process, "status", text, sizeof(text));
 	return r < 0 ? r : watt_procdir_parse_uid(text, ret);
+}
+
+uint64_t watt_procdir_start_ns(const struct watt_root *procfs, uint32_t pid)
+{
+	struct watt_pidstat stat;
+	uint64_t start_ns;
+	char text[1024];
+
+	if (watt_root_readf(procfs, text, sizeof(text), "%u/stat", (unsigned int)pid) < 0 ||
+	    watt_pidstat_parse(text, &stat) < 0 ||
+	    watt_ticks_to_ns(stat.start_ticks, sysconf(_SC_CLK_TCK), &start_ns) < 0)
+		return 0;
+	return start_ns;
 }

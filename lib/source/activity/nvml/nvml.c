@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/activity/nvml/process_list.h"
-#include "source/host/pidstat.h"
+#include "source/host/procdir.h"
 #include "source/host/status.h"
 #include "source/registry.h"
 
@@ -70,22 +70,10 @@ struct nvml_activity {
 
 /* ---- who ---- */
 
-static uint64_t start_of(const struct watt_env *env, uint32_t pid)
-{
-	uint64_t tick_ns = WATT_NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
-	struct watt_pidstat stat;
-	char text[1024];
-
-	if (watt_root_readf(&env->procfs, text, sizeof(text), "%u/stat", pid) < 0 ||
-	    watt_pidstat_parse(text, &stat) < 0)
-		return 0;
-	return stat.start_ticks * tick_ns;
-}
-
 /* A pid that is another's now begins anew; of one that is gone its start is still known. */
 static struct user *find_user(struct nvml_activity *self, struct place *place, uint32_t pid)
 {
-	uint64_t start_ns = start_of(self->env, pid);
+	uint64_t start_ns = watt_procdir_start_ns(&self->env->procfs, pid);
 	struct user *user;
 	size_t i;
 
@@ -114,7 +102,8 @@ static void forget_gone(struct nvml_activity *self, struct place *place, uint64_
 		struct user *user = &place->users[i];
 
 		if (user->active_ns + GONE_NS > now_ns ||
-		    (user->start_ns && start_of(self->env, user->pid) == user->start_ns))
+		    (user->start_ns &&
+		     watt_procdir_start_ns(&self->env->procfs, user->pid) == user->start_ns))
 			place->users[n++] = *user;
 	}
 	place->n_users = n;
