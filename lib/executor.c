@@ -13,8 +13,9 @@ struct watt_executor {
 	struct watt_timeline *timeline;
 	struct watt_attrib *attrib;
 	const struct watt_rules *delays; /* of the setup */
-	struct watt_recorder *recorder;  /* NULL: none */
-	struct watt_mark *marks;         /* those that later windows may begin in */
+	const struct watt_log *log;
+	struct watt_recorder *recorder; /* NULL: none */
+	struct watt_mark *marks;        /* those that later windows may begin in */
 	size_t n_marks, cap_marks;
 	uint32_t *cursors; /* that are open; the first one is the session's own */
 	size_t n_cursors, cap_cursors;
@@ -41,6 +42,7 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 	if (!executor)
 		return -ENOMEM;
 	executor->delays = setup->delays;
+	executor->log = log;
 	r = watt_timeline_new(setup->channels, setup->n_channels, &executor->timeline);
 	if (r == 0)
 		r = watt_timeline_set_delays(executor->timeline, setup->delays, log);
@@ -83,14 +85,29 @@ void watt_executor_record(struct watt_executor *executor, struct watt_recorder *
 	}
 }
 
+/* Once, and again when it is another one. */
+static void tell_age(const struct watt_executor *executor, size_t channel)
+{
+	struct watt_age_found age;
+
+	if (watt_timeline_get_age(executor->timeline, channel, &age) == 0)
+		watt_log(executor->log, WATT_LOG_INFO,
+			 "%s: its values are %.2f s old, +-%.2f s, as %zu of them say",
+			 age.channel->name, (double)age.delay_ns / 1e9,
+			 (double)age.uncertainty_ns / 1e9, age.n);
+}
+
 static int push_samples(struct watt_executor *executor, const struct watt_op *op)
 {
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < op->samples.n && r == 0; i++)
+	for (i = 0; i < op->samples.n && r >= 0; i++) {
 		r = watt_timeline_push(executor->timeline, &op->samples.list[i]);
-	return r;
+		if (r > 0)
+			tell_age(executor, op->samples.list[i].channel);
+	}
+	return r < 0 ? r : 0;
 }
 
 /* Without snapshots, marks pile up: the first one says what the window began in. */

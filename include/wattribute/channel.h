@@ -37,6 +37,9 @@ enum watt_channel_flag {
 	/** It is there and could not be read when it was found: where it would be added, the sum
 	 *  is incomplete until it is. Another channel of its domain is used rather than it. */
 	WATT_CHANNEL_UNREAD = 1u << 2,
+	/** How old its readings are is not known: it is found by comparing them with the parts of
+	 *  the machine. delay_ns holds until then. */
+	WATT_CHANNEL_AGE_UNKNOWN = 1u << 3,
 };
 
 /**

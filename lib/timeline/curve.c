@@ -23,7 +23,9 @@
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel)
 {
-	*curve = (struct watt_curve){ .channel = channel, .delay_ns = channel->delay_ns };
+	*curve = (struct watt_curve){ .channel = channel,
+				      .delay_ns = channel->delay_ns,
+				      .found_delay_ns = channel->delay_ns };
 	curve->stats.status = WATT_STATUS_PENDING;
 }
 
@@ -83,6 +85,31 @@ static uint64_t effective_ns(const struct watt_curve *curve, const struct watt_s
 	if (curve->channel->semantics == WATT_SEMANTICS_AVERAGE)
 		age_ns += curve->channel->window_ns / 2;
 	return t_ns > age_ns ? t_ns - age_ns : 0;
+}
+
+void watt_curve_set_found_delay(struct watt_curve *curve, uint64_t delay_ns)
+{
+	if (!curve->is_delay_told)
+		curve->found_delay_ns = delay_ns;
+}
+
+/* A quarter of the time that has passed: what is read later speaks of later, whatever happens. */
+static void move_delay(struct watt_curve *curve, const struct watt_sample *sample)
+{
+	uint64_t t_ns = sample->t_before_ns + (sample->t_after_ns - sample->t_before_ns) / 2;
+	uint64_t step_ns = t_ns > curve->read_ns ? (t_ns - curve->read_ns) / 4 : 0;
+
+	if (curve->is_delay_told || curve->delay_ns == curve->found_delay_ns)
+		;
+	else if (!curve->has_value)
+		curve->delay_ns = curve->found_delay_ns;
+	else if (curve->delay_ns < curve->found_delay_ns)
+		curve->delay_ns = WATT_MIN(curve->delay_ns + step_ns, curve->found_delay_ns);
+	else
+		curve->delay_ns = curve->delay_ns - curve->found_delay_ns > step_ns ?
+					  curve->delay_ns - step_ns :
+					  curve->found_delay_ns;
+	curve->read_ns = t_ns;
 }
 
 static uint64_t gap_limit_ns(const struct watt_curve *curve)
@@ -211,6 +238,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		curve->lost_sight = true;
 		return 0;
 	}
+	move_delay(curve, sample);
 	t_ns = effective_ns(curve, sample);
 	if (curve->has_value && t_ns <= curve->stats.last_ns) {
 		curve->stats.disordered++;

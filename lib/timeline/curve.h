@@ -19,6 +19,9 @@ struct watt_point {
 struct watt_curve {
 	const struct watt_channel *channel;
 	uint64_t delay_ns;         /* the channel's, or what somebody assumes instead */
+	uint64_t found_delay_ns;   /* where delay_ns goes, some with each reading */
+	bool is_delay_told;        /* somebody assumes it: nothing else is found */
+	uint64_t read_ns;          /* when the newest good reading was read */
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;
@@ -34,6 +37,11 @@ struct watt_curve {
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);
 void watt_curve_done(struct watt_curve *curve);
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
+/*
+ * Readings speak of an instant that long before them. The curve goes there in small steps, so that
+ * time never goes back in it, and none is left out: energy is neither lost nor made.
+ */
+void watt_curve_set_found_delay(struct watt_curve *curve, uint64_t delay_ns);
 int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i128 *ret_nj);
 /* As watt_timeline_find_gap(). */
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,

@@ -60,6 +60,7 @@ int watt_delays_apply(const struct watt_rules *delays, struct watt_curve *curves
 			if (!matches(delay->name, curves[c].channel->name))
 				continue;
 			curves[c].delay_ns = delay->value;
+			curves[c].is_delay_told = true;
 			any = true;
 		}
 		if (!any)

@@ -5,13 +5,31 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "timeline/ages.h"
 #include "timeline/curve.h"
 #include "timeline/delays.h"
 
 struct watt_timeline {
 	size_t n_curves;
 	struct watt_curve *curves;
+	struct watt_ages *ages; /* NULL: that of no channel is sought */
 };
+
+/* Channels whose age is sought may come later than those that they are compared with. */
+static int grow_ages(struct watt_timeline *tl)
+{
+	bool is_sought = tl->ages;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < tl->n_curves && !is_sought; i++)
+		is_sought = watt_ages_is_sought(tl->curves[i].channel);
+	if (!is_sought)
+		return 0;
+	if (!tl->ages)
+		r = watt_ages_new(&tl->ages);
+	return r < 0 ? r : watt_ages_grow(tl->ages, tl->curves, tl->n_curves);
+}
 
 int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *const *channels,
 		       size_t n_channels)
@@ -26,7 +44,7 @@ int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *cons
 	tl->curves = curves;
 	for (; tl->n_curves < n_channels; tl->n_curves++)
 		watt_curve_init(&curves[tl->n_curves], channels[tl->n_curves]);
-	return 0;
+	return grow_ages(tl);
 }
 
 int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
@@ -37,7 +55,7 @@ int watt_timeline_new(const struct watt_channel *const *channels, size_t n_chann
 	if (!tl)
 		return -ENOMEM;
 	if (watt_timeline_grow(tl, channels, n_channels) < 0) {
-		free(tl);
+		watt_timeline_free(tl);
 		return -ENOMEM;
 	}
 	*ret = tl;
@@ -58,16 +76,59 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
 		return NULL;
 	for (i = 0; i < tl->n_curves; i++)
 		watt_curve_done(&tl->curves[i]);
+	watt_ages_free(tl->ages);
 	free(tl->curves);
 	free(tl);
 	return NULL;
 }
 
+/* Of a mean, the age of its end; of the others, that of what they speak of. */
+static void use_age(struct watt_timeline *tl, size_t channel)
+{
+	const struct watt_match *match = watt_ages_get(tl->ages, channel);
+	struct watt_curve *curve = &tl->curves[channel];
+	bool is_instant = curve->channel->quantity == WATT_QUANTITY_POWER &&
+			  curve->channel->semantics != WATT_SEMANTICS_AVERAGE;
+
+	watt_curve_set_found_delay(curve, is_instant ? match->age_ns : match->delay_ns);
+}
+
+int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
+			  struct watt_age_found *ret)
+{
+	const struct watt_match *match = watt_ages_get(tl->ages, channel);
+
+	if (!match || tl->curves[channel].is_delay_told)
+		return -ENODATA;
+	*ret = (struct watt_age_found){ tl->curves[channel].channel,
+					tl->curves[channel].found_delay_ns, match->uncertainty_ns,
+					match->n };
+	return 0;
+}
+
 int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample)
 {
+	struct watt_curve *curve;
+	uint64_t samples, t0_ns, gaps;
+	watt_i128 energy0_nj;
+	int r;
+
 	if (sample->channel >= tl->n_curves || sample->t_after_ns < sample->t_before_ns)
 		return -EINVAL;
-	return watt_curve_push(&tl->curves[sample->channel], sample);
+	curve = &tl->curves[sample->channel];
+	samples = curve->stats.samples;
+	gaps = curve->stats.gaps;
+	t0_ns = curve->stats.last_ns;
+	energy0_nj = curve->energy_nj;
+	r = watt_curve_push(curve, sample);
+	if (r < 0 || !tl->ages || curve->stats.samples == samples)
+		return r;
+	/* what is not known of a part is no history of it */
+	r = watt_ages_see(tl->ages, sample->channel, curve, sample,
+			  curve->stats.gaps == gaps ? t0_ns : 0, energy0_nj);
+	if (r > 0)
+		use_age(tl, sample->channel);
+	return r;
 }
 
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,

@@ -51,9 +51,21 @@ int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *cons
  */
 int watt_timeline_set_delays(struct watt_timeline *tl, const struct watt_rules *delays,
 			     const struct watt_log *log);
+/* How old the readings of a channel are, as it was found while they came. */
+struct watt_age_found {
+	const struct watt_channel *channel;
+	uint64_t delay_ns;
+	uint64_t uncertainty_ns; /* standard */
+	size_t n;                /* readings that say so */
+};
+
+/* 0; -ENODATA: nothing was found yet, or it is not sought. */
+int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
+			  struct watt_age_found *ret);
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
 
-/* Adds a reading. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted. */
+/*
+ * Adds a reading. 1: and by it, the age of the channel's readings was found, or found anew. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted. */
 int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample);
 
 /*

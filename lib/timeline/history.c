@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring of doubles: of energy that was counted for years, differences are good to a uJ. */
+#include "timeline/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int watt_history_add(struct watt_history *history, uint64_t t0_ns, watt_i128 energy0_nj,
+		     uint64_t t1_ns, watt_i128 energy1_nj)
+{
+	uint64_t step = t0_ns / WATT_HISTORY_STEP_NS + 1, last = t1_ns / WATT_HISTORY_STEP_NS;
+	double e0_j = (double)energy0_nj / 1e9, rise_j = (double)(energy1_nj - energy0_nj) / 1e9;
+
+	if (!history->energy_j) {
+		history->energy_j = malloc(WATT_HISTORY_STEPS * sizeof(*history->energy_j));
+		if (!history->energy_j)
+			return -ENOMEM;
+		history->first = history->end = step;
+	}
+	if (step != history->end || last > step + WATT_HISTORY_STEPS)
+		history->first = history->end = WATT_MAX(step, last); /* nobody was looking */
+	for (step = history->end; step <= last; step++)
+		history->energy_j[step % WATT_HISTORY_STEPS] =
+			e0_j + rise_j * (double)(step * WATT_HISTORY_STEP_NS - t0_ns) /
+				       (double)(t1_ns - t0_ns);
+	history->end = WATT_MAX(history->end, last + 1);
+	if (history->end - history->first > WATT_HISTORY_STEPS)
+		history->first = history->end - WATT_HISTORY_STEPS;
+	return 0;
+}
+
+void watt_history_done(struct watt_history *history)
+{
+	free(history->energy_j);
+	*history = (struct watt_history){ 0 };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The energy that a channel had at each step of a grid, for the last minutes: what slow channels
+ * are compared with. It must not know what it is compared for. One thread per object.
+ */
+#ifndef WATT_TIMELINE_HISTORY_H
+#define WATT_TIMELINE_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/util.h"
+
+#define WATT_HISTORY_STEP_NS 50000000ULL
+/* So many steps are kept: 205 s. */
+#define WATT_HISTORY_STEPS 4096
+
+struct watt_history {
+	double *energy_j; /* ring by step number; NULL: nothing was added */
+	uint64_t first;   /* step numbers [first, end) are known */
+	uint64_t end;
+};
+
+/* The energy went in a straight line between two instants, in order. 0 or -ENOMEM. */
+int watt_history_add(struct watt_history *history, uint64_t t0_ns, watt_i128 energy0_nj,
+		     uint64_t t1_ns, watt_i128 energy1_nj);
+static inline double watt_history_get_j(const struct watt_history *history, uint64_t step)
+{
+	return history->energy_j[step % WATT_HISTORY_STEPS];
+}
+void watt_history_done(struct watt_history *history);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Least squares at each of some ages and windows, then again around the best. How sharp the
+ * minimum is, measured by what is left unexplained there, says how sure the age is.
+ */
+#include "timeline/match.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define MIN_READINGS 15
+#define COARSE_NS 200000000ULL
+#define FINE_NS 50000000ULL
+/* What is explained by less is chance. */
+#define MIN_EXPLAINED 0.5
+/* Changes of less than this are the steps in which BMCs count. */
+#define MIN_SD_W 1.5
+#define MAX_UNCERTAINTY_NS 400000000.0
+#define N_TERMS (WATT_MATCH_PARTS + 1)
+
+/* One fit: sums of products of the terms (each part, 1) and the reading. */
+struct fit {
+	double a[N_TERMS][N_TERMS];
+	double b[N_TERMS];
+	double yy;
+	double y;
+	double x[N_TERMS]; /* the solution */
+	double left;       /* sum of squares that it leaves */
+	double total;      /* and that there were */
+	size_t n;
+};
+
+/* Energy of a part at an instant, between two steps. */
+static double energy_at(const struct watt_match_parts *parts, size_t p, uint64_t t_ns)
+{
+	uint64_t step = t_ns / parts->step_ns;
+	const double *energy = parts->energy_j[p] + (step - parts->first);
+	double share = (double)(t_ns % parts->step_ns) / (double)parts->step_ns;
+
+	return energy[0] + (share > 0 ? (energy[1] - energy[0]) * share : 0);
+}
+
+static bool is_known(const struct watt_match_parts *parts, uint64_t t0_ns, uint64_t t1_ns)
+{
+	return t0_ns / parts->step_ns >= parts->first && t1_ns / parts->step_ns + 1 < parts->end;
+}
+
+static void add_reading(struct fit *fit, const double terms[N_TERMS], double power_w)
+{
+	size_t i, j;
+
+	for (i = 0; i < N_TERMS; i++) {
+		for (j = 0; j <= i; j++)
+			fit->a[i][j] += terms[i] * terms[j];
+		fit->b[i] += terms[i] * power_w;
+	}
+	fit->yy += power_w * power_w;
+	fit->y += power_w;
+	fit->n++;
+}
+
+/* Cholesky; a term that the others have already said gets no factor. */
+static void solve(struct fit *fit)
+{
+	double l[N_TERMS][N_TERMS] = { 0 }, z[N_TERMS];
+	int i, j, k;
+
+	for (i = 0; i < N_TERMS; i++) {
+		for (j = 0; j <= i; j++) {
+			double sum = fit->a[i][j];
+
+			for (k = 0; k < j; k++)
+				sum -= l[i][k] * l[j][k];
+			if (i != j)
+				l[i][j] = l[j][j] > 0 ? sum / l[j][j] : 0;
+			else
+				l[i][i] = sum > 1e-6 * fit->a[i][i] && sum > 0 ? sqrt(sum) : 0;
+		}
+		z[i] = fit->b[i];
+		for (k = 0; k < i; k++)
+			z[i] -= l[i][k] * z[k];
+		z[i] = l[i][i] > 0 ? z[i] / l[i][i] : 0;
+	}
+	for (i = N_TERMS - 1; i >= 0; i--) {
+		double sum = z[i];
+
+		for (k = i + 1; k < N_TERMS; k++)
+			sum -= l[k][i] * fit->x[k];
+		fit->x[i] = l[i][i] > 0 ? sum / l[i][i] : 0;
+	}
+	fit->left = fit->yy;
+	for (i = 0; i < N_TERMS; i++)
+		fit->left -= z[i] * z[i];
+	fit->left = WATT_MAX(fit->left, 0);
+	fit->total = fit->yy - fit->y * fit->y / (double)WATT_MAX(fit->n, (size_t)1);
+}
+
+/*
+ * What is left with all readings that have a history at every age that is tried, so that each age
+ * is judged by the same ones.
+ */
+static void fit_at(const struct watt_match_parts *parts, const struct watt_observation *list,
+		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct fit *ret)
+{
+	size_t i, p;
+
+	*ret = (struct fit){ 0 };
+	for (i = 0; i < n; i++) {
+		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : window_ns;
+		uint64_t t1_ns = list[i].t_ns - delay_ns;
+		double terms[N_TERMS] = { 0 };
+
+		if (list[i].t_ns < WATT_MATCH_MAX_DELAY_NS + w_ns ||
+		    !is_known(parts, list[i].t_ns - WATT_MATCH_MAX_DELAY_NS - w_ns, list[i].t_ns))
+			continue;
+		terms[0] = 1; /* the rest */
+		for (p = 0; p < WATT_MATCH_PARTS; p++)
+			if (parts->energy_j[p])
+				terms[1 + p] = (energy_at(parts, p, t1_ns) -
+						energy_at(parts, p, t1_ns - w_ns)) /
+					       ((double)w_ns / 1e9);
+		add_reading(ret, terms, list[i].power_w);
+	}
+	solve(ret);
+}
+
+struct best {
+	struct fit fit;
+	uint64_t delay_ns;
+	uint64_t window_ns;
+};
+
+static void try_at(const struct watt_match_parts *parts, const struct watt_observation *list,
+		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct best *best)
+{
+	struct fit fit;
+
+	fit_at(parts, list, n, delay_ns, window_ns, &fit);
+	if (best->fit.n && fit.left >= best->fit.left)
+		return;
+	best->fit = fit;
+	best->delay_ns = delay_ns;
+	best->window_ns = window_ns;
+}
+
+static struct best search(const struct watt_match_parts *parts, const struct watt_observation *list,
+			  size_t n)
+{
+	static const uint64_t windows_ns[] = { 100000000, 500000000, 1000000000, 2000000000,
+					       4000000000 };
+	struct best best = { .fit = { .n = 0 } }, coarse;
+	bool is_told = n && list[0].window_ns;
+	uint64_t d_ns;
+	size_t w;
+
+	for (w = 0; w < (is_told ? 1 : WATT_ARRAY_SIZE(windows_ns)); w++)
+		for (d_ns = 0; d_ns <= WATT_MATCH_MAX_DELAY_NS; d_ns += COARSE_NS)
+			try_at(parts, list, n, d_ns, windows_ns[w], &best);
+	coarse = best;
+	for (d_ns = coarse.delay_ns > COARSE_NS ? coarse.delay_ns - COARSE_NS : 0;
+	     d_ns <= WATT_MIN(coarse.delay_ns + COARSE_NS, WATT_MATCH_MAX_DELAY_NS);
+	     d_ns += FINE_NS)
+		try_at(parts, list, n, d_ns, coarse.window_ns, &best);
+	return best;
+}
+
+/*
+ * How far the age can move until what is left has grown as much as by chance: the curvature of
+ * what is left, measured over a distance that matters.
+ */
+static double find_uncertainty_ns(const struct watt_match_parts *parts,
+				  const struct watt_observation *list, size_t n,
+				  const struct best *best)
+{
+	double noise = best->fit.left / (double)(best->fit.n - N_TERMS), rise = INFINITY;
+	struct fit fit;
+	int side;
+
+	for (side = -1; side <= 1; side += 2) {
+		int64_t d_ns = (int64_t)best->delay_ns + side * 2 * (int64_t)COARSE_NS;
+
+		if (d_ns < 0 || d_ns > (int64_t)WATT_MATCH_MAX_DELAY_NS)
+			continue;
+		fit_at(parts, list, n, (uint64_t)d_ns, best->window_ns, &fit);
+		rise = WATT_MIN(rise, fit.left - best->fit.left);
+	}
+	if (!isfinite(rise) || rise <= 0)
+		return INFINITY;
+	/* the grid itself is worth something, too */
+	return sqrt(4.0 * (double)COARSE_NS * (double)COARSE_NS * noise / rise +
+		    (double)FINE_NS * (double)FINE_NS / 12);
+}
+
+int watt_match_find(const struct watt_match_parts *parts, const struct watt_observation *list,
+		    size_t n, struct watt_match *ret)
+{
+	struct best best;
+	double uncertainty_ns;
+	uint64_t window_ns;
+
+	if (n < MIN_READINGS)
+		return -EAGAIN;
+	best = search(parts, list, n);
+	if (best.fit.n < MIN_READINGS || best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+		return -EAGAIN;
+	uncertainty_ns = find_uncertainty_ns(parts, list, n, &best);
+	if (best.fit.left > (1 - MIN_EXPLAINED) * best.fit.total ||
+	    !(uncertainty_ns <= MAX_UNCERTAINTY_NS) || best.delay_ns == WATT_MATCH_MAX_DELAY_NS)
+		return -ENODATA;
+	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;
+	*ret = (struct watt_match){ .delay_ns = best.delay_ns,
+				    .window_ns = window_ns,
+				    .age_ns = best.delay_ns + window_ns / 2,
+				    .uncertainty_ns = (uint64_t)uncertainty_ns,
+				    .explained_ratio = 1 - best.fit.left / best.fit.total,
+				    .rest_w = best.fit.x[0],
+				    .n = best.fit.n };
+	memcpy(ret->factor, best.fit.x + 1, sizeof(ret->factor));
+	return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How old slow readings are, found while they come: lib/timeline/ages.c, in no time. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "base/util.h"
+#include "timeline/timeline.h"
+
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+#define FIRST_NS (100 * SECOND)
+#define N_STEPS 12800 /* of 50 ms: 640 s */
+
+static const struct watt_channel package = { .name = "p",
+					     .source = "t",
+					     .domain = "package-0",
+					     .kind = WATT_DOMAIN_PACKAGE,
+					     .quantity = WATT_QUANTITY_ENERGY,
+					     .scale_num = 1,
+					     .scale_den = 1 };
+static const struct watt_channel node = { .name = "n",
+					  .source = "t",
+					  .domain = "node",
+					  .kind = WATT_DOMAIN_TOTAL,
+					  .quantity = WATT_QUANTITY_POWER,
+					  .semantics = WATT_SEMANTICS_INSTANT,
+					  .flags = WATT_CHANNEL_AGE_UNKNOWN,
+					  .scale_num = 1,
+					  .scale_den = 1,
+					  .period_ns = SECOND };
+static const struct watt_channel *const channels[] = { &package, &node };
+
+struct world {
+	int64_t package_nj[N_STEPS + 1];
+	int64_t node_nj[N_STEPS + 1];
+	struct watt_timeline *tl;
+	size_t step;
+	int64_t seen_nj; /* of the node, at the newest instant that was known */
+};
+
+/* A load that changes at random, and a machine that takes a tenth and 90 W more. */
+static struct world *make(uint64_t seed)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	int64_t package_w = 50;
+	size_t i;
+
+	for (i = 0; i < N_STEPS; i++) {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		if (seed >> 32 < UINT32_MAX / 100)
+			package_w = 30 + (int64_t)(seed % 127);
+		w->package_nj[i + 1] = w->package_nj[i] + package_w * 50000000;
+		w->node_nj[i + 1] = w->node_nj[i] + (900 + package_w * 11) * 5000000;
+	}
+	assert_int_equal(watt_timeline_new(channels, 2, &w->tl), 0);
+	return w;
+}
+
+static void done(struct world *w)
+{
+	watt_timeline_free(w->tl);
+	free(w);
+}
+
+static uint64_t step_ns(size_t step)
+{
+	return FIRST_NS + step * 50 * MS;
+}
+
+/* The package at each step; the node each second, as it was so long ago, in whole watts. */
+static void go_on(struct world *w, size_t steps, uint64_t delay_ns)
+{
+	size_t end = w->step + steps, delay = delay_ns / (50 * MS);
+
+	for (; w->step < end; w->step++) {
+		uint64_t t_ns = step_ns(w->step);
+		struct watt_sample sample = { t_ns, t_ns, w->package_nj[w->step], 0, 0 };
+		watt_i128 now_nj;
+
+		assert_int_equal(watt_timeline_push(w->tl, &sample), 0);
+		if (w->step % 20 || w->step < delay + 20)
+			continue;
+		sample.channel = 1;
+		sample.raw = (w->node_nj[w->step - delay] - w->node_nj[w->step - delay - 20]) /
+			     1000000000 * 1000000;
+		assert_true(watt_timeline_push(w->tl, &sample) >= 0);
+		/* whatever is found, what was known stays, and nothing goes back */
+		if (watt_timeline_energy_nj(w->tl, 1, t_ns - 14 * SECOND, &now_nj) == 0) {
+			assert_true(now_nj >= w->seen_nj);
+			w->seen_nj = (int64_t)now_nj;
+		}
+	}
+}
+
+static int64_t energy_nj(const struct world *w, size_t step)
+{
+	watt_i128 value;
+
+	assert_int_equal(watt_timeline_energy_nj(w->tl, 1, step_ns(step), &value), 0);
+	return (int64_t)value;
+}
+
+/*
+ * Three minutes tell the age to 250 ms, of which half a second is the mean's; from then on each
+ * step is where it was, and in ten minutes the energy is the machine's to 1 %.
+ */
+static void test_found_and_used(void **state)
+{
+	static const uint64_t delays_ns[] = { 200 * MS, 2500 * MS, 8 * SECOND };
+	struct watt_age_found age;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(delays_ns); i++) {
+		struct world *w = make(3);
+		struct watt_curve_stats stats;
+		int64_t found_nj, truth_nj;
+
+		assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), -ENODATA);
+		go_on(w, 3600, delays_ns[i]);
+		assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), 0);
+		assert_in_range(age.delay_ns + 250 * MS, delays_ns[i] + 500 * MS,
+				delays_ns[i] + SECOND);
+		assert_in_range(age.uncertainty_ns, 1, 250 * MS);
+		go_on(w, N_STEPS - 3600, delays_ns[i]);
+		found_nj = energy_nj(w, 12400) - energy_nj(w, 400);
+		truth_nj = w->node_nj[12400] - w->node_nj[400];
+		assert_in_range(found_nj, truth_nj / 100 * 99, truth_nj / 100 * 101);
+		watt_timeline_get_stats(w->tl, 1, &stats);
+		assert_int_equal(stats.disordered, 0);
+		assert_int_equal(stats.gaps, 0);
+		done(w);
+	}
+}
+
+/* The BMC gets other firmware: what is found follows, and energy goes on. */
+static void test_an_age_that_changes(void **state)
+{
+	struct world *w = make(4);
+	struct watt_curve_stats stats;
+	struct watt_age_found age;
+	int64_t found_nj, truth_nj;
+
+	go_on(w, 4000, 4 * SECOND);
+	assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), 0);
+	assert_in_range(age.delay_ns, 4250 * MS, 4750 * MS);
+	go_on(w, N_STEPS - 4000, SECOND);
+	assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), 0);
+	assert_in_range(age.delay_ns, 1250 * MS, 1750 * MS);
+	found_nj = energy_nj(w, 12400) - energy_nj(w, 400);
+	truth_nj = w->node_nj[12400] - w->node_nj[400];
+	assert_in_range(found_nj, truth_nj / 100 * 99, truth_nj / 100 * 101);
+	watt_timeline_get_stats(w->tl, 1, &stats);
+	assert_int_equal(stats.disordered, 0);
+	assert_int_equal(stats.gaps, 0);
+	done(w);
+}
+
+/* What somebody assumes is not looked for. */
+static void test_told_by_the_user(void **state)
+{
+	struct watt_rules delays = { 0 };
+	struct watt_log log = { 0 };
+	struct watt_age_found age;
+	struct world *w = make(5);
+
+	assert_int_equal(watt_rules_add(&delays, "n", 3 * SECOND), 0);
+	assert_int_equal(watt_timeline_set_delays(w->tl, &delays, &log), 0);
+	go_on(w, 4000, SECOND);
+	assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), -ENODATA);
+	watt_rules_clear(&delays);
+	done(w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found_and_used),
+		cmocka_unit_test(test_an_age_that_changes),
+		cmocka_unit_test(test_told_by_the_user),
+	};
+
+	return cmocka_run_group_tests_name("ages", tests, NULL, NULL);
+}
