@@ -21,7 +21,7 @@ def _number(value: float) -> Optional[float]:
 class Result:
     """What a section took. Energy that is not known is None, never 0."""
 
-    def __init__(self, raw: Any, paths: List[str], label: Optional[str] = None):
+    def __init__(self, raw: Any, domains: List[Any], label: Optional[str] = None):
         self.label = label
         self.energy_j: Optional[float] = _number(raw.energy_j)
         self.own_energy_j: Optional[float] = _number(raw.own_energy_j)
@@ -33,7 +33,10 @@ class Result:
         self.origin: str = text_of(lib.watt_origin_name(raw.origin)) or ''
         self.uncertainty_ratio: Optional[float] = raw.uncertainty_ppm / 1e6 or None
         self.domain_energy_j: Dict[str, Optional[float]] = {
-            path: _number(raw.domain_energy_j[i]) for i, path in enumerate(paths)}
+            text_of(domain.path) or '': _number(raw.domain_energy_j[i]) for i, domain in enumerate(domains)}
+        self.domain_kind: Dict[str, str] = {
+            text_of(domain.path) or '': text_of(lib.watt_domain_kind_name(domain.kind)) or ''
+            for domain in domains}
 
     def __str__(self) -> str:
         name = f'{self.label}: ' if self.label else ''
@@ -88,7 +91,7 @@ class Meter:
         """Ends the newest section of the calling thread."""
         raw = new_struct('watt_meter_result')
         self._check(lib.watt_meter_end(self._alive(), raw))
-        return Result(raw, self._paths(raw.n_domains), label)
+        return Result(raw, self._domains(raw.n_domains), label)
 
     def close(self) -> None:
         meter, self._meter = self._meter, ffi.NULL
@@ -124,9 +127,9 @@ class Meter:
             sentence = 'the sensors did not answer in time'
         raise WattributeError(sentence or os.strerror(-result), -result)
 
-    def _paths(self, count: int) -> List[str]:
+    def _domains(self, count: int) -> List[Any]:
         domains = [lib.watt_meter_get_domain(self._meter, i) for i in range(count)]
-        return [text_of(domain.path) or '' for domain in domains if domain]
+        return [domain for domain in domains if domain]
 
 
 class Measurement:

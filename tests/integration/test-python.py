@@ -5,51 +5,23 @@ import ast
 import asyncio
 import contextlib
 import glob
-import importlib.util
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import types
-import zipfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import BUILD, TOP, Skip, equal, main, true  # noqa: E402
+from command import TOP, Skip, equal, main, true  # noqa: E402
+from python_package import SITE, SYNTH, TOOLS, fails, has_module, install  # noqa: E402
 import nvmt_trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix='watt-python-')
-SITE = os.path.join(FOLDER.name, 'site')
-TOOLS = ('cffi', 'setuptools', 'wheel')
-SYNTH = {'sources': 'synth', 'usage': 'synth'}
-os.environ.pop('WATTRIBUTE_MARKS', None)
-
-
-def has_module(name):
-    return importlib.util.find_spec(name) is not None
-
-
-def build_wheel():
-    """From a copy: setuptools leaves things where it builds."""
-    for name in TOOLS:
-        if not has_module(name):
-            raise Skip(f'missing: {name} for Python')
-    top = os.path.join(FOLDER.name, 'tree')
-    for name in ('python', 'include'):
-        shutil.copytree(os.path.join(TOP, name), os.path.join(top, name))
-    shutil.copy(os.path.join(TOP, 'meson.build'), top)
-    library = os.path.join(BUILD, 'lib', 'libwattribute.so.0')
-    done = subprocess.run(
-        [sys.executable, '-c', 'from setuptools import build_meta; build_meta.build_wheel("..")'],
-        cwd=os.path.join(top, 'python'), env={**os.environ, 'WATTRIBUTE_LIBRARY': library}, check=False,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    true(done.returncode == 0, f'no wheel: {done.stdout}')
-    return glob.glob(os.path.join(top, '*.whl'))
 
 
 def run_python(text, **env):
@@ -60,24 +32,9 @@ def run_python(text, **env):
     return done.stdout
 
 
-def fails(kind, call, *words):
-    """The call raises an exception of this kind, which has these words; returns it."""
-    try:
-        call()
-    except kind as error:
-        for word in words:
-            true(word in str(error), f'no {word!r} in {error}')
-        return error
-    raise AssertionError(f'no {kind.__name__}')
-
-
 def test_wheel():
-    wheels = build_wheel()
-    equal(len(wheels), 1, 'wheels')
-    true(re.search(r'wattribute-[\d.]+-py3-none-linux_\w+\.whl$', wheels[0]), wheels[0])
-    with zipfile.ZipFile(wheels[0]) as wheel:
-        wheel.extractall(SITE)
-        names = wheel.namelist()
+    path, names = install()
+    true(re.search(r'wattribute-[\d.]+-py3-none-linux_\w+\.whl$', path), path)
     for name in ('py.typed', '_watt.py', 'libwattribute.so.0', '__init__.py'):
         true(f'wattribute/{name}' in names, f'no {name} in {names}')
     sys.path.insert(0, SITE)
