@@ -295,6 +295,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return or_gone(watt_attrib_set_user(executor->attrib, op->user.uid, op->user.name));
 	case WATT_OP_TRACK:
 		return watt_attrib_track(executor->attrib, op->track_pid, &ret->entity_id);
+	case WATT_OP_UNTRACK:
+		return watt_attrib_untrack(executor->attrib, op->untrack.pid, op->untrack.start_ns);
 	case WATT_OP_MARK:
 		return add_mark(executor, &op->mark);
 	case WATT_OP_ADVANCE:
@@ -321,7 +323,7 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 
 static bool is_question(enum watt_op_kind kind)
 {
-	return kind == WATT_OP_TRACK || kind == WATT_OP_CURSOR;
+	return kind == WATT_OP_TRACK || kind == WATT_OP_UNTRACK || kind == WATT_OP_CURSOR;
 }
 
 int watt_executor_apply(struct watt_executor *executor, const struct watt_op *op,

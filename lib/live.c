@@ -590,6 +590,11 @@ static int live_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_enti
 	return watt_pipeline_track(live_of(ses)->pipeline, pid, ret_entity_id);
 }
 
+static int live_untrack(struct watt_session *ses, uint64_t entity_id)
+{
+	return watt_pipeline_untrack(live_of(ses)->pipeline, entity_id);
+}
+
 static int live_get_crosscheck(const struct watt_session *ses, size_t index,
 			       int64_t *ret_difference_ppm)
 {
@@ -630,6 +635,7 @@ static const struct watt_session_ops live_ops = {
 	.next_snapshot = live_next_snapshot,
 	.get_time_ns = live_get_time_ns,
 	.track = live_track,
+	.untrack = live_untrack,
 	.get_crosscheck = live_get_crosscheck,
 	.get_sample = live_get_sample,
 	.get_reader_stats = live_get_reader_stats,

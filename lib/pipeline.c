@@ -701,6 +701,18 @@ int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_ent
 	return r;
 }
 
+int watt_pipeline_untrack(struct watt_pipeline *p, uint64_t entity_id)
+{
+	const struct watt_attrib *attrib = watt_executor_attrib(p->executor);
+	struct watt_op op = { .kind = WATT_OP_UNTRACK };
+	int r;
+
+	r = watt_attrib_find_tracked(attrib, entity_id, &op.untrack.pid, &op.untrack.start_ns);
+	if (r == 0)
+		r = sweep(p);
+	return r < 0 ? r : watt_executor_apply(p->executor, &op, NULL);
+}
+
 /* ---- what there is ---- */
 
 const struct watt_setup *watt_pipeline_setup(const struct watt_pipeline *p)

@@ -67,6 +67,8 @@ void watt_pipeline_close_cursor(struct watt_pipeline *pipeline, uint32_t cursor)
 /* A phase begins; the caller ends the slice. */
 int watt_pipeline_mark(struct watt_pipeline *pipeline, const struct watt_mark *mark);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
+/* What was used up to now is still in the set. 0; -ENOENT: there is none by this id. */
+int watt_pipeline_untrack(struct watt_pipeline *pipeline, uint64_t entity_id);
 
 /* What it was built from, and the stage that knows the domains. Valid as long as the pipeline. */
 const struct watt_setup *watt_pipeline_setup(const struct watt_pipeline *pipeline);

@@ -200,8 +200,11 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 			continue;
 		if (r == -ENOMEM)
 			return r;
-		/* older recordings have the questions that were refused, too */
-		if (r < 0 && op.kind != WATT_OP_TRACK) {
+		/*
+		 * Older recordings have the questions that were refused, too; and a later part does not
+		 * have the sets whose first process had died before it began.
+		 */
+		if (r < 0 && op.kind != WATT_OP_TRACK && op.kind != WATT_OP_UNTRACK) {
 			note_damage(p, "it says what can't be");
 			continue;
 		}
@@ -435,6 +438,16 @@ static int replay_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_en
 	return r;
 }
 
+static int replay_untrack(struct watt_session *ses, uint64_t entity_id)
+{
+	struct watt_executor *executor = replay_of(ses)->executor;
+	struct watt_op op = { .kind = WATT_OP_UNTRACK };
+	int r = watt_attrib_find_tracked(watt_executor_attrib(executor), entity_id, &op.untrack.pid,
+					 &op.untrack.start_ns);
+
+	return r < 0 ? r : watt_executor_apply(executor, &op, NULL);
+}
+
 static int replay_record(struct watt_session *ses, const char *path,
 			 const struct watt_record_opts *opts)
 {
@@ -493,6 +506,7 @@ static const struct watt_session_ops replay_ops = {
 	.next_snapshot = replay_next_snapshot,
 	.get_time_ns = replay_get_time_ns,
 	.track = replay_track,
+	.untrack = replay_untrack,
 	.record = replay_record,
 	.get_record_stats = replay_get_record_stats,
 	.get_crosscheck = replay_get_crosscheck,

@@ -131,6 +131,13 @@ int watt_session_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_ent
 	return ses->ops->track(ses, pid, ret_entity_id);
 }
 
+int watt_session_untrack(struct watt_session *ses, uint64_t entity_id)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
+	return ses->ops->untrack(ses, entity_id);
+}
+
 size_t watt_session_get_channel_count(const struct watt_session *ses)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);

@@ -36,6 +36,7 @@ struct watt_session_ops {
 	/* -EINVAL: it is a live one */
 	int (*next_snapshot)(struct watt_session *ses, struct watt_snapshot **ret);
 	int (*track)(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);
+	int (*untrack)(struct watt_session *ses, uint64_t entity_id);
 	/* index is one of the setup's channels */
 	int (*get_crosscheck)(const struct watt_session *ses, size_t index,
 			      int64_t *ret_difference_ppm);

@@ -154,6 +154,17 @@ WATT_API const char *watt_session_get_marks_address(const struct watt_session *s
  * @return 0; -ESRCH: no such process; -EBUSY: the process is tracked already.
  */
 WATT_API int watt_session_track(struct watt_session *ses, uint32_t pid, uint64_t *ret_entity_id);
+/**
+ * From now on, sums nothing more into what track() has begun, nor into what was adopted by it: its
+ * processes go on as those of no set, and may be tracked again. What they had used up to now is in
+ * the set, as soon as all sensors have told of it. Each reader sees it once more when it has all of
+ * that, not alive; then it is gone, and takes no memory any more. The energy stays where it was,
+ * with the processes. A set whose processes are all dead has no end of its own: it is there until
+ * it is untracked, however long.
+ *
+ * @return 0; -ENOENT: nothing is tracked by this id.
+ */
+WATT_API int watt_session_untrack(struct watt_session *ses, uint64_t entity_id);
 
 WATT_API size_t watt_session_get_channel_count(const struct watt_session *ses);
 /** NULL if @p index is out of range. */

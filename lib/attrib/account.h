@@ -42,6 +42,9 @@ struct watt_account {
 	uint32_t inside; /* of a sum: processes that are in it now */
 	bool is_alive;
 	uint64_t parent_id;
+	uint32_t root_pid; /* of a set that is tracked: the process that it began with */
+	uint64_t root_start_ns;
+	bool is_untracked;        /* the same: nobody counts for it any more */
 	uint64_t tracked_id;      /* of a process or thread: the newest set that it counts for */
 	struct watt_name *name;   /* owned; by which it is found */
 	struct watt_name *title;  /* owned; what it is called instead, or NULL */

@@ -256,63 +256,6 @@ int watt_attrib_show_threads(struct watt_attrib *at)
 	return 0;
 }
 
-/* Children of those who are tracked are tracked too, until nobody is added. */
-static bool track_children(struct watt_attrib *at, struct watt_account *tracked)
-{
-	struct watt_htab_iter it = { 0 };
-	struct watt_hnode *node;
-	bool any = false;
-
-	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
-		struct watt_process *process = watt_container_of(node, struct watt_process, node);
-		struct watt_process *parent;
-
-		if (process->tracked || !process->parent_pid)
-			continue;
-		parent = watt_tasks_find_pid(&at->tasks, process->parent_pid);
-		if (!parent || parent->tracked != tracked)
-			continue;
-		process->tracked = tracked;
-		tracked->users++;
-		tracked->inside++;
-		tracked->count++;
-		any = true;
-	}
-	return any;
-}
-
-int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id)
-{
-	struct watt_process *process = watt_tasks_find_pid(&at->tasks, pid);
-	struct watt_account *tracked;
-
-	if (!process)
-		return -ESRCH;
-	/* A child of ours was adopted as if it were an orphan of the set before: it begins its own. */
-	if (process->tracked && process->is_adopted) {
-		process->tracked->users--;
-		process->tracked->inside--;
-		process->tracked = NULL;
-	}
-	process->is_adopted = false;
-	if (process->tracked)
-		return -EBUSY;
-	tracked =
-		watt_accounts_add(&at->accounts, WATT_ENTITY_TRACKED, watt_name_new(process->comm));
-	if (!tracked)
-		return -ENOMEM;
-	process->tracked = tracked;
-	tracked->users++;
-	tracked->inside++;
-	tracked->count = 1;
-	if (at->self_pid && process->parent_pid == at->self_pid)
-		at->adopt_into = tracked;
-	while (track_children(at, tracked))
-		;
-	*ret_entity_id = tracked->id;
-	return 0;
-}
-
 size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns)
 {
 	struct watt_htab_iter it = { 0 };

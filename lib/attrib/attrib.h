@@ -103,6 +103,11 @@ int watt_attrib_set_container(struct watt_attrib *at, const struct watt_containe
  */
 int watt_attrib_show_threads(struct watt_attrib *at);
 int watt_attrib_track(struct watt_attrib *at, uint32_t pid, uint64_t *ret_entity_id);
+/* The set that began with this process is summed no more. 0; -ENOENT: there is none. */
+int watt_attrib_untrack(struct watt_attrib *at, uint32_t pid, uint64_t start_ns);
+/* With whom a set began that is tracked. 0; -ENOENT: none is by this id. */
+int watt_attrib_find_tracked(const struct watt_attrib *at, uint64_t entity_id, uint32_t *ret_pid,
+			     uint64_t *ret_start_ns);
 /*
  * Asks again for the names of all who are alive: somebody who listens has just come.
  * 0 or -ENOMEM.

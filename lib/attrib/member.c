@@ -147,18 +147,61 @@ void watt_members_retire(const struct watt_accounts *accounts, struct watt_accou
 	watt_members_free(account);
 }
 
+static void member_free(struct watt_member *member)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_MEMBER_SUMS; i++)
+		if (member->sums[i])
+			member->sums[i]->users--;
+	free(member->energy_nj);
+	free(member);
+}
+
+static struct watt_member *find_same(const struct watt_member *member)
+{
+	struct watt_member *other;
+
+	for (other = member->self->members; other; other = other->next)
+		if (other != member && !memcmp(other->sums, member->sums, sizeof(other->sums)))
+			return other;
+	return NULL;
+}
+
+void watt_members_leave(const struct watt_accounts *accounts, struct watt_account *account,
+			enum watt_member_sum which, struct watt_account *sum)
+{
+	struct watt_member **at = &account->members, *member, *same;
+	size_t i;
+
+	while ((member = *at)) {
+		if (member->sums[which] != sum) {
+			at = &member->next;
+			continue;
+		}
+		watt_account_retire(accounts, sum, member->energy_nj);
+		member->sums[which] = NULL;
+		sum->users--;
+		same = find_same(member);
+		if (!same) {
+			at = &member->next;
+			continue;
+		}
+		for (i = 0; i < accounts->n_domains; i++)
+			same->energy_nj[i] += member->energy_nj[i];
+		same->cpu_ns += member->cpu_ns;
+		*at = member->next;
+		member_free(member);
+	}
+}
+
 void watt_members_free(struct watt_account *account)
 {
 	struct watt_member *member;
-	size_t i;
 
 	while ((member = account->members)) {
 		account->members = member->next;
-		for (i = 0; i < WATT_MEMBER_SUMS; i++)
-			if (member->sums[i])
-				member->sums[i]->users--;
-		free(member->energy_nj);
-		free(member);
+		member_free(member);
 	}
 }
 

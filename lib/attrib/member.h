@@ -22,6 +22,7 @@ struct watt_member {
 	struct watt_account *self;
 	struct watt_account *sums[WATT_MEMBER_SUMS]; /* NULL: none, or not known yet */
 	struct watt_member *next;                    /* of the same account */
+	uint32_t users;                              /* slices and activities that point here */
 	uint64_t cpu_ns;
 	watt_i128 *energy_nj; /* per domain */
 };
@@ -43,6 +44,12 @@ int watt_members_move(const struct watt_accounts *accounts, struct watt_account 
 int watt_members_resize(struct watt_account *account, size_t n, size_t cap);
 /* The account goes: what its members had stays in their sums. */
 void watt_members_retire(const struct watt_accounts *accounts, struct watt_account *account);
+/*
+ * The members of an account that count for this sum do so no more, and what they had stays in it.
+ * Nobody points to them: they may be merged with others.
+ */
+void watt_members_leave(const struct watt_accounts *accounts, struct watt_account *account,
+			enum watt_member_sum which, struct watt_account *sum);
 /* Frees the members of an account. */
 void watt_members_free(struct watt_account *account);
 

@@ -78,6 +78,8 @@ static bool is_gone(const struct watt_account *account)
 
 bool watt_retire_is_owing(const struct watt_account *account)
 {
+	if (account->is_untracked)
+		return account->users > 0;
 	return is_temporary(account) && !is_gone(account);
 }
 
@@ -179,17 +181,31 @@ static void promise_threads(struct watt_attrib *at)
 	}
 }
 
+void watt_retire_owe(const struct watt_attrib *at, struct watt_account *account)
+{
+	size_t w;
+
+	for (w = 0; w < at->accounts.n_windows; w++)
+		account->looks[w].is_owed = is_read(at, w);
+}
+
+/* Nothing more will be in it than those who read have yet to see. */
+static bool is_over(const struct watt_account *account)
+{
+	return is_gone(account) || account->is_untracked;
+}
+
 /* Too many wait to be seen: the oldest of them wait no longer. */
 static void give_up(struct watt_attrib *at)
 {
 	size_t i, w, n = 0;
 
 	for (i = 0; i < at->accounts.n; i++)
-		n += is_gone(at->accounts.list[i]) && watt_retire_is_owed(at, at->accounts.list[i]);
+		n += is_over(at->accounts.list[i]) && watt_retire_is_owed(at, at->accounts.list[i]);
 	for (i = 0; n > MAX_GONE; i++) {
 		struct watt_account *account = at->accounts.list[i];
 
-		if (!is_gone(account) || !watt_retire_is_owed(at, account))
+		if (!is_over(account) || !watt_retire_is_owed(at, account))
 			continue;
 		for (w = 0; w < at->accounts.n_windows; w++)
 			account->looks[w].is_owed = false;
@@ -262,6 +278,7 @@ static int retire_processes(struct watt_attrib *at)
 		    !watt_retire_is_owed(at, process))
 			r = retire_process(at, process);
 	}
+	watt_tracked_settle(at);
 	watt_accounts_purge(&at->accounts, is_retired); /* also what was merged before an error */
 	count_gone(at);
 	return r;

@@ -17,10 +17,12 @@ struct watt_slice *watt_slices_get(const struct watt_slices *slices, size_t i)
 	return slices->ring[(slices->head + i) & (slices->cap - 1)];
 }
 
-void watt_actor_add_users(const struct watt_member *actor, int by)
+void watt_actor_add_users(struct watt_member *actor, int by)
 {
-	if (actor)
-		actor->self->users += (uint32_t)by;
+	if (!actor)
+		return;
+	actor->users += (uint32_t)by;
+	actor->self->users += (uint32_t)by;
 }
 
 static void uses_done(struct watt_uses *uses)

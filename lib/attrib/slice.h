@@ -55,7 +55,7 @@ struct watt_slices {
 };
 
 /* Keeps the account of an actor from going (by 1), or lets it (by -1). NULL is nobody. */
-void watt_actor_add_users(const struct watt_member *actor, int by);
+void watt_actor_add_users(struct watt_member *actor, int by);
 
 void watt_slices_init(struct watt_slices *slices);
 void watt_slices_done(struct watt_slices *slices);

@@ -143,6 +143,7 @@ struct watt_attrib {
 	size_t cap_parts, cap_shares;
 	struct watt_cpus cpus;
 	struct watt_nobody nobody;
+	size_t n_untracked;              /* sets that are not purged yet */
 	struct watt_account *adopt_into; /* children of self_pid are tracked here; NULL: nowhere */
 	bool had_sweep;
 	uint64_t first_sweep_ns;
@@ -214,6 +215,10 @@ struct watt_account *watt_retire_get_over(const struct watt_attrib *at,
 					  const struct watt_account *account);
 /* Whether any reader has to see it once more. */
 bool watt_retire_is_owed(const struct watt_attrib *at, const struct watt_account *account);
+/* All who read have to see it once more. */
+void watt_retire_owe(const struct watt_attrib *at, struct watt_account *account);
+/* Sets that nobody is tracked in any more go when all that is theirs is there and was seen. */
+void watt_tracked_settle(struct watt_attrib *at);
 /* Whether who sees the account now has to see it once more when it is gone. */
 bool watt_retire_is_owing(const struct watt_account *account);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */

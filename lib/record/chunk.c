@@ -563,6 +563,17 @@ static int put_cursor(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+static int put_untrack(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	int r = reserve(chunk, WATT_COLUMN_UNTRACK_PID, WATT_COLUMN_UNTRACK_START, 1);
+
+	if (r < 0)
+		return r;
+	PUT(chunk, UNTRACK_PID, op->untrack.pid);
+	PUT(chunk, UNTRACK_START, op->untrack.start_ns);
+	return 0;
+}
+
 static int put_advance(struct watt_chunk *chunk, struct watt_predict *predict, uint64_t t_ns)
 {
 	int r = reserve(chunk, WATT_COLUMN_ADVANCE_TIME, WATT_COLUMN_ADVANCE_TIME, 1);
@@ -623,6 +634,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return 0; /* it says all by being there */
 	case WATT_OP_CONTAINER:
 		return put_container(chunk, op->container);
+	case WATT_OP_UNTRACK:
+		return put_untrack(chunk, op);
 	}
 	return -EINVAL;
 }

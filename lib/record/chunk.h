@@ -118,7 +118,9 @@
 	X(CONTAINER_LABELS, "container.labels", UNSIGNED) \
 	X(LABEL_KEY, "label.key", TEXT) \
 	X(LABEL_VALUE, "label.value", TEXT) \
-	X(CGROUP_JOB, "cgroup.job", TEXT)
+	X(CGROUP_JOB, "cgroup.job", TEXT) \
+	X(UNTRACK_PID, "untrack.pid", UNSIGNED) \
+	X(UNTRACK_START, "untrack.start_ns", UNSIGNED)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

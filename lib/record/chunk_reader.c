@@ -686,6 +686,14 @@ static int next_cursor(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int next_untrack(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	int r = get_u32(reader, WATT_COLUMN_UNTRACK_PID, UINT32_MAX, &ret->untrack.pid);
+
+	return r < 0 ? r :
+		       get(reader, WATT_COLUMN_UNTRACK_START, UINT64_MAX, &ret->untrack.start_ns);
+}
+
 static int next_advance(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	int r = get_difference(reader, WATT_COLUMN_ADVANCE_TIME, reader->predict.advance_ns,
@@ -741,6 +749,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return 0;
 	case WATT_OP_CONTAINER:
 		return next_container(reader, ret);
+	case WATT_OP_UNTRACK:
+		return next_untrack(reader, ret);
 	}
 	return refuse(reader, WATT_COLUMN_OP);
 }

@@ -20,7 +20,7 @@
 #include "base/usage.h"
 
 /* The highest number of them. */
-#define WATT_OP_LAST WATT_OP_CONTAINER
+#define WATT_OP_LAST WATT_OP_UNTRACK
 
 /* The numbers are those of the file format: never change one. */
 enum watt_op_kind {
@@ -40,6 +40,7 @@ enum watt_op_kind {
 	WATT_OP_LOOK = 14,      /* a snapshot of such a reader; since format 2 */
 	WATT_OP_THREADS = 15,   /* threads are entities; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
+	WATT_OP_UNTRACK = 17,   /* a set of processes is tracked no more; since format 2 */
 };
 
 struct watt_op {
@@ -59,6 +60,10 @@ struct watt_op {
 			const char *name;
 		} user;
 		uint32_t track_pid;
+		struct {
+			uint32_t pid;      /* with which the set began */
+			uint64_t start_ns; /* CLOCK_BOOTTIME */
+		} untrack;
 		struct watt_mark mark;
 		uint64_t advance_ns; /* CLOCK_MONOTONIC: the time of the newest input */
 		uint64_t barrier_ns; /* CLOCK_MONOTONIC */

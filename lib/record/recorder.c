@@ -117,6 +117,20 @@ static void take_loss(struct watt_recorder *rec, uint64_t t0_ns, uint64_t sample
 
 /* ---- ops ---- */
 
+/* So that there is room for those that are tracked later, however many have been. */
+static void forget_track(struct watt_recorder *rec, uint32_t pid)
+{
+	size_t i = rec->n_tracks;
+
+	while (i-- > 0)
+		if (rec->tracks[i] == pid) {
+			rec->n_tracks--;
+			memmove(&rec->tracks[i], &rec->tracks[i + 1],
+				(rec->n_tracks - i) * sizeof(rec->tracks[0]));
+			return;
+		}
+}
+
 static void remember(struct watt_recorder *rec, const struct watt_op *op)
 {
 	struct watt_job *job = rec->current;
@@ -139,6 +153,9 @@ static void remember(struct watt_recorder *rec, const struct watt_op *op)
 	case WATT_OP_TRACK:
 		if (rec->n_tracks < MAX_TRACKS)
 			rec->tracks[rec->n_tracks++] = op->track_pid;
+		break;
+	case WATT_OP_UNTRACK:
+		forget_track(rec, op->untrack.pid);
 		break;
 	case WATT_OP_SNAPSHOT:
 		job->missed_reads = op->snapshot.missed_reads;
@@ -186,7 +203,8 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 	while (watt_chunk_reader_next(rec->reader, &op, &fault) == 0) {
 		has_barrier |= op.kind == WATT_OP_BARRIER;
 		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
-		    op.kind != WATT_OP_CHANNELS && op.kind != WATT_OP_THREADS)
+		    op.kind != WATT_OP_UNTRACK && op.kind != WATT_OP_CHANNELS &&
+		    op.kind != WATT_OP_THREADS)
 			continue;
 		if (watt_chunk_size(&rec->current->chunk) > limit)
 			break;

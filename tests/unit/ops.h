@@ -287,7 +287,7 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 		.labels = ops->labels,
 		.n_labels = (uint32_t)ops_below(&ops->random, 3),
 	};
-	switch (ops_below(&ops->random, 9)) {
+	switch (ops_below(&ops->random, 10)) {
 	case 0:
 		*ret = (struct watt_op){ .kind = WATT_OP_IDENTITY, .identity = &ops->identity };
 		break;
@@ -308,6 +308,11 @@ static inline void ops_name(struct ops *ops, struct watt_op *ret)
 	case 3:
 		ret->kind = WATT_OP_TRACK;
 		ret->track_pid = (uint32_t)ops_random(&ops->random);
+		break;
+	case 9:
+		ret->kind = WATT_OP_UNTRACK;
+		ret->untrack.pid = (uint32_t)ops_random(&ops->random);
+		ret->untrack.start_ns = ops_random(&ops->random);
 		break;
 	case 6:
 		ret->kind = WATT_OP_CURSOR;
@@ -488,6 +493,10 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 		break;
 	case WATT_OP_TRACK:
 		assert_int_equal(a->track_pid, b->track_pid);
+		break;
+	case WATT_OP_UNTRACK:
+		assert_int_equal(a->untrack.pid, b->untrack.pid);
+		assert_int_equal(a->untrack.start_ns, b->untrack.start_ns);
 		break;
 	case WATT_OP_MARK:
 		assert_memory_equal(&a->mark, &b->mark, sizeof(a->mark));

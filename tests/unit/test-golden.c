@@ -164,6 +164,9 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_TRACK:
 		fprintf(out, "track %u\n", op->track_pid);
 		break;
+	case WATT_OP_UNTRACK:
+		fprintf(out, "untrack %u %" PRIu64 "\n", op->untrack.pid, op->untrack.start_ns);
+		break;
 	case WATT_OP_MARK:
 		fprintf(out, "mark %" PRIu64 " %u %s\n", op->mark.t_ns, op->mark.pid,
 			op->mark.label);

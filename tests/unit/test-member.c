@@ -242,8 +242,9 @@ static void name_somebody(struct bench *b, uint64_t *seed)
 /* Births, deaths, moves, exec, names that come late, tracked trees and retirement, in any order. */
 static void test_anything(void **state)
 {
-	uint64_t cpu_ms[MAX_PIDS] = { 0 }, cgroups[MAX_PIDS] = { 0 }, seed = 42, id;
-	uint32_t generation[MAX_PIDS] = { 0 }, pid, step;
+	uint64_t cpu_ms[MAX_PIDS] = { 0 }, cgroups[MAX_PIDS] = { 0 }, seed = 42, id = 0;
+	uint64_t root_start_ns;
+	uint32_t generation[MAX_PIDS] = { 0 }, pid, step, root;
 	struct bench b;
 
 	open_bench(&b);
@@ -282,6 +283,9 @@ static void test_anything(void **state)
 			name_somebody(&b, &seed);
 		if (step % 41 == 0)
 			watt_attrib_track(b.at, 2 + rnd(&seed, MAX_PIDS), &id);
+		if (step % 67 == 0 &&
+		    watt_attrib_find_tracked(b.at, id, &root, &root_start_ns) == 0)
+			assert_int_equal(watt_attrib_untrack(b.at, root, root_start_ns), 0);
 		if (step % 3)
 			end_slice(&b);
 		else

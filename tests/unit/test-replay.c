@@ -4,6 +4,7 @@
  * else is asked of it is conserved. The live run is the calculating stages told random ops: tasks
  * that are born, move and die, pids that recur, sensors that wrap, are reset, fail and come late,
  * marks, tracks, and snapshots of both kinds.
+ * More than 800 lines: the random world is what every test of it needs.
  */
 #include "unit.h"
 
@@ -88,6 +89,7 @@ struct world {
 	size_t n_batch;
 	char **said; /* JSON of each snapshot */
 	size_t n_said, cap_said;
+	uint64_t tracked_id; /* of the newest set */
 };
 
 static uint64_t rnd(struct world *w, uint64_t n)
@@ -323,7 +325,18 @@ static void track(struct world *w, uint32_t pid)
 	const struct watt_op op = { .kind = WATT_OP_TRACK, .track_pid = pid };
 	union watt_executor_result result;
 
-	watt_executor_apply(w->executor, &op, &result); /* a second time it is refused: also told */
+	/* a second time it is refused: also told */
+	if (watt_executor_apply(w->executor, &op, &result) == 0)
+		w->tracked_id = result.entity_id;
+}
+
+static void untrack(struct world *w)
+{
+	struct watt_op op = { .kind = WATT_OP_UNTRACK };
+
+	if (watt_attrib_find_tracked(watt_executor_attrib(w->executor), w->tracked_id,
+				     &op.untrack.pid, &op.untrack.start_ns) == 0)
+		apply(w, &op, NULL);
 }
 
 static void open_world(struct world *w, uint64_t seed, const char *path,
@@ -407,6 +420,8 @@ static void step(struct world *w, size_t i)
 		name_some(w);
 	if (one_in(w, 40))
 		track(w, w->tasks[rnd(w, w->n_tasks)].tgid);
+	if (one_in(w, 60))
+		untrack(w);
 	advance(w);
 }
 

@@ -87,6 +87,35 @@ static void test_out_of_range(void **state)
 	watt_session_close(ses);
 }
 
+/* A set comes, and is gone when it was seen to its end; others are not touched. */
+static void test_tracks_and_untracks(void **state)
+{
+	struct watt_session *ses = open_synth();
+	const struct watt_row *row = NULL;
+	struct watt_snapshot *snap = NULL;
+	uint64_t id = 0;
+	uint32_t pid;
+	size_t i;
+
+	assert_int_equal(watt_session_start(ses), 0);
+	assert_int_equal(watt_session_untrack(ses, 1), -ENOENT);
+	assert_true(watt_session_flush(ses, 30000) >= 0);
+	assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+	for (i = 0; (row = watt_snapshot_get_row(snap, i)); i++)
+		if (row->entity->kind == WATT_ENTITY_PROCESS && row->entity->alive)
+			break;
+	assert_non_null(row);
+	assert_int_equal(watt_session_untrack(ses, row->entity->id), -ENOENT);
+	pid = row->entity->identity->pid;
+	watt_snapshot_unref(snap);
+	assert_int_equal(watt_session_track(ses, pid, &id), 0);
+	assert_int_equal(watt_session_track(ses, pid, &id), -EBUSY);
+	assert_int_equal(watt_session_untrack(ses, id), 0);
+	assert_int_equal(watt_session_untrack(ses, id), -ENOENT);
+	assert_int_equal(watt_session_track(ses, pid, &id), 0);
+	watt_session_close(ses);
+}
+
 static bool is_leaf(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD ||
@@ -700,6 +729,7 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_marks_are_kept_within_bounds),
 		cmocka_unit_test(test_out_of_range),
+		cmocka_unit_test(test_tracks_and_untracks),
 		cmocka_unit_test(test_measures),
 		cmocka_unit_test(test_snapshot_before_start),
 		cmocka_unit_test(test_nobody_comes),

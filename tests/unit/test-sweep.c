@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/attrib/sweep.c: what usage records do to the accounts. */
+/*
+ * lib/attrib/sweep.c and tracked.c: what usage records do to the accounts.
+ * More than 800 lines: all of them tell the same small machine what happened.
+ */
 #include "unit.h"
 
 #include "attrib/state.h"
@@ -336,6 +339,87 @@ static void test_siblings_are_not_tracked(void **state)
 	end_slice(&b, 400, 0);
 	snapshot(&b, 400);
 	assert_int_equal(watt_snapshot_find_row(b.snap, id)->cpu_ns, 5 * MS);
+	close_bench(&b);
+}
+
+/* What was used before is in the set, however late it comes; what is used then is not. */
+static void test_untracks(void **state)
+{
+	uint64_t id = 0, again = 0;
+	struct bench b;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 40, 100, 100, 0);
+	add(&b, WATT_USAGE_TASK, 41, 101, 100, 0)->parent_tgid = 40;
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	assert_int_equal(watt_attrib_track(b.at, 40, &id), 0);
+	assert_int_equal(watt_attrib_untrack(b.at, 40, 99), -ENOENT);
+	assert_int_equal(watt_attrib_untrack(b.at, 41, 101), -ENOENT);
+	add(&b, WATT_USAGE_TASK, 40, 100, 200, 20);
+	add(&b, WATT_USAGE_TASK, 41, 101, 200, 10)->parent_tgid = 40;
+	end_slice(&b, 200, 0);
+	assert_int_equal(watt_attrib_untrack(b.at, 40, 100 * MS), -ENOENT);
+	assert_int_equal(watt_attrib_untrack(b.at, 40, 100), 0); /* its energy is yet to come */
+	assert_int_equal(watt_attrib_untrack(b.at, 40, 100), -ENOENT);
+	add(&b, WATT_USAGE_TASK, 40, 100, 300, 50);
+	add(&b, WATT_USAGE_FORK, 42, 250, 250, 0)->parent_tgid = 40;
+	add(&b, WATT_USAGE_TASK, 42, 250, 300, 5)->parent_tgid = 40;
+	end_slice(&b, 300, 0);
+	snapshot(&b, 300);
+	assert_int_equal(watt_snapshot_find_row(b.snap, id)->cpu_ns, 30 * MS);
+	assert_int_equal(watt_energy_to_nj(watt_snapshot_find_row(b.snap, id)->total), 100 * MS);
+	assert_int_equal(watt_snapshot_find_row(b.snap, id)->entity->alive, 0);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 40)->entity->tracked_id, 0);
+	/* It was seen to its end, and may begin again. */
+	end_slice(&b, 400, 0);
+	snapshot(&b, 400);
+	assert_null(watt_snapshot_find_row(b.snap, id));
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 40)->cpu_ns, 50 * MS);
+	assert_int_equal(watt_attrib_track(b.at, 40, &again), 0);
+	add(&b, WATT_USAGE_TASK, 40, 100, 500, 57);
+	end_slice(&b, 500, 0);
+	snapshot(&b, 500);
+	assert_int_equal(watt_snapshot_find_row(b.snap, again)->cpu_ns, 7 * MS);
+	close_bench(&b);
+}
+
+static size_t count_members(const struct bench *b)
+{
+	const struct watt_member *member;
+	size_t i, n = 0;
+
+	for (i = 0; i < b->at->accounts.n; i++)
+		for (member = b->at->accounts.list[i]->members; member; member = member->next)
+			n++;
+	return n;
+}
+
+/* Years of it take no more room than a day, though the process lives on and is seen seldom. */
+static void test_untracks_for_years(void **state)
+{
+	size_t i, n_accounts = 0, n_members = 0;
+	struct bench b;
+	uint64_t id = 0;
+
+	open_bench(&b);
+	add(&b, WATT_USAGE_TASK, 40, 100, 100, 0);
+	end_slice(&b, 100, WATT_BATCH_FULL);
+	for (i = 1; i <= 500; i++) {
+		assert_int_equal(watt_attrib_track(b.at, 40, &id), 0);
+		add(&b, WATT_USAGE_TASK, 40, 100, 100 + i * 100, i * 10);
+		end_slice(&b, 100 + i * 100, 0);
+		if (i % 10 == 0)
+			snapshot(&b, 100 + i * 100);
+		assert_int_equal(watt_attrib_untrack(b.at, 40, 100), 0);
+		if (i == 20) {
+			n_accounts = b.at->accounts.n;
+			n_members = count_members(&b);
+		}
+	}
+	assert_true(b.at->accounts.n <= n_accounts);
+	assert_true(count_members(&b) <= n_members);
+	snapshot(&b, 100 + 500 * 100);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, 40)->cpu_ns, 5000 * MS);
 	close_bench(&b);
 }
 
@@ -748,6 +832,8 @@ int main(void)
 		cmocka_unit_test(test_tracks_descendants),
 		cmocka_unit_test(test_tracks_one_after_another),
 		cmocka_unit_test(test_siblings_are_not_tracked),
+		cmocka_unit_test(test_untracks),
+		cmocka_unit_test(test_untracks_for_years),
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_forgets_the_unseen),
 		cmocka_unit_test(test_memory_is_bounded),
