@@ -2,6 +2,7 @@
 /* Names come from anybody; a process can choose its own to break a reader. */
 #include "sink/escape.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,12 @@ static int is_control(uint32_t c)
 	return c < 0x20 || (c >= 0x7f && c < 0xa0);
 }
 
+/* What a spreadsheet would run: a name must not become a formula. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
 void watt_escape_csv(FILE *out, const char *text)
 {
 	int is_quoted = text[strcspn(text, "\",\r\n")] || *text == ' ' ||
@@ -34,6 +41,8 @@ void watt_escape_csv(FILE *out, const char *text)
 
 	if (is_quoted)
 		fputc('"', out);
+	if (is_formula(text))
+		fputc('\'', out);
 	for (; *text; text += len) {
 		uint32_t c = next(text, &len);
 

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A field by RFC 4180: in quotes where it must be. Control characters become U+FFFD. */
+/*
+ * A field by RFC 4180: in quotes where it must be. Control characters become U+FFFD, and what a
+ * spreadsheet would take for a formula (= + - @ in front) gets an apostrophe before it.
+ */
 void watt_escape_csv(FILE *out, const char *text);
 /* Text or the value of an attribute of XML 1.0: n bytes that are whole characters. */
 void watt_escape_xml(FILE *out, const char *text, size_t n);

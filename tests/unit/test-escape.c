@@ -39,6 +39,13 @@ static const struct escape_case cases[] = {
 	{ "\x1b[31m\x07", FFFD "[31m" FFFD, FFFD "[31m" FFFD, FFFD "[31m" FFFD },
 	{ "back\\slash", "back\\slash", "back\\slash", "back\\slash" },
 	{ " blank ", "\" blank \"", " blank ", " blank " },
+	/* a name that a spreadsheet would run */
+	{ "=1+1", "'=1+1", "=1+1", "=1+1" },
+	{ "+x", "'+x", "+x", "+x" },
+	{ "-x", "'-x", "-x", "-x" },
+	{ "@SUM(A1,B1)", "\"'@SUM(A1,B1)\"", "@SUM(A1,B1)", "@SUM(A1,B1)" },
+	{ "\t=1", "'\t=1", FFFD "=1", FFFD "=1" },
+	{ "a=1", "a=1", "a=1", "a=1" },
 	{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
 	/* broken, overlong, surrogate, cut short, a C1 control character */
 	{ "\xff|", FFFD "|", FFFD "|", FFFD "|" },
