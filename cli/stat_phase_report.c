@@ -54,7 +54,7 @@ static struct watt_statistics over_runs(const struct stat_report *report, const 
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run_phase *phase = stat_phases_find(&report->runs[i], label);
 
-		values[i] = phase ? value_of(phase, column) : NAN;
+		values[i] = phase && !report->runs[i].is_left_out ? value_of(phase, column) : NAN;
 	}
 	return watt_statistics_of(values, report->n_runs);
 }
@@ -68,7 +68,8 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run *run = &report->runs[i];
 		const struct watt_run_phase *phase = stat_phases_find(run, label);
-		bool is_known = phase && domain < phase->n_domains && run->domain_known[domain];
+		bool is_known = phase && !run->is_left_out && domain < phase->n_domains &&
+				run->domain_known[domain];
 
 		values[i] = is_known ? (double)phase->domain_nj[domain] / 1e9 : NAN;
 	}

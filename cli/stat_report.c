@@ -79,7 +79,7 @@ static struct watt_statistics over_runs(const struct stat_report *report, enum m
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++)
-		values[i] = value_of(&report->runs[i], measure);
+		values[i] = report->runs[i].is_left_out ? NAN : value_of(&report->runs[i], measure);
 	return watt_statistics_of(values, report->n_runs);
 }
 
@@ -131,8 +131,12 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 	for (k = 0; k < report->n_runs; k++) {
 		const struct watt_run *run = &report->runs[k];
 
-		own[k] = run->domain_known[i] ? (double)run->domain_nj[i] / 1e9 : NAN;
-		machine[k] = run->domain_known[i] ? (double)run->domain_machine_nj[i] / 1e9 : NAN;
+		own[k] = run->domain_known[i] && !run->is_left_out ?
+				 (double)run->domain_nj[i] / 1e9 :
+				 NAN;
+		machine[k] = run->domain_known[i] && !run->is_left_out ?
+				     (double)run->domain_machine_nj[i] / 1e9 :
+				     NAN;
 	}
 	s_own = watt_statistics_of(own, report->n_runs);
 	s_machine = watt_statistics_of(machine, report->n_runs);
@@ -177,7 +181,7 @@ static void print_title(const struct stat_report *report, FILE *out)
 		fprintf(out, "\n Energy of process %u from now on", report->setup->pid);
 	}
 	if (report->n_runs > 1)
-		fprintf(out, ", mean of %zu runs", report->n_runs);
+		fprintf(out, ", mean of %zu runs", report->n_runs - report->n_left_out);
 	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
@@ -259,6 +263,12 @@ static void print_losses(const struct stat_report *report, FILE *out)
 	char number[WATT_UNITS_SIZE];
 
 	print_missing(report, out);
+	if (report->n_left_out)
+		fprintf(out, " %zu of %zu runs failed or were interrupted: left out.\n",
+			report->n_left_out, report->n_runs);
+	else if (report->n_failed && report->n_runs > 1)
+		fprintf(out, " %zu of %zu runs failed or were interrupted.\n", report->n_failed,
+			report->n_runs);
 	if (quality->lost_records)
 		fprintf(out, " %llu records of tasks were lost.\n",
 			(unsigned long long)quality->lost_records);

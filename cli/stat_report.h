@@ -11,8 +11,10 @@ struct stat_report {
 	const struct stat_setup *setup;
 	const struct watt_run *runs;
 	size_t n_runs;
-	bool has_domains; /* a line for each domain */
-	bool has_threads; /* and for each thread */
+	size_t n_failed;   /* runs that failed or were interrupted */
+	size_t n_left_out; /* of them: all, or none where there are no others */
+	bool has_domains;  /* a line for each domain */
+	bool has_threads;  /* and for each thread */
 };
 
 void stat_report_print(const struct stat_report *report, FILE *out);

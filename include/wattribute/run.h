@@ -86,6 +86,9 @@ struct watt_run {
 	size_t n_phases;
 	struct watt_run_thread *threads; /**< none, if nobody asked for them */
 	size_t n_threads;
+	/** It failed or was interrupted, and others did not: no part of means and deviations. */
+	uint32_t is_left_out;
+	uint32_t reserved;
 };
 
 /** Runs of one command, and what they have in common. */

@@ -158,6 +158,7 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 		watt_json_int(json, obj, "exit_status", run->exit_status);
 	else
 		watt_json_null(json, obj, "exit_status");
+	watt_json_bool(json, obj, "is_left_out", run->is_left_out);
 	put_lists(json, obj, runs, run);
 }
 
@@ -181,6 +182,14 @@ static void fill(double *values, size_t n_runs, size_t i, bool is_known, int64_t
 	values[POWER_W * n_runs + i] = power_w(is_known, energy_nj, elapsed_ns);
 	values[CPU_S * n_runs + i] = (double)cpu_ns / 1e9;
 	values[ELAPSED_S * n_runs + i] = (double)elapsed_ns / 1e9;
+}
+
+static void fill_unknown(double *values, size_t n_runs, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < N_MEASURES; k++)
+		values[k * n_runs + i] = NAN;
 }
 
 static void put_statistics(struct watt_json *json, struct watt_json_node obj, const double *values,
@@ -227,15 +236,13 @@ static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
 	for (i = 0; i < runs->n_runs; i++) {
 		const struct watt_run_phase *phase = find_phase(runs->runs[i], label);
 
-		if (phase)
-			fill(values, runs->n_runs, i, phase->is_known, phase->energy_nj,
-			     phase->machine_nj, phase->cpu_ns, phase->elapsed_ns);
-		else
-			fill(values, runs->n_runs, i, false, 0, 0, 0, 0);
-		if (!phase)
-			values[CPU_S * runs->n_runs + i] = values[ELAPSED_S * runs->n_runs + i] =
-				NAN;
-		n += phase != NULL;
+		if (!phase || runs->runs[i]->is_left_out) {
+			fill_unknown(values, runs->n_runs, i);
+			continue;
+		}
+		fill(values, runs->n_runs, i, phase->is_known, phase->energy_nj, phase->machine_nj,
+		     phase->cpu_ns, phase->elapsed_ns);
+		n++;
 	}
 	put_label(json, obj, label);
 	watt_json_uint(json, obj, "runs", n);
@@ -257,16 +264,23 @@ static int put_summary(struct watt_json *json, const struct watt_runs *runs)
 {
 	_cleanup_free_ double *values = calloc(runs->n_runs * N_MEASURES + 1, sizeof(double));
 	struct watt_json_node obj = watt_json_object(json, json->root, "summary"), list;
-	size_t i, k;
+	size_t i, k, n_left_out = 0;
 
 	if (!values)
 		return -ENOMEM;
 	for (i = 0; i < runs->n_runs; i++) {
 		const struct watt_run *run = runs->runs[i];
 
+		if (run->is_left_out) {
+			n_left_out++;
+			fill_unknown(values, runs->n_runs, i);
+			continue;
+		}
 		fill(values, runs->n_runs, i, run->is_known, run->energy_nj, run->machine_nj,
 		     run->cpu_ns, run->elapsed_ns);
 	}
+	watt_json_uint(json, obj, "runs", runs->n_runs - n_left_out);
+	watt_json_uint(json, obj, "left_out", n_left_out);
 	put_statistics(json, obj, values, runs->n_runs);
 	list = watt_json_array(json, obj, "phases");
 	for (i = 0; i < runs->n_runs; i++)

@@ -10,13 +10,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import LOAD, Skip, equal, main, near, run, true, validate  # noqa: E402
 
 
-def measure(*command, options=()):
+def measure(*command, options=(), status=0):
     """The JSON report of a command, and what the command printed."""
     with tempfile.NamedTemporaryFile('r', suffix='.json') as report:
         result = run('stat', '--json', '-o', report.name, *options, '--', *command)
         if result.status == 77:
             raise Skip('the kernel lets nobody choose a pid here')
-        equal(result.status, 0, f'status of stat (it said {result.err!r})')
+        if status is not None:
+            equal(result.status, status, f'status of stat (it said {result.err!r})')
         import json
         document = json.load(report)
     validate(document, 'wattribute-stat-1')
@@ -180,7 +181,33 @@ def test_repeated_runs():
     near(document['summary']['energy_ci95_j'], 2.776 * stddev / 5 ** 0.5, 1e-3, 'interval')
 
 
+def repeat(n, script):
+    with tempfile.TemporaryDirectory() as folder:
+        document, _ = measure('sh', '-c', script.replace('DIR', folder), options=('-r', n),
+                              status=None)
+        return document
+
+
+def test_failed_runs_are_left_out():
+    """What failed did something else than what did not: it is counted, and no part of the mean."""
+    document = repeat('3', '[ -e DIR/x ] && exit 0; touch DIR/x; exit 5')
+    runs = document['runs']
+    equal([(one['exit_status'], one['is_left_out']) for one in runs],
+          [(5, True), (0, False), (0, False)], 'runs')
+    equal((document['summary']['runs'], document['summary']['left_out']), (2, 1), 'counts')
+    near(document['summary']['elapsed_mean_s'], (runs[1]['elapsed_s'] + runs[2]['elapsed_s']) / 2,
+         1e-9, 'mean of those that did not fail')
+    # Where all fail, that is what the command does.
+    document = repeat('2', 'exit 3')
+    equal((document['summary']['runs'], document['summary']['left_out']), (2, 0), 'all fail')
+    with tempfile.TemporaryDirectory() as folder:
+        result = run('stat', '-r', '2', '--sources=synth', '--', 'sh', '-c',
+                     f'[ -e {folder}/x ] && exit 0; touch {folder}/x; exit 5')
+        true('1 of 2 runs failed or were interrupted: left out.' in result.err, result.err)
+
+
 main([
+    test_failed_runs_are_left_out,
     test_tree_agrees_with_getrusage,
     test_hog_pinned_for_ten_seconds,
     test_intervals_are_one_window,
