@@ -11,11 +11,32 @@
 #include "text.h"
 #include "totals.h"
 
+/* What is measured of the whole machine first, and how much of it is known of whom. */
+static char *outside(const struct watt_balance *balance, char *buf, size_t size)
+{
+	char power[WATT_UNITS_SIZE], inside[WATT_UNITS_SIZE], accuracy[WATT_UNITS_SIZE];
+	int digits = watt_units_digits(balance->uncertainty_ppm);
+
+	watt_units_power(power, balance->outside_w, 3);
+	if (!balance->has_power)
+		snprintf(buf, size, "%s measured (%s)", power, balance->outside);
+	else
+		snprintf(buf, size, "%s measured (%s), %s of it %s%s%s", power, balance->outside,
+			 watt_units_power(inside, balance->power_w, digits),
+			 watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
+			 balance->uncertainty_ppm ?
+				 text_uncertainty(accuracy, balance->uncertainty_ppm) :
+				 "");
+	return buf;
+}
+
 char *top_header_power(const struct watt_balance *balance, char *buf, size_t size)
 {
 	int digits = watt_units_digits(balance->uncertainty_ppm);
 	char power[WATT_UNITS_SIZE], accuracy[WATT_UNITS_SIZE];
 
+	if (balance->has_outside)
+		return outside(balance, buf, size);
 	if (!balance->has_power) {
 		snprintf(buf, size, "power not known yet");
 		return buf;

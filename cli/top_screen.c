@@ -112,7 +112,7 @@ static attr_t colour(enum colour pair)
 /* The first line: name, power, how sure, history, clock. */
 static void draw_power(const struct top_frame *frame, const struct watt_balance *balance)
 {
-	char line[256], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[WATT_UNITS_SIZE];
+	char line[384], spark[SPARKLINE_SIZE(SPARKLINE_POINTS)], number[WATT_UNITS_SIZE];
 	bool is_sure = balance->has_power && balance->origin == WATT_ORIGIN_MEASURED;
 	double min, max;
 	int x;

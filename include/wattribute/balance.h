@@ -34,6 +34,14 @@ struct watt_balance {
 	char keys[64]; /**< by what it was shared: "cpu_time" */
 	/** What the sum should have and nobody could read: "package-1, dram-1"; "": nothing. */
 	char missing[128];
+	/**
+	 * What supplies measure from outside: batteries, adapters and power supply units together,
+	 * less what charges a battery. All of the machine, where the sum above is of what lies
+	 * inside; 0 and "" where nothing measures it, or no more than what is inside.
+	 */
+	uint32_t has_outside;
+	double outside_w;
+	char outside[128]; /**< "supply-bat0, supply-bat1" */
 };
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */

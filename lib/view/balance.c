@@ -70,6 +70,32 @@ static void add_domain(struct watt_balance *sum, const struct watt_domain *domai
 	add_power(sum, state);
 }
 
+/* A supply that nothing contains is where the machine's power comes in, or into a battery. */
+static void add_supply(struct watt_balance *sum, const struct watt_domain *domain,
+		       const struct watt_domain_state *state)
+{
+	double power_w = watt_view_power_w(state, state->window_nj);
+	size_t used = strlen(sum->outside);
+
+	if (domain->kind != WATT_DOMAIN_SUPPLY || domain->parent >= 0 || domain->is_partition ||
+	    domain->origin == WATT_ORIGIN_ESTIMATED || isnan(power_w) || power_w == 0)
+		return;
+	sum->outside_w += power_w;
+	snprintf(sum->outside + used, sizeof(sum->outside) - used, "%s%s%s", used ? ", " : "",
+		 power_w < 0 ? "less " : "", domain->path);
+}
+
+/* It must be more than what is known of the inside, or it is not all of the machine. */
+static void judge_outside(struct watt_balance *sum)
+{
+	sum->has_outside = sum->outside_w > 0 &&
+			   (!sum->has_power || sum->outside_w >= sum->power_w);
+	if (sum->has_outside)
+		return;
+	sum->outside_w = 0;
+	sum->outside[0] = '\0';
+}
+
 static void add_row(struct watt_balance *sum, const struct watt_view *view,
 		    const struct watt_row *row)
 {
@@ -97,6 +123,9 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 	for (i = 0; i < view->n_domains; i++)
 		if (view->domains[i]->is_partition)
 			add_domain(&sum, view->domains[i], view->states[i]);
+	for (i = 0; i < view->n_domains; i++)
+		add_supply(&sum, view->domains[i], view->states[i]);
+	judge_outside(&sum);
 	for (i = 0; i < view->n_rows; i++)
 		if (watt_view_is_user(view->rows[i]->entity->kind))
 			add_row(&sum, view, view->rows[i]);

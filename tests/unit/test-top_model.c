@@ -7,6 +7,7 @@
 #include <wattribute/balance.h>
 
 #include "text.h"
+#include "top_header.h"
 #include "totals.h"
 #include "top_model.h"
 
@@ -328,6 +329,48 @@ static void test_balance(void **state)
 }
 
 /* A sum that lacks something says so, and is no less for it. */
+/* A battery sees all of the machine, of which the package is a part. */
+static void test_measured_from_outside(void **state)
+{
+	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct machine m;
+	char line[256];
+
+	init(&m);
+	watt_balance_draw(&m.view, &balance);
+	assert_false(balance.has_outside);
+	assert_string_equal(balance.outside, "");
+	m.domain[CORE].kind = WATT_DOMAIN_SUPPLY;
+	m.domain[CORE].path = "supply-bat0";
+	m.state[CORE].window_nj = 28800000000;
+	m.domain[DRAM].origin = WATT_ORIGIN_ESTIMATED;
+	m.domain[DRAM].uncertainty_ppm = 600000;
+	balance = (struct watt_balance){ .sz = sizeof(balance) };
+	watt_balance_draw(&m.view, &balance);
+	assert_true(balance.has_outside);
+	assert_true(fabs(balance.outside_w - 28.8) < 1e-9);
+	assert_string_equal(balance.outside, "supply-bat0");
+	top_header_power(&balance, line, sizeof(line));
+	assert_non_null(strstr(line, "28.8 W measured (supply-bat0), "));
+	assert_non_null(strstr(line, " of it estimated "));
+	/* It charges, or tells less than what is inside: it is not all of the machine. */
+	m.state[CORE].window_nj = -28800000000;
+	balance = (struct watt_balance){ .sz = sizeof(balance) };
+	watt_balance_draw(&m.view, &balance);
+	assert_false(balance.has_outside);
+	m.state[CORE].window_nj = 1;
+	balance = (struct watt_balance){ .sz = sizeof(balance) };
+	watt_balance_draw(&m.view, &balance);
+	assert_false(balance.has_outside);
+	assert_true(balance.outside_w == 0);
+	/* What is a part of the sum is not told a second time. */
+	m.state[CORE].window_nj = 28800000000;
+	m.domain[CORE].is_partition = 1;
+	balance = (struct watt_balance){ .sz = sizeof(balance) };
+	watt_balance_draw(&m.view, &balance);
+	assert_false(balance.has_outside);
+}
+
 static void test_incomplete(void **state)
 {
 	struct watt_balance balance = { .sz = sizeof(balance) };
@@ -451,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_harmless),
 		cmocka_unit_test(test_missing_power),
 		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_measured_from_outside),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),
