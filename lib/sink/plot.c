@@ -59,6 +59,7 @@ static int add_line(struct watt_plot_panel *panel, size_t n_windows, enum watt_p
 	if (!line)
 		return -ENOMEM;
 	line->role = role;
+	line->mean_w = NAN;
 	line->label = strdup(label);
 	line->power_w = calloc(n_windows + 1, sizeof(double));
 	if (!line->label || !line->power_w)
@@ -212,6 +213,37 @@ static void count_known(const struct watt_series *series, const bool *is_part, s
 	}
 }
 
+static void add_mean(struct watt_plot_line *line, const struct watt_series_energy *total,
+		     int64_t energy_nj)
+{
+	double power_w = watt_series_power_w(total, energy_nj);
+
+	if (!isnan(power_w))
+		line->mean_w = isnan(line->mean_w) ? power_w : line->mean_w + power_w;
+}
+
+/* Over all of the time, and not of the means of windows: those are not all of the same length. */
+static void fill_means(struct making *making, size_t total, size_t idle, size_t unattributed)
+{
+	const struct watt_series *series = making->series;
+	struct watt_plot_line *lines = making->panel->lines;
+	size_t d, i;
+
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
+		const struct watt_series_energy *whole = watt_series_get_total(series, d);
+
+		if (!making->is_part[d])
+			continue;
+		add_mean(&lines[total], whole, whole->energy_nj);
+		add_mean(&lines[idle], whole, whole->idle_nj);
+		add_mean(&lines[unattributed], whole, whole->unattributed_nj);
+		for (i = 0; i < watt_series_get_info(series)->n_entities; i++)
+			if (making->line_of[i] != SIZE_MAX)
+				add_mean(&lines[making->line_of[i]], whole,
+					 watt_series_get_entity(series, i)->energy_nj[d]);
+	}
+}
+
 static int fill_lines(struct making *making)
 {
 	const struct watt_series *series = making->series;
@@ -240,6 +272,7 @@ static int fill_lines(struct making *making)
 		for (i = 0; i < panel->n_lines && !known; i++)
 			panel->lines[i].power_w[w] = NAN;
 	}
+	fill_means(making, total, idle, unattributed);
 	return 0;
 }
 
@@ -385,8 +418,10 @@ static int choose_domains(const struct watt_series *series, bool *chosen, size_t
 
 static void fill_domain(struct watt_plot_line *line, const struct watt_series *series, size_t d)
 {
+	const struct watt_series_energy *whole = watt_series_get_total(series, d);
 	size_t w;
 
+	add_mean(line, whole, whole->energy_nj);
 	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
 		const struct watt_series_energy *domain =
 			&watt_series_get_window(series, w)->domains[d];
@@ -406,6 +441,10 @@ static int fill_total(struct watt_plot_panel *panel, struct watt_plot_line *line
 
 	if (!is_part)
 		return -ENOMEM;
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		if (is_part[d])
+			add_mean(line, watt_series_get_total(series, d),
+				 watt_series_get_total(series, d)->energy_nj);
 	for (w = 0; w < watt_series_get_info(series)->n_windows; w++) {
 		for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
 			if (is_part[d])
@@ -548,6 +587,20 @@ static enum watt_origin origin_of(const struct watt_series *series)
 	return origin;
 }
 
+/* The greatest one of all that is added; 0: unknown. */
+static uint32_t uncertainty_of(const struct watt_series *series)
+{
+	uint32_t uncertainty_ppm = 0;
+	size_t d;
+
+	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
+		if (watt_series_get_domain(series, d)->is_partition)
+			uncertainty_ppm =
+				WATT_MAX(uncertainty_ppm,
+					 watt_series_get_domain(series, d)->uncertainty_ppm);
+	return uncertainty_ppm;
+}
+
 /* "run.watt - host - 2026-11-21 13:00:05 UTC - 5m 20s in windows of 500 ms - simulated" */
 static int make_subtitle(struct watt_plot *plot, const struct watt_sink_series *told)
 {
@@ -556,18 +609,22 @@ static int make_subtitle(struct watt_plot *plot, const struct watt_sink_series *
 	time_t start_s = (time_t)(info->start_realtime_ns / 1000000000);
 	const char *slash = strrchr(told->about->file, '/');
 	char when[32] = "", length[WATT_UNITS_SIZE], window[WATT_UNITS_SIZE];
+	char accuracy[WATT_UNITS_SIZE];
+	uint32_t uncertainty_ppm = uncertainty_of(told->series);
 	struct tm tm;
 	int n;
 
 	if (gmtime_r(&start_s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	n = asprintf(&plot->subtitle, "%s%s%s%s%s%s \u00b7 %s \u00b7 %s in windows of %s \u00b7 %s",
+	n = asprintf(&plot->subtitle,
+		     "%s%s%s%s%s%s \u00b7 %s \u00b7 %s in windows of %s \u00b7 %s%s%s",
 		     slash ? slash + 1 : told->about->file, *info->command ? " \u00b7 " : "",
 		     info->command, *info->host ? " \u00b7 " : "", info->host,
 		     info->is_complete ? "" : " (unfinished)", when,
 		     watt_units_elapsed(length, (double)(series->end_ns - series->start_ns) / 1e9),
 		     watt_units_time(window, (double)series->window_ns / 1e9, 3),
-		     watt_origin_name(origin_of(told->series)));
+		     watt_origin_name(origin_of(told->series)), uncertainty_ppm ? " " : "",
+		     uncertainty_ppm ? watt_units_uncertainty(accuracy, uncertainty_ppm, 1) : "");
 	if (n >= 0)
 		return 0;
 	plot->subtitle = NULL;

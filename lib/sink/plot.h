@@ -31,6 +31,7 @@ struct watt_plot_line {
 	enum watt_plot_role role;
 	double *power_w; /* for each window; NAN: not known */
 	double energy_j; /* over the windows in which it is known */
+	double mean_w;   /* each domain over its own time, as a report has it; NAN: not known */
 };
 
 struct watt_plot_panel {

@@ -25,6 +25,7 @@
 #define PANEL_SPACE 14.0 /* below it */
 #define FOOT 46.0        /* time axis */
 #define LEGEND_MOST 236.0
+#define LEGEND_ROWS 100
 #define LEGEND_LEAST 150.0
 #define LEGEND_SPACE 18.0
 #define ROW 17.0 /* of a legend */
@@ -61,8 +62,8 @@ static double wanted_panel_height(const struct watt_plot *plot)
 		if (plot->panels[i].n_lines > rows)
 			rows = plot->panels[i].n_lines;
 	/* A legend longer than this is cut. */
-	if (rows > 24)
-		rows = 24;
+	if (rows > LEGEND_ROWS)
+		rows = LEGEND_ROWS;
 	return fmax(plot->n_panels > 1 ? 180 : 320, (double)rows * ROW + 10);
 }
 
@@ -317,17 +318,6 @@ static void range_of(const struct drawing *d, const struct watt_plot_panel *pane
 
 /* ---- legend ---- */
 
-static double known_s(const struct drawing *d, const struct watt_plot_line *line)
-{
-	double sum_s = 0;
-	size_t i;
-
-	for (i = 0; i < d->plot->n_windows; i++)
-		if (!isnan(line->power_w[i]))
-			sum_s += d->plot->t_s[i + 1] - d->plot->t_s[i];
-	return sum_s;
-}
-
 /* The prefix micro is a letter of its own where everybody can show it. */
 static char *power_text(char *buf, double power_w)
 {
@@ -349,7 +339,7 @@ static void draw_legend_row(struct drawing *d, const struct watt_plot_panel *pan
 				       .colour = d->colours->faint,
 				       .anchor = WATT_SVG_END };
 	char mean[WATT_UNITS_SIZE];
-	double time_s = known_s(d, line), room;
+	double room;
 
 	if (panel->is_stacked && line->role != WATT_PLOT_TOTAL)
 		watt_svg_box(&d->svg, (struct watt_svg_box){ x, y - 9, 12, 10 },
@@ -360,7 +350,7 @@ static void draw_legend_row(struct drawing *d, const struct watt_plot_panel *pan
 			      (struct watt_svg_pen){ .stroke = colour_of(d, panel, index),
 						     .width = 2.4,
 						     .dash = dash_of(panel, index) });
-	power_text(mean, time_s > 0 ? line->energy_j / time_s : NAN);
+	power_text(mean, line->mean_w);
 	watt_svg_text(&d->svg, x + d->legend_width, y, value, mean);
 	room = d->legend_width - 22 - watt_svg_text_width(value, mean) - 10;
 	name.is_bold = line->role == WATT_PLOT_TOTAL;

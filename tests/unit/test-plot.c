@@ -451,6 +451,23 @@ static void test_sizes(void **state)
 }
 
 /* The lines of a panel add up to its total, whatever is left out by name. */
+/* Means are those of a report: energy over the time for which it is known, each domain by itself. */
+static void assert_mean_is_the_report_s(const struct watt_plot *plot,
+					const struct watt_series *series)
+{
+	double total_w = NAN, whole_w = 0;
+	size_t i;
+
+	for (i = 0; i < plot->panels[0].n_lines; i++)
+		if (plot->panels[0].lines[i].role == WATT_PLOT_TOTAL)
+			total_w = plot->panels[0].lines[i].mean_w;
+	for (i = 0; i < series->info.n_domains; i++)
+		if (series->last.domains[i]->is_partition)
+			whole_w += watt_series_power_w(&series->totals[i],
+						       series->totals[i].energy_nj);
+	assert_true(fabs(total_w - whole_w) < 1e-9 * whole_w);
+}
+
 static void test_lines_add_up(void **state)
 {
 	struct watt_plot_opts opts = { .what = WATT_PLOT_PROCESSES, .top = 5, .is_stacked = 1 };
@@ -475,6 +492,7 @@ static void test_lines_add_up(void **state)
 		}
 		assert_true(fabs(sum_w - total_w) < 1e-6 * total_w);
 	}
+	assert_mean_is_the_report_s(&plot, &m.series);
 	watt_plot_done(&plot);
 	/* What the series has put together takes no place of those that are asked for. */
 	m.series.entities[0].is_others = m.series.entities[1].is_others = true;
