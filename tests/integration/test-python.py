@@ -175,6 +175,14 @@ def test_others_run_while_it_waits():
         thread.join()
 
 
+def test_stays_loaded():
+    """An interpreter that ends unloads libraries; threads of sessions that are open still run then."""
+    library = os.path.join(SITE, 'wattribute', 'libwattribute.so.0')
+    equal(run_python('import _ctypes, ctypes\n'
+                     f'_ctypes.dlclose(ctypes.CDLL({library!r})._handle)\n'
+                     f'print({library!r} in open("/proc/self/maps").read())'), 'True\n', 'loaded')
+
+
 def test_fork():
     print_ = ('import os, wattribute\n'
               's = wattribute.Session(sources="synth", usage="synth").start()\n'
@@ -358,7 +366,8 @@ def test_guide():
 
 TESTS = [test_wheel, test_python_3_9_can_read_it, test_measure, test_what_the_code_raises_comes_out,
          test_decorator, test_tasks_overlap, test_windows, test_asynchronous_windows,
-         test_others_run_while_it_waits, test_fork, test_errors, test_recording, test_nvmt, test_full_disk, test_tables,
+         test_others_run_while_it_waits, test_stays_loaded, test_fork, test_errors,
+         test_recording, test_nvmt, test_full_disk, test_tables,
          test_magic, test_guide]
 try:
     # Without a wheel there is nothing to test: the first one says why.

@@ -104,7 +104,7 @@ static void pair_settle(struct pair *pair)
 
 /*
  * What others do on a busy machine at the very beginning and end can be in one and not in the other:
- * see thrice.
+ * see often.
  */
 static bool lost_is_missing(const struct pair *pair, const char *what)
 {
@@ -116,9 +116,9 @@ static bool lost_is_missing(const struct pair *pair, const char *what)
 	return pair->lost == missing;
 }
 
-static void thrice(bool (*check)(enum watt_bpf_mode mode), enum watt_bpf_mode mode)
+static void often(bool (*check)(enum watt_bpf_mode mode), enum watt_bpf_mode mode)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 10; i++)
 		if (check(mode))
 			return;
 	fail_msg("what is lost is not what is missing");
@@ -176,12 +176,12 @@ static bool check_ring(enum watt_bpf_mode mode)
 
 static void test_call_ring(void **state)
 {
-	thrice(check_ring, WATT_BPF_MODE_CALL);
+	often(check_ring, WATT_BPF_MODE_CALL);
 }
 
 static void test_iter_ring(void **state)
 {
-	thrice(check_ring, WATT_BPF_MODE_ITER);
+	often(check_ring, WATT_BPF_MODE_ITER);
 }
 
 /* A ring that is nearly full when the dead are counted loses none of them. */
@@ -206,12 +206,12 @@ static bool check_burial(enum watt_bpf_mode mode)
 
 static void test_call_burial(void **state)
 {
-	thrice(check_burial, WATT_BPF_MODE_CALL);
+	often(check_burial, WATT_BPF_MODE_CALL);
 }
 
 static void test_iter_burial(void **state)
 {
-	thrice(check_burial, WATT_BPF_MODE_ITER);
+	often(check_burial, WATT_BPF_MODE_ITER);
 }
 
 /* ---- the dying ---- */
@@ -293,22 +293,22 @@ static bool check_many_dying(enum watt_bpf_mode mode)
 
 static void test_call_dying(void **state)
 {
-	thrice(check_few_dying, WATT_BPF_MODE_CALL);
+	often(check_few_dying, WATT_BPF_MODE_CALL);
 }
 
 static void test_iter_dying(void **state)
 {
-	thrice(check_few_dying, WATT_BPF_MODE_ITER);
+	often(check_few_dying, WATT_BPF_MODE_ITER);
 }
 
 static void test_call_dying_many(void **state)
 {
-	thrice(check_many_dying, WATT_BPF_MODE_CALL);
+	often(check_many_dying, WATT_BPF_MODE_CALL);
 }
 
 static void test_iter_dying_many(void **state)
 {
-	thrice(check_many_dying, WATT_BPF_MODE_ITER);
+	often(check_many_dying, WATT_BPF_MODE_ITER);
 }
 
 /* ---- migrations ---- */
@@ -350,7 +350,7 @@ static void test_call_moves(void **state)
 		fprintf(stderr, "there is only one CPU\n");
 		skip();
 	}
-	thrice(check_moves, WATT_BPF_MODE_CALL);
+	often(check_moves, WATT_BPF_MODE_CALL);
 }
 
 /* ---- what was told, and the passes ---- */
@@ -399,12 +399,12 @@ static bool check_seen(enum watt_bpf_mode mode)
 
 static void test_call_seen(void **state)
 {
-	thrice(check_seen, WATT_BPF_MODE_CALL);
+	often(check_seen, WATT_BPF_MODE_CALL);
 }
 
 static void test_iter_seen(void **state)
 {
-	thrice(check_seen, WATT_BPF_MODE_ITER);
+	often(check_seen, WATT_BPF_MODE_ITER);
 }
 
 #define CROWD 300
