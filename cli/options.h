@@ -36,6 +36,7 @@ enum options_code {
 	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "nvml-lib", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "redfish-url", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "meter", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "redfish-auth", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "redfish-tls", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "kubelet-url", required_argument, NULL, OPTIONS_SESSION }, \
@@ -59,7 +60,7 @@ enum options_code {
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
 	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --kubelet-url=URL,\n" \
-	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST,\n" \
+	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST, --meter=PLACE,\n" \
 	"  -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \

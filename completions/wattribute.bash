@@ -5,7 +5,7 @@ _wattribute()
 {
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
-		--nvml-lib --redfish-url --redfish-auth --redfish-tls --kubelet-url --verbose --help --json'
+		--nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --verbose --help --json'
 	local commands='top stat record replay report export plot mark agent sources doctor'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
@@ -88,7 +88,7 @@ _wattribute()
 		;;
 	--rate | --for | --rotate-size | --rotate-time | --keep | --from | --to | --phase | --rows | --window | \
 		--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
-		--redfish-url | --kubelet-url)
+		--redfish-url | --meter | --kubelet-url)
 		return
 		;;
 	esac
@@ -110,7 +110,7 @@ _wattribute()
 			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
 				--rate | --for | --rotate-size | --rotate-time | --keep | \
 				--sources | --usage | --slice | --period | --config | --sysfs-root | \
-				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --kubelet-url | \
+				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --meter | --kubelet-url | \
 				--idle-policy | --share-key | --sensor-delay)
 				((i++))
 				;;

@@ -40,6 +40,7 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 	env->config = owner->config;
 	env->nvml_lib = own->nvml_lib;
 	env->redfish_url = own->redfish_url;
+	env->meter = own->meter;
 	env->redfish_auth = own->redfish_auth;
 	env->redfish_tls = own->redfish_tls;
 	env->redfish_user = own->redfish_user;

@@ -62,6 +62,7 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	r |= copy_text(&to->procfs_root, from->procfs_root);
 	r |= copy_text(&to->nvml_lib, from->nvml_lib);
 	r |= copy_text(&to->redfish_url, from->redfish_url);
+	r |= copy_text(&to->meter, from->meter);
 	r |= copy_text(&to->redfish_auth, from->redfish_auth);
 	r |= copy_text(&to->redfish_tls, from->redfish_tls);
 	r |= copy_text(&to->redfish_user, from->redfish_user);
@@ -85,6 +86,7 @@ void watt_options_done(struct watt_options *options)
 	free(options->procfs_root);
 	free(options->nvml_lib);
 	free(options->redfish_url);
+	free(options->meter);
 	free(options->redfish_auth);
 	free(options->redfish_tls);
 	free(options->redfish_user);
@@ -171,6 +173,20 @@ int watt_options_set_nvml_lib(struct watt_options *options, const char *path)
 int watt_options_set_redfish_url(struct watt_options *options, const char *url)
 {
 	return set_text(options, FIELD(redfish_url), url, "URL");
+}
+
+int watt_options_set_meter(struct watt_options *options, const char *place)
+{
+	static const char *const kinds[] = { "unix:", "tcp:", "exec:" };
+	bool is_known = !place;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(kinds) && !is_known; i++)
+		is_known = strncmp(place, kinds[i], strlen(kinds[i])) == 0;
+	if (options && !is_known)
+		return complain(options, -EINVAL,
+				"'%s' is none of unix:PATH, tcp:HOST:PORT and exec:COMMAND", place);
+	return set_text(options, FIELD(meter), place, "instrument");
 }
 
 int watt_options_set_redfish_auth(struct watt_options *options, const char *path)
@@ -502,6 +518,8 @@ static const struct option {
 	{ INFO("procfs-root", "DIR", "instead of /proc"), watt_options_set_procfs_root },
 	{ INFO("nvml-lib", "FILE", "instead of libnvidia-ml.so.1"), watt_options_set_nvml_lib },
 	{ INFO("redfish-url", "URL", "BMC to ask"), watt_options_set_redfish_url },
+	{ INFO("meter", "unix:PATH|tcp:HOST:PORT|exec:COMMAND", "instrument for the machine"),
+	  watt_options_set_meter },
 	{ INFO("redfish-auth", "FILE", "users and passwords for BMCs"),
 	  watt_options_set_redfish_auth },
 	{ INFO("redfish-tls", "verify|insecure|FILE|sha256//PIN", "which BMC is trusted"),

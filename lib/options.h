@@ -20,6 +20,7 @@ struct watt_options {
 	char *procfs_root;
 	char *nvml_lib;
 	char *redfish_url;
+	char *meter;
 	char *redfish_auth;
 	char *redfish_tls;
 	char *redfish_user;

@@ -73,6 +73,9 @@ WATT_API int watt_options_set_nvml_lib(struct watt_options *options, const char 
 /** BMC and kubelet to ask. NULL: none. */
 WATT_API int watt_options_set_redfish_url(struct watt_options *options, const char *url);
 WATT_API int watt_options_set_kubelet_url(struct watt_options *options, const char *url);
+/** An instrument that measures the machine, by lines as docs/sources/meter.md has them:
+ *  "unix:PATH", "tcp:HOST:PORT" or "exec:COMMAND". NULL: none. */
+WATT_API int watt_options_set_meter(struct watt_options *options, const char *place);
 /** File with lines "user,password" or "node,user,password,URL", which others may not read. NULL:
  *  none. */
 WATT_API int watt_options_set_redfish_auth(struct watt_options *options, const char *path);

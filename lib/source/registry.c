@@ -10,6 +10,7 @@
 /* one source per line */
 /* clang-format off */
 const struct watt_power_ops *const watt_power_registry[] = {
+	&watt_power_meter,
 #ifdef WATT_HAVE_REDFISH
 	&watt_power_redfish,
 #endif

@@ -40,6 +40,7 @@ struct watt_env {
 	const struct watt_config *config; /* never NULL */
 	const char *nvml_lib;
 	const char *redfish_url;
+	const char *meter;        /* where an instrument is: "unix:PATH", ... */
 	const char *redfish_auth; /* a file with names and passwords */
 	const char *redfish_tls; /* "insecure", "sha256//PIN", a file; NULL: as the system trusts */
 	const char *redfish_user;

@@ -29,6 +29,7 @@ static void test_texts(void **state)
 	assert_int_equal(watt_options_set(o, "procfs-root", "/p"), 0);
 	assert_int_equal(watt_options_set(o, "nvml-lib", "libn.so"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-url", "https://bmc"), 0);
+	assert_int_equal(watt_options_set(o, "meter", "tcp:plug:9000"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-auth", "/bmc.csv"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-tls", "insecure"), 0);
 	assert_int_equal(watt_options_set_redfish_login(o, "me", "secret"), 0);
@@ -42,6 +43,7 @@ static void test_texts(void **state)
 	assert_string_equal(o->procfs_root, "/p");
 	assert_string_equal(o->nvml_lib, "libn.so");
 	assert_string_equal(o->redfish_url, "https://bmc");
+	assert_string_equal(o->meter, "tcp:plug:9000");
 	assert_string_equal(o->redfish_auth, "/bmc.csv");
 	assert_string_equal(o->redfish_tls, "insecure");
 	assert_string_equal(o->redfish_user, "me");
@@ -104,6 +106,7 @@ static const struct {
 	{ "", "1", -ENOENT, "no option is called ''" },
 	{ "sysfs-root", "", -EINVAL, "'' is no folder" },
 	{ "redfish-url", "", -EINVAL, "'' is no URL" },
+	{ "meter", "plug", -EINVAL, "none of unix:PATH" },
 	{ "config", "", -EINVAL, "'' is no file" },
 	{ "sources", "", -EINVAL, "the list of sources is empty" },
 	{ "sources", " ,", -EINVAL, "the list of sources is empty" },
@@ -232,6 +235,7 @@ static void test_no_options(void **state)
 	assert_int_equal(watt_options_set_procfs_root(NULL, "/"), -EINVAL);
 	assert_int_equal(watt_options_set_nvml_lib(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_url(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_meter(NULL, "exec:x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_auth(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_tls(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_login(NULL, "x", "y"), -EINVAL);
@@ -290,7 +294,7 @@ static void test_info(void **state)
 		assert_int_not_equal(watt_options_set(o, info->name, ""), 0);
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
-	assert_int_equal(i, 16);
+	assert_int_equal(i, 17);
 	watt_options_free(o);
 }
 
