@@ -81,6 +81,41 @@ static bool is_mine(uint32_t pid)
 	return stat(path, &st) == 0 && (st.st_uid == geteuid() || geteuid() == 0);
 }
 
+/*
+ * Whether one of its descriptors is the socket. An abstract name is anybody's to take, and says what
+ * whoever took it likes: the kernel's list of what a process has open does not.
+ */
+static bool has_socket(uint32_t pid, unsigned long inode)
+{
+	char path[64], wanted[64], target[64];
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct dirent *entry;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	snprintf(wanted, sizeof(wanted), "socket:[%lu]", inode);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		if (!strcmp(target, wanted))
+			return true;
+	}
+	return false;
+}
+
+/* The column before the name; 0: it is no number. */
+static unsigned long inode_before(const char *line, const char *name)
+{
+	while (name > line && name[-1] == ' ')
+		name--;
+	while (name > line && name[-1] != ' ')
+		name--;
+	return strtoul(name, NULL, 10);
+}
+
 /* A line of /proc/net/unix ends in the name, an abstract one with '@' in front. */
 static void add_abstract(struct list *list)
 {
@@ -89,12 +124,14 @@ static void add_abstract(struct list *list)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		const char *address = strstr(line, " " WATT_MARKS_ABSTRACT);
+		unsigned long inode;
 		size_t n;
 		uint32_t pid;
 
 		if (!address)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
+		inode = inode_before(line, address);
 		address++;
 		n = strcspn(address + strlen(WATT_MARKS_ABSTRACT), "/");
 		if (n >= sizeof(name) || strlen(address) >= WATT_MARK_ADDRESS_SIZE)
@@ -102,7 +139,7 @@ static void add_abstract(struct list *list)
 		memcpy(name, address + strlen(WATT_MARKS_ABSTRACT), n);
 		name[n] = '\0';
 		pid = watt_mark_parse_name(name);
-		if (pid > 0 && is_mine(pid))
+		if (pid > 0 && is_mine(pid) && has_socket(pid, inode))
 			add(list, pid, address);
 	}
 }

@@ -5,12 +5,16 @@
  */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <wattribute/mark.h>
 
 #include "base/clock.h"
+#include "mark/address.h"
 #include "mark/socket.h"
 
 struct rig {
@@ -315,6 +319,62 @@ static void test_list(void **state)
 	watt_mark_socket_close(marks);
 }
 
+/* A socket of ours with the abstract name of a session of `pid`. */
+static int take_name(pid_t pid, char *ret_address)
+{
+	struct sockaddr_un sa;
+	socklen_t len;
+	int fd;
+
+	snprintf(ret_address, WATT_MARK_ADDRESS_SIZE, WATT_MARKS_ABSTRACT "%d-%016x/marks",
+		 (int)pid, (unsigned int)getpid());
+	assert_int_equal(watt_mark_parse_address(ret_address, &sa, &len), 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, len), 0);
+	return fd;
+}
+
+static bool is_listed(const char *address)
+{
+	struct watt_mark_listener listeners[64];
+	size_t n = 64, i;
+
+	assert_int_equal(watt_mark_list(listeners, &n), 0);
+	for (i = 0; i < n && i < 64; i++)
+		if (!strcmp(listeners[i].address, address))
+			return true;
+	return false;
+}
+
+/* An abstract name is anybody's to take: whose it is says the kernel, not the name. */
+static void test_nobody_poses_as_another(void **state)
+{
+	char own[WATT_MARK_ADDRESS_SIZE], posed[WATT_MARK_ADDRESS_SIZE];
+	int own_fd = take_name(getpid(), own), posed_fd, gate[2], status;
+	pid_t other;
+	char byte;
+
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	/* before there is a socket in its name, so that the child has no copy of it */
+	other = fork();
+	if (other == 0) {
+		close(gate[1]);
+		close(own_fd);
+		_exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	assert_true(other > 0);
+	posed_fd = take_name(other, posed);
+	assert_true(is_listed(own));
+	assert_false(is_listed(posed));
+	close(posed_fd);
+	close(own_fd);
+	close(gate[1]);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	close(gate[0]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -327,6 +387,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_send, setup, teardown),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_nobody_poses_as_another),
 	};
 
 	return cmocka_run_group_tests_name("mark", tests, NULL, NULL);
