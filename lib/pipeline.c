@@ -18,12 +18,12 @@
 #include "executor.h"
 #include "machine.h"
 #include "naming.h"
+#include "places.h"
 #include "powers.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
 #include "source/host/pidns.h"
 #include "source/select.h"
-#include "source/host/topology.h"
 
 /* A full sweep now and then finds tasks whose death was lost. */
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
@@ -41,8 +41,7 @@ struct watt_pipeline {
 	const struct watt_channel **channels;
 	size_t n_channels;
 	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
-	struct watt_cpu_map map;
-	struct watt_cpu_place *places; /* of the map's slots */
+	struct watt_places places;
 	struct watt_activity_source *usage;
 	struct watt_select_why usage_why; /* it is not a better one */
 	struct watt_teller *tellers[WATT_MAX_SOURCES];
@@ -100,19 +99,6 @@ static int open_power(struct watt_pipeline *p, const struct watt_options *option
 	return r < 0 ? r : list_channels(p);
 }
 
-static int open_topology(struct watt_pipeline *p)
-{
-	struct watt_topology topology = WATT_TOPOLOGY_INIT;
-	int r;
-
-	r = watt_topology_open(p->env, &topology);
-	if (r < 0)
-		return r;
-	r = watt_cpu_map_build(&topology, p->channels, p->n_channels, &p->map, &p->places);
-	watt_topology_done(&topology);
-	return r;
-}
-
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
 static int open_tellers(struct watt_pipeline *p, const struct watt_rules *sources)
 {
@@ -149,10 +135,10 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 	p->setup = (struct watt_setup){
 		.channels = p->channels,
 		.n_channels = p->n_channels,
-		.cpu_slot = p->map.slot,
-		.n_cpus = p->map.n_cpus,
-		.n_slots = p->map.n_slots,
-		.places = p->places,
+		.cpu_slot = p->places.map.slot,
+		.n_cpus = p->places.map.n_cpus,
+		.n_slots = p->places.map.n_slots,
+		.places = p->places.list,
 		.self_pid = orphans_pid(p->env),
 		.slice_ns = options->slice_ns,
 		.usage = p->usage->ops->name,
@@ -200,9 +186,10 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	p->has_threads = options->has_threads;
 	r = open_power(p, options);
 	if (r == 0)
-		r = open_topology(p);
+		r = watt_places_open(env, p->channels, p->n_channels, &p->places);
 	if (r == 0)
-		r = watt_select_usage(p->env, &p->map, options->usage, &p->usage, &p->usage_why);
+		r = watt_select_usage(p->env, &p->places.map, options->usage, &p->usage,
+				      &p->usage_why);
 	if (r == 0)
 		r = open_tellers(p, &options->sources);
 	if (r == 0)
@@ -245,8 +232,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 		watt_teller_free(p->tellers[i]);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
-	watt_cpu_map_done(&p->map);
-	free(p->places);
+	watt_places_done(&p->places);
 	watt_engine_free(p->engine);
 	free(p->channels);
 	free(p->newest);
@@ -351,10 +337,29 @@ static int fetch(struct watt_pipeline *p)
 /* A file that begins now has to hold all that is known. */
 static int tell_all(struct watt_pipeline *p)
 {
+	struct watt_op op;
+	int r = 0;
+
 	if (!p->recorder || !watt_recorder_needs_all(p->recorder))
 		return 0;
 	p->full_sweep_ns = 0;
-	return watt_attrib_ask_again(p->attrib);
+	while (r == 0 && watt_places_recall(&p->places, &op))
+		r = watt_executor_apply(p->executor, &op, NULL);
+	return r < 0 ? r : watt_attrib_ask_again(p->attrib);
+}
+
+/* CPUs that have come: before what ran there. */
+static int take_cpus(struct watt_pipeline *p, const struct watt_usage_batch *batch, uint64_t now_ns)
+{
+	struct watt_op op;
+	int r = 0;
+
+	while (r == 0 && watt_places_find(&p->places, batch, now_ns, &op)) {
+		if (p->usage->ops->place_cpu)
+			p->usage->ops->place_cpu(p->usage, op.place.cpu, op.place.slot);
+		r = watt_executor_apply(p->executor, &op, NULL);
+	}
+	return r;
 }
 
 static int sweep(struct watt_pipeline *p)
@@ -376,7 +381,8 @@ static int sweep(struct watt_pipeline *p)
 	if (batch->lost != p->lost)
 		p->full_sweep_ns = 0;
 	p->lost = batch->lost;
-	return watt_executor_apply(p->executor, &op, NULL);
+	r = take_cpus(p, batch, now_ns);
+	return r < 0 ? r : watt_executor_apply(p->executor, &op, NULL);
 }
 
 static int take_activities(struct watt_pipeline *p)

@@ -117,6 +117,24 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	return NULL;
 }
 
+int watt_attrib_place_cpu(struct watt_attrib *at, uint32_t cpu, uint32_t slot,
+			  const struct watt_cpu_place *place)
+{
+	static const struct watt_cpu_place nowhere = { -1, -1, -1 };
+	struct watt_cpu_place *there = at->places && slot < at->n_slots ? &at->places[slot] : NULL;
+
+	if (!there || cpu >= at->n_cpus)
+		return -EINVAL;
+	if (at->n_slots > 1 && !memcmp(there, &nowhere, sizeof(nowhere))) {
+		*there = *place;
+		watt_ledgers_take_slot(at, slot);
+	}
+	if (memcmp(there, place, sizeof(*place)))
+		return -EINVAL;
+	at->cpu_slot[cpu] = (uint16_t)slot;
+	return 0;
+}
+
 int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		     size_t n_channels)
 {

@@ -61,6 +61,13 @@ const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_
 /* Domain that a channel measures or would measure; -1: none. */
 int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel);
 
+/*
+ * A CPU that was in no slot has come, and is in this one from the next sweep on: of what is there,
+ * or of nothing yet, and then its domains have the slot from now on. 0; -EINVAL: there is no such
+ * CPU or slot, or something else is there.
+ */
+int watt_attrib_place_cpu(struct watt_attrib *at, uint32_t cpu, uint32_t slot,
+			  const struct watt_cpu_place *place);
 /* Ends a slice: accounts the batch. 0, -EINVAL (time goes back), -ENOMEM. */
 int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch *batch);
 /*

@@ -19,6 +19,17 @@ static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place
 	       (d->core_id < 0 || place->core_id < 0 || d->core_id == place->core_id);
 }
 
+/* A slot of several that has no place yet is for CPUs that may come. */
+static bool is_slot_of(const struct watt_attrib *at, const struct watt_domain *domain,
+		       uint32_t slot)
+{
+	if (!at->places)
+		return true;
+	if (at->n_slots > 1 && at->places[slot].package_id < 0)
+		return domain->package_id < 0;
+	return is_place_of(domain, &at->places[slot]);
+}
+
 static void init_baseline(struct watt_baseline *baseline, const struct watt_channel *channel)
 {
 	/* energy is spread evenly between two readings: only longer blocks show power */
@@ -102,12 +113,22 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	if (!has_slot)
 		return -ENOMEM;
 	for (i = 0; i < at->n_slots; i++)
-		has_slot[i] = !at->places || is_place_of(domain, &at->places[i]);
+		has_slot[i] = is_slot_of(at, domain, i);
 	has_slot[at->n_slots] = domain->package_id < 0;
 	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
 	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
 	r = add_known_places(at, ledger);
 	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
+}
+
+/* What the slot has is known now: the domains of that place have it. */
+void watt_ledgers_take_slot(struct watt_attrib *at, uint32_t slot)
+{
+	size_t i;
+
+	for (i = 0; i < at->n_ledgers; i++)
+		at->ledgers[i].has_place[WATT_ACTIVITY_CPU_TIME][slot] =
+			is_slot_of(at, at->ledgers[i].domain, slot);
 }
 
 static bool is_unread(const struct watt_domain *domain, const struct watt_channel *const *channels)

@@ -225,6 +225,7 @@ bool watt_retire_is_owing(const struct watt_account *account);
 int watt_retire_between(struct watt_attrib *at);
 /* ledger.c */
 /* Adds those that are missing for the domains of the tree. is_late: they have come just now. */
+void watt_ledgers_take_slot(struct watt_attrib *at, uint32_t slot);
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		      bool is_late);
 /* Lets those in that have come later and have readings now. */

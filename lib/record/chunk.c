@@ -574,6 +574,21 @@ static int put_untrack(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+/* Ids are written from 1 on; 0: none. */
+static int put_cpu_place(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	int r = reserve(chunk, WATT_COLUMN_SLOT_CPU, WATT_COLUMN_SLOT_CORE, 1);
+
+	if (r < 0)
+		return r;
+	PUT(chunk, SLOT_CPU, op->place.cpu);
+	PUT(chunk, SLOT, op->place.slot);
+	PUT(chunk, SLOT_PACKAGE, (uint32_t)op->place.at.package_id + 1);
+	PUT(chunk, SLOT_DIE, (uint32_t)op->place.at.die_id + 1);
+	PUT(chunk, SLOT_CORE, (uint32_t)op->place.at.core_id + 1);
+	return 0;
+}
+
 static int put_advance(struct watt_chunk *chunk, struct watt_predict *predict, uint64_t t_ns)
 {
 	int r = reserve(chunk, WATT_COLUMN_ADVANCE_TIME, WATT_COLUMN_ADVANCE_TIME, 1);
@@ -636,6 +651,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_container(chunk, op->container);
 	case WATT_OP_UNTRACK:
 		return put_untrack(chunk, op);
+	case WATT_OP_PLACE:
+		return put_cpu_place(chunk, op);
 	}
 	return -EINVAL;
 }

@@ -120,7 +120,12 @@
 	X(LABEL_VALUE, "label.value", TEXT) \
 	X(CGROUP_JOB, "cgroup.job", TEXT) \
 	X(UNTRACK_PID, "untrack.pid", UNSIGNED) \
-	X(UNTRACK_START, "untrack.start_ns", UNSIGNED)
+	X(UNTRACK_START, "untrack.start_ns", UNSIGNED) \
+	X(SLOT_CPU, "slot.cpu", UNSIGNED) \
+	X(SLOT, "slot.slot", UNSIGNED) \
+	X(SLOT_PACKAGE, "slot.package", UNSIGNED) \
+	X(SLOT_DIE, "slot.die", UNSIGNED) \
+	X(SLOT_CORE, "slot.core", UNSIGNED)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

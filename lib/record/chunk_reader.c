@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes ops out of columns: the mirror of chunk.c. Everything in a chunk may be a lie, and what
- * makes no sense ends it.
+ * makes no sense ends it. More than 800 lines: one for each value of each op.
  */
 #include "record/chunk.h"
 
@@ -714,6 +714,22 @@ static int next_channels(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int next_cpu_place(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	int32_t *const ids[] = { &ret->place.at.package_id, &ret->place.at.die_id,
+				 &ret->place.at.core_id };
+	uint32_t id = 0, i;
+	int r = get_u32(reader, WATT_COLUMN_SLOT_CPU, UINT32_MAX, &ret->place.cpu);
+
+	if (r == 0)
+		r = get_u32(reader, WATT_COLUMN_SLOT, UINT32_MAX, &ret->place.slot);
+	for (i = 0; i < 3 && r == 0; i++) {
+		r = get_u32(reader, WATT_COLUMN_SLOT_PACKAGE + i, INT32_MAX, &id);
+		*ids[i] = (int32_t)id - 1;
+	}
+	return r;
+}
+
 static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	switch (ret->kind) {
@@ -751,6 +767,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_container(reader, ret);
 	case WATT_OP_UNTRACK:
 		return next_untrack(reader, ret);
+	case WATT_OP_PLACE:
+		return next_cpu_place(reader, ret);
 	}
 	return refuse(reader, WATT_COLUMN_OP);
 }

@@ -20,7 +20,7 @@
 #include "base/usage.h"
 
 /* The highest number of them. */
-#define WATT_OP_LAST WATT_OP_UNTRACK
+#define WATT_OP_LAST WATT_OP_PLACE
 
 /* The numbers are those of the file format: never change one. */
 enum watt_op_kind {
@@ -41,6 +41,7 @@ enum watt_op_kind {
 	WATT_OP_THREADS = 15,   /* threads are entities; since format 2 */
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 	WATT_OP_UNTRACK = 17,   /* a set of processes is tracked no more; since format 2 */
+	WATT_OP_PLACE = 18,     /* a CPU has come, and has a slot; since format 2 */
 };
 
 struct watt_op {
@@ -83,6 +84,11 @@ struct watt_op {
 			uint32_t id;   /* not 0 */
 			bool is_open;
 		} cursor;
+		struct {
+			struct watt_cpu_place at; /* what the slot has, from now on */
+			uint32_t cpu;
+			uint32_t slot;
+		} place;
 	};
 };
 

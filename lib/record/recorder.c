@@ -204,7 +204,7 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 		has_barrier |= op.kind == WATT_OP_BARRIER;
 		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
 		    op.kind != WATT_OP_UNTRACK && op.kind != WATT_OP_CHANNELS &&
-		    op.kind != WATT_OP_THREADS)
+		    op.kind != WATT_OP_THREADS && op.kind != WATT_OP_PLACE)
 			continue;
 		if (watt_chunk_size(&rec->current->chunk) > limit)
 			break;

@@ -169,7 +169,8 @@ extern const struct watt_power_ops *const watt_power_registry[];
 struct watt_cpu_map {
 	uint32_t n_cpus;  /* possible CPUs */
 	uint32_t n_slots; /* at least 1 */
-	uint16_t *slot;   /* per CPU; WATT_SLOT_NONE: in no domain that counts */
+	uint16_t *slot; /* per CPU; WATT_SLOT_NONE: in no domain that counts, or nobody knows yet */
+	uint32_t split; /* by package, die or core: topology.c */
 };
 
 struct watt_activity_source;
@@ -208,6 +209,8 @@ struct watt_activity_ops {
 	 * be read again. Opened and read on a thread of its own: it may block.
 	 */
 	int (*read)(struct watt_activity_source *src, struct watt_activity_batch *ret);
+	/* A CPU that has come has this slot. NULL: the source need not know. */
+	void (*place_cpu)(struct watt_activity_source *src, uint32_t cpu, uint32_t slot);
 	/* From the next sweep on, each thread is told of by itself. NULL: it always is. */
 	void (*show_threads)(struct watt_activity_source *src);
 	void (*close)(struct watt_activity_source *src);

@@ -491,6 +491,9 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 		assert_int_equal(a->user.uid, b->user.uid);
 		assert_string_equal(a->user.name, b->user.name);
 		break;
+	case WATT_OP_PLACE:
+		assert_memory_equal(&a->place, &b->place, sizeof(a->place));
+		break;
 	case WATT_OP_TRACK:
 		assert_int_equal(a->track_pid, b->track_pid);
 		break;

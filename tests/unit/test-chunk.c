@@ -75,6 +75,29 @@ static void assert_ops(struct fixture_chunk *f, uint64_t seed, unsigned int n)
 	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
 }
 
+/* CPUs that come: ids of places may be none, and great. */
+static void test_cpu_places(void **state)
+{
+	const struct watt_op ops[] = {
+		{ .kind = WATT_OP_PLACE, .place = { { 1, -1, -1 }, 3, 1 } },
+		{ .kind = WATT_OP_PLACE, .place = { { INT32_MAX - 1, 0, 77 }, UINT32_MAX, 65534 } },
+		{ .kind = WATT_OP_PLACE, .place = { { -1, -1, -1 }, 0, 0 } },
+	};
+	struct fixture_chunk *f = *state;
+	struct watt_chunk_fault fault;
+	struct watt_op op;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
+		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
+	open_packed(f);
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
+		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
+		ops_assert_equal(&op, &ops[i]);
+	}
+	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+}
+
 static void test_round_trip(void **state)
 {
 	static struct ops ops;
@@ -244,6 +267,7 @@ static void test_flipped_bytes_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_cpu_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_makes_no_sense_changes_nothing, setup,

@@ -157,6 +157,10 @@ static void print_op(FILE *out, const struct watt_op *op)
 	case WATT_OP_THREADS:
 		fprintf(out, "threads\n");
 		break;
+	case WATT_OP_PLACE:
+		fprintf(out, "place %u %u %d %d %d\n", op->place.cpu, op->place.slot,
+			op->place.at.package_id, op->place.at.die_id, op->place.at.core_id);
+		break;
 	case WATT_OP_CONTAINER:
 		fprintf(out, "container %s %s\n", op->container->id ? op->container->id : "-",
 			op->container->name ? op->container->name : "-");

@@ -79,7 +79,8 @@ struct world {
 	uint64_t seed;
 	uint64_t t_ns;
 	size_t n_channels; /* with even seeds, the last one comes while it runs */
-	bool has_threads;  /* with every third seed */
+	bool has_threads;
+	uint32_t late_slot; /* of the CPU that comes; 0: none does */ /* with every third seed */
 	double energy_j[N_CHANNELS];
 	struct watt_usage tasks[MAX_TASKS];
 	size_t n_tasks;
@@ -343,8 +344,10 @@ static void open_world(struct world *w, uint64_t seed, const char *path,
 		       enum watt_idle_policy idle_policy,
 		       const struct watt_record_opts *record_opts)
 {
-	static const uint16_t slots[4] = { 0, 0, 1, 1 };
-	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
+	static const uint16_t slots[4] = { 0, 0, 1, 1 }, three[4] = { 0, 0, 1, UINT16_MAX };
+	static const struct watt_cpu_place places[3] = { { 0, -1, -1 },
+							 { 1, -1, -1 },
+							 { -1, -1, -1 } };
 	static struct watt_rule all_learned = { NULL, WATT_KEY_LEARNED };
 	static const struct watt_rules learned = { &all_learned, 1, 1 };
 	static struct watt_setup setup;
@@ -356,9 +359,9 @@ static void open_world(struct world *w, uint64_t seed, const char *path,
 
 	setup = (struct watt_setup){ .channels = channel_list,
 				     .n_channels = seed % 2 ? N_CHANNELS : N_CHANNELS - 1,
-				     .cpu_slot = slots,
+				     .cpu_slot = seed % 2 ? slots : three, /* a CPU comes later */
 				     .n_cpus = 4,
-				     .n_slots = 2,
+				     .n_slots = seed % 2 ? 2 : 3,
 				     .places = places,
 				     .self_pid = 4242,
 				     .slice_ns = SLICE_NS,
@@ -369,6 +372,7 @@ static void open_world(struct world *w, uint64_t seed, const char *path,
 	w->seed = seed;
 	w->n_channels = setup.n_channels;
 	w->has_threads = seed % 3 == 1;
+	w->late_slot = seed % 2 ? 0 : seed % 4 ? 1 : 2;
 	w->t_ns = w->next_start_ns = 77000 * MS;
 	w->next_tid = 1000;
 	assert_int_equal(watt_executor_new(&setup, NULL, &w->executor), 0);
@@ -402,6 +406,17 @@ static void let_channels_come(struct world *w)
 	assert_int_equal(watt_recorder_grow(w->recorder, channel_list, N_CHANNELS, domains, i), 0);
 }
 
+/* Into the slot that it has with the others, or into one that nobody had. */
+static void let_cpu_come(struct world *w)
+{
+	const struct watt_op op = { .kind = WATT_OP_PLACE,
+				    .place = { .cpu = 3,
+					       .slot = w->late_slot,
+					       .at = { w->late_slot == 1 ? 1 : 7, -1, -1 } } };
+
+	apply(w, &op, NULL);
+}
+
 static void step(struct world *w, size_t i)
 {
 	uint64_t dt_ns = SLICE_NS + rnd(w, 10 * MS);
@@ -414,6 +429,8 @@ static void step(struct world *w, size_t i)
 		let_channels_come(w);
 	if (i == 10)
 		track(w, w->tasks[0].tgid);
+	if (i == 20 && w->late_slot)
+		let_cpu_come(w);
 	if (one_in(w, 25))
 		mark(w, one_in(w, 3) ? "" : one_in(w, 2) ? "load" : "solve \xc3\xa9");
 	if (one_in(w, 3))

@@ -446,11 +446,19 @@ static int source_sweep(struct watt_activity_source *base, bool full, struct wat
 	return 0;
 }
 
+static void source_place_cpu(struct watt_activity_source *base, uint32_t cpu, uint32_t slot)
+{
+	struct bpf_source *src = watt_container_of(base, struct bpf_source, base);
+
+	watt_bpf_object_place_cpu(&src->object, cpu, slot);
+}
+
 const struct watt_activity_ops watt_activity_bpf = {
 	.name = "bpf",
 	.summary = "every task, counted in the kernel",
 	.probe = probe,
 	.open = source_open,
 	.sweep = source_sweep,
+	.place_cpu = source_place_cpu,
 	.close = source_close,
 };

@@ -370,6 +370,11 @@ static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map 
 	return 0;
 }
 
+void watt_bpf_object_place_cpu(struct watt_bpf_object *object, uint32_t cpu, uint32_t slot)
+{
+	bpf_map_update_elem(bpf_map__fd(object->skel->maps.cpu_slots), &cpu, &slot, BPF_ANY);
+}
+
 static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 		    const struct watt_cpu_map *map, enum watt_bpf_mode mode,
 		    const struct watt_bpf_sizes *sizes)

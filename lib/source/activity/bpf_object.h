@@ -67,6 +67,8 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 			 const struct watt_bpf_sizes *sizes);
 /* Accepts a zeroed object. */
 void watt_bpf_object_close(struct watt_bpf_object *object);
+/* The CPU is in that slot: who goes to another one from there is told of. */
+void watt_bpf_object_place_cpu(struct watt_bpf_object *object, uint32_t cpu, uint32_t slot);
 /* Tells of those of the dying that are dead. 1: there was no room for all, empty the ring. */
 int watt_bpf_object_bury(struct watt_bpf_object *object);
 int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full);

@@ -16,6 +16,8 @@
 #include "base/util.h"
 
 #define CPU_DIR "devices/system/cpu"
+/* Packages or dies that may come while somebody looks. */
+#define MAX_SPARES 8u
 
 static int count_cpu(unsigned int cpu, void *data)
 {
@@ -158,6 +160,8 @@ enum granularity {
 	BY_CORE,
 };
 
+static const struct watt_cpu_place nowhere = { -1, -1, -1 };
+
 static enum granularity needed_granularity(const struct watt_channel *const *channels, size_t n)
 {
 	enum granularity needed = WHOLE;
@@ -227,6 +231,16 @@ static uint16_t find_slot(const struct watt_topology_cpu *cpu, enum granularity 
 	return found ? (uint16_t)(found - places) : WATT_SLOT_NONE;
 }
 
+/* Packages that may come, or dies or cores, with CPUs that never were online. */
+static uint32_t count_spares(const struct watt_topology *topology, enum granularity by)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < topology->n_cpus; i++)
+		n += !topology->cpus[i].is_known;
+	return by == BY_CORE ? n : WATT_MIN(n, MAX_SPARES);
+}
+
 int watt_cpu_map_build(const struct watt_topology *topology,
 		       const struct watt_channel *const *channels, size_t n_channels,
 		       struct watt_cpu_map *ret, struct watt_cpu_place **ret_places)
@@ -247,14 +261,38 @@ int watt_cpu_map_build(const struct watt_topology *topology,
 	if (map.n_slots <= 1 || map.n_slots >= WATT_SLOT_NONE) {
 		/* one place has everything, also the CPUs that are yet to come */
 		map.n_slots = 1;
-		places[0] = (struct watt_cpu_place){ -1, -1, -1 };
+		places[0] = nowhere;
 	} else {
 		for (i = 0; i < map.n_cpus; i++)
 			map.slot[i] = find_slot(&topology->cpus[i], by, places, map.n_slots);
+		for (i = count_spares(topology, by); i > 0 && map.n_slots < WATT_SLOT_NONE - 1; i--)
+			places[map.n_slots++] = nowhere;
 	}
+	map.split = by;
 	*ret = map;
 	*ret_places = places;
 	places = NULL;
+	return 0;
+}
+
+int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_map *map,
+		      struct watt_cpu_place *places)
+{
+	struct watt_topology_cpu found = { .is_online = true };
+	struct watt_cpu_place place;
+	uint32_t i = 0;
+
+	read_cpu(env, cpu, &found);
+	if (!found.is_known)
+		return -ENODEV;
+	place = place_of(&found, map->split);
+	while (i < map->n_slots && compare_places(&places[i], &place) &&
+	       compare_places(&places[i], &nowhere))
+		i++;
+	if (i == map->n_slots)
+		return -ENOSPC;
+	places[i] = place;
+	map->slot[cpu] = (uint16_t)i;
 	return 0;
 }
 
