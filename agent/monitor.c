@@ -44,6 +44,8 @@ static const struct {
 } texts[] = {
 	{ SETTING_SYSFS_ROOT, "sysfs-root" },   { SETTING_PROCFS_ROOT, "procfs-root" },
 	{ SETTING_NVML_LIB, "nvml-lib" },       { SETTING_CONFIG, "config" },
+	{ SETTING_REDFISH_URL, "redfish-url" }, { SETTING_REDFISH_AUTH, "redfish-auth" },
+	{ SETTING_REDFISH_TLS, "redfish-tls" }, { SETTING_METER, "meter" },
 	{ SETTING_SOURCES, "sources" },         { SETTING_USAGE, "usage" },
 	{ SETTING_IDLE_POLICY, "idle-policy" }, { SETTING_SHARE_KEYS, "share-key" },
 	{ SETTING_DELAYS, "sensor-delay" },     { SETTING_RATES, "rate" },
@@ -74,7 +76,8 @@ static int fill_options(struct watt_options *options, const struct settings *set
 		if (r < 0)
 			return refuse(options, setting_get(texts[i].id)->name, r);
 	}
-	return 0;
+	return watt_options_set_redfish_login(options, getenv("WATTRIBUTE_REDFISH_USER"),
+					      getenv("WATTRIBUTE_REDFISH_PASSWORD"));
 }
 
 static int open_session(const struct settings *settings, struct watt_session **ret)

@@ -102,6 +102,14 @@ static const struct setting table[SETTING_N] = {
 		"folder to read instead of /proc"),
 	[SETTING_NVML_LIB] = TEXT("nvml_lib", "",
 		"library to load instead of libnvidia-ml.so.1"),
+	[SETTING_REDFISH_URL] = TEXT("redfish_url", "",
+		"BMC that measures the machine: https://HOST"),
+	[SETTING_REDFISH_AUTH] = TEXT("redfish_auth", "",
+		"file with users and passwords for it"),
+	[SETTING_REDFISH_TLS] = TEXT("redfish_tls", "",
+		"which BMC is trusted: FILE, sha256//PIN, insecure"),
+	[SETTING_METER] = TEXT("meter", "",
+		"instrument: unix:PATH, tcp:HOST:PORT, exec:COMMAND"),
 };
 /* clang-format on */
 
@@ -315,10 +323,16 @@ static int find_variable(const char *name, size_t n)
 	return -1;
 }
 
-/* Of other parts of the product: the address of marks. */
+/* What is no setting: the address of marks, and who we are to a BMC, which is shown to nobody. */
 static bool is_foreign(const char *name, size_t n)
 {
-	return n == 5 && strncmp(name, "MARKS", n) == 0;
+	static const char *const names[] = { "MARKS", "REDFISH_USER", "REDFISH_PASSWORD" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == n && strncmp(name, names[i], n) == 0)
+			return true;
+	return false;
 }
 
 int settings_take_environment(struct settings *settings, const char *const *environment)

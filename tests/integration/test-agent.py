@@ -582,6 +582,13 @@ def test_address_in_use():
         one_line(result, 1, f'127.0.0.1:{agent.port}', 'in use')
 
 
+def test_node_by_an_instrument():
+    """What a BMC or a meter says of the machine is a domain as others are."""
+    with Agent('--sources=meter', '--usage=procfs',
+               '--meter=exec:while :; do echo W 300; sleep 0.1; done') as agent:
+        agent.wait_for(lambda: 'domain="node"' in agent.ask('/metrics')[2], 'the node has no energy')
+
+
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
@@ -589,4 +596,4 @@ main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_o
       test_promtool, test_other_meters_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
-      test_address_in_use])
+      test_address_in_use, test_node_by_an_instrument])
