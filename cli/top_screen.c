@@ -9,9 +9,11 @@
 #include <locale.h>
 #include <math.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,10 +73,25 @@ int top_screen_open(struct top_screen **ret)
 	return 0;
 }
 
+/*
+ * A terminal that was stopped by Ctrl-S would not take what gives it back. The kernel starts it
+ * when it is not to be stopped any more; endwin() sets that as it was.
+ */
+static void let_go_on(void)
+{
+	struct termios mode;
+
+	if (tcgetattr(STDOUT_FILENO, &mode) < 0 || !(mode.c_iflag & IXON))
+		return;
+	mode.c_iflag &= ~(tcflag_t)IXON;
+	tcsetattr(STDOUT_FILENO, TCSANOW, &mode);
+}
+
 struct top_screen *top_screen_close(struct top_screen *screen)
 {
 	if (!screen)
 		return NULL;
+	let_go_on();
 	endwin();
 	message_release();
 	free(screen);
@@ -325,10 +342,20 @@ static void draw_help(void)
 		put(HEADER_LINES + 1 + (int)i, 2, A_NORMAL, lines[i]);
 }
 
+/* Where somebody has stopped the terminal by Ctrl-S, writing would wait until he lets it go on. */
+static bool can_write(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) == 1;
+}
+
 void top_screen_draw(struct top_screen *screen, const struct top_frame *frame)
 {
 	struct watt_balance balance = { .sz = sizeof(balance) };
 
+	if (!can_write())
+		return;
 	watt_balance_draw(frame->view, &balance);
 	erase();
 	draw_header(frame, &balance);
