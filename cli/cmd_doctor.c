@@ -103,8 +103,35 @@ static void print_diag(const struct watt_diag *diag, bool is_verbose, size_t wid
 		print_detail("looked at", diag->path, width);
 }
 
+/*
+ * What this machine doesn't have is no news where something else does its work: a line for all of
+ * it. Where no sensor measures, it is what could be done about that.
+ */
+static bool is_in_short(const struct watt_diag *diag, const struct verdict *verdict)
+{
+	if (diag->state != WATT_ABSENT || diag->role == WATT_ROLE_USAGE)
+		return false;
+	return diag->role == WATT_ROLE_POWER ? verdict->is_measured : !*diag->hint;
+}
+
+static void print_absent(const struct watt_diag *diags, size_t n, enum watt_source_role role,
+			 const struct verdict *verdict, size_t width)
+{
+	char list[512] = "";
+	size_t used = 0, i;
+
+	for (i = 0; i < n && used < sizeof(list); i++)
+		if (diags[i].role == role && !diags[i].is_test && is_in_short(&diags[i], verdict))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used ? ", " : "", diags[i].source);
+	if (!used)
+		return;
+	printf("  %sabsent%s: ", page_style(stdout, PAGE_DIM), page_style(stdout, PAGE_PLAIN));
+	text_wrap(stdout, list, 10, 10, width);
+}
+
 static void print_role(const struct watt_diag *diags, size_t n, enum watt_source_role role,
-		       bool is_verbose, size_t width)
+		       const struct verdict *verdict, bool is_verbose, size_t width)
 {
 	static const char *const titles[] = {
 		[WATT_ROLE_POWER] = "Power: what is used",
@@ -123,8 +150,11 @@ static void print_role(const struct watt_diag *diags, size_t n, enum watt_source
 			printf("%s%s%s\n", page_style(stdout, PAGE_BOLD), titles[role],
 			       page_style(stdout, PAGE_PLAIN));
 		has_title = true;
-		print_diag(&diags[i], is_verbose, width);
+		if (is_verbose || !is_in_short(&diags[i], verdict))
+			print_diag(&diags[i], is_verbose, width);
 	}
+	if (has_title && !is_verbose)
+		print_absent(diags, n, role, verdict, width);
 	if (has_title)
 		putchar('\n');
 }
@@ -135,11 +165,14 @@ static void print_all(const struct watt_diag *diags, size_t n, const struct verd
 	size_t width = page_get_width(stdout, WIDTH_MOST);
 	char clean[sizeof(verdict->text)];
 
-	print_role(diags, n, WATT_ROLE_POWER, is_verbose, width);
-	print_role(diags, n, WATT_ROLE_USAGE, is_verbose, width);
-	print_role(diags, n, WATT_ROLE_ACTIVITY, is_verbose, width);
-	print_role(diags, n, WATT_ROLE_META, is_verbose, width);
 	text_wrap(stdout, text_clean(clean, sizeof(clean), verdict->text), 0, 0, width);
+	putchar('\n');
+	print_role(diags, n, WATT_ROLE_POWER, verdict, is_verbose, width);
+	print_role(diags, n, WATT_ROLE_USAGE, verdict, is_verbose, width);
+	print_role(diags, n, WATT_ROLE_ACTIVITY, verdict, is_verbose, width);
+	print_role(diags, n, WATT_ROLE_META, verdict, is_verbose, width);
+	if (!is_verbose)
+		puts("Of what is absent, -v says why, and what to do to have it.");
 }
 
 static int print_json(const struct watt_diag *diags, size_t n)

@@ -196,7 +196,7 @@ def test_doctor():
     true(result.status in (0, 1), f'status {result.status}')
     for line in result.out.splitlines():
         true(len(line) <= 80 or ' ' not in line.strip(), f'{len(line)} columns: {line!r}')
-    true('Measuring is ' in result.out, 'no verdict')
+    true(result.out.startswith('Measuring is '), 'the verdict is not the first')
     document = run('doctor', '--json').json()
     validate(document, 'wattribute-doctor-1')
     equal(document['is_possible'], result.status == 0, 'is_possible')
@@ -205,6 +205,16 @@ def test_doctor():
     for source in document['sources']:
         if source['state'] != 'available':
             true(source['why'], f"{source['source']} is {source['state']} and does not say why")
+
+
+def test_doctor_is_short_where_all_is_well():
+    """A board with sensors needs no advice for what it can't have; who asks is told all the same."""
+    text = run('doctor', *fixture('jetson-agx-orin')).out
+    true(text.startswith('Measuring is possible: power is measured by hwmon'), text)
+    true('Intel' not in text and 'absent: ' in text and 'powercap' in text, text)
+    true('Intel' in run('doctor', '-v', *fixture('jetson-agx-orin')).out, 'the reason is nowhere')
+    # Where nothing measures, each reason is told: this machine has counters, which stay at 0.
+    true('counters stay at 0' in run('doctor', *fixture('rapl-stuck-zero')).out, 'nothing is said of counters that are stuck')
 
 
 def test_doctor_on_fixtures():
