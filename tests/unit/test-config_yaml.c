@@ -82,6 +82,33 @@ static void test_rails(void **state)
 	watt_config_free(config);
 }
 
+static void test_boards(void **state)
+{
+	const struct watt_config_board *board;
+	struct watt_config *config;
+
+	assert_int_equal(parse("boards:\n"
+			       "- name: Carrier\n"
+			       "  compatible: [acme, p3701-0000]\n"
+			       "  rails:\n"
+			       "  - {label: VDD_IN, domain: vdd_in, kind: total}\n"
+			       "  - {label: A, address: \"0040\", domain: vdd_in/a}\n"
+			       "  - {label: A, address: \"0041\", domain: vdd_in/b}\n",
+			       &config),
+			 0);
+	assert_int_equal(config->n_boards, 1);
+	board = &config->boards[0];
+	assert_string_equal(board->name, "Carrier");
+	assert_int_equal(board->n_compatible, 2);
+	assert_string_equal(board->compatible[1], "p3701-0000");
+	assert_int_equal(board->n_rails, 3);
+	assert_int_equal(board->rails[0].kind, WATT_DOMAIN_TOTAL);
+	assert_null(board->rails[0].address);
+	assert_string_equal(board->rails[2].address, "0041");
+	assert_int_equal(board->rails[2].kind, -1);
+	watt_config_free(config);
+}
+
 static void test_models(void **state)
 {
 	struct watt_config *config;
@@ -111,10 +138,11 @@ static const struct {
 	const char *said;
 } bad_files[] = {
 	{ "hwmon: {chips: []}\nrials: []\n",
-	  "f:2: unknown key 'rials'; allowed are: hwmon, rails, estimate" },
+	  "f:2: unknown key 'rials'; allowed are: hwmon, rails, boards, estimate" },
 	{ "[]", "f:1: the file must be a mapping ('key: value')" },
 	{ "hello", "f:1: the file must be a mapping ('key: value')" },
-	{ "? [a]\n: b\n", "f:1: a key must be a word; allowed are: hwmon, rails, estimate" },
+	{ "? [a]\n: b\n",
+	  "f:1: a key must be a word; allowed are: hwmon, rails, boards, estimate" },
 	{ "rails:\n  a: 1\n", "f:1: rails must be a list ('- item', or [item, item])" },
 	{ "rails:\n", "f:1: rails must be a list ('- item', or [item, item])" },
 	{ "rails:\n- {label: x}\n", "f:2: the entry that ends here lacks 'domain'" },
@@ -128,6 +156,20 @@ static const struct {
 	{ "rails:\n- {label: x, domain: a, kind: residual}\n", "f:2: kind must be one of" },
 	{ "rails:\n- {label: x, domain: a}\n- {label: X, domain: b}\n",
 	  "f:3: rail 'x' is there twice" },
+	{ "boards:\n- {name: x, compatible: [], rails: [{label: a, domain: a}]}\n",
+	  "f:2: board 'x' must have a compatible string and a rail" },
+	{ "boards:\n- {name: x, compatible: [y], rails: []}\n",
+	  "f:2: board 'x' must have a compatible string and a rail" },
+	{ "boards:\n- {name: x, compatible: [''], rails: [{label: a, domain: a}]}\n",
+	  "f:2: compatible must be a text of 1 to 255 bytes" },
+	{ "boards:\n- {name: x, compatible: [y]}\n",
+	  "f:2: the entry that ends here lacks 'rails'" },
+	{ "boards:\n- name: x\n  compatible: [y]\n  rails:\n  - {label: a, domain: a}\n"
+	  "  - {label: A, address: \"0040\", domain: b}\n",
+	  "f:6: rail 'A' is there twice; an address each" },
+	{ "boards:\n- name: x\n  compatible: [y]\n  rails:\n"
+	  "  - {label: a, domain: a, address: 40}\n",
+	  "f:5: address must be that of a device on an i2c bus" },
 	{ "hwmon:\n  chips:\n  - name: a\n  - name: a\n", "f:4: chip 'a' is there twice" },
 	{ "hwmon:\n  chips:\n  - name: a\n    pairs: [[1]]\n",
 	  "f:4: a pair must be [N of inN, M of currM]" },
@@ -250,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_empty_files_are_valid),
 		cmocka_unit_test(test_chips),
 		cmocka_unit_test(test_rails),
+		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_text_that_is_none),

@@ -122,12 +122,45 @@ static void test_rules(void **state)
 	machine_done(&m);
 }
 
+/* What the user writes of a board goes before what is built in of it. */
+static void test_board_of_the_user(void **state)
+{
+	struct watt_config_rail rails[] = {
+		{ (char *)"VDD CPU CV", (char *)"input/cpu", -1, (char *)"0040" },
+		{ (char *)"VIN_SYS_5V0", (char *)"input", WATT_DOMAIN_TOTAL },
+	};
+	char *never[] = { (char *)"p9999" }, *compatible[] = { (char *)"no", (char *)"p3701-" };
+	struct watt_config_board boards[] = {
+		{ (char *)"other", never, 1, rails, 1 },
+		{ (char *)"mine", compatible, 2, rails, WATT_ARRAY_SIZE(rails) },
+	};
+	struct watt_rail_map *map;
+	struct machine m;
+
+	machine_init_fixture(&m, "jetson-agx-orin");
+	m.config = (struct watt_config){ .boards = boards, .n_boards = 2 };
+	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
+	assert_string_equal(watt_rail_map_board(map), "mine");
+	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "input/cpu",
+		    WATT_DOMAIN_CPU_RAIL, 0);
+	check_place(map, &(struct watt_rail){ "1-0040", "VIN_SYS_5V0", "ch2", false }, "input",
+		    WATT_DOMAIN_TOTAL, 0);
+	/* the built-in board has it, the user's has not */
+	check_place(map, &(struct watt_rail){ "1-0040", "VDD_GPU_SOC", "ch0", false },
+		    "1-0040:vdd_gpu_soc", WATT_DOMAIN_GPU, OVERLAP);
+	watt_rail_map_free(map);
+	m.config.n_boards = 1;
+	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
+	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
+	watt_rail_map_free(map);
+	machine_done(&m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_unknown_board),
-		cmocka_unit_test(test_known_board),
+		cmocka_unit_test(test_kinds),       cmocka_unit_test(test_unknown_board),
+		cmocka_unit_test(test_known_board), cmocka_unit_test(test_board_of_the_user),
 		cmocka_unit_test(test_rules),
 	};
 

@@ -84,6 +84,29 @@ int watt_config_open(const char *path, const struct watt_log *log, struct watt_c
 	return watt_config_parse(text, len, path, log, ret);
 }
 
+static void free_rails(struct watt_config_rail *rails, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(rails[i].label);
+		free(rails[i].domain);
+		free(rails[i].address);
+	}
+	free(rails);
+}
+
+static void free_board(struct watt_config_board *board)
+{
+	size_t i;
+
+	for (i = 0; i < board->n_compatible; i++)
+		free(board->compatible[i]);
+	free(board->compatible);
+	free(board->name);
+	free_rails(board->rails, board->n_rails);
+}
+
 struct watt_config *watt_config_free(struct watt_config *config)
 {
 	size_t i;
@@ -96,16 +119,15 @@ struct watt_config *watt_config_free(struct watt_config *config)
 		free(config->chips[i].skip_voltages);
 		free(config->chips[i].skip_currents);
 	}
-	for (i = 0; i < config->n_rails; i++) {
-		free(config->rails[i].label);
-		free(config->rails[i].domain);
-	}
+	free_rails(config->rails, config->n_rails);
+	for (i = 0; i < config->n_boards; i++)
+		free_board(&config->boards[i]);
 	for (i = 0; i < config->n_models; i++) {
 		free(config->models[i].name);
 		free(config->models[i].match);
 	}
 	free(config->chips);
-	free(config->rails);
+	free(config->boards);
 	free(config->models);
 	free(config);
 	return NULL;

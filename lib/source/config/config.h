@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user wrote in the configuration file: rules for hwmon chips and rails, models of
+ * What the user wrote in the configuration file: rules for hwmon chips and rails, boards, models of
  * estimation. Immutable once read; an empty one is valid.
  */
 #ifndef WATT_SOURCE_CONFIG_CONFIG_H
@@ -34,6 +34,17 @@ struct watt_config_rail {
 	char *label;
 	char *domain; /* path in the domain tree */
 	int32_t kind; /* enum watt_domain_kind; -1: not said */
+	/* of a board's: of its sensor on the i2c bus, "0040"; NULL: anywhere */
+	char *address;
+};
+
+/* A board that is not built in, or means something else here: which of its rails contains which. */
+struct watt_config_board {
+	char *name;
+	char **compatible; /* parts of the devicetree's compatible strings */
+	size_t n_compatible;
+	struct watt_config_rail *rails;
+	size_t n_rails;
 };
 
 /* A model of estimation: power = idle + (full - idle) * utilisation, per logical CPU. */
@@ -50,6 +61,8 @@ struct watt_config {
 	size_t n_chips;
 	struct watt_config_rail *rails;
 	size_t n_rails;
+	struct watt_config_board *boards;
+	size_t n_boards;
 	struct watt_config_model *models;
 	size_t n_models;
 };

@@ -229,6 +229,124 @@ static int take_rails(struct watt_config_reader *rd, struct fy_node *node, void 
 	return watt_config_read_sequence(rd, node, "rails", take_rail, obj);
 }
 
+/* ---- boards ---- */
+
+static int take_board_name(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "name", &((struct watt_config_board *)obj)->name);
+}
+
+static int take_compatible(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&board->compatible, board->n_compatible,
+			     sizeof(*board->compatible));
+	if (r < 0)
+		return r;
+	board->compatible[board->n_compatible++] = NULL;
+	return watt_config_take_text(rd, node, "compatible",
+				     &board->compatible[board->n_compatible - 1]);
+}
+
+static int take_compatibles(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "compatible", take_compatible, obj);
+}
+
+/* As the kernel writes it in names of devices: four digits of "1-0040". */
+static int take_rail_address(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_rail *rail = obj;
+	int r;
+
+	r = watt_config_take_text(rd, node, "address", &rail->address);
+	if (r < 0)
+		return r;
+	if (strlen(rail->address) != 4 || strspn(rail->address, "0123456789abcdef") != 4)
+		return watt_config_complain(rd, node,
+					    "address must be that of a device on an i2c bus, four "
+					    "digits in quotes, as \"0040\"");
+	return 0;
+}
+
+static bool is_same_rail(const struct watt_config_rail *a, const struct watt_config_rail *b)
+{
+	if (strcasecmp(a->label, b->label))
+		return false;
+	return !a->address || !b->address || !strcmp(a->address, b->address);
+}
+
+static int take_board_rail(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "label", take_rail_label, true },
+		{ "address", take_rail_address, false },
+		{ "domain", take_rail_domain, true },
+		{ "kind", take_rail_kind, false },
+		{ 0 },
+	};
+	struct watt_config_board *board = obj;
+	struct watt_config_rail *rail;
+	size_t i;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&board->rails, board->n_rails, sizeof(*board->rails));
+	if (r < 0)
+		return r;
+	rail = &board->rails[board->n_rails++];
+	*rail = (struct watt_config_rail){ .kind = -1 };
+	r = watt_config_read_mapping(rd, node, "a rail", fields, rail);
+	if (r < 0)
+		return r;
+	for (i = 0; i + 1 < board->n_rails; i++)
+		if (is_same_rail(&board->rails[i], rail))
+			return watt_config_complain(rd, NULL,
+						    "rail '%s' is there twice; an address each "
+						    "tells them apart",
+						    rail->label);
+	return 0;
+}
+
+static int take_board_rails(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "rails", take_board_rail, obj);
+}
+
+static int take_board(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "name", take_board_name, true },
+		{ "compatible", take_compatibles, true },
+		{ "rails", take_board_rails, true },
+		{ 0 },
+	};
+	struct watt_config *config = obj;
+	struct watt_config_board *board;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&config->boards, config->n_boards,
+			     sizeof(*config->boards));
+	if (r < 0)
+		return r;
+	board = &config->boards[config->n_boards++];
+	*board = (struct watt_config_board){ 0 };
+	r = watt_config_read_mapping(rd, node, "a board", fields, board);
+	if (r < 0)
+		return r;
+	if (!board->n_compatible || !board->n_rails)
+		return watt_config_complain(rd, NULL,
+					    "board '%s' must have a compatible string and a rail",
+					    board->name);
+	return 0;
+}
+
+static int take_boards(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "boards", take_board, obj);
+}
+
 /* ---- estimate ---- */
 
 static int take_model_name(struct watt_config_reader *rd, struct fy_node *node, void *obj)
@@ -315,6 +433,7 @@ static int read_root(struct watt_config_reader *rd, struct fy_node *root,
 	static const struct watt_config_field fields[] = {
 		{ "hwmon", take_hwmon, false },
 		{ "rails", take_rails, false },
+		{ "boards", take_boards, false },
 		{ "estimate", take_estimate, false },
 		{ 0 },
 	};

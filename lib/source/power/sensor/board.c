@@ -135,16 +135,14 @@ const struct watt_board *watt_board_find(const char *compatible, size_t len)
 	return NULL;
 }
 
-const struct watt_board *watt_board_detect(const struct watt_env *env)
+int watt_board_read_compatible(const struct watt_env *env, char **ret, size_t *ret_len)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0;
-	int r;
+	int r = watt_root_slurp(&env->sysfs, "firmware/devicetree/base/compatible", 65536, ret,
+				ret_len);
 
-	r = watt_root_slurp(&env->sysfs, "firmware/devicetree/base/compatible", 65536, &text, &len);
 	if (r < 0)
-		r = watt_root_slurp(&env->procfs, "device-tree/compatible", 65536, &text, &len);
-	return r < 0 ? NULL : watt_board_find(text, len);
+		r = watt_root_slurp(&env->procfs, "device-tree/compatible", 65536, ret, ret_len);
+	return r;
 }
 
 const struct watt_board_rail *watt_board_find_rail(const struct watt_board *board,

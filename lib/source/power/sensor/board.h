@@ -21,8 +21,8 @@ struct watt_board {
 	const struct watt_board_rail *rails; /* ended by a NULL label */
 };
 
-/* The board that env describes; NULL: not known. */
-const struct watt_board *watt_board_detect(const struct watt_env *env);
+/* The devicetree's compatible strings, each ended by NUL; *ret is to be freed. */
+int watt_board_read_compatible(const struct watt_env *env, char **ret, size_t *ret_len);
 /* The board of a list of compatible strings, each ended by NUL; NULL: not known. */
 const struct watt_board *watt_board_find(const char *compatible, size_t len);
 /* A rail of a board by cleaned label and i2c address (NULL: not on i2c); NULL: not known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places supply rails in the domain tree: the user's rules first, then the table of boards, else
- * a place of their own. A label that several devices use belongs to one of them only, so that
+ * Places supply rails in the domain tree: the user's rules first, then the user's boards, then the
+ * table of boards, else a place of their own. A label that several devices use belongs to one of them only, so that
  * rails never merge by accident. It must not read values.
  */
 #include "source/power/sensor/rail_place.h"
@@ -27,7 +27,11 @@ struct claim {
 struct watt_rail_map {
 	const struct watt_env *env;
 	const struct watt_board *board; /* NULL: not known */
-	struct claim *claims;           /* sorted by device */
+	/* what the user wrote of it, as a board that is built in; labels cleaned */
+	struct watt_board own;
+	struct watt_board_rail *own_rails;
+	char (*own_labels)[96];
+	struct claim *claims; /* sorted by device */
 	size_t n_claims, claims_cap;
 };
 
@@ -110,6 +114,61 @@ static int compare_claims(const void *a, const void *b)
 	return strverscmp(((const struct claim *)a)->device, ((const struct claim *)b)->device);
 }
 
+/* ---- boards of the user ---- */
+
+static bool is_board(const struct watt_config_board *board, const char *compatible, size_t len)
+{
+	const char *p;
+	size_t i;
+
+	for (p = compatible; p < compatible + len; p += strlen(p) + 1)
+		for (i = 0; i < board->n_compatible; i++)
+			if (strstr(p, board->compatible[i]))
+				return true;
+	return false;
+}
+
+static int take_board(struct watt_rail_map *map, const struct watt_config_board *board)
+{
+	struct watt_board_rail *rail;
+	size_t i;
+
+	map->own_rails = calloc(board->n_rails + 1, sizeof(*map->own_rails));
+	map->own_labels = calloc(board->n_rails, sizeof(*map->own_labels));
+	if (!map->own_rails || !map->own_labels)
+		return -ENOMEM;
+	for (i = 0; i < board->n_rails; i++) {
+		watt_clean_name(board->rails[i].label, map->own_labels[i],
+				sizeof(map->own_labels[i]));
+		rail = &map->own_rails[i];
+		rail->label = map->own_labels[i];
+		rail->address = board->rails[i].address;
+		rail->path = board->rails[i].domain;
+		rail->kind = board->rails[i].kind >= 0 ?
+				     (enum watt_domain_kind)board->rails[i].kind :
+				     watt_rail_kind_of_label(rail->label);
+	}
+	map->own = (struct watt_board){ .name = board->name, .rails = map->own_rails };
+	map->board = &map->own;
+	return 0;
+}
+
+/* The user's board, if one is meant here, or else a built-in one. */
+static int find_board(struct watt_rail_map *map)
+{
+	const struct watt_config *config = map->env->config;
+	_cleanup_free_ char *text = NULL;
+	size_t i, len = 0;
+
+	if (watt_board_read_compatible(map->env, &text, &len) < 0)
+		return 0;
+	for (i = 0; config && i < config->n_boards; i++)
+		if (is_board(&config->boards[i], text, len))
+			return take_board(map, &config->boards[i]);
+	map->board = watt_board_find(text, len);
+	return 0;
+}
+
 int watt_rail_map_new(const struct watt_env *env, struct watt_rail_map **ret)
 {
 	struct watt_rail_map *map = calloc(1, sizeof(*map));
@@ -118,8 +177,9 @@ int watt_rail_map_new(const struct watt_env *env, struct watt_rail_map **ret)
 	if (!map)
 		return -ENOMEM;
 	map->env = env;
-	map->board = watt_board_detect(env);
-	r = claims_of_class(map, "class/hwmon", "hwmon");
+	r = find_board(map);
+	if (r == 0)
+		r = claims_of_class(map, "class/hwmon", "hwmon");
 	if (r == 0)
 		r = claims_of_class(map, "bus/iio/devices", "iio:device");
 	if (r < 0) {
@@ -134,8 +194,11 @@ int watt_rail_map_new(const struct watt_env *env, struct watt_rail_map **ret)
 
 struct watt_rail_map *watt_rail_map_free(struct watt_rail_map *map)
 {
-	if (map)
-		free(map->claims);
+	if (!map)
+		return NULL;
+	free(map->claims);
+	free(map->own_rails);
+	free(map->own_labels);
 	free(map);
 	return NULL;
 }
