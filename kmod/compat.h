@@ -4,6 +4,7 @@
 #define WATTRIBUTE_COMPAT_H
 
 #include <linux/math64.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #ifndef CONFIG_64BIT
@@ -52,6 +53,24 @@ static inline bool watt_cpu_has_place(unsigned int cpu)
 	return cpu_online(cpu);
 }
 #endif
+
+/* Whether a task that exits has run for the last time. */
+static inline bool watt_task_is_gone(const struct task_struct *task)
+{
+#ifdef task_is_running /* since 5.14 */
+	if (READ_ONCE(task->__state) != TASK_DEAD)
+		return false;
+#else
+	if (READ_ONCE(task->state) != TASK_DEAD)
+		return false;
+#endif
+#ifdef CONFIG_SMP
+	/* after its last run: finish_task() of the kernel */
+	return !smp_load_acquire(&task->on_cpu);
+#else
+	return true;
+#endif
+}
 
 /* a * b / c without a loss, for a quotient that fits in 64 bits. */
 static inline u64 watt_mul_div(u64 a, u64 b, u64 c)

@@ -8,6 +8,7 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/proc_fs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -18,10 +19,14 @@
 #include "unit.h"
 #include "view.h"
 
+/* Processes that a reader passes before others may run. */
+#define PASSED_MAX 128
+
 /* An open file. */
 struct reader {
 	struct watt_view view;
 	u64 window;
+	unsigned int n_passed; /* processes, shown or not */
 	u64 rapl_nj[]; /* as watt_window.rapl_nj */
 };
 
@@ -53,9 +58,17 @@ static void *all_start(struct seq_file *file, loff_t *pos) __acquires(RCU)
 	return find(pos);
 }
 
+/* Who sees few of them walks over the others in one read, and must not keep RCU for so long. */
 static void *all_next(struct seq_file *file, void *item, loff_t *pos)
 {
+	struct reader *reader = file->private;
+
 	++*pos;
+	if (++reader->n_passed % PASSED_MAX == 0) {
+		rcu_read_unlock();
+		cond_resched();
+		rcu_read_lock();
+	}
 	return find(pos);
 }
 

@@ -16,13 +16,16 @@ void watt_leavers_init(struct watt_process *process);
 /* With the record; nobody looks any more. */
 void watt_leavers_done(struct watt_process *process);
 
+/* All that are left, when no process and no hook is there any more. */
+void watt_leavers_end(void);
+
 /* A thread exits. It is not noted where there is no memory: its time comes late then. */
 void watt_leaver_add(struct watt_process *process, const struct task_struct *task);
 /* It is freed, noted or not: its run time is final, and goes to the base of its unit. */
 void watt_leaver_free(struct watt_process *process, const struct task_struct *task);
 /*
  * Sets delta_ns of each part to its base and the run time of those that are on no list. Returns
- * what they and those that are freed ran, which no move changes.
+ * what they and those that are freed ran, which no move changes. For the sampler.
  */
 u64 watt_leavers_read(struct watt_process *process);
 

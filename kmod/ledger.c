@@ -46,23 +46,25 @@ bool watt_ledger_has_rapl(void)
 /* Gives everybody what the split says; returns the sum. */
 static u64 give(struct watt_process *active, unsigned int unit)
 {
+	struct watt_process *process;
 	u64 given_nj = 0;
 
-	for (; active; active = active->next_active) {
-		u64 share_nj = active->parts[unit].share_nj;
+	for (process = active; process; process = watt_process_next_active(process)) {
+		u64 share_nj = process->parts[unit].share_nj;
 
 		given_nj += share_nj;
-		watt_amount_add_milli(&active->energy, share_nj);
+		watt_amount_add_milli(&process->energy, share_nj);
 	}
 	return given_nj;
 }
 
 static u64 busy_ns(const struct watt_process *active, unsigned int unit)
 {
+	const struct watt_process *process;
 	u64 sum_ns = 0;
 
-	for (; active; active = active->next_active)
-		sum_ns += active->parts[unit].delta_ns;
+	for (process = active; process; process = watt_process_next_active(process))
+		sum_ns += process->parts[unit].delta_ns;
 	return sum_ns;
 }
 
@@ -89,9 +91,11 @@ static void divide_unit(struct watt_process *active, unsigned int unit)
 
 static void give_scores(struct watt_process *active)
 {
-	for (; active; active = active->next_active) {
-		watt_amount_add_wide(&active->energy, active->parts[0].weight);
-		watt_amount_add_wide(&total, active->parts[0].weight);
+	struct watt_process *process;
+
+	for (process = active; process; process = watt_process_next_active(process)) {
+		watt_amount_add_wide(&process->energy, process->parts[0].weight);
+		watt_amount_add_wide(&total, process->parts[0].weight);
 	}
 }
 

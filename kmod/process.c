@@ -83,6 +83,7 @@ void watt_processes_done(void)
 	}
 	xa_destroy(&table);
 	rcu_barrier();
+	watt_leavers_end();
 	record_free(unlisted);
 	kmem_cache_destroy(cache);
 }
@@ -208,8 +209,10 @@ struct list_head *watt_processes_all(void)
 {
 	struct watt_process *process, *next;
 
-	llist_for_each_entry_safe(process, next, llist_del_all(&born), born_node)
+	llist_for_each_entry_safe(process, next, llist_del_all(&born), born_node) {
 		list_add(&process->node, &all);
+		watt_pause_after_one();
+	}
 	return &all;
 }
 
@@ -273,14 +276,15 @@ void watt_process_thread_freed(struct task_struct *task)
 	rcu_read_unlock();
 }
 
-struct watt_process *watt_processes_take_dead(void)
+struct watt_process *watt_processes_take_dead(struct watt_process *list)
 {
 	struct llist_node *node = llist_del_all(&dead);
-	struct watt_process *process, *next, *list = NULL;
+	struct watt_process *process, *next;
 
 	llist_for_each_entry_safe(process, next, node, dead_node) {
 		process->next_dead = list;
 		list = process;
+		watt_pause_after_one();
 	}
 	return list;
 }

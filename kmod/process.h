@@ -18,6 +18,7 @@
 #include <linux/types.h>
 
 #include "amount.h"
+#include "pause.h"
 
 struct cgroup;
 struct pid;
@@ -110,6 +111,13 @@ struct watt_process {
 	struct watt_part parts[]; /* for each unit */
 };
 
+/* The next one with a weight, after a pause where it is time for one. */
+static inline struct watt_process *watt_process_next_active(const struct watt_process *process)
+{
+	watt_pause_after_one();
+	return process->next_active;
+}
+
 int watt_processes_init(void);
 void watt_processes_done(void);
 /* From now on a process that has no record began before, or was given up. */
@@ -126,8 +134,11 @@ struct watt_process *watt_process_add(struct task_struct *leader);
 void watt_process_thread_exits(struct task_struct *task);
 /* A task is freed: in its RCU callback, when its run time is final. */
 void watt_process_thread_freed(struct task_struct *task);
-/* Whose last thread has exited since the last call, linked by next_dead. For the sampler. */
-struct watt_process *watt_processes_take_dead(void);
+/*
+ * Puts those whose last thread has exited since the last call before a list by next_dead, which is
+ * returned. For the sampler.
+ */
+struct watt_process *watt_processes_take_dead(struct watt_process *list);
 /* Frees a dead one when its readers are done. For the sampler. */
 void watt_process_remove(struct watt_process *process);
 

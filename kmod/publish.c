@@ -2,13 +2,13 @@
 #include "publish.h"
 
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 
 #include "ledger.h"
 #include "params.h"
+#include "pause.h"
 #include "rapl.h"
 #include "system.h"
 #include "unit.h"
@@ -94,12 +94,10 @@ static void show_processes(u64 window)
 {
 	struct list_head *all = watt_processes_all();
 	struct watt_process *process;
-	unsigned int n = 0;
 
 	list_for_each_entry(process, all, node) {
 		show_process(process, window);
-		if (++n % 1024 == 0)
-			cond_resched();
+		watt_pause_after_one();
 	}
 }
 
@@ -135,6 +133,7 @@ static struct watt_process *bury_all(struct watt_process *dying, u64 window, u64
 
 	for (; dying; dying = next) {
 		next = dying->next_dead;
+		watt_pause_after_one();
 		if (bury(dying, window, now_ns))
 			continue;
 		dying->next_dead = stay;
@@ -151,7 +150,9 @@ struct watt_process *watt_publish(u64 now_ns, u64 n_samples, struct watt_process
 	smp_wmb(); /* whoever sees anything of what follows sees this */
 	dying = bury_all(dying, window, now_ns);
 	show_processes(window);
+	watt_pause();
 	show_machine(&windows[window % WATT_WINDOWS], now_ns, n_samples);
+	watt_pause_resume();
 	/* with all that it shows: watt_publish_window() */
 	smp_store_release(&done, window);
 	return dying;

@@ -16,6 +16,7 @@
 #include "instructions.h"
 #include "ledger.h"
 #include "params.h"
+#include "pause.h"
 #include "process.h"
 #include "publish.h"
 #include "rapl.h"
@@ -25,6 +26,9 @@
 
 /* Between two samples the thread rests at least so many times as long as the first one took. */
 #define REST_FACTOR 4
+
+/* So many threads are as much work as one process. */
+#define THREADS_AS_ONE 4
 
 static struct task_struct *thread;
 static bool is_kicked;
@@ -121,13 +125,14 @@ static void visit_all(struct pass *pass)
 	list_for_each_entry(process, all, node) {
 		struct task_struct *leader = pid_task(process->pid, PIDTYPE_TGID);
 
-		if (leader)
+		if (leader) {
 			visit(pass, process, leader);
-		if (++n % 256)
+			n += READ_ONCE(leader->signal->nr_threads) / THREADS_AS_ONE;
+		}
+		if (++n < WATT_PAUSE_EVERY)
 			continue;
-		rcu_read_unlock();
-		cond_resched();
-		rcu_read_lock();
+		watt_pause_rcu();
+		n = 0;
 	}
 	rcu_read_unlock();
 }
@@ -138,9 +143,7 @@ static struct task_struct *rest(struct task_struct *at)
 	bool is_there;
 
 	get_task_struct(at);
-	rcu_read_unlock();
-	cond_resched();
-	rcu_read_lock();
+	watt_pause_rcu();
 	is_there = pid_alive(at);
 	put_task_struct(at);
 	return is_there ? at : &init_task;
@@ -158,7 +161,7 @@ static void find_all(void)
 		process = watt_process_find(leader);
 		if (!process || process->start_ns != leader->start_time)
 			watt_process_add(leader);
-		if (++n % 256 == 0)
+		if (++n % WATT_PAUSE_EVERY == 0)
 			leader = rest(leader);
 	}
 	rcu_read_unlock();
@@ -177,19 +180,14 @@ static void visit_reaped(struct pass *pass, struct watt_process *process)
 
 static void visit_dead(struct pass *pass)
 {
-	struct watt_process *fresh = watt_processes_take_dead(), *process;
+	struct watt_process *process;
 
-	while (fresh) {
-		process = fresh;
-		fresh = process->next_dead;
-		process->next_dead = dying;
-		dying = process;
-	}
-	rcu_read_lock();
-	for (process = dying; process; process = process->next_dead)
+	dying = watt_processes_take_dead(dying);
+	for (process = dying; process; process = process->next_dead) {
 		if (!process->last_window && process->pass != pass->number)
 			visit_reaped(pass, process);
-	rcu_read_unlock();
+		watt_pause_after_one();
+	}
 }
 
 static void visit_unlisted(struct pass *pass)
@@ -222,8 +220,10 @@ static void sample(bool is_window)
 	};
 
 	last_ns = begin_ns;
+	watt_pause_begin();
 	read_rapl(begin_ns, is_window);
 	watt_instructions_update(is_window || pass.weights.instructions);
+	watt_pause_resume();
 	if (watt_processes_take_incomplete())
 		find_all();
 	visit_all(&pass);
@@ -232,6 +232,7 @@ static void sample(bool is_window)
 	watt_ledger_divide(pass.active);
 	if (is_window)
 		dying = watt_publish(begin_ns, stat.n_samples, dying);
+	watt_pause_end();
 	pass_ns = ktime_get_ns() - begin_ns;
 	stat.pass_sum_ns += pass_ns;
 	stat.pass_max_ns = max(stat.pass_max_ns, pass_ns);
@@ -268,7 +269,7 @@ static int run(void *unused)
 {
 	u64 next_ns = 0, window_end_ns = 0, period_ns = 0;
 
-	sched_set_fifo_low(current);
+	watt_pause_thread();
 	while (!kthread_should_stop()) {
 		u64 woke_ns = ktime_get_ns();
 

@@ -31,11 +31,11 @@ static u64 total_weight(struct watt_process *active, unsigned int unit)
 	__uint128_t total = 0;
 	u64 sum = 0;
 
-	for (process = active; process; process = process->next_active)
+	for (process = active; process; process = watt_process_next_active(process))
 		total += process->parts[unit].weight;
 	while (total >> (62 + shift))
 		shift++;
-	for (process = active; process; process = process->next_active) {
+	for (process = active; process; process = watt_process_next_active(process)) {
 		process->parts[unit].weight >>= shift;
 		sum += process->parts[unit].weight;
 	}
@@ -45,10 +45,11 @@ static u64 total_weight(struct watt_process *active, unsigned int unit)
 /* Rounds all down; returns what is left, less than there are weights. */
 static u64 split_floor(struct watt_process *active, unsigned int unit, u64 amount_nj, u64 total)
 {
+	struct watt_process *process;
 	u64 left_nj = amount_nj;
 
-	for (; active; active = active->next_active) {
-		struct watt_part *part = &active->parts[unit];
+	for (process = active; process; process = watt_process_next_active(process)) {
+		struct watt_part *part = &process->parts[unit];
 		u64 weight = part->weight, rest;
 
 		part->share_nj = watt_mul_div(amount_nj, weight, total);
@@ -70,13 +71,13 @@ static void rank(const struct watt_process *active, unsigned int unit)
 	const struct watt_process *process;
 
 	ranks = (struct ranks){ .least = S64_MAX, .most = S64_MIN };
-	for (process = active; process; process = process->next_active) {
+	for (process = active; process; process = watt_process_next_active(process)) {
 		if (!process->parts[unit].weight)
 			continue;
 		ranks.least = min(ranks.least, process->parts[unit].due);
 		ranks.most = max(ranks.most, process->parts[unit].due);
 	}
-	for (process = active; process; process = process->next_active)
+	for (process = active; process; process = watt_process_next_active(process))
 		if (process->parts[unit].weight)
 			ranks.n[step_of(&process->parts[unit])]++;
 }
@@ -84,6 +85,7 @@ static void rank(const struct watt_process *active, unsigned int unit)
 /* One nJ each to the left_nj of those with a weight that are owed most. */
 static void give_rest(struct watt_process *active, unsigned int unit, u64 left_nj)
 {
+	struct watt_process *process;
 	unsigned int step = N_STEPS;
 	u64 above = 0;
 
@@ -92,8 +94,8 @@ static void give_rest(struct watt_process *active, unsigned int unit, u64 left_n
 		above += ranks.n[--step];
 	step--;
 	left_nj -= above;
-	for (; active; active = active->next_active) {
-		struct watt_part *part = &active->parts[unit];
+	for (process = active; process; process = watt_process_next_active(process)) {
+		struct watt_part *part = &process->parts[unit];
 		unsigned int mine;
 
 		if (!part->weight)
@@ -110,6 +112,7 @@ static void give_rest(struct watt_process *active, unsigned int unit, u64 left_n
 bool watt_share_split(struct watt_process *active, unsigned int unit, u64 amount_nj)
 {
 	u64 total = total_weight(active, unit);
+	struct watt_process *process;
 	u64 left_nj;
 
 	if (!total)
@@ -117,7 +120,7 @@ bool watt_share_split(struct watt_process *active, unsigned int unit, u64 amount
 	left_nj = split_floor(active, unit, amount_nj, total);
 	if (left_nj)
 		give_rest(active, unit, left_nj);
-	for (; active; active = active->next_active)
-		active->parts[unit].carry = active->parts[unit].due;
+	for (process = active; process; process = watt_process_next_active(process))
+		process->parts[unit].carry = process->parts[unit].due;
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "instructions.h"
 #include "ledger.h"
+#include "pause.h"
 #include "process.h"
 #include "publish.h"
 #include "rapl.h"
@@ -23,6 +24,7 @@ int watt_stat_show(struct seq_file *file, void *unused)
 	seq_printf(file, "late_max_ns=%llu\n", stat.late_max_ns);
 	seq_printf(file, "pass_sum_ns=%llu\n", stat.pass_sum_ns);
 	seq_printf(file, "pass_max_ns=%llu\n", stat.pass_max_ns);
+	seq_printf(file, "section_max_ns=%llu\n", watt_pause_section_max_ns());
 	seq_printf(file, "thread_cpu_ns=%llu\n", stat.cpu_ns);
 	seq_printf(file, "processes=%u\n", watt_processes_count());
 	seq_printf(file, "processes_refused=%llu\n", watt_processes_refused());

@@ -6,6 +6,7 @@
 #include "../unit/unit.h"
 
 #include "amount.h"
+#include "pause.h"
 #include "process.h"
 #include "score.h"
 #include "share.h"
@@ -23,6 +24,11 @@
 unsigned int watt_units_count(void)
 {
 	return N_UNITS;
+}
+
+/* Nobody else is to be let run here. */
+void watt_pause_after_one(void)
+{
 }
 
 static struct watt_process *processes_new(unsigned int n)
