@@ -93,6 +93,10 @@ static int __init wattribute_init(void)
 	unsigned int i;
 	int r;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		pr_err("not for kernels with PREEMPT_RT: tracepoints take locks here that sleep there\n");
+		return -EOPNOTSUPP;
+	}
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		r = steps[i].init();
 		if (r) {

@@ -6,9 +6,12 @@ import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Debian's kernels that there are guests of: architecture/series; and debug kernels made of them.
-GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1', 'amd64/7.3', 'amd64/6.1-debug', 'amd64/6.12-debug')
-# Where those come from that are not of this machine's release. Only tests that name them run there.
+GUESTS = ('amd64/6.1', 'amd64/6.12', 'arm64/6.1', 'amd64/7.3', 'amd64/6.12-rt', 'amd64/6.1-debug',
+          'amd64/6.12-debug')
+# Where those come from that are not of this machine's release.
 SUITES = {'amd64/7.3': 'trixie,trixie-backports'}
+# Only tests that name them run there.
+NAMED = (*SUITES, 'amd64/6.12-rt')
 # Of what `make test` boots; of all that it could; of what is built for it.
 TIERS = ('core', 'stock', 'debug')
 # Everything is of the core here; elsewhere what says so in its head.
@@ -18,7 +21,7 @@ LINE = re.compile(r'^# (guests|core|machine|clock|programs|modules|kmods|files|a
 
 
 def is_match(guest, pattern):
-    return guest == pattern or (guest not in SUITES and fnmatch.fnmatch(guest, pattern))
+    return guest == pattern or (guest not in NAMED and fnmatch.fnmatch(guest, pattern))
 
 
 def is_among(guest, patterns):
