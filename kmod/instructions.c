@@ -193,6 +193,13 @@ static void flush_here(void *unused)
 	charge(this_cpu_ptr(&counters), current);
 }
 
+/* At a switch of threads nothing can be said. */
+static void say_if_lost(void)
+{
+	if (READ_ONCE(is_lost))
+		pr_warn_once("a counter of instructions was taken away: they are counted no more\n");
+}
+
 /* One that idles is left to sleep. */
 static bool is_busy(int cpu, void *unused)
 {
@@ -203,6 +210,7 @@ void watt_instructions_update(bool with_running)
 {
 	u64 now_ns = ktime_get_ns();
 
+	say_if_lost();
 	if (!watt_instructions_has())
 		return;
 	most = MOST_PER_NS * (now_ns - flushed_ns + 100 * NSEC_PER_MSEC) * num_online_cpus();
@@ -210,8 +218,7 @@ void watt_instructions_update(bool with_running)
 		return;
 	on_each_cpu_cond(is_busy, flush_here, NULL, true);
 	flushed_ns = now_ns;
-	if (!watt_instructions_has())
-		pr_warn("a counter of instructions was taken away: they are counted no more\n");
+	say_if_lost();
 }
 
 u64 watt_instructions_take(struct watt_process *process)

@@ -84,6 +84,8 @@ static const struct step steps[] = {
 
 static void undo(unsigned int n)
 {
+	/* A parameter that is set from now on has nobody to tell. */
+	watt_params_stop();
 	while (n--)
 		steps[n].done();
 }
@@ -109,8 +111,6 @@ static int __init wattribute_init(void)
 
 static void __exit wattribute_exit(void)
 {
-	/* A parameter that is set from now on has nobody to tell. */
-	watt_params_stop();
 	undo(ARRAY_SIZE(steps));
 }
 
