@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sysfs.h>
 
 #include "compat.h"
 #include "files.h"
@@ -69,6 +70,37 @@ static int hooks_init(void)
 	return 0;
 }
 
+/*
+ * The module that had these files first was called so, and scripts set its parameters by that name:
+ * /sys/module/energy_proc is a link to this one's folder.
+ */
+#define FORMER_NAME "energy_proc"
+
+#ifdef CONFIG_SYSFS
+static int name_init(void)
+{
+	struct kobject *own = &THIS_MODULE->mkobj.kobj;
+
+	if (sysfs_create_link(own->parent, own, FORMER_NAME))
+		pr_warn("no link /sys/module/%s to the parameters\n", FORMER_NAME);
+	return 0;
+}
+
+static void name_done(void)
+{
+	sysfs_remove_link(THIS_MODULE->mkobj.kobj.parent, FORMER_NAME);
+}
+#else
+static int name_init(void)
+{
+	return 0;
+}
+
+static void name_done(void)
+{
+}
+#endif
+
 /* In this order, and undone in the reverse one. */
 static const struct step steps[] = {
 	{ watt_params_start, watt_params_stop },
@@ -80,6 +112,7 @@ static const struct step steps[] = {
 	{ hooks_init, watt_hooks_done },
 	{ watt_sampler_start, watt_sampler_stop },
 	{ watt_files_init, watt_files_done },
+	{ name_init, name_done },
 };
 
 static void undo(unsigned int n)
@@ -120,3 +153,4 @@ MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Wattribute: energy of processes and cgroups in /proc/energy");
 MODULE_AUTHOR("Wattribute maintainers");
 MODULE_VERSION("0.1.0");
+MODULE_ALIAS(FORMER_NAME);
