@@ -9,6 +9,7 @@
 #include "hooks.h"
 
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -87,32 +88,52 @@ static void on_switch_with_state(void *unused, bool is_preempted, struct task_st
 	__same_type(__traceiter_sched_switch, \
 		    int(void *, bool, struct task_struct *, struct task_struct *, unsigned int))
 
-static void count_packets(const struct sk_buff *skb, bool is_received)
+static unsigned int n_packets(const struct sk_buff *skb)
 {
-	struct watt_process *process;
-	unsigned int n = max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1);
+	return max_t(unsigned int, skb_shinfo(skb)->gso_segs, 1);
+}
 
-	rcu_read_lock();
-	process = watt_process_of_current();
-	if (process)
-		atomic64_add(n, is_received ? &process->rx_packets : &process->tx_packets);
-	rcu_read_unlock();
+/*
+ * Who reads a stream takes a buffer in pieces: each counts for the part of it that it is, in
+ * 2^-WATT_RX_SHIFT packets. A datagram that does not fit is received whole.
+ */
+static u64 received(const struct sk_buff *skb, int n_bytes)
+{
+	u64 whole = (u64)n_packets(skb) << WATT_RX_SHIFT;
+	const struct sock *sk = skb->sk;
+
+	if (n_bytes < 0 || (unsigned int)n_bytes >= skb->len || (sk && sk->sk_type != SOCK_STREAM))
+		return whole;
+	return div_u64(whole * n_bytes, skb->len);
 }
 
 /* What an interrupt sends belongs to nobody that could be known here. */
 static void on_send(void *unused, struct sk_buff *skb)
 {
-	if (in_task() && !is_idle_task(current))
-		count_packets(skb, false);
+	struct watt_process *process;
+
+	if (!in_task() || is_idle_task(current))
+		return;
+	rcu_read_lock();
+	process = watt_process_of_current();
+	if (process)
+		atomic64_add(n_packets(skb), &process->tx_packets);
+	rcu_read_unlock();
 }
 
 /* A process takes data out of a packet. */
 static void on_receive(void *unused, const struct sk_buff *skb, int n_bytes)
 {
 	const struct sock *sk = skb->sk;
+	struct watt_process *process;
 
-	if (in_task() && !(sk && sk->sk_family == AF_UNIX))
-		count_packets(skb, true);
+	if (!in_task() || (sk && sk->sk_family == AF_UNIX))
+		return;
+	rcu_read_lock();
+	process = watt_process_of_current();
+	if (process)
+		atomic64_add(received(skb, n_bytes), &process->rx_parts);
+	rcu_read_unlock();
 }
 
 struct hook {

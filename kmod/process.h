@@ -64,6 +64,8 @@ struct watt_part {
 	s64 due;
 };
 
+#define WATT_RX_SHIFT 16
+
 #define WATT_RUN_UNSEEN U64_MAX
 
 struct watt_process {
@@ -102,7 +104,7 @@ struct watt_process {
 	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
 	u64 last_window;  /* that shows it; 0: not known yet */
 	u64 dead_ns;      /* when dead_window ended */
-	atomic64_t rx_packets;
+	atomic64_t rx_parts; /* in 2^-WATT_RX_SHIFT packets */
 	atomic64_t tx_packets;
 	struct watt_counts now;
 	struct watt_counts last_words; /* of a dead one; cpu_ns is in the parts */

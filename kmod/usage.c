@@ -5,6 +5,7 @@
  */
 #include "usage.h"
 
+#include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -191,7 +192,9 @@ u64 watt_usage_mem_bytes(struct task_struct *leader)
 
 static void add_net(struct watt_process *process)
 {
-	process->now.rx_packets = atomic64_read(&process->rx_packets);
+	/* pieces are rounded down, which is never as much as half a packet */
+	process->now.rx_packets =
+		(atomic64_read(&process->rx_parts) + BIT(WATT_RX_SHIFT - 1)) >> WATT_RX_SHIFT;
 	process->now.tx_packets = atomic64_read(&process->tx_packets);
 }
 

@@ -15,6 +15,8 @@
  *        kmod_load price WHAT N     does something N times and says how many ns one took: "fork" (a
  *                                   child that exits, and is waited for) or "packet" (sent to itself,
  *                                   and received)
+ *        kmod_load stream           sends itself 1,000,000 bytes by TCP, and takes them out 100 at a
+ *                                   time; says "ready", and waits
  *        kmod_load balance FILE    reads the file, whole, and says
  *                                   "TIMESTAMP TOTAL IDLE UNLISTED PROCESSES DIFFERENCE", amounts
  *                                   in thousandths; the last is TOTAL less the three before
@@ -262,6 +264,47 @@ static int do_price(const char *what, unsigned long n)
 	return 0;
 }
 
+/* Two ends of one connection. */
+static int open_stream(int ret[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ret[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || ret[0] < 0 || bind(listener, (struct sockaddr *)&address, length) ||
+	    listen(listener, 1) || getsockname(listener, (struct sockaddr *)&address, &length) ||
+	    connect(ret[0], (struct sockaddr *)&address, length))
+		return -1;
+	ret[1] = accept(listener, NULL, NULL);
+	close(listener);
+	return ret[1] < 0 ? -1 : 0;
+}
+
+static int do_stream(void)
+{
+	static char buffer[10000];
+	unsigned int i, j;
+	int ends[2];
+
+	if (open_stream(ends)) {
+		perror("kmod_load: a stream to itself");
+		return 1;
+	}
+	for (i = 0; i < 100; i++) {
+		if (send(ends[0], buffer, sizeof(buffer), 0) != sizeof(buffer))
+			return 1;
+		for (j = 0; j < sizeof(buffer) / 100; j++)
+			if (recv(ends[1], buffer, 100, MSG_WAITALL) != 100)
+				return 1;
+	}
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 static void read_once(const char *path)
 {
 	char buffer[4096];
@@ -432,6 +475,8 @@ int main(int argc, char **argv)
 		return do_pulse(n, more, strtoul(argv[4], NULL, 10));
 	if (argc == 4 && !strcmp(argv[1], "price"))
 		return do_price(argv[2], more);
+	if (argc == 2 && !strcmp(argv[1], "stream"))
+		return do_stream();
 	if (argc == 3 && !strcmp(argv[1], "balance"))
 		return do_balance(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "progress"))
@@ -447,7 +492,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
 	fputs("usage: kmod_load threads N MS | move MS A B | storm N US | many N | pulse N M MS | price WHAT N | "
-	      "balance FILE | progress PID N FILE | contain CMD... | nice CMD... | read N FILE...\n",
+	      "stream | balance FILE | progress PID N FILE | contain CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;
 }
