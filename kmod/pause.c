@@ -35,6 +35,7 @@ static void go_first(void)
 void watt_pause_thread(void)
 {
 	is_thread = true;
+	section_max_ns = 0;
 	go_first();
 }
 

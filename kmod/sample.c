@@ -302,6 +302,7 @@ int watt_sampler_start(void)
 
 	stat.began_ns = ktime_get_ns();
 	last_ns = stat.began_ns;
+	watt_pause_begin();
 	find_all();
 	sample(true);
 	WRITE_ONCE(is_kicked, true);
