@@ -242,6 +242,11 @@ static void retire_old(struct roster *roster, struct roster_level *level)
 		else
 			i++;
 	}
+}
+
+/* As many may be on their way out as are told of; those who left first go first. */
+static void limit_leaving(struct roster *roster, struct roster_level *level)
+{
 	while (level->n_leaving > roster->opts.top)
 		retire(roster, level, find_oldest_leaving(level));
 }
@@ -565,6 +570,7 @@ static void update_level(struct roster *roster, enum level_kind kind, const stru
 		}
 	retire_old(roster, level);
 	take_candidates(roster, kind, census, candidates, n);
+	limit_leaving(roster, level);
 	free(candidates);
 }
 

@@ -303,6 +303,41 @@ static void test_top(void **state)
 	roster_done(&roster);
 }
 
+static void run_for(struct roster *roster, struct machine *machine, uint64_t first, int steps,
+		    uint64_t newcomer)
+{
+	uint64_t id;
+
+	for (; steps; steps--) {
+		machine_step(machine);
+		for (id = first; id < first + 4; id++)
+			machine_use(machine, WATT_ENTITY_PROCESS, id, "a", 1000);
+		if (newcomer)
+			machine_use(machine, WATT_ENTITY_PROCESS, newcomer, "a", 9000);
+		roster_update(roster, &machine->census);
+	}
+}
+
+/* Twice as many as are wanted, and not one more, also when one comes who displaces another. */
+static void test_most(void **state)
+{
+	struct roster_opts patient = opts;
+	struct machine machine;
+	struct roster roster;
+
+	patient.keep_ns = UINT64_MAX;
+	machine_init(&machine);
+	roster_init(&roster, &patient);
+	run_for(&roster, &machine, 1, 2, 0);
+	run_for(&roster, &machine, 11, 60, 0);
+	assert_int_equal(roster.levels[LEVEL_PROCESS].n_users, 8);
+	run_for(&roster, &machine, 11, 1, 21);
+	assert_non_null(find(&roster, LEVEL_PROCESS, 21));
+	assert_int_equal(roster.levels[LEVEL_PROCESS].n_users, 8);
+	assert_true(roster_is_balanced(&roster));
+	roster_done(&roster);
+}
+
 /* The agent itself is told of, however little it uses. */
 static void test_own(void **state)
 {
@@ -515,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_young_are_other),
 		cmocka_unit_test(test_empty_window),
 		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_negative_window),
 		cmocka_unit_test(test_new_domain),
