@@ -131,7 +131,7 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 
 /* " 12.3  J   20.5  W  what it is, 40.1 %" */
 static void print_part(const struct report_run *run, FILE *out, int64_t energy_nj, double power_w,
-		       const char *what, bool has_share)
+		       const char *what)
 {
 	int digits = watt_units_digits(run->balance.uncertainty_ppm);
 	int64_t whole_nj = watt_phases_get_whole(run->phases)->energy_nj;
@@ -140,7 +140,7 @@ static void print_part(const struct report_run *run, FILE *out, int64_t energy_n
 	fprintf(out, "  %s J  %s W  %s",
 		watt_units_column(energy, (double)energy_nj / 1e9, digits, 7, 3),
 		watt_units_column(power, power_w, digits, 5, 3), what);
-	if (has_share && whole_nj)
+	if (whole_nj)
 		fprintf(out, ", %.1f %%", 100.0 * (double)energy_nj / (double)whole_nj);
 	fputc('\n', out);
 }
@@ -179,27 +179,53 @@ static const char *without_none(const char *keys, char *buf, size_t size)
 	return *keys && strcmp(keys, "none") != 0 ? buf : "nothing";
 }
 
+/* The machine, and what became of its energy: what is shown adds up. */
+static void print_sum(const struct report_run *run, FILE *out)
+{
+	static const char *const names[] = { "attributed", "idle", "unattributed" };
+	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
+	int digits = watt_units_digits(run->balance.uncertainty_ppm) + 1;
+	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
+	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
+	const int64_t parts_nj[] = { whole->energy_nj - whole->idle_nj - whole->unattributed_nj,
+				     whole->idle_nj, whole->unattributed_nj };
+	double parts_w[] = { whole->power_w - idle_w - rest_w, idle_w, rest_w }, parts_j[3];
+	double whole_j = 0, whole_w = whole->power_w;
+	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE];
+	int decimals_j, decimals_w;
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		parts_j[i] = (double)parts_nj[i] / 1e9;
+	decimals_j = watt_units_round_parts(&whole_j, parts_j, 3, digits, 3);
+	decimals_w = watt_units_round_parts(&whole_w, parts_w, 3, digits, 3);
+	fprintf(out, "  %s J  %s W  the machine\n",
+		watt_units_fixed(energy, whole_j, decimals_j, 7, 3),
+		watt_units_fixed(power, whole_w, decimals_w, 5, 3));
+	for (i = 0; i < 3; i++)
+		if (i != 1 || run->balance.is_baseline_ready || whole->idle_nj)
+			fprintf(out, "  %s J  %s W  %s, %.1f %%\n",
+				watt_units_fixed(energy, parts_j[i], decimals_j, 7, 3),
+				watt_units_fixed(power, parts_w[i], decimals_w, 5, 3), names[i],
+				whole->energy_nj ?
+					100.0 * (double)parts_nj[i] / (double)whole->energy_nj :
+					0);
+}
+
 static void print_whole(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
 	const struct watt_balance *balance = &run->balance;
-	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
-	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
 	struct line line = { 0 };
 	char number[WATT_UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
 
 	fputc('\n', out);
-	print_part(run, out, whole->energy_nj, whole->power_w, "the machine", false);
-	print_part(run, out, whole->energy_nj - whole->idle_nj - whole->unattributed_nj,
-		   whole->power_w - idle_w - rest_w, "attributed", true);
-	if (balance->is_baseline_ready || whole->idle_nj)
-		print_part(run, out, whole->idle_nj, idle_w, "idle", true);
-	print_part(run, out, whole->unattributed_nj, rest_w, "unattributed", true);
+	print_sum(run, out);
 	if (whole->has_command) {
 		fputc('\n', out);
 		print_part(run, out, whole->command_nj,
 			   whole->power_w * (double)whole->command_nj / (double)whole->energy_nj,
-			   "the command with all its descendants", true);
+			   "the command with all its descendants");
 	}
 	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
 	    balance->uncertainty_ppm ? text_uncertainty(number, balance->uncertainty_ppm) : "");

@@ -4,6 +4,7 @@
 comparison say the same, and the same as the replay."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,16 @@ def test_page():
     one_line(run('report', '-o', '/nowhere/page.html', phases()), 1, '/nowhere/page.html')
 
 
+def test_what_is_shown_adds_up():
+    text = run('report', synth()).out
+    rows = {name: (float(joules), float(watts)) for joules, watts, name in
+            re.findall(r'^ +([\d.]+) +J +([\d.]+) +W  (the machine|attributed|idle|unattributed)', text, re.M)}
+    whole = rows.pop('the machine')
+    true(len(rows) >= 2, text)
+    for i, unit in enumerate('JW'):
+        near(sum(part[i] for part in rows.values()), whole[i], 1e-4, f'{unit} of {rows}')
+
+
 def test_comparison():
     document = report('--vs', synth(), synth())
     total = document['comparison']['total']
@@ -243,6 +254,7 @@ main([
     test_policies_change_the_answer,
     test_text,
     test_page,
+    test_what_is_shown_adds_up,
     test_comparison,
     test_missing_is_not_zero,
     test_mistakes,
