@@ -32,6 +32,8 @@ static void test_lines(void **state)
 		{ "W 1000000.1", -ERANGE, 0, 0 },
 		{ "W 99999999999999999999999", -ERANGE, 0, 0 },
 		{ "J 1000000000001", -ERANGE, 0, 0 },
+		{ "J 1000000000000", 0, WATT_QUANTITY_ENERGY, 1000000000000000000 },
+		{ "J 9999999999999", -ERANGE, 0, 0 },
 	};
 	size_t i;
 

@@ -24,9 +24,9 @@ static int take_number(const char **cursor, int64_t max, int64_t *ret)
 	int n_digits = 0;
 
 	for (; isdigit((unsigned char)*at); at++, n_digits++) {
-		value = value * 10 + (*at - '0') * 1000000LL;
-		if (value > max)
+		if (value > max / 10)
 			return -ERANGE;
+		value = value * 10 + (*at - '0') * 1000000LL;
 	}
 	if (*at == '.')
 		for (at++; isdigit((unsigned char)*at); at++, n_digits++) {
