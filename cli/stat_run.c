@@ -298,6 +298,7 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 			 const struct totals *after)
 {
 	size_t i, n = after->view->n_domains;
+	bool is_timed = false;
 
 	run->n_domains = n;
 	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
@@ -312,10 +313,14 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 		run->domain_nj[i] = watt_energy_to_nj(totals_get_domain_energy(after, i));
 		run->domain_machine_nj[i] = totals_difference_nj(b->energy, a->energy);
 		run->domain_loss[i] = loss_between(b, a);
-		if (after->view->domains[i]->is_partition && a->t_ns > b->t_ns && b->t_ns > 0)
-			run->machine_w +=
-				(double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
+		if (!after->view->domains[i]->is_partition || a->t_ns <= b->t_ns || b->t_ns == 0)
+			continue;
+		is_timed = true;
+		run->machine_w += (double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
 	}
+	/* slow sensors may begin to tell in the middle: of how long that energy is, nobody knows */
+	if (!is_timed)
+		run->machine_w = NAN;
 }
 
 static void fill_run(struct measurement *m, const struct totals *after)

@@ -71,9 +71,9 @@ struct watt_run {
 	int64_t idle_nj;
 	int64_t unattributed_nj;
 	int64_t shared_idle_nj; /**< idle energy that was shared by all who ran */
-	double machine_w;
-	uint64_t cpu_ns; /**< as accounted */
-	double rusage_s; /**< as the kernel tells the parent; NAN: not a child */
+	double machine_w;       /**< NAN: not known */
+	uint64_t cpu_ns;        /**< as accounted */
+	double rusage_s;        /**< as the kernel tells the parent; NAN: not a child */
 	uint64_t elapsed_ns;
 	size_t n_domains;
 	uint8_t *domain_known;             /**< per domain: whether it has any energy */

@@ -78,6 +78,15 @@ def test_what_is_read():
             equal(bmc.sessions, {}, f'{maker}: sessions that were left')
 
 
+def test_power_of_a_late_beginning():
+    """Where the meter begins to tell in the middle of a run, its power is not known, and never 0."""
+    result = run('stat', '--json', '--sources=meter', '--usage=procfs',
+                 '--meter=exec:while :; do echo W 200; sleep 0.1; done', 'sleep', '1')
+    equal(result.status, 0, result.err)
+    watts = result.json()['runs'][0]['machine_power_w']
+    true(watts is None or 199 < watts < 201, f'{watts} W of 200')
+
+
 # ---- what is wrong ----
 
 POWER = 'Chassis/1/Power'
@@ -209,6 +218,6 @@ def test_a_bmc_that_hangs_holds_nobody():
 if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['sources']]:
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
-main([test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
+main([test_power_of_a_late_beginning, test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
       test_a_bmc_that_hangs_holds_nobody])
