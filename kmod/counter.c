@@ -21,12 +21,11 @@ static u64 growth(const struct watt_counter *counter, u32 raw, u64 most_raw, boo
 bool watt_counter_read(struct watt_counter *counter, u32 raw, u64 now_ns, u64 raw_per_s)
 {
 	u64 time_ns = now_ns - counter->read_ns + SLACK_NS;
+	u64 most_raw = watt_mul_div(time_ns, raw_per_s, NSEC_PER_SEC);
 	bool is_reset = false;
 
 	if (counter->read_ns)
-		counter->total_raw +=
-			growth(counter, raw, watt_mul_div(time_ns, raw_per_s, NSEC_PER_SEC),
-			       &is_reset);
+		counter->total_raw += growth(counter, raw, most_raw, &is_reset);
 	counter->last_raw = raw;
 	counter->read_ns = now_ns;
 	return is_reset;

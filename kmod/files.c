@@ -27,7 +27,7 @@ struct reader {
 	struct watt_view view;
 	u64 window;
 	unsigned int n_passed; /* processes, shown or not */
-	u64 rapl_nj[]; /* as watt_window.rapl_nj */
+	u64 rapl_nj[];         /* as watt_window.rapl_nj */
 };
 
 static struct proc_dir_entry *proc_dir;

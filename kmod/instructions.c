@@ -197,7 +197,7 @@ static void flush_here(void *unused)
 static void say_if_lost(void)
 {
 	if (READ_ONCE(is_lost))
-		pr_warn_once("a counter of instructions was taken away: they are counted no more\n");
+		pr_warn_once("instructions are counted no more: a counter was taken away\n");
 }
 
 /* One that idles is left to sleep. */

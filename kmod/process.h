@@ -94,16 +94,16 @@ struct watt_process {
 	char comm[TASK_COMM_LEN];
 	bool is_kernel;
 	bool is_alive;
-	bool is_known;    /* a first sample was taken */
-	bool is_newborn;  /* was born after the module was loaded: counts from zero */
-	bool is_placed;   /* since it began, its parts were read once while no thread moved */
-	bool is_freed;    /* its leader was, and last_words are there */
-	bool is_final;    /* nothing of it is still to come */
-	int is_dead;      /* in the list of those whose last thread has exited; by xchg() */
-	u64 first_window; /* that shows it; 0: none so far */
-	u64 dead_window;  /* the first that shows all it used; 0: it is not dead */
-	u64 last_window;  /* that shows it; 0: not known yet */
-	u64 dead_ns;      /* when dead_window ended */
+	bool is_known;       /* a first sample was taken */
+	bool is_newborn;     /* was born after the module was loaded: counts from zero */
+	bool is_placed;      /* since it began, its parts were read once while no thread moved */
+	bool is_freed;       /* its leader was, and last_words are there */
+	bool is_final;       /* nothing of it is still to come */
+	int is_dead;         /* in the list of those whose last thread has exited; by xchg() */
+	u64 first_window;    /* that shows it; 0: none so far */
+	u64 dead_window;     /* the first that shows all it used; 0: it is not dead */
+	u64 last_window;     /* that shows it; 0: not known yet */
+	u64 dead_ns;         /* when dead_window ended */
 	atomic64_t rx_parts; /* in 2^-WATT_RX_SHIFT packets */
 	atomic64_t tx_packets;
 	struct watt_counts now;

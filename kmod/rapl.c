@@ -326,8 +326,7 @@ void watt_rapl_read(bool with_all)
 bool watt_rapl_has(unsigned int unit, enum watt_rapl_domain domain)
 {
 	/* before what is there: get_to_know() */
-	return curves && smp_load_acquire(&curves[unit].is_known) &&
-	       curves[unit].has[domain];
+	return curves && smp_load_acquire(&curves[unit].is_known) && curves[unit].has[domain];
 }
 
 bool watt_rapl_has_any(enum watt_rapl_domain domain)

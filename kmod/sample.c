@@ -74,8 +74,7 @@ static bool is_asleep(const struct pass *pass, struct watt_process *process,
 	u64 run_ns = watt_usage_run_ns(leader);
 
 	if (run_ns != WATT_RUN_UNSEEN && run_ns == READ_ONCE(process->seen_run_ns) &&
-	    !pass->weights.mem_bytes &&
-	    !(pass->is_window && process->n_to_show == WATT_WINDOWS))
+	    !pass->weights.mem_bytes && !(pass->is_window && process->n_to_show == WATT_WINDOWS))
 		return true;
 	/* before what threads left is read: watt_process_thread_freed() */
 	xchg(&process->seen_run_ns, run_ns);

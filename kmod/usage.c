@@ -60,8 +60,8 @@ static u64 ran_ns(struct task_struct *thread)
 	/* it was counted just now */
 	if (READ_ONCE(thread->se.sum_exec_runtime) != ran_ns)
 		return READ_ONCE(thread->se.sum_exec_runtime);
-	return ran_ns + watt_lag_running_ns(&per_cpu(lags, cpu), ktime_get_ns(), counted_ns,
-					    tick_ns(cpu));
+	return ran_ns +
+	       watt_lag_running_ns(&per_cpu(lags, cpu), ktime_get_ns(), counted_ns, tick_ns(cpu));
 }
 
 /* The run time of all threads, and in delta_ns by where they are. */
@@ -193,8 +193,8 @@ u64 watt_usage_mem_bytes(struct task_struct *leader)
 static void add_net(struct watt_process *process)
 {
 	/* pieces are rounded down, which is never as much as half a packet */
-	process->now.rx_packets =
-		(atomic64_read(&process->rx_parts) + BIT(WATT_RX_SHIFT - 1)) >> WATT_RX_SHIFT;
+	process->now.rx_packets = (atomic64_read(&process->rx_parts) + BIT(WATT_RX_SHIFT - 1)) >>
+				  WATT_RX_SHIFT;
 	process->now.tx_packets = atomic64_read(&process->tx_packets);
 }
 
