@@ -341,7 +341,34 @@ static void test_emon_needs_a_package(void **state)
 
 /* ---- nvmt ---- */
 
-#define AT(type, text, offset) (*(const __attribute__((aligned(1))) type *)((text) + (offset)))
+static uint64_t u64_at(const char *text, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, text + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t u32_at(const char *text, size_t offset)
+{
+	return (uint32_t)u64_at(text, offset);
+}
+
+static float float_at(const char *text, size_t offset)
+{
+	float value;
+
+	memcpy(&value, text + offset, sizeof(value));
+	return value;
+}
+
+static double double_at(const char *text, size_t offset)
+{
+	double value;
+
+	memcpy(&value, text + offset, sizeof(value));
+	return value;
+}
 
 /* Counts of sections, all offsets and sizes as numbers: the layout is not ours. */
 static void test_nvmt(void **state)
@@ -355,11 +382,11 @@ static void test_nvmt(void **state)
 	assert_memory_equal(text, "\x54\x4d\x56\x4e\1\0\0\0", 8);
 	assert_memory_equal(text + 40, "\1\4\0\0", 4);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(AT(uint32_t, text, 44 + 4 * i), 1);
-	assert_int_equal(AT(uint64_t, text, 56), N_WINDOWS);
-	assert_int_equal(AT(uint64_t, text, 64), N_WINDOWS);
-	assert_int_equal(AT(uint64_t, text, 72), 0);
-	assert_int_equal(AT(uint64_t, text, 80), 2);
+		assert_int_equal(u32_at(text, 44 + 4 * i), 1);
+	assert_int_equal(u64_at(text, 56), N_WINDOWS);
+	assert_int_equal(u64_at(text, 64), N_WINDOWS);
+	assert_int_equal(u64_at(text, 72), 0);
+	assert_int_equal(u64_at(text, 80), 2);
 	for (i = 0; i < 4; i++)
 		assert_string_equal(text + 88 + 24 * i, labels[i]);
 	for (w = 0; w < N_WINDOWS; w++) {
@@ -367,15 +394,15 @@ static void test_nvmt(void **state)
 
 		for (i = 0; i + 1 < N_ROWS; i++)
 			used += used_nj[w][i][0];
-		assert_true(AT(double, text, 728 + 98 * w) == (double)(w + 1));
-		assert_true(AT(float, text, 728 + 98 * w + 94) == -1);
-		assert_true(AT(double, medium, 104 * w) == (double)(w + 1));
-		assert_true(AT(float, medium, 104 * w + 72) == (float)((double)used / 1e6));
+		assert_true(double_at(text, 728 + 98 * w) == (double)(w + 1));
+		assert_true(float_at(text, 728 + 98 * w + 94) == -1);
+		assert_true(double_at(medium, 104 * w) == (double)(w + 1));
+		assert_true(float_at(medium, 104 * w + 72) == (float)((double)used / 1e6));
 	}
 	/* marks at 1 s and 3 s: behind the first and the third window */
 	for (i = 0; i < 2; i++) {
-		assert_int_equal(AT(uint64_t, sync, 16 * i), i + 1);
-		assert_int_equal(AT(uint64_t, sync, 16 * i + 8), 1 + 2 * i);
+		assert_int_equal(u64_at(sync, 16 * i), i + 1);
+		assert_int_equal(u64_at(sync, 16 * i + 8), 1 + 2 * i);
 	}
 	free(text);
 }
