@@ -502,7 +502,9 @@ static void begin_slice(struct watt_nvmt *nvmt, const struct watt_recording *rec
 		return;
 	}
 	for (i = WATT_NVMT_FAST; i <= WATT_NVMT_MEDIUM; i++) {
-		const uint8_t *at = peek(nvmt, &nvmt->sections[i]);
+		/* without rails nobody takes the medium samples */
+		bool is_taken = i != WATT_NVMT_MEDIUM || nvmt->n_rails;
+		const uint8_t *at = is_taken ? peek(nvmt, &nvmt->sections[i]) : NULL;
 
 		if (at)
 			next_ns = WATT_MIN(next_ns, time_of(at));

@@ -317,6 +317,24 @@ static void test_odd_times(void **state)
 	assert_true(told.sweeps < 10);
 }
 
+/* Samples that have no rails stop nothing: the end is far away, and reached in a few steps. */
+static void test_no_rails(void **state)
+{
+	static const char *const none[] = { NULL };
+	struct trace trace;
+	struct told told;
+
+	begin(&trace, 1, none);
+	add_fast(&trace, 0, 50, 0);
+	add_fast(&trace, 8e8, 50, 0);
+	add_medium(&trace, 0, 1, true);
+	put_count(&trace, 0, 2);
+	put_count(&trace, 1, 1);
+	told = tell_all(&trace);
+	assert_int_equal(told.samples, 0);
+	assert_true(told.sweeps < 10);
+}
+
 static void test_cut_short(void **state)
 {
 	struct watt_recording *rec;
@@ -362,7 +380,7 @@ int main(void)
 		cmocka_unit_test(test_channels),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_ops),       cmocka_unit_test(test_missing_is_no_zero),
 		cmocka_unit_test(test_odd_times), cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_no_rails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
