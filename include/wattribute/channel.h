@@ -40,6 +40,9 @@ enum watt_channel_flag {
 	/** How old its readings are is not known: it is found by comparing them with the parts of
 	 *  the machine. delay_ns holds until then. */
 	WATT_CHANNEL_AGE_UNKNOWN = 1u << 3,
+	/** A counter that moves once in period_ns: as long as it stands still for no longer than
+	 *  that, it has not been counted yet what was used since it moved. */
+	WATT_CHANNEL_STEPS = 1u << 4,
 };
 
 /**

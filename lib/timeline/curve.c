@@ -181,6 +181,16 @@ static void learn_typical(struct watt_curve *curve, uint64_t dt_ns)
 		curve->typical_ns += curve->typical_ns / 8;
 }
 
+/* It will have moved when its period is over, by what was used since it did. */
+static bool is_between_steps(const struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+{
+	const struct watt_channel *channel = curve->channel;
+
+	return (channel->flags & WATT_CHANNEL_STEPS) && curve->has_value && !curve->lost_sight &&
+	       channel->quantity == WATT_QUANTITY_ENERGY && raw == curve->raw &&
+	       t_ns - curve->stats.last_ns < 2 * channel->period_ns;
+}
+
 static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 {
 	const struct watt_channel *channel = curve->channel;
@@ -242,6 +252,10 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 	t_ns = effective_ns(curve, sample);
 	if (curve->has_value && t_ns <= curve->stats.last_ns) {
 		curve->stats.disordered++;
+		return 0;
+	}
+	if (is_between_steps(curve, sample->raw, t_ns)) {
+		curve->stats.samples++;
 		return 0;
 	}
 	return push_good(curve, sample->raw, t_ns);

@@ -145,6 +145,35 @@ static void test_counter_bridges(void **state)
 	watt_curve_done(&curve);
 }
 
+/* A counter that moves every 100 ms, read at other times: power is as even as it is. */
+static void test_steps(void **state)
+{
+	static const uint64_t reads_ms[] = { 100, 199, 301, 350, 449, 501, 650, 699, 851 };
+	struct watt_channel steps = counter;
+	struct watt_curve curve;
+	size_t i;
+
+	steps.flags = WATT_CHANNEL_STEPS;
+	steps.period_ns = 100 * MS;
+	watt_curve_init(&curve, &steps);
+	for (i = 0; i < sizeof(reads_ms) / sizeof(reads_ms[0]); i++)
+		push(&curve, reads_ms[i] * MS, (int64_t)(reads_ms[i] / 100 * 1000), WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 100 * MS), 0);
+	assert_in_range(energy_nj(&curve, 199 * MS), 980000, 990000); /* it had not moved yet */
+	assert_int_equal(energy_nj(&curve, 301 * MS), 2000000);
+	assert_in_range(energy_nj(&curve, 399 * MS), 2640000, 2670000);
+	assert_int_equal(energy_nj(&curve, 851 * MS), 7000000);
+	/* one that stands still for longer does not move */
+	push(&curve, 1050 * MS, 8000, WATT_STATUS_OK);
+	push(&curve, 1150 * MS, 8000, WATT_STATUS_OK);
+	push(&curve, 1260 * MS, 8000, WATT_STATUS_OK);
+	push(&curve, 1360 * MS, 8000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 1200 * MS), 7000000);
+	assert_int_equal(curve.stats.samples, 13);
+	assert_int_equal(curve.stats.gaps, 0);
+	watt_curve_done(&curve);
+}
+
 static void test_delay_and_window(void **state)
 {
 	struct watt_channel late = power;
@@ -267,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_gap_is_flat),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_counter_bridges),
+		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_delay_and_window),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_signed),

@@ -20,6 +20,8 @@
 #include "source/power/nvml/gpu_timing.h"
 #include "source/registry.h"
 
+/* Of a counter, in each of its steps: when that happens is known as well as it is read often. */
+#define READINGS 2
 #define CHECK_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
 
 enum field {
@@ -270,8 +272,10 @@ static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	channel->max_power_uw = max_power_uw(self->nvml, gpu);
 	channel->period_ns = timing.period_ns;
 	channel->window_ns = timing.window_ns;
-	/* of values that come in steps, the one that is read is half a step old */
-	channel->delay_ns = timing.period_ns / 2;
+	channel->flags |= is_counter ? WATT_CHANNEL_STEPS : 0;
+	/* of values that come in steps, the one that is read is half a step old; a step is seen
+	 * half a reading after it happened */
+	channel->delay_ns = is_counter ? timing.period_ns / READINGS / 2 : timing.period_ns / 2;
 	channel->coverage_ppm = timing.coverage_ppm;
 	channel->uncertainty_ppm = timing.uncertainty_ppm;
 }
@@ -339,6 +343,8 @@ static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 		self->groups[self->n_groups].period_ns =
 			WATT_MIN(self->groups[self->n_groups].period_ns,
 				 self->channels.channel[i].period_ns);
+	if (meter.way == WAY_COUNTER)
+		self->groups[self->n_groups].period_ns /= READINGS;
 	self->n_groups++;
 	return 0;
 }
