@@ -113,7 +113,7 @@ static bool is_password(const struct gate *gate, const char *name, const char *p
 		if (strcmp(gate->config.users[i].name, name) == 0)
 			user = &gate->config.users[i];
 	hash = user ? user->hash : gate->config.users[0].hash;
-	made = crypt_r(password, hash, data);
+	made = crypt_rn(password, hash, data, (int)sizeof(*data));
 	is_right = made && strlen(made) == strlen(hash) &&
 		   gnutls_memcmp(made, hash, strlen(hash)) == 0;
 	explicit_bzero(data, sizeof(*data));
