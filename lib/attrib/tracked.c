@@ -143,9 +143,34 @@ static bool is_used(const struct watt_attrib *at, const struct watt_account *tra
 	return false;
 }
 
+/* Threads remember the newest of their members, and one that leaves may be no more. */
+static void forget_actors(struct watt_attrib *at, const struct watt_account *tracked)
+{
+	struct watt_htab_iter it = { 0 };
+	struct watt_hnode *node;
+
+	while ((node = watt_htab_iterate(&at->tasks.tasks, &it))) {
+		struct watt_thread *thread =
+			watt_container_of(node, struct watt_task, node)->thread;
+
+		if (thread && thread->actor && thread->actor->sums[WATT_MEMBER_TRACKED] == tracked)
+			thread->actor = NULL;
+	}
+}
+
+static void leave(struct watt_attrib *at, struct watt_account *tracked)
+{
+	size_t i;
+
+	forget_actors(at, tracked);
+	for (i = 0; i < at->accounts.n; i++)
+		watt_members_leave(&at->accounts, at->accounts.list[i], WATT_MEMBER_TRACKED,
+				   tracked);
+}
+
 void watt_tracked_settle(struct watt_attrib *at)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; at->n_untracked && i < at->accounts.n; i++) {
 		struct watt_account *tracked = at->accounts.list[i];
@@ -153,9 +178,7 @@ void watt_tracked_settle(struct watt_attrib *at)
 		if (!tracked->is_untracked || !tracked->count)
 			continue;
 		if (tracked->users && !is_used(at, tracked))
-			for (k = 0; k < at->accounts.n; k++)
-				watt_members_leave(&at->accounts, at->accounts.list[k],
-						   WATT_MEMBER_TRACKED, tracked);
+			leave(at, tracked);
 		if (tracked->users || watt_retire_is_owed(at, tracked))
 			continue;
 		tracked->count = 0;

@@ -462,6 +462,37 @@ static void test_tracked(void **state)
 	(void)state;
 }
 
+/* A thread that slept while its set ended goes on as the one that it was before. */
+static void test_untracked(void **state)
+{
+	struct bench b;
+	uint64_t id;
+
+	open_bench(&b, true);
+	end_slice(&b);
+	add(&b, WATT_USAGE_TASK, 10, 10, 0);
+	add(&b, WATT_USAGE_TASK, 10, 11, 10);
+	end_slice(&b);
+	add(&b, WATT_USAGE_TASK, 10, 11, 20);
+	end_slice(&b);
+	assert_int_equal(watt_attrib_track(b.at, 10, &id), 0);
+	add(&b, WATT_USAGE_TASK, 10, 11, 30);
+	end_slice(&b);
+	end_and_check(&b);
+	assert_int_equal(watt_attrib_untrack(b.at, 10, 1010), 0);
+	end_and_check(&b);
+	end_and_check(&b); /* who reads has seen it once more */
+	end_and_check(&b);
+	assert_int_equal(count(&b, WATT_ENTITY_TRACKED), 0);
+	add(&b, WATT_USAGE_TASK, 10, 11, 40);
+	end_slice(&b);
+	end_and_check(&b);
+	assert_int_equal(find(&b, WATT_ENTITY_THREAD, "t11")->cpu_ns, 40 * MS);
+	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t10")->cpu_ns, 40 * MS);
+	close_bench(&b);
+	(void)state;
+}
+
 /* A number that is wrong in a thread or its process is found. */
 static void test_finds_what_is_wrong(void **state)
 {
@@ -573,6 +604,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_cgroup_comes_late),
 		cmocka_unit_test(test_tracked),
+		cmocka_unit_test(test_untracked),
 		cmocka_unit_test(test_finds_what_is_wrong),
 		cmocka_unit_test(test_anything),
 	};
