@@ -193,7 +193,7 @@ def disturb(root, is_over):
             text = f'{1000000 + n * 7000 * (i + 1)}\n'
             if i == 0 and n % 40 in range(10, 15):
                 text = 'nonsense\n'
-            if i == 1 and n % 60 == 30:
+            if i == 1 and n % 30 in range(8, 11):  # long enough to be read on a busy machine
                 text = '12\n'
             with open(path, 'w', encoding='ascii') as file:
                 file.write(text)
