@@ -805,6 +805,21 @@ static uint64_t stop_deadline_ns(const struct watt_engine *engine,
 	return begin_ns + (reader->is_blocking ? WATT_MIN(timeout_ns, SLOW_STOP_NS) : timeout_ns);
 }
 
+/* Who can block is not waited for: not to have come back at once is no fault, nor news. */
+static void say_given_up(const struct watt_engine *engine, const struct engine_reader *reader)
+{
+	const char *what;
+	uint64_t since_ns = watt_reader_busy_since_ns(reader->reader, &what);
+
+	if (reader->is_blocking && (!since_ns || watt_now_ns() <= since_ns + HUNG_NS))
+		watt_log(&engine->opts.log, WATT_LOG_INFO,
+			 "%s: a read is not waited for; its thread ends when it comes back",
+			 reader->name);
+	else
+		watt_log(&engine->opts.log, WATT_LOG_WARNING,
+			 "%s: a read hangs; its thread ends when it comes back", reader->name);
+}
+
 int watt_engine_stop(struct watt_engine *engine)
 {
 	uint64_t begin_ns = watt_now_ns();
@@ -821,9 +836,7 @@ int watt_engine_stop(struct watt_engine *engine)
 			continue;
 		n_hung++;
 		if (!reader->is_given_up)
-			watt_log(&engine->opts.log, WATT_LOG_WARNING,
-				 "%s: a read hangs; its thread ends when it comes back",
-				 reader->name);
+			say_given_up(engine, reader);
 		reader->is_given_up = true;
 	}
 	engine->is_started = false;
