@@ -117,12 +117,11 @@ static void copy_labels(struct bytes *labels, const struct roster_user *user,
 }
 
 /* Labels and one more; owned by the caller. */
-static char *with_label(const struct bytes *labels, const char *name, const char *value)
+static char *with_label(const char *labels, const char *name, const char *value)
 {
 	struct bytes more = { 0 };
 
-	if (labels->n)
-		bytes_add(&more, labels->data, labels->n);
+	bytes_add_text(&more, labels);
 	exposition_add_label(&more, name, value);
 	return more.data;
 }
@@ -182,10 +181,11 @@ static char *kepler_user_labels(const struct kepler_level *level, const struct r
 	return labels.data;
 }
 
-static void write_kepler_joules(struct exposition *ex, const struct monitor *monitor,
-				const char *labels, const struct roster_sum *sums)
+/* One sample for each zone: energy by sums, or else the power of a user. */
+static void write_kepler_zones(struct exposition *ex, const struct monitor *monitor,
+			       const char *labels, const struct roster_sum *sums,
+			       const struct roster_user *user)
 {
-	struct bytes base = { (char *)labels, strlen(labels), 0 };
 	size_t i;
 
 	for (i = 0; i < domain_count(monitor); i++) {
@@ -193,24 +193,11 @@ static void write_kepler_joules(struct exposition *ex, const struct monitor *mon
 
 		if (!is_told(monitor, i) || !is_first_of_zone(monitor, i))
 			continue;
-		all = with_label(&base, "zone", zone_of(domain_of(monitor, i)));
-		exposition_energy(ex, all, NULL, zone_energy(monitor, i, sums));
-	}
-}
-
-static void write_kepler_watts(struct exposition *ex, const struct monitor *monitor,
-			       const char *labels, const struct roster_user *user)
-{
-	struct bytes base = { (char *)labels, strlen(labels), 0 };
-	size_t i;
-
-	for (i = 0; i < domain_count(monitor); i++) {
-		auto_free char *all = NULL;
-
-		if (!is_told(monitor, i) || !is_first_of_zone(monitor, i))
-			continue;
-		all = with_label(&base, "zone", zone_of(domain_of(monitor, i)));
-		exposition_number(ex, all, NULL, zone_power(monitor, i, user));
+		all = with_label(labels, "zone", zone_of(domain_of(monitor, i)));
+		if (sums)
+			exposition_energy(ex, all, NULL, zone_energy(monitor, i, sums));
+		else
+			exposition_number(ex, all, NULL, zone_power(monitor, i, user));
 	}
 }
 
@@ -238,15 +225,15 @@ static void write_kepler_level(struct exposition *ex, const struct monitor *moni
 	for (i = 0; i < members->n_users; i++) {
 		auto_free char *labels = kepler_user_labels(level, members->users[i], true);
 
-		write_kepler_joules(ex, monitor, labels, members->users[i]->sums);
+		write_kepler_zones(ex, monitor, labels, members->users[i]->sums, NULL);
 	}
-	write_kepler_joules(ex, monitor, other, members->other);
+	write_kepler_zones(ex, monitor, other, members->other, NULL);
 	begin_kepler(ex, level->name, "watts", EXPOSITION_GAUGE, "watts", "Active power, by zone.");
 	for (i = 0; i < members->n_users; i++) {
 		auto_free char *labels = kepler_user_labels(level, members->users[i], true);
 
 		if (!members->users[i]->leaving_ns)
-			write_kepler_watts(ex, monitor, labels, members->users[i]);
+			write_kepler_zones(ex, monitor, labels, NULL, members->users[i]);
 	}
 	if (level->kind != LEVEL_PROCESS && level->kind != LEVEL_CONTAINER)
 		return;
@@ -265,6 +252,13 @@ enum kepler_part {
 	PART_N
 };
 
+static void add_kepler_domain(struct bytes *labels, const struct watt_domain *domain)
+{
+	exposition_add_label(labels, "zone", zone_of(domain));
+	exposition_add_label(labels, "path", domain->path);
+	add_node(labels);
+}
+
 static void write_kepler_node_joules(struct exposition *ex, const struct monitor *monitor,
 				     enum kepler_part part)
 {
@@ -281,9 +275,7 @@ static void write_kepler_node_joules(struct exposition *ex, const struct monitor
 
 		if (!is_told(monitor, i))
 			continue;
-		exposition_add_label(&labels, "zone", zone_of(domain_of(monitor, i)));
-		exposition_add_label(&labels, "path", domain_of(monitor, i)->path);
-		add_node(&labels);
+		add_kepler_domain(&labels, domain_of(monitor, i));
 		exposition_energy(ex, labels.data, NULL,
 				  part == PART_WHOLE  ? whole_nj :
 				  part == PART_ACTIVE ? whole_nj - idle_nj :
@@ -302,9 +294,7 @@ static void write_kepler_node_watts(struct exposition *ex, const struct monitor 
 
 		if (!is_told(monitor, i))
 			continue;
-		exposition_add_label(&labels, "zone", zone_of(domain_of(monitor, i)));
-		exposition_add_label(&labels, "path", domain_of(monitor, i)->path);
-		add_node(&labels);
+		add_kepler_domain(&labels, domain_of(monitor, i));
 		exposition_number(ex, labels.data, NULL, monitor_power_w(monitor, i));
 		bytes_done(&labels);
 	}
