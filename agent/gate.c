@@ -69,7 +69,7 @@ static bool is_let_in(const struct gate *gate, gnutls_session_t session)
 static bool digest(const struct gate *gate, const char *name, const char *password,
 		   unsigned char *ret)
 {
-	size_t name_size = strlen(name) + 1, password_size = strlen(password);
+	size_t name_size = strlen(name) + 1, password_size = strlen(password) + 1;
 	char *both = xcalloc(name_size + password_size, 1);
 	int r;
 

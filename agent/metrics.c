@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -482,15 +483,18 @@ static uint64_t own_cpu_ns(void)
 
 static uint64_t own_memory_bytes(void)
 {
-	unsigned long long total, resident = 0;
+	char text[128], *resident = NULL;
+	uint64_t pages = 0;
 	FILE *file = fopen("/proc/self/statm", "re");
 
 	if (!file)
 		return 0;
-	if (fscanf(file, "%llu %llu", &total, &resident) != 2)
-		resident = 0;
+	if (fgets(text, sizeof(text), file))
+		resident = strchr(text, ' ');
+	if (resident)
+		pages = strtoull(resident, NULL, 10);
 	fclose(file);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void write_build(struct exposition *ex, const struct monitor *monitor)

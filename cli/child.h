@@ -6,7 +6,6 @@
 #ifndef WATT_CLI_CHILD_H
 #define WATT_CLI_CHILD_H
 
-#include <sys/resource.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>

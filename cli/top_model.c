@@ -417,7 +417,8 @@ static void add_threads(struct top_model *model, const struct watt_view *view)
 	for (i = 0; i < view->n_rows; i++)
 		if (view->rows[i]->entity->kind == WATT_ENTITY_THREAD)
 			append_entity(&threads, view, view->rows[i]);
-	qsort_r(threads.rows, threads.n_rows, sizeof(*threads.rows), compare, &threads);
+	if (threads.n_rows > 0)
+		qsort_r(threads.rows, threads.n_rows, sizeof(*threads.rows), compare, &threads);
 	top_threads_place(model, threads.rows, threads.n_rows);
 }
 

@@ -69,9 +69,9 @@ static void copy_numbers(struct watt_account *to, const struct watt_account *fro
 	size_t n = shape->n_domains, i;
 
 	memcpy(to->energy_nj, from->energy_nj, n * sizeof(*to->energy_nj));
-	if (from->retired_nj)
+	if (from->retired_nj && to->retired_nj)
 		memcpy(to->retired_nj, from->retired_nj, n * sizeof(*to->retired_nj));
-	if (from->carry)
+	if (from->carry && to->carry)
 		memcpy(to->carry, from->carry, n * sizeof(*to->carry));
 	for (i = 0; i < shape->n_windows; i++)
 		memcpy(watt_account_get_base(to, i), watt_account_get_base(from, i),

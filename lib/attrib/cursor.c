@@ -112,10 +112,10 @@ int watt_attrib_close_cursor(struct watt_attrib *at, uint32_t id)
 	return 0;
 }
 
-int watt_attrib_window_start_ns(const struct watt_attrib *at, uint32_t id, uint64_t *ret_t_ns)
+int watt_attrib_window_start_ns(const struct watt_attrib *at, uint32_t cursor, uint64_t *ret_t_ns)
 {
 	size_t reader;
-	int r = watt_cursors_find(at, id, &reader);
+	int r = watt_cursors_find(at, cursor, &reader);
 
 	if (r < 0)
 		return r;

@@ -30,9 +30,9 @@ struct watt_name *watt_name_new(const char *text);
 struct watt_name *watt_name_new_identity(const struct watt_identity *identity);
 struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup);
 /* Called by the container's name, or else its id. */
-struct watt_name *watt_name_new_container(const struct watt_container *container);
+struct watt_name *watt_name_new_container(const struct watt_container *from);
 /* Of its pod alone: called by namespace and name, or else its uid. */
-struct watt_name *watt_name_new_pod(const struct watt_container *container);
+struct watt_name *watt_name_new_pod(const struct watt_container *from);
 struct watt_name *watt_name_ref(struct watt_name *name);
 /* Accepts NULL; returns NULL. */
 struct watt_name *watt_name_unref(struct watt_name *name);

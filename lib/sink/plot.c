@@ -366,7 +366,7 @@ static int make_packages(struct watt_plot *plot, const struct watt_series *serie
 		}
 		snprintf(title, sizeof(title), "package-%lld", (long long)package);
 		if (has_energy(series, is_part))
-			r = make_panel(plot, series, is_part, n > 1 ? title : path, opts,
+			r = make_panel(plot, series, is_part, n == 1 ? path : title, opts,
 				       opts->is_stacked > 0);
 	}
 	return r;

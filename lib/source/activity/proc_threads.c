@@ -134,7 +134,7 @@ static int merge(struct watt_proc_threads *threads, const struct watt_proc_threa
 		} else if (known && (!entry || known->tid <= entry->pid)) {
 			r = send_end(opts, known);
 			i++;
-		} else {
+		} else if (entry) {
 			n += meet(opts, task, entry, &merged[n]) == 0;
 			k++;
 		}

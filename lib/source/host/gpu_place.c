@@ -7,19 +7,23 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/util.h"
 
 /* Hexadecimal digits up to a character; moves *cursor behind it. */
 static int take_hex(const char **cursor, size_t max_len, char end, unsigned int *ret)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
 	size_t len = strspn(*cursor, digits);
-	unsigned int value;
+	char text[9];
+	uint64_t value;
 
-	if (len == 0 || len > max_len || (*cursor)[len] != end ||
-	    sscanf(*cursor, "%x", &value) != 1)
+	if (len == 0 || len > max_len || len >= sizeof(text) || (*cursor)[len] != end)
+		return -EBADMSG;
+	watt_strlcpy(text, *cursor, len + 1);
+	if (watt_parse_hex(text, &value) < 0)
 		return -EBADMSG;
 	*cursor += len + (end != '\0');
-	*ret = value;
+	*ret = (unsigned int)value;
 	return 0;
 }
 

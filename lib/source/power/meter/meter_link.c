@@ -20,8 +20,6 @@
 /* However fast it talks: nobody is held by it. */
 #define MAX_BYTES_AT_ONCE ((size_t)64 << 10)
 
-extern char **environ;
-
 bool watt_meter_link_is_place(const char *place)
 {
 	return (!strncmp(place, "unix:", 5) && place[5]) ||
