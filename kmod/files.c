@@ -194,8 +194,7 @@ static const struct seq_operations sys_ops = {
 	.show = sys_show,
 };
 
-static int open_view(struct file *file, const struct seq_operations *ops,
-		     int (*open)(struct watt_view *ret))
+static int open_view(struct file *file, const struct seq_operations *ops, bool is_all)
 {
 	size_t size = struct_size((struct reader *)NULL, rapl_nj,
 				  (size_t)watt_units_count() * WATT_RAPL_N);
@@ -203,7 +202,7 @@ static int open_view(struct file *file, const struct seq_operations *ops,
 	struct reader *reader;
 	int r;
 
-	r = open(&view);
+	r = is_all ? watt_view_open_all(&view) : watt_view_open_cgroup(file, &view);
 	if (r)
 		return r;
 	reader = __seq_open_private(file, ops, size);
@@ -226,17 +225,17 @@ static int release_view(struct inode *inode, struct file *file)
 
 static int all_open(struct inode *inode, struct file *file)
 {
-	return open_view(file, &all_ops, watt_view_open_all);
+	return open_view(file, &all_ops, true);
 }
 
 static int sys_open(struct inode *inode, struct file *file)
 {
-	return open_view(file, &sys_ops, watt_view_open_all);
+	return open_view(file, &sys_ops, true);
 }
 
 static int cgroup_open(struct inode *inode, struct file *file)
 {
-	return open_view(file, &cgroup_ops, watt_view_open_cgroup);
+	return open_view(file, &cgroup_ops, false);
 }
 
 static int stat_open(struct inode *inode, struct file *file)

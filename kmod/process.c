@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include <linux/cgroup.h>
+#include <linux/cred.h>
 #include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
@@ -139,6 +140,22 @@ void watt_process_set_cgroup(struct watt_process *process, struct task_struct *t
 		cgroup_put(old);
 }
 
+/* Nobody's who changes users: so does the kernel decide who may look into a process. */
+static kuid_t owner_of(const struct task_struct *leader)
+{
+	const struct cred *cred = __task_cred(leader);
+
+	return uid_eq(cred->uid, cred->euid) && uid_eq(cred->suid, cred->euid) ? cred->euid :
+										 INVALID_UID;
+}
+
+void watt_process_refresh(struct watt_process *process, struct task_struct *leader)
+{
+	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
+	WRITE_ONCE(process->uid, owner_of(leader));
+	watt_process_set_cgroup(process, leader);
+}
+
 static struct watt_process *record_of(struct task_struct *leader)
 {
 	struct watt_process *process = record_new(GFP_HOOK);
@@ -154,8 +171,7 @@ static struct watt_process *record_of(struct task_struct *leader)
 	process->is_alive = true;
 	process->n_to_show = WATT_WINDOWS;
 	process->is_newborn = since_ns && leader->start_time >= since_ns;
-	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
-	watt_process_set_cgroup(process, leader);
+	watt_process_refresh(process, leader);
 	return process;
 }
 
@@ -230,8 +246,7 @@ static void take_last_words(struct watt_process *process, struct task_struct *le
 		.disk_read_bytes = signal->ioac.read_bytes,
 		.disk_write_bytes = signal->ioac.write_bytes,
 	};
-	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
-	watt_process_set_cgroup(process, leader);
+	watt_process_refresh(process, leader);
 	/* with last_words: watt_usage_read_dead() */
 	smp_store_release(&process->is_freed, true);
 }

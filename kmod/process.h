@@ -16,6 +16,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include "amount.h"
 #include "pause.h"
@@ -91,6 +92,7 @@ struct watt_process {
 	const struct signal_struct *signal; /* tells one from another, no more */
 	u64 start_ns;
 	pid_t tgid;
+	kuid_t uid; /* whose it is, at the last window; INVALID_UID: of several */
 	char comm[TASK_COMM_LEN];
 	bool is_kernel;
 	bool is_alive;
@@ -158,6 +160,8 @@ bool watt_processes_take_incomplete(void);
  */
 struct watt_process *watt_process_next(unsigned long *index);
 
+/* What a process can change of itself, or others of it: its name, its user, its cgroup. Under RCU. */
+void watt_process_refresh(struct watt_process *process, struct task_struct *leader);
 void watt_process_set_cgroup(struct watt_process *process, struct task_struct *task);
 
 unsigned int watt_processes_count(void);

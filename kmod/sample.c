@@ -58,12 +58,6 @@ static void account(struct pass *pass, struct watt_process *process,
 	pass->active = process;
 }
 
-static void refresh(struct watt_process *process, struct task_struct *leader)
-{
-	strscpy_pad(process->comm, leader->comm, sizeof(process->comm));
-	watt_process_set_cgroup(process, leader);
-}
-
 /*
  * Whether it has not run since the last sample, and at a window not since the last window: then
  * there is nothing to count. Others may still change what it holds and where it belongs.
@@ -106,7 +100,7 @@ static void visit(struct pass *pass, struct watt_process *process, struct task_s
 	before = process->now;
 	watt_usage_read(process, leader, pass->is_window || pass->weights.mem_bytes);
 	if (pass->is_window)
-		refresh(process, leader);
+		watt_process_refresh(process, leader);
 	process->is_alive = !leader->exit_state || !thread_group_empty(leader);
 	if (process->is_known || process->is_newborn)
 		account(pass, process, &before);
@@ -264,6 +258,15 @@ static u64 advance(u64 next_ns, u64 period_ns, u64 woke_ns)
 	return next_ns + n * period_ns;
 }
 
+/*
+ * When the next sample is taken. The one that ends a window, which is the nearest to its end, is not
+ * before that: nobody is shown a window that is shorter than window_ns.
+ */
+static u64 sample_at(u64 next_ns, u64 period_ns, u64 window_end_ns)
+{
+	return next_ns + period_ns / 2 >= window_end_ns ? max(next_ns, window_end_ns) : next_ns;
+}
+
 static int run(void *unused)
 {
 	u64 next_ns = 0, window_end_ns = 0, period_ns = 0;
@@ -271,24 +274,22 @@ static int run(void *unused)
 	watt_pause_thread();
 	while (!kthread_should_stop()) {
 		u64 woke_ns = ktime_get_ns();
+		bool is_window;
 
 		if (xchg(&is_kicked, false)) {
 			period_ns = watt_param_sample_ns();
 			next_ns = woke_ns + period_ns;
 			window_end_ns = last_ns + watt_param_window_ns();
 		}
+		next_ns = sample_at(next_ns, period_ns, window_end_ns);
 		if (!sleep_until(next_ns))
 			continue;
 		woke_ns = ktime_get_ns();
 		stat.late_max_ns = max(stat.late_max_ns, woke_ns - next_ns);
-		/* half a sample early is nearer than half a sample late */
-		if (woke_ns + period_ns / 2 >= window_end_ns) {
-			sample(true);
-			window_end_ns =
-				max(window_end_ns, woke_ns - period_ns) + watt_param_window_ns();
-		} else {
-			sample(false);
-		}
+		is_window = woke_ns >= window_end_ns;
+		sample(is_window);
+		if (is_window)
+			window_end_ns = last_ns + watt_param_window_ns();
 		WRITE_ONCE(stat.cpu_ns, current->se.sum_exec_runtime);
 		next_ns = advance(next_ns, period_ns, woke_ns);
 	}

@@ -4,8 +4,10 @@
 #define WATTRIBUTE_VIEW_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct cgroup;
+struct file;
 struct pid_namespace;
 struct watt_process;
 
@@ -13,12 +15,17 @@ struct watt_process;
 struct watt_view {
 	struct cgroup *cgroup; /* NULL: all */
 	struct pid_namespace *pid_ns;
+	bool is_own; /* others' processes are hidden */
+	kuid_t uid;  /* whose own */
 };
 
 /* The whole machine. -EACCES: not for the caller. */
 int watt_view_open_all(struct watt_view *ret);
-/* The caller's cgroup and those below. -EACCES: that is the whole machine, and not for it. */
-int watt_view_open_cgroup(struct watt_view *ret);
+/*
+ * The caller's cgroup and those below, and of these what the mount by which the file in procfs is
+ * opened shows. -EACCES: that is the whole machine, and not for it.
+ */
+int watt_view_open_cgroup(struct file *file, struct watt_view *ret);
 void watt_view_close(struct watt_view *view);
 
 /* The pid by which the view knows a process; 0: it does not see it. Under RCU. */

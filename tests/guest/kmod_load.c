@@ -27,6 +27,7 @@
  *                                   and says "none"
  *        kmod_load contain CMD...  the command as root of user, pid, mount and cgroup namespaces of
  *                                   its own
+ *        kmod_load enter NS CMD... the command, or what it forks, in the namespace of this file
  *        kmod_load nice CMD...     the command, which runs when nobody else does
  *        kmod_load read N FILE...   N processes that read the files over and over until a signal;
  *                                   a file that is not there is no error
@@ -458,6 +459,19 @@ static int do_contain(char **command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+static int do_enter(const char *path, char **command)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || setns(fd, 0)) {
+		perror(path);
+		return 1;
+	}
+	execvp(command[0], command);
+	perror(command[0]);
+	return 127;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
@@ -489,10 +503,12 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && !strcmp(argv[1], "contain"))
 		return do_contain(argv + 2);
+	if (argc > 3 && !strcmp(argv[1], "enter"))
+		return do_enter(argv[2], argv + 3);
 	if (argc > 3 && !strcmp(argv[1], "read"))
 		do_read(n, argv + 3);
 	fputs("usage: kmod_load threads N MS | move MS A B | storm N US | many N | pulse N M MS | price WHAT N | "
-	      "stream | balance FILE | progress PID N FILE | contain CMD... | nice CMD... | read N FILE...\n",
+	      "stream | balance FILE | progress PID N FILE | contain CMD... | enter NS CMD... | nice CMD... | read N FILE...\n",
 	      stderr);
 	return 2;
 }
