@@ -121,7 +121,7 @@ static const struct kernel_param_ops max_processes_ops = {
 module_param_cb(max_processes, &max_processes_ops, &max_processes, 0444);
 MODULE_PARM_DESC(max_processes, "most processes kept, 1024 to 4194304 (default 131072)");
 
-static bool wants_instructions = true;
+static bool wants_instructions;
 
 /* Whether they are. */
 static int instructions_get(char *buffer, const struct kernel_param *kp)
@@ -135,7 +135,7 @@ static const struct kernel_param_ops instructions_ops = {
 };
 
 module_param_cb(instructions, &instructions_ops, &wants_instructions, 0444);
-MODULE_PARM_DESC(instructions, "count instructions, where CPUs have counters for them (default Y)");
+MODULE_PARM_DESC(instructions, "count instructions, where CPUs have counters for them (default N)");
 
 /* "5", "5.2" or "0.125" to thousandths. */
 static int parse_weight(const char *text, u64 *ret)
