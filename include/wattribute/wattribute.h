@@ -29,6 +29,7 @@
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
+#include <wattribute/total.h>
 #include <wattribute/units.h>
 #include <wattribute/view.h>
 #include <wattribute/window.h>

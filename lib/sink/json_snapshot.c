@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include <wattribute/json.h>
+#include <wattribute/total.h>
 
 #include "sink/json_value.h"
 
@@ -320,78 +321,36 @@ static void add_cpu(struct watt_json *doc, struct watt_json_node array,
 	watt_json_ratio(doc, obj, "coverage_ratio", cpu->coverage_ppm);
 }
 
-/* What became of the machine's energy: sums over the domains that cover it once. */
-struct machine {
-	struct watt_energy energy, idle, unattributed, shared_idle;
-	int64_t window_nj, window_idle_nj, window_unattributed_nj, window_shared_idle_nj;
-	double power_w, idle_w, unattributed_w;
-	bool is_known, has_power, has_baseline, is_baseline_ready, is_incomplete;
-	enum watt_origin origin;
-	uint32_t uncertainty_ppm;
-};
-
-static void sum_domain(struct machine *sum, const struct watt_domain *domain,
-		       const struct watt_domain_state *state)
-{
-	sum->is_incomplete |= watt_domain_is_missing(domain, state) != 0;
-	if (!has_energy(state))
-		return;
-	sum->is_known = true;
-	sum->energy = watt_energy_add(sum->energy, state->energy);
-	sum->window_nj += state->window_nj;
-	sum->idle = watt_energy_add(sum->idle, state->idle);
-	sum->window_idle_nj += state->window_idle_nj;
-	sum->unattributed = watt_energy_add(sum->unattributed, state->unattributed);
-	sum->window_unattributed_nj += state->window_unattributed_nj;
-	sum->shared_idle = watt_energy_add(sum->shared_idle, state->shared_idle);
-	sum->window_shared_idle_nj += state->window_shared_idle_nj;
-	if (state->key != WATT_KEY_NONE) {
-		sum->has_baseline = true;
-		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
-	}
-	if (domain->origin > sum->origin)
-		sum->origin = domain->origin;
-	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
-		sum->uncertainty_ppm = domain->uncertainty_ppm;
-	if (isnan(power_w(state->window_nj, state)))
-		return;
-	sum->has_power = true;
-	sum->power_w += power_w(state->window_nj, state);
-	sum->idle_w += power_w(state->window_idle_nj, state);
-	sum->unattributed_w += power_w(state->window_unattributed_nj, state);
-}
-
+/* What became of the machine's energy. */
 static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 {
-	struct machine sum = { .is_baseline_ready = true };
 	struct watt_json_node obj = watt_json_object(doc, doc->root, "machine");
-	size_t i;
+	struct watt_total sum = { .sz = sizeof(sum) };
+	bool is_known;
 
-	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
-		if (watt_snapshot_get_domain(snap, i)->is_partition)
-			sum_domain(&sum, watt_snapshot_get_domain(snap, i),
-				   watt_snapshot_get_domain_state(snap, i));
+	watt_snapshot_get_total(snap, &sum);
+	is_known = sum.n_known > 0;
 	watt_json_text(doc, obj, "status",
-		       watt_status_name(sum.is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
-	watt_json_text(doc, obj, "origin", sum.is_known ? watt_origin_name(sum.origin) : NULL);
+		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
+	watt_json_text(doc, obj, "origin", is_known ? watt_origin_name(sum.origin) : NULL);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", sum.uncertainty_ppm);
-	add_total(doc, obj, "energy", "energy_j", sum.is_known, sum.energy);
-	add_window(doc, obj, "window_nj", "window_j", sum.is_known, sum.window_nj);
-	add_total(doc, obj, "idle", "idle_j", sum.is_known, sum.idle);
-	add_window(doc, obj, "window_idle_nj", "window_idle_j", sum.is_known, sum.window_idle_nj);
-	add_total(doc, obj, "unattributed", "unattributed_j", sum.is_known, sum.unattributed);
-	add_window(doc, obj, "window_unattributed_nj", "window_unattributed_j", sum.is_known,
+	add_total(doc, obj, "energy", "energy_j", is_known, sum.energy);
+	add_window(doc, obj, "window_nj", "window_j", is_known, sum.window_nj);
+	add_total(doc, obj, "idle", "idle_j", is_known, sum.idle);
+	add_window(doc, obj, "window_idle_nj", "window_idle_j", is_known, sum.window_idle_nj);
+	add_total(doc, obj, "unattributed", "unattributed_j", is_known, sum.unattributed);
+	add_window(doc, obj, "window_unattributed_nj", "window_unattributed_j", is_known,
 		   sum.window_unattributed_nj);
-	add_total(doc, obj, "shared_idle", "shared_idle_j", sum.is_known, sum.shared_idle);
-	add_window(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", sum.is_known,
+	add_total(doc, obj, "shared_idle", "shared_idle_j", is_known, sum.shared_idle);
+	add_window(doc, obj, "window_shared_idle_nj", "window_shared_idle_j", is_known,
 		   sum.window_shared_idle_nj);
-	watt_json_bool(doc, obj, "is_complete", !sum.is_incomplete);
-	watt_json_bool(doc, obj, "is_baseline_ready", sum.has_baseline && sum.is_baseline_ready);
-	watt_json_real(doc, obj, "power_w", sum.has_power ? sum.power_w : NAN);
-	watt_json_real(doc, obj, "idle_power_w", sum.has_power ? sum.idle_w : NAN);
-	watt_json_real(doc, obj, "unattributed_power_w", sum.has_power ? sum.unattributed_w : NAN);
+	watt_json_bool(doc, obj, "is_complete", !sum.n_missing);
+	watt_json_bool(doc, obj, "is_baseline_ready", sum.is_baseline_ready);
+	watt_json_real(doc, obj, "power_w", sum.power_w);
+	watt_json_real(doc, obj, "idle_power_w", sum.idle_w);
+	watt_json_real(doc, obj, "unattributed_power_w", sum.unattributed_w);
 	watt_json_real(doc, obj, "attributed_power_w",
-		       sum.has_power ? sum.power_w - sum.idle_w - sum.unattributed_w : NAN);
+		       sum.power_w - sum.idle_w - sum.unattributed_w);
 }
 
 int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char **ret)

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "base/sized.h"
+#include "base/util.h"
+#include "view/total.h"
 
 static void add_key(struct watt_balance *sum, enum watt_share_key key)
 {
@@ -20,54 +21,25 @@ static void add_key(struct watt_balance *sum, enum watt_share_key key)
 			 name);
 }
 
-static void add_power(struct watt_balance *sum, const struct watt_domain_state *state)
+static void take_total(struct watt_balance *sum, const struct watt_total *total)
 {
-	if (isnan(watt_view_power_w(state, 0)))
-		return;
-	sum->has_power = 1;
-	sum->power_w += watt_view_power_w(state, state->window_nj);
-	sum->idle_w += watt_view_power_w(state, state->window_idle_nj);
-	sum->unattributed_w += watt_view_power_w(state, state->window_unattributed_nj);
-}
-
-static void add_missing(struct watt_balance *sum, const char *path)
-{
-	static const char more[] = ", ...";
-	size_t used = strlen(sum->missing), room = sizeof(sum->missing) - sizeof(more) + 1;
-
-	if (used >= room)
-		return;
-	if (used + strlen(path) + 2 < room)
-		snprintf(sum->missing + used, room - used, "%s%s", used ? ", " : "", path);
-	else
-		snprintf(sum->missing + used, sizeof(sum->missing) - used, "%s",
-			 used ? more : more + 2);
-}
-
-static void add_domain(struct watt_balance *sum, const struct watt_domain *domain,
-		       const struct watt_domain_state *state)
-{
-	if (watt_domain_is_missing(domain, state))
-		add_missing(sum, domain->path);
-	if (!watt_view_has_energy(state))
-		return;
-	sum->is_known = 1;
-	sum->energy = watt_energy_add(sum->energy, state->energy);
-	sum->idle = watt_energy_add(sum->idle, state->idle);
-	sum->unattributed = watt_energy_add(sum->unattributed, state->unattributed);
-	sum->shared_idle = watt_energy_add(sum->shared_idle, state->shared_idle);
-	/* Where nothing can be shared, nobody needs to know what idle is. */
-	if (state->key != WATT_KEY_NONE) {
-		sum->has_baseline = 1;
-		sum->is_baseline_ready = sum->is_baseline_ready && state->baseline_ready;
+	sum->is_known = total->n_known > 0;
+	sum->has_power = total->n_powers > 0;
+	sum->has_baseline = total->has_baseline;
+	sum->is_baseline_ready = total->is_baseline_ready;
+	sum->origin = total->origin;
+	sum->uncertainty_ppm = total->uncertainty_ppm;
+	sum->energy = total->energy;
+	sum->idle = total->idle;
+	sum->unattributed = total->unattributed;
+	sum->shared_idle = total->shared_idle;
+	sum->baseline_w = total->baseline_w;
+	if (sum->has_power) {
+		sum->power_w = total->power_w;
+		sum->idle_w = total->idle_w;
+		sum->unattributed_w = total->unattributed_w;
 	}
-	sum->baseline_w += (double)state->baseline_uw / 1e6;
-	if (domain->origin > sum->origin)
-		sum->origin = domain->origin;
-	if (domain->uncertainty_ppm > sum->uncertainty_ppm)
-		sum->uncertainty_ppm = domain->uncertainty_ppm;
-	add_key(sum, state->key);
-	add_power(sum, state);
+	watt_strlcpy(sum->missing, total->missing, sizeof(sum->missing));
 }
 
 /* A supply that nothing contains is where the machine's power comes in, or into a battery. */
@@ -114,22 +86,26 @@ static void add_row(struct watt_balance *sum, const struct watt_view *view,
 
 int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 {
-	struct watt_balance sum = { .is_baseline_ready = 1, .idle_policy = view->idle_policy };
+	struct watt_balance sum = { .idle_policy = view->idle_policy };
+	struct watt_total total;
 	struct watt_energy parts;
 	size_t i;
 
 	if (!watt_sized_is_valid(ret))
 		return -EINVAL;
-	for (i = 0; i < view->n_domains; i++)
-		if (view->domains[i]->is_partition)
-			add_domain(&sum, view->domains[i], view->states[i]);
+	watt_total_init(&total);
+	for (i = 0; i < view->n_domains; i++) {
+		watt_total_add(&total, view->domains[i], view->states[i]);
+		if (view->domains[i]->is_partition && watt_view_has_energy(view->states[i]))
+			add_key(&sum, view->states[i]->key);
+	}
+	take_total(&sum, &total);
 	for (i = 0; i < view->n_domains; i++)
 		add_supply(&sum, view->domains[i], view->states[i]);
 	judge_outside(&sum);
 	for (i = 0; i < view->n_rows; i++)
 		if (watt_view_is_user(view->rows[i]->entity->kind))
 			add_row(&sum, view, view->rows[i]);
-	sum.is_baseline_ready = sum.is_baseline_ready && sum.has_baseline;
 	parts = watt_energy_add(watt_energy_add(sum.attributed, sum.idle), sum.unattributed);
 	sum.is_exact = watt_energy_compare(sum.energy, parts) == 0;
 	watt_sized_give(&sum, sizeof(sum), ret);

@@ -248,8 +248,15 @@ class Window:
     @property
     def energy_j(self) -> Optional[float]:
         """Of the machine; None: not known."""
-        known = [domain.energy_j for domain in self.domains if domain.is_summed and domain.is_known]
-        return sum(energy for energy in known if energy is not None) if known else None
+        total = self.total
+        return total.window_nj / 1e9 if total.n_known else None
+
+    @property
+    def total(self) -> Any:
+        """struct watt_total of the machine: its energy, how well it is known, what is missing."""
+        raw = new_struct('watt_total')
+        check(lib.watt_snapshot_get_total(self._snap, raw), 'total')
+        return raw
 
     @property
     def power_w(self) -> Optional[float]:

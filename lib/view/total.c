@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's total: a sum over the partition that says what it lacks. */
+#include "view/total.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <wattribute/view.h>
+
+#include "base/sized.h"
+
+void watt_total_init(struct watt_total *total)
+{
+	*total = (struct watt_total){ .sz = sizeof(*total),
+				      .status = WATT_STATUS_ABSENT,
+				      .is_baseline_ready = 0,
+				      .power_w = NAN,
+				      .idle_w = NAN,
+				      .unattributed_w = NAN };
+}
+
+/* "a, b, ..." */
+static void add_path(char *list, size_t size, const char *path)
+{
+	static const char more[] = ", ...";
+	size_t used = strlen(list), room = size - sizeof(more) + 1;
+
+	if (used >= room || (used >= 3 && !strcmp(list + used - 3, "...")))
+		return;
+	if (used + strlen(path) + 2 < room)
+		snprintf(list + used, room - used, "%s%s", used ? ", " : "", path);
+	else
+		snprintf(list + used, size - used, "%s", used ? more : more + 2);
+}
+
+static void add_missing(struct watt_total *total, const char *path)
+{
+	total->n_missing++;
+	add_path(total->missing, sizeof(total->missing), path);
+	snprintf(total->why, sizeof(total->why), "incomplete: no energy of %s is known",
+		 total->missing);
+}
+
+static void add_energy(struct watt_total *total, const struct watt_domain_state *state)
+{
+	total->energy = watt_energy_add(total->energy, state->energy);
+	total->idle = watt_energy_add(total->idle, state->idle);
+	total->unattributed = watt_energy_add(total->unattributed, state->unattributed);
+	total->shared_idle = watt_energy_add(total->shared_idle, state->shared_idle);
+	total->window_nj += state->window_nj;
+	total->window_idle_nj += state->window_idle_nj;
+	total->window_unattributed_nj += state->window_unattributed_nj;
+	total->window_shared_idle_nj += state->window_shared_idle_nj;
+}
+
+static void add_power(struct watt_total *total, const struct watt_domain_state *state)
+{
+	if (isnan(watt_view_power_w(state, 0)))
+		return;
+	if (!total->n_powers++)
+		total->power_w = total->idle_w = total->unattributed_w = 0;
+	total->power_w += watt_view_power_w(state, state->window_nj);
+	total->idle_w += watt_view_power_w(state, state->window_idle_nj);
+	total->unattributed_w += watt_view_power_w(state, state->window_unattributed_nj);
+}
+
+/* Where nothing can be shared, nobody needs to know what idle is. */
+static void add_baseline(struct watt_total *total, const struct watt_domain_state *state)
+{
+	total->baseline_w += (double)state->baseline_uw / 1e6;
+	if (state->key == WATT_KEY_NONE)
+		return;
+	total->is_baseline_ready = (total->is_baseline_ready || !total->has_baseline) &&
+				   state->baseline_ready;
+	total->has_baseline = 1;
+}
+
+/* The first domain that has not told says why the sum is not complete. */
+static void add_status(struct watt_total *total, const struct watt_domain_state *state,
+		       bool is_complete)
+{
+	enum watt_status status = is_complete ? WATT_STATUS_OK : state->status;
+
+	if (total->n_domains == 1 || (total->status == WATT_STATUS_OK && !is_complete))
+		total->status = status;
+}
+
+void watt_total_add(struct watt_total *total, const struct watt_domain *domain,
+		    const struct watt_domain_state *state)
+{
+	bool is_missing = watt_domain_is_missing(domain, state);
+	bool is_known = watt_view_has_energy(state);
+
+	if (!domain->is_partition)
+		return;
+	total->n_domains++;
+	add_status(total, state, is_known && !is_missing);
+	if (is_missing)
+		add_missing(total, domain->path);
+	if (!is_known)
+		return;
+	total->n_known++;
+	add_path(total->domains, sizeof(total->domains), domain->path);
+	add_energy(total, state);
+	add_power(total, state);
+	add_baseline(total, state);
+	if (domain->origin > total->origin)
+		total->origin = domain->origin;
+	if (domain->uncertainty_ppm > total->uncertainty_ppm)
+		total->uncertainty_ppm = domain->uncertainty_ppm;
+}
+
+int watt_snapshot_get_total(const struct watt_snapshot *snap, struct watt_total *ret)
+{
+	struct watt_total total;
+	size_t i;
+
+	if (!snap || !watt_sized_is_valid(ret))
+		return -EINVAL;
+	watt_total_init(&total);
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		watt_total_add(&total, watt_snapshot_get_domain(snap, i),
+			       watt_snapshot_get_domain_state(snap, i));
+	watt_sized_give(&total, sizeof(total), ret);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's total, domain by domain. */
+#ifndef WATT_VIEW_TOTAL_H
+#define WATT_VIEW_TOTAL_H
+
+#include <wattribute/total.h>
+
+/* A sum to which nothing was added. */
+void watt_total_init(struct watt_total *total);
+/* Adds a domain if it is one of those that the sum is over. */
+void watt_total_add(struct watt_total *total, const struct watt_domain *domain,
+		    const struct watt_domain_state *state);
+
+#endif
