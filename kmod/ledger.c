@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ledger.h"
 
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "baseline.h"
@@ -24,7 +25,7 @@ int watt_ledger_init(bool has_rapl)
 
 	if (!has_rapl)
 		return 0;
-	accounts = kcalloc(watt_units_count(), sizeof(*accounts), GFP_KERNEL);
+	accounts = kvcalloc(watt_units_count(), sizeof(*accounts), GFP_KERNEL);
 	if (!accounts)
 		return -ENOMEM;
 	for (unit = 0; unit < watt_units_count(); unit++)
@@ -34,7 +35,7 @@ int watt_ledger_init(bool has_rapl)
 
 void watt_ledger_done(void)
 {
-	kfree(accounts);
+	kvfree(accounts);
 	accounts = NULL;
 }
 

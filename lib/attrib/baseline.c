@@ -49,20 +49,22 @@ static bool counts(const struct watt_baseline_bin *bin)
 	return bin->n >= MIN_BIN_POINTS;
 }
 
-/* A straight line of power against activity, in mW and bins. */
+/*
+ * A straight line of power against activity, by least squares, in halves of bins, of which those
+ * that count lie in the odd ones. Slope and intercept are parts of `whole`, so that nothing is
+ * rounded: who divides by the same rule elsewhere must come to the same.
+ */
 struct line {
-	double intercept_mw;
-	double slope_mw;
+	int64_t slope, whole;
 };
 
 static struct line fit_line(const struct watt_baseline_bin *bins)
 {
-	double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-	struct line line;
-	size_t i;
+	int64_t n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+	int64_t i;
 
 	for (i = 0; i < WATT_BASELINE_BINS; i++) {
-		double x = (double)i + 0.5, y = bins[i].low_mw;
+		int64_t x = 2 * i + 1, y = bins[i].low_mw;
 
 		if (!counts(&bins[i]))
 			continue;
@@ -72,25 +74,19 @@ static struct line fit_line(const struct watt_baseline_bin *bins)
 		sxx += x * x;
 		sxy += x * y;
 	}
-	line.slope_mw = (n * sxy - sx * sy) / (n * sxx - sx * sx);
-	line.intercept_mw = (sy - line.slope_mw * sx) / n;
-	return line;
+	return (struct line){ .slope = n * sxy - sx * sy, .whole = n * sxx - sx * sx };
 }
 
-/* Lowers the line until no bin lies below it. */
-static double lowered_intercept_mw(const struct watt_baseline_bin *bins, struct line line)
+/* Where the line meets zero activity when it is lowered until no bin lies below it. */
+static uint64_t lowered_intercept_uw(const struct watt_baseline_bin *bins, struct line line)
 {
-	double drop = 0;
-	size_t i;
+	int64_t least = INT64_MAX, i;
 
-	for (i = 0; i < WATT_BASELINE_BINS; i++) {
-		double above =
-			line.intercept_mw + line.slope_mw * ((double)i + 0.5) - bins[i].low_mw;
-
+	for (i = 0; i < WATT_BASELINE_BINS; i++)
 		if (counts(&bins[i]))
-			drop = WATT_MAX(drop, above);
-	}
-	return line.intercept_mw - drop;
+			least = WATT_MIN(least,
+					 bins[i].low_mw * line.whole - line.slope * (2 * i + 1));
+	return least > 0 ? (uint64_t)((watt_u128)least * 1000 / (uint64_t)line.whole) : 0;
 }
 
 static uint32_t lowest_mw(const struct watt_baseline_bin *bins)
@@ -116,17 +112,17 @@ static size_t used_bins(const struct watt_baseline_bin *bins)
 static void learn(struct watt_baseline *baseline)
 {
 	const struct watt_baseline_bin *bins = baseline->bins;
-	double idle_mw;
+	uint64_t lowest_uw;
 
 	if (bins[0].n >= MIN_IDLE_POINTS) {
-		idle_mw = bins[0].low_mw;
+		baseline->baseline_uw = bins[0].low_mw * 1000ULL;
 	} else if (used_bins(bins) >= MIN_BINS && baseline->points >= MIN_POINTS) {
-		idle_mw = lowered_intercept_mw(bins, fit_line(bins));
-		idle_mw = WATT_MIN(idle_mw, (double)lowest_mw(bins));
+		lowest_uw = lowest_mw(bins) * 1000ULL;
+		baseline->baseline_uw = lowered_intercept_uw(bins, fit_line(bins));
+		baseline->baseline_uw = WATT_MIN(baseline->baseline_uw, lowest_uw);
 	} else {
 		return;
 	}
-	baseline->baseline_uw = idle_mw > 0 ? (uint64_t)(idle_mw * 1000) : 0;
 	baseline->is_ready = true;
 }
 

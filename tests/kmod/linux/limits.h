@@ -4,6 +4,7 @@
 
 #include_next <linux/limits.h>
 
+#define U32_MAX UINT32_MAX
 #define S64_MAX INT64_MAX
 #define S64_MIN INT64_MIN
 
