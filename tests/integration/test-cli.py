@@ -3,6 +3,7 @@
 """The command as a user meets it: help, mistakes, documents, exit statuses, hostile names."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -131,6 +132,15 @@ def start(*args, **more):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
+def start_and_await(*args):
+    """Until it tells of the first interval: it measures."""
+    process = start(*args)
+    for line in process.stderr:
+        if re.match(r' +[0-9.]+ s ', line):
+            return process
+    true(False, f'it ended with status {process.wait()}')
+
+
 def test_signals_reach_the_command():
     script = 'trap "echo got it; exit 3" {0}; echo ready; while :; do sleep 0.1; done'
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
@@ -173,14 +183,12 @@ def test_attach():
         true(least_s - 0.02 < one['cpu_s'] < hog_s + 0.02, f"cpu_s {one['cpu_s']}, of {hog_s}")
         true(one['rusage_cpu_s'] is None and one['exit_status'] is None, 'values of a child')
         true(0.95 < one['elapsed_s'] < outer_s, f"elapsed_s {one['elapsed_s']}")
-        process = start('stat', '-p', hog.pid)
-        time.sleep(1)
+        process = start_and_await('stat', '-I', '100', '-p', hog.pid)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
         equal(process.returncode, 0, err)
         true('elapsed' in err, 'no report after Ctrl-C')
-        process = start('stat', '-p', hog.pid)
-        time.sleep(1)
+        process = start_and_await('stat', '-I', '100', '-p', hog.pid)
     finally:
         hog.kill()
         hog.wait()
