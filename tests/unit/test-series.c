@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/util.h"
 #include "view/series.h"
 
 #define N_DOMAINS 3 /* the second lies inside the first */
@@ -27,7 +28,7 @@ struct machine {
 	size_t n_windows;
 	uint32_t random;
 	int64_t truth_nj[N_DOMAINS];
-	int64_t entity_nj[4 * N_ROWS_MAX]; /* by id, over the partition */
+	watt_i128 entity_nj[4 * N_ROWS_MAX]; /* by id, over the partition */
 	uint64_t entity_cpu_ns[4 * N_ROWS_MAX];
 };
 
