@@ -24,6 +24,31 @@ struct pair {
 	uint64_t lost; /* by the small one, before the other one's last word */
 };
 
+/*
+ * What others do on a busy machine at the very beginning and end can be in one and not in the other,
+ * and may overflow the small one before the test begins. So a test has tries, and where others come
+ * and go all the time there is nothing to be seen in the end.
+ */
+#define TRY_NS (60 * WATT_NSEC_PER_SEC)
+#define MAX_WRONG 3 /* with nobody to blame */
+
+static struct {
+	uint64_t end_ns;
+	int n_wrong;
+} tries;
+
+static void end_if_late(void)
+{
+	bool is_late = watt_now_ns() >= tries.end_ns;
+
+	if (tries.n_wrong == MAX_WRONG || (is_late && tries.n_wrong > 0))
+		fail_msg("what is lost is not what is missing");
+	if (!is_late)
+		return;
+	fprintf(stderr, "other processes come and go all the time\n");
+	skip();
+}
+
 static void pair_close(struct pair *pair)
 {
 	rig_close(pair->whole);
@@ -33,9 +58,11 @@ static void pair_close(struct pair *pair)
 static struct pair pair_try(enum watt_bpf_mode mode, enum rig_split split,
 			    const struct watt_bpf_sizes *sizes)
 {
-	struct pair pair = { .whole = rig_open(mode, split) };
+	static unsigned int impossible; /* the kernel's verifier takes long to say so */
+	struct pair pair = { .whole = impossible & 1u << mode ? NULL : rig_open(mode, split) };
 
 	if (!pair.whole) {
+		impossible |= 1u << mode;
 		fprintf(stderr, "this kernel can't walk over tasks this way\n");
 		skip();
 	}
@@ -52,7 +79,6 @@ static struct pair pair_try(enum watt_bpf_mode mode, enum rig_split split,
 	return pair;
 }
 
-/* Where others do much, they may overflow the small one before the test begins. */
 static struct pair pair_open(enum watt_bpf_mode mode, enum rig_split split,
 			     const struct watt_bpf_sizes *sizes)
 {
@@ -61,11 +87,11 @@ static struct pair pair_open(enum watt_bpf_mode mode, enum rig_split split,
 	if (mode == WATT_BPF_MODE_ITER && getenv("WATT_TEST_HOOK"))
 		mode = WATT_BPF_MODE_HOOK;
 	pair = pair_try(mode, split, sizes);
-	for (int i = 0; i < 9 && pair.small->lost; i++) {
+	while (pair.small->lost) {
 		pair_close(&pair);
+		end_if_late();
 		pair = pair_try(mode, split, sizes);
 	}
-	assert_int_equal(pair.small->lost, 0);
 	return pair;
 }
 
@@ -102,10 +128,16 @@ static void pair_settle(struct pair *pair)
 	}
 }
 
-/*
- * What others do on a busy machine at the very beginning and end can be in one and not in the other:
- * see often.
- */
+static bool is_alone(const struct rig *rig)
+{
+	for (size_t i = 0; i < rig->n_slots; i++)
+		for (int kind = WATT_USAGE_TASK + 1; kind <= WATT_USAGE_CGROUP; kind++)
+			if (rig->tasks[i] && !rig->tasks[i]->is_ours &&
+			    rig->tasks[i]->n_events[kind])
+				return false;
+	return true;
+}
+
 static bool lost_is_missing(const struct pair *pair, const char *what)
 {
 	uint64_t missing = rig_missing(pair->whole, pair->small);
@@ -113,15 +145,16 @@ static bool lost_is_missing(const struct pair *pair, const char *what)
 	fprintf(stderr, "%s: %llu lost, %llu missing\n", what, (unsigned long long)pair->lost,
 		(unsigned long long)missing);
 	assert_int_equal(pair->whole->lost, 0);
+	tries.n_wrong += pair->lost != missing && is_alone(pair->whole);
 	return pair->lost == missing;
 }
 
 static void often(bool (*check)(enum watt_bpf_mode mode), enum watt_bpf_mode mode)
 {
-	for (int i = 0; i < 10; i++)
-		if (check(mode))
-			return;
-	fail_msg("what is lost is not what is missing");
+	tries.n_wrong = 0;
+	tries.end_ns = watt_now_ns() + TRY_NS;
+	while (!check(mode))
+		end_if_late();
 }
 
 /* Whatever the small one says of an end is what the other one says. */
@@ -272,10 +305,12 @@ static bool check_dying(enum watt_bpf_mode mode, int n_headless)
 	assert_int_equal(count_ours(pair.whole, WATT_USAGE_FREE), 400 + 2 * n_headless);
 	is_right = lost_is_missing(&pair, "dying");
 	assert_same_ends(&pair);
-	if (n_headless < 8)
-		is_right = is_right && !pair.lost;
-	else if (pair.small->mode != WATT_BPF_MODE_HOOK)
-		assert_true(pair.small->lost > 0);
+	if (n_headless >= 8) {
+		assert_true(pair.small->mode == WATT_BPF_MODE_HOOK || pair.small->lost > 0);
+	} else if (pair.lost) {
+		tries.n_wrong += is_right && is_alone(pair.whole);
+		is_right = false;
+	}
 	munmap(shared, 4096);
 	pair_close(&pair);
 	return is_right;
