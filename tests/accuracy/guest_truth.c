@@ -54,10 +54,12 @@ static const struct scenario scenarios[] = {
 /*
  * Beside those, where a clock of the host drives several CPUs: it stops one or the other for ten
  * milliseconds and more at any time, and then a sensor is read late, and a running task's time is
- * old, in each account in another place.
+ * old, in each account in another place. Now and then that takes long: there are tries, since what
+ * is wrong is wrong each time. Attribution by nothing is off by 190 and more, all together.
  */
-#define HOST_WORST 50
-#define HOST_TOTAL 200
+#define HOST_WORST 30
+#define HOST_TOTAL 100
+#define HOST_TRIES 3
 
 struct run {
 	const struct scenario *scenario;
@@ -76,6 +78,7 @@ struct figures {
 static const struct meter *meter = &meter_library;
 static bool is_verbose;
 static bool is_by_host; /* the clock is the host's */
+static bool is_misled;
 
 /* ---- the machine ---- */
 
@@ -328,19 +331,29 @@ static void show_figures(const struct scenario *scenario, const struct figures *
 	fflush(stdout);
 }
 
-/* Returns 1 if it is too far off. */
-static int run_scenario(const struct scenario *scenario)
+static bool try_scenario(const struct scenario *scenario)
 {
 	struct run run = { .scenario = scenario };
 	struct figures figures;
 
-	if (scenario->behaviour == LOAD_MIGRATE && load_n_packages() < 2)
-		return 0;
 	measure(&run);
 	figures = compare_all(&run);
 	end(&run);
 	show_figures(scenario, &figures);
-	return !is_within_bounds(scenario, &figures);
+	return is_within_bounds(scenario, &figures);
+}
+
+/* Returns 1 if it is too far off. */
+static int run_scenario(const struct scenario *scenario)
+{
+	int n_tries = is_by_host && !is_misled ? HOST_TRIES : 1, i;
+
+	if (scenario->behaviour == LOAD_MIGRATE && load_n_packages() < 2)
+		return 0;
+	for (i = 0; i < n_tries; i++)
+		if (try_scenario(scenario))
+			return 0;
+	return 1;
 }
 
 static const struct meter *find_meter(const char *name)
@@ -357,7 +370,7 @@ static const struct meter *find_meter(const char *name)
 static int usage(void)
 {
 	fprintf(stderr, "usage: guest_truth [-vwx] [-s TEXT] library|command|module\n"
-			"  -w       the clock is the host's: wider bounds\n"
+			"  -w       the clock is the host's: wider bounds, three tries\n"
 			"  -s TEXT  only scenarios that have TEXT in their names\n"
 			"  -x       let the meter attribute by something that says nothing\n");
 	return 2;
@@ -375,10 +388,12 @@ int main(int argc, char **argv)
 		if (option == 's')
 			wanted = optarg;
 		else if (option == 'x')
-			meter_mislead();
+			is_misled = true;
 		else if (option == '?')
 			return usage();
 	}
+	if (is_misled)
+		meter_mislead();
 	meter = optind + 1 == argc ? find_meter(argv[optind]) : NULL;
 	if (!meter)
 		return usage();
