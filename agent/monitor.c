@@ -42,13 +42,21 @@ static const struct {
 	enum setting_id id;
 	const char *option;
 } texts[] = {
-	{ SETTING_SYSFS_ROOT, "sysfs-root" },   { SETTING_PROCFS_ROOT, "procfs-root" },
-	{ SETTING_NVML_LIB, "nvml-lib" },       { SETTING_CONFIG, "config" },
-	{ SETTING_REDFISH_URL, "redfish-url" }, { SETTING_REDFISH_AUTH, "redfish-auth" },
-	{ SETTING_REDFISH_TLS, "redfish-tls" }, { SETTING_METER, "meter" },
-	{ SETTING_SOURCES, "sources" },         { SETTING_USAGE, "usage" },
-	{ SETTING_IDLE_POLICY, "idle-policy" }, { SETTING_SHARE_KEYS, "share-key" },
-	{ SETTING_DELAYS, "sensor-delay" },     { SETTING_RATES, "rate" },
+	{ SETTING_MACHINE, "machine" },
+	{ SETTING_SYSFS_ROOT, "sysfs-root" },
+	{ SETTING_PROCFS_ROOT, "procfs-root" },
+	{ SETTING_NVML_LIB, "nvml-lib" },
+	{ SETTING_CONFIG, "config" },
+	{ SETTING_REDFISH_URL, "redfish-url" },
+	{ SETTING_REDFISH_AUTH, "redfish-auth" },
+	{ SETTING_REDFISH_TLS, "redfish-tls" },
+	{ SETTING_METER, "meter" },
+	{ SETTING_SOURCES, "sources" },
+	{ SETTING_USAGE, "usage" },
+	{ SETTING_IDLE_POLICY, "idle-policy" },
+	{ SETTING_SHARE_KEYS, "share-key" },
+	{ SETTING_DELAYS, "sensor-delay" },
+	{ SETTING_RATES, "rate" },
 };
 
 static int refuse(const struct watt_options *options, const char *setting, int r)

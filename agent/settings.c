@@ -96,6 +96,8 @@ static const struct setting table[SETTING_N] = {
 		"how energy is shared: KEY, or DOMAIN=KEY,..."),
 	[SETTING_CONFIG] = TEXT("config", "",
 		"file with rules for sensors and models"),
+	[SETTING_MACHINE] = TEXT("machine", "",
+		"captured machine to read instead of this one"),
 	[SETTING_SYSFS_ROOT] = TEXT("sysfs_root", "",
 		"folder to read instead of /sys"),
 	[SETTING_PROCFS_ROOT] = TEXT("procfs_root", "",

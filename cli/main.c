@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "agent", cmd_agent, "a service: watts per process, container and pod for Prometheus" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
+	{ "capture", cmd_capture, "the machine as a file, for a bug report or a test" },
 };
 
 static void print_help(FILE *out)

@@ -36,7 +36,8 @@ void options_begin(struct options *opts)
 int options_set(struct options *opts, const char *name, const char *value)
 {
 	if (watt_options_set(opts->session, name, value) == 0) {
-		opts->is_elsewhere |= strcmp(name, "procfs-root") == 0;
+		opts->is_elsewhere |= strcmp(name, "procfs-root") == 0 ||
+				      strcmp(name, "machine") == 0;
 		return 0;
 	}
 	message_usage("--%s: %s", name, watt_options_get_problem(opts->session));

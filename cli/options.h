@@ -32,6 +32,7 @@ enum options_code {
 /* clang-format off */
 #define OPTIONS_SHORT "hv"
 #define OPTIONS_LONG \
+	{ "machine", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "nvml-lib", required_argument, NULL, OPTIONS_SESSION }, \
@@ -61,7 +62,7 @@ enum options_code {
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
 	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --kubelet-url=URL,\n" \
 	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST, --meter=PLACE,\n" \
-	"  -v, --verbose, -h, --help\n"
+	"  --machine=FILE, -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed:\n" \

@@ -4,9 +4,9 @@
 _wattribute()
 {
 	local cur prev words cword command i
-	local common='--sources --usage --slice --period --config --sysfs-root --procfs-root
-		--nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --verbose --help --json'
-	local commands='top stat record replay report export plot mark agent sources doctor'
+	local common='--sources --usage --slice --period --config --machine --sysfs-root
+		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --verbose --help --json'
+	local commands='top stat record replay report export plot mark agent sources doctor capture'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -29,7 +29,7 @@ _wattribute()
 		COMPREPLY=($(compgen -d -- "$cur"))
 		return
 		;;
-	--settings | --config | --web-config | --nvml-lib | --output | -o | --recording)
+	--settings | --config | --machine | --web-config | --nvml-lib | --output | -o | --recording)
 		COMPREPLY=($(compgen -f -- "$cur"))
 		return
 		;;
@@ -40,6 +40,10 @@ _wattribute()
 	--sources)
 		COMPREPLY=($(compgen -W 'perf_rapl powercap hwmon nvml iio power_supply estimate null
 			synth' -- "$cur"))
+		return
+		;;
+	--with)
+		COMPREPLY=($(compgen -W 'processes commands host serials all' -- "$cur"))
 		return
 		;;
 	--idle-policy)
@@ -97,7 +101,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
-			--sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))
+			--machine --sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))
 		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
@@ -109,7 +113,7 @@ _wattribute()
 			case ${words[i]} in
 			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
 				--rate | --for | --rotate-size | --rotate-time | --keep | \
-				--sources | --usage | --slice | --period | --config | --sysfs-root | \
+				--sources | --usage | --slice | --period | --config | --machine | --sysfs-root | \
 				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --meter | --kubelet-url | \
 				--idle-policy | --share-key | --sensor-delay)
 				((i++))
@@ -171,6 +175,9 @@ _wattribute()
 		;;
 	mark)
 		COMPREPLY=($(compgen -W '--recording --pid --end --quiet --help' -- "$cur"))
+		;;
+	capture)
+		COMPREPLY=($(compgen -W "$common --output --with" -- "$cur"))
 		;;
 	sources | doctor)
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))

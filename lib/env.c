@@ -21,6 +21,39 @@ static int open_root(struct watt_root *root, const char *path, const char *usual
 	return r == -ENOTDIR ? -ENOENT : r;
 }
 
+/* A captured machine has everything of its own: nothing else may be put in its place. */
+static int open_machine(struct watt_env_owner *owner)
+{
+	const struct watt_options *own = &owner->options;
+	const struct watt_log *log = &owner->env.log;
+
+	if (!own->machine)
+		return 0;
+	if (own->sysfs_root || own->procfs_root) {
+		watt_log(log, WATT_LOG_ERROR,
+			 "a machine has a sysfs and a procfs of its own: leave out %s, or machine",
+			 own->sysfs_root ? "sysfs-root" : "procfs-root");
+		return -EINVAL;
+	}
+	return watt_machine_file_open(own->machine, log, &owner->machine);
+}
+
+static int open_roots(struct watt_env_owner *owner)
+{
+	const struct watt_machine_file *machine = owner->machine;
+	const struct watt_options *own = &owner->options;
+	struct watt_env *env = &owner->env;
+	int r;
+
+	r = open_root(&env->sysfs, machine ? watt_machine_file_get_sysfs(machine) : own->sysfs_root,
+		      "/sys", &env->log);
+	if (r == 0)
+		r = open_root(&env->procfs,
+			      machine ? watt_machine_file_get_procfs(machine) : own->procfs_root,
+			      "/proc", &env->log);
+	return r;
+}
+
 int watt_env_open(const struct watt_options *options, struct watt_env_owner *owner)
 {
 	struct watt_options *own = &owner->options;
@@ -32,9 +65,9 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 		return r;
 	env->log = (struct watt_log){ own->log, own->log_data };
 	env->epoch_ns = watt_now_ns();
-	r = open_root(&env->sysfs, own->sysfs_root, "/sys", &env->log);
+	r = open_machine(owner);
 	if (r == 0)
-		r = open_root(&env->procfs, own->procfs_root, "/proc", &env->log);
+		r = open_roots(owner);
 	if (r == 0)
 		r = watt_config_open(own->config, &env->log, &owner->config);
 	env->config = owner->config;
@@ -74,6 +107,7 @@ void watt_env_close(struct watt_env_owner *owner)
 {
 	watt_root_close(&owner->env.sysfs);
 	watt_root_close(&owner->env.procfs);
+	watt_machine_file_close(owner->machine);
 	watt_config_free(owner->config);
 	watt_options_done(&owner->options);
 	*owner = (struct watt_env_owner)WATT_ENV_OWNER_INIT;

@@ -3,6 +3,7 @@
 #ifndef WATT_ENV_H
 #define WATT_ENV_H
 
+#include "machine_file.h"
 #include "options.h"
 #include "source/config/config.h"
 #include "source/source.h"
@@ -12,6 +13,7 @@ struct watt_env_owner {
 	struct watt_env env;
 	struct watt_options options; /* a copy */
 	struct watt_config *config;
+	struct watt_machine_file *machine; /* NULL: this one */
 };
 
 #define WATT_ENV_OWNER_INIT \

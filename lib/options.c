@@ -58,6 +58,7 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 		.has_idle_policy = from->has_idle_policy,
 		.idle_policy = from->idle_policy,
 	};
+	r |= copy_text(&to->machine, from->machine);
 	r |= copy_text(&to->sysfs_root, from->sysfs_root);
 	r |= copy_text(&to->procfs_root, from->procfs_root);
 	r |= copy_text(&to->nvml_lib, from->nvml_lib);
@@ -82,6 +83,7 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 
 void watt_options_done(struct watt_options *options)
 {
+	free(options->machine);
 	free(options->sysfs_root);
 	free(options->procfs_root);
 	free(options->nvml_lib);
@@ -153,6 +155,11 @@ static int set_text(struct watt_options *options, size_t place, const char *text
 	free(*field);
 	*field = copy;
 	return 0;
+}
+
+int watt_options_set_machine(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(machine), path, "file");
 }
 
 int watt_options_set_sysfs_root(struct watt_options *options, const char *path)
@@ -514,6 +521,8 @@ static const struct option {
 	  set_share_key },
 	{ INFO("sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors"), set_delay },
 	{ INFO("config", "FILE", "rules for sensors and models"), watt_options_set_config },
+	{ INFO("machine", "FILE", "a captured machine instead of this one"),
+	  watt_options_set_machine },
 	{ INFO("sysfs-root", "DIR", "instead of /sys"), watt_options_set_sysfs_root },
 	{ INFO("procfs-root", "DIR", "instead of /proc"), watt_options_set_procfs_root },
 	{ INFO("nvml-lib", "FILE", "instead of libnvidia-ml.so.1"), watt_options_set_nvml_lib },

@@ -16,6 +16,7 @@ struct watt_options {
 	bool has_threads;
 	uint32_t open_wait_ms; /* 0: not said */
 	/* NULL: not said */
+	char *machine;
 	char *sysfs_root;
 	char *procfs_root;
 	char *nvml_lib;

@@ -66,6 +66,9 @@ WATT_API int watt_options_set(struct watt_options *options, const char *name, co
 /** By position, from 0; NULL: there are no more. Thread-safe. */
 WATT_API const struct watt_option_info *watt_options_get_info(size_t index);
 
+/** A machine that was captured, an archive by watt_capture_write() or a folder with the same in it:
+ *  its sensors, CPUs and processes instead of those of this one. NULL: this one. */
+WATT_API int watt_options_set_machine(struct watt_options *options, const char *path);
 /** Where to look. NULL: the usual place. */
 WATT_API int watt_options_set_sysfs_root(struct watt_options *options, const char *path);
 WATT_API int watt_options_set_procfs_root(struct watt_options *options, const char *path);

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Machines that nobody here has, as files show them: what the command makes of each."""
+import io
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import TOP, equal, main, run, true, validate  # noqa: E402
+from command import TOP, equal, main, one_line, run, true, validate  # noqa: E402
+
+FIXTURES = os.path.join(TOP, 'tests', 'fixtures')
 
 
 class Machine:
@@ -85,4 +89,127 @@ def test_padded_files():
         equal(len(document['cpus']), 16, 'CPUs')
 
 
-main([test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete])
+def listing(*options):
+    """What `sources --json` tells of a machine's channels and domains, without what changes."""
+    result = run('sources', '--json', *options)
+    equal(result.status, 0, result.err)
+    document = result.json()
+    return ([(channel['name'], channel['domain']) for channel in document['channels']],
+            [domain['path'] for domain in document['domains']], len(document.get('cpus', [])))
+
+
+def captured(folder, machine, *options):
+    path = os.path.join(folder, 'machine.tar.zst')
+    result = run('capture', '--machine', machine, '-o', path, *options)
+    equal(result.status, 0, result.err)
+    return path
+
+
+def test_capture_is_the_machine():
+    """A machine of each kind: its capture has the same channels in the same tree."""
+    for name in ('xeon-2s', 'jetson-agx-orin', 'desktop-amdgpu', 'laptop-battery', 'tx2'):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = os.path.join(FIXTURES, name)
+            archive = captured(folder, machine)
+            wanted = listing('--machine', machine)
+            true(wanted[0], f'{name} has no channels')
+            equal(listing('--machine', archive), wanted, name)
+            equal(listing('--sysfs-root', f'{machine}/sys', '--procfs-root', f'{machine}/proc'),
+                  wanted, f'{name} by roots')
+
+
+def made(folder, **files):
+    """A machine of its own making, with what may not be told."""
+    texts = {'sys/class/hwmon/hwmon0/name': 'power_meter\n',
+             'sys/class/hwmon/hwmon0/power1_average': '231000000\n',
+             'sys/class/hwmon/hwmon0/power1_serial_number': 'SECRET-1\n',
+             'sys/class/hwmon/hwmon0/uevent': 'SECRET-2\n',
+             'sys/class/net/eth0/address': 'SECRET-3\n',
+             'proc/cpuinfo': 'processor : 0\nSerial : SECRET-4\nModel : board\n',
+             'proc/stat': 'cpu 1 2 3 4\ncpu0 1 2 3 4\ncpu6 1 2 3 4\n',
+             'proc/sys/kernel/hostname': 'SECRET-5\n',
+             'proc/7/stat': '7 (SECRET-6) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 9' + 30 * ' 0' + '\n',
+             'proc/7/cmdline': 'x\0--password=SECRET-7\0',
+             'etc/passwd': 'SECRET-8:x:1000:1000::/:/bin/sh\n', **files}
+    for path, text in texts.items():
+        path = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    return folder
+
+
+def secrets(archive):
+    with tempfile.TemporaryDirectory() as folder:
+        shell = f"zstd -qdc '{archive}' >'{folder}/tar'"
+        equal(os.system(shell), 0, 'zstd')
+        with tarfile.open(f'{folder}/tar') as tar:
+            texts = [tar.extractfile(member).read() for member in tar if member.isreg()]
+    return sorted({number for text in texts for number in range(1, 9)
+                   if f'SECRET-{number}'.encode() in text})
+
+
+def test_capture_tells_nothing_unasked():
+    for options, wanted in (((), []), (('--with=processes',), [6]),
+                            (('--with=commands',), [6, 7]), (('--with=host',), [5, 8]),
+                            (('--with=serials',), [1, 4]),
+                            (('--with=all',), [1, 4, 5, 6, 7, 8])):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = made(os.path.join(folder, 'machine'))
+            equal(secrets(captured(folder, machine, *options)), wanted, options)
+
+
+def test_nothing_is_the_hosts():
+    """CPUs are those that the machine's own files tell of, and processes, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = captured(folder, made(os.path.join(folder, 'machine')), '--with=processes')
+        result = run('top', '--once', '--json', '--delay=300ms', '--machine', archive)
+        equal(result.status, 0, result.err)
+        document = result.json()
+        equal([cpu['cpu'] for cpu in document['cpus']], [0, 6], 'CPUs')
+        # its own used nothing while nobody moved them; of ours this command is busy
+        equal([row for row in document['rows'] if row['kind'] == 'process'], [], 'processes')
+
+
+def test_capture_mistakes():
+    with tempfile.TemporaryDirectory() as folder:
+        machine = made(os.path.join(folder, 'machine'))
+        path = captured(folder, machine)
+        one_line(run('capture', '--machine', machine, '-o', path), 1, 'File exists')
+        one_line(run('capture', '--machine', machine, '-o', f'{folder}/x.zip'), 2, '.tar.zst')
+        true(not os.path.exists(f'{folder}/x.zip'), 'it was made')
+        one_line(run('capture'), 2, 'where to?')
+        one_line(run('capture', '--with=names', '-o', path), 2, "'names'")
+        one_line(run('sources', '--machine', path, '--sysfs-root', '/sys'), 2, 'sysfs-root')
+        one_line(run('sources', '--machine', f'{folder}/none'), 2, f'{folder}/none')
+        one_line(run('sources', '--machine', folder), 2, 'no folder sys')
+
+
+def test_hostile_archives():
+    """Each is refused, whatever was in it before."""
+    def member(name, **fields):
+        info = tarfile.TarInfo(name)
+        for key, value in fields.items():
+            setattr(info, key, value)
+        return info
+    cases = {'../outside': member('../outside', size=1),
+             'absolute': member('/tmp/absolute', size=1),
+             'leads out': member('sys', type=tarfile.SYMTYPE, linkname='/sys'),
+             'hard link': member('sys/x', type=tarfile.LNKTYPE, linkname='proc/stat'),
+             'neither file': member('sys/x', type=tarfile.FIFOTYPE)}
+    with tempfile.TemporaryDirectory() as folder:
+        for what, bad in cases.items():
+            path = os.path.join(folder, 'bad.tar')
+            with tarfile.open(path, 'w') as tar:
+                tar.addfile(member('proc/stat', size=1), io.BytesIO(b'x'))
+                tar.addfile(bad, io.BytesIO(b'x' * bad.size))
+            one_line(run('sources', '--machine', path), 2, what)
+            true(not os.path.exists(os.path.join(folder, 'outside')), what)
+        with open(path, 'wb') as file:
+            file.write(b'garbage')
+        one_line(run('sources', '--machine', path), 2, path)
+
+
+main([test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
+      test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
+      test_capture_mistakes, test_hostile_archives])

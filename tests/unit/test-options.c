@@ -25,6 +25,7 @@ static void test_texts(void **state)
 {
 	struct watt_options *o = new_options();
 
+	assert_int_equal(watt_options_set(o, "machine", "m.tar.zst"), 0);
 	assert_int_equal(watt_options_set(o, "sysfs-root", "/s"), 0);
 	assert_int_equal(watt_options_set(o, "procfs-root", "/p"), 0);
 	assert_int_equal(watt_options_set(o, "nvml-lib", "libn.so"), 0);
@@ -39,6 +40,7 @@ static void test_texts(void **state)
 	assert_int_equal(watt_options_set(o, "slice", "20"), 0);
 	assert_int_equal(watt_options_set(o, "period", "1500us"), 0);
 	assert_int_equal(watt_options_set(o, "idle-policy", "proportional"), 0);
+	assert_string_equal(o->machine, "m.tar.zst");
 	assert_string_equal(o->sysfs_root, "/s");
 	assert_string_equal(o->procfs_root, "/p");
 	assert_string_equal(o->nvml_lib, "libn.so");
@@ -235,6 +237,7 @@ static void test_no_options(void **state)
 	assert_int_equal(watt_options_set_procfs_root(NULL, "/"), -EINVAL);
 	assert_int_equal(watt_options_set_nvml_lib(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_url(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_machine(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_meter(NULL, "exec:x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_auth(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_tls(NULL, "x"), -EINVAL);
@@ -294,7 +297,7 @@ static void test_info(void **state)
 		assert_int_not_equal(watt_options_set(o, info->name, ""), 0);
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
-	assert_int_equal(i, 17);
+	assert_int_equal(i, 18);
 	watt_options_free(o);
 }
 

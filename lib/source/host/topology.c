@@ -18,6 +18,7 @@
 #define CPU_DIR "devices/system/cpu"
 /* Packages or dies that may come while somebody looks. */
 #define MAX_SPARES 8u
+#define MAX_STAT_SIZE ((size_t)64 << 20)
 
 static int count_cpu(unsigned int cpu, void *data)
 {
@@ -55,6 +56,24 @@ static int walk_cpu_list(const struct watt_env *env, const char *file,
 	return r;
 }
 
+/* The CPUs of a captured machine are not those of this one. */
+static uint32_t count_in_stat(const struct watt_env *env)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *line;
+	size_t len;
+	uint32_t n = 1;
+
+	if (watt_root_slurp(&env->procfs, "stat", MAX_STAT_SIZE, &text, &len) < 0)
+		return 1;
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, "cpu", 3) && line[3] >= '0' && line[3] <= '9')
+			n = WATT_MAX(n, (uint32_t)WATT_MIN(strtoul(line + 3, NULL, 10), 65535) + 1);
+	}
+	return n;
+}
+
 static uint32_t count_cpus(const struct watt_env *env)
 {
 	uint32_t n_cpus = 0;
@@ -65,6 +84,8 @@ static uint32_t count_cpus(const struct watt_env *env)
 	n_cpus = 0;
 	if (walk_cpu_list(env, CPU_DIR "/present", count_cpu, &n_cpus) == 0 && n_cpus > 0)
 		return n_cpus;
+	if (!env->sysfs.is_kernel)
+		return count_in_stat(env);
 	n = sysconf(_SC_NPROCESSORS_CONF);
 	return n > 0 ? (uint32_t)WATT_MIN(n, 65536) : 1;
 }
