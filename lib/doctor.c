@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/ring.h"
@@ -83,6 +84,36 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 	ops->close(power);
 }
 
+/*
+ * That a source of usage works is known once it has swept: only loading tells whether the kernel
+ * takes all of BPF's programs. A sweep beyond the first is what each one costs.
+ */
+static void measure_usage(const struct watt_env *env, const struct watt_activity_ops *ops,
+			  struct watt_diag *diag)
+{
+	struct watt_activity_source *source = NULL;
+	struct watt_usage_batch batch;
+	struct watt_cpu_map map = { .n_slots = 1 };
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t t0_ns = 0;
+	int r;
+
+	map.n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
+	map.slot = calloc(map.n_cpus, sizeof(*map.slot));
+	r = map.slot ? ops->open(env, &map, &source) : -ENOMEM;
+	for (int i = 0; i < 2 && r >= 0; i++) {
+		t0_ns = watt_now_ns();
+		r = ops->sweep(source, false, &batch);
+	}
+	if (r < 0)
+		watt_select_blame(r, diag);
+	else
+		diag->read_cost_ns = watt_now_ns() - t0_ns;
+	if (source)
+		ops->close(source);
+	free(map.slot);
+}
+
 /* One source that is asked; exactly one of the three is not NULL. */
 struct patient {
 	const struct watt_power_ops *power;
@@ -115,12 +146,21 @@ static void ask_power(const struct watt_env *env, struct patient *patient)
 		measure_power(env, patient->power, &patient->diag, &patient->covers);
 }
 
+/* What is for tests counts nobody who is here. */
+static void ask_activity(const struct watt_env *env, struct patient *patient)
+{
+	const struct watt_activity_ops *ops = patient->activity;
+
+	if (ops->probe(env, &patient->diag) == 0 && ops->sweep && !patient->diag.is_test)
+		measure_usage(env, ops, &patient->diag);
+}
+
 static void ask(const struct watt_env *env, struct patient *patient)
 {
 	if (patient->power)
 		ask_power(env, patient);
 	else if (patient->activity)
-		patient->activity->probe(env, &patient->diag);
+		ask_activity(env, patient);
 	else
 		patient->meta->probe(env, &patient->diag);
 }

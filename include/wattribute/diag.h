@@ -42,10 +42,10 @@ struct watt_diag {
 	enum watt_origin origin;
 	uint32_t uncertainty_ppm; /**< what accuracy to expect of a long mean; 0: unknown */
 	uint64_t period_ns;       /**< refresh period of its fastest channel; 0: unknown */
-	uint64_t read_cost_ns; /**< median cost of one read of all its channels; 0: not measured */
-	char path[256];        /**< what was looked at; empty: nothing in particular */
-	char why[256];         /**< one sentence: what was found */
-	char hint[256];        /**< one sentence: what to do about it; empty: nothing */
+	uint64_t read_cost_ns; /**< median cost of one read of all its channels, or of a sweep; 0: not measured */
+	char path[256]; /**< what was looked at; empty: nothing in particular */
+	char why[256];  /**< one sentence: what was found */
+	char hint[256]; /**< one sentence: what to do about it; empty: nothing */
 };
 
 /** "available", "absent", "forbidden", "broken"; never NULL. Thread-safe. */

@@ -160,25 +160,34 @@ bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 	return !(ops->flags & WATT_ACTIVITY_TEST);
 }
 
+void watt_select_blame(int error, struct watt_diag *diag)
+{
+	const char *why = strerror(-error), *hint = "";
+
+	diag->error = error;
+	diag->state = error == -ENODEV || error == -EOPNOTSUPP ? WATT_ABSENT : WATT_BROKEN;
+	if (error == -EMFILE || error == -ENFILE) {
+		why = "too many open files";
+		hint = "raise the limit (ulimit -n)";
+	} else if (error == -EPERM || error == -EACCES) {
+		diag->state = WATT_FORBIDDEN;
+		why = "the kernel does not permit it";
+		hint = "run as root, or with CAP_BPF and CAP_PERFMON";
+	}
+	watt_strlcpy(diag->why, why, sizeof(diag->why));
+	watt_strlcpy(diag->hint, hint, sizeof(diag->hint));
+}
+
 /* What a source of usage says of itself where it could not be opened, or else the kernel's word. */
 static void explain(const struct watt_env *env, const struct watt_activity_ops *ops, int error,
 		    struct watt_select_why *ret)
 {
 	struct watt_diag diag = { .state = WATT_ABSENT };
-	const char *why = strerror(-error), *hint = "";
 
-	if (error == -EMFILE || error == -ENFILE) {
-		why = "too many open files";
-		hint = "raise the limit (ulimit -n)";
-	} else if (ops->probe(env, &diag) < 0 && *diag.why) {
-		why = diag.why;
-		hint = diag.hint;
-	} else if (error == -EPERM || error == -EACCES) {
-		why = "the kernel does not permit it";
-		hint = "run as root, or with CAP_BPF and CAP_PERFMON";
-	}
-	snprintf(ret->text, sizeof(ret->text), "%s: %s%s%s", ops->name, why, *hint ? "; " : "",
-		 hint);
+	if (error == -EMFILE || error == -ENFILE || ops->probe(env, &diag) >= 0 || !*diag.why)
+		watt_select_blame(error, &diag);
+	snprintf(ret->text, sizeof(ret->text), "%s: %s%s%s", ops->name, diag.why,
+		 *diag.hint ? "; " : "", diag.hint);
 }
 
 static int open_usage_named(const struct watt_env *env, const struct watt_cpu_map *map,

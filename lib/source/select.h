@@ -55,6 +55,8 @@ struct watt_select_why {
  */
 int watt_select_usage(const struct watt_env *env, const struct watt_cpu_map *map, const char *name,
 		      struct watt_activity_source **ret, struct watt_select_why *ret_why);
+/* Why a source did not open though its probe found nothing in its way: state, error, why, hint. */
+void watt_select_blame(int error, struct watt_diag *diag);
 /* Whether a source with readings of its own is used: it goes with the power source of its name. */
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 				    const struct watt_rules *rules);

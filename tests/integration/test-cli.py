@@ -434,4 +434,53 @@ def check_without_root(unprivileged):
     true('forbidden' in done.stdout, 'doctor finds nothing forbidden')
 
 
+RECIPE = ('+bpf', '+perfmon')  # what doctor tells to give
+
+
+def with_capabilities(*capabilities):
+    """The words that run a program with these and no others, root's own magic included."""
+    words = ','.join(('-all', *capabilities))
+    return ['setpriv', '--securebits=+noroot', f'--inh-caps={words}', f'--ambient-caps={words}',
+            f'--bounding-set={words}']
+
+
+def check_usage(words):
+    """What doctor says of BPF is what a session finds."""
+    done = subprocess.run([*words, PROGRAM, 'doctor', '--json'], capture_output=True, text=True,
+                          check=False, timeout=60)
+    document = json.loads(done.stdout)
+    bpf = next((one for one in document['sources'] if one['source'] == 'bpf'), None)
+    if not bpf:
+        raise Skip('a build without BPF')
+    done = subprocess.run([*words, PROGRAM, 'sources', '--json', '--sources=estimate'],
+                          capture_output=True, text=True, check=False, timeout=60)
+    equal(done.returncode, 0, f'status (it said {done.stderr!r})')
+    equal(bpf['is_selected'], json.loads(done.stdout)['usage'] == 'bpf', f'what doctor says: {bpf}')
+    return bpf
+
+
+def test_the_recipe_of_capabilities():
+    """Exactly the capabilities that doctor names are enough for BPF, and one less is not."""
+    if os.geteuid() != 0 or not shutil.which('setpriv'):
+        raise Skip('needs root and setpriv')
+    bpf = check_usage([])
+    if not bpf['is_selected']:
+        raise Skip(f"no BPF here: {bpf['why']}")
+    true(bpf['read_cost_s'] > 0, 'it has not been loaded')
+    bpf = check_usage(with_capabilities(*RECIPE))
+    true(bpf['is_selected'], f'the recipe does not do: {bpf}')
+    bpf = check_usage(with_capabilities('+bpf'))
+    equal(bpf['state'], 'forbidden', 'state with one capability less')
+    true('cap_bpf,cap_perfmon' in bpf['hint'], bpf['hint'])
+
+
+def test_doctor_has_loaded_it():
+    """The capabilities are there, and the kernel has no room: that is found by loading alone."""
+    words = ['prlimit', '--nofile=24:24']
+    if not shutil.which(words[0]):
+        raise Skip('missing: prlimit')
+    bpf = check_usage(words)
+    true(not bpf['is_selected'] and bpf['why'], f'{bpf}')
+
+
 main([value for name, value in list(globals().items()) if name.startswith('test_')])
