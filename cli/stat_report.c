@@ -60,7 +60,9 @@ static double value_of(const struct watt_run *run, enum measure measure)
 	case SHARE_RATIO:
 		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
 	case POWER_W:
-		return (double)run->energy_nj / 1e9 / elapsed_s;
+		/* too little for the sensors is not none */
+		return run->energy_nj || !run->cpu_ns ? (double)run->energy_nj / 1e9 / elapsed_s :
+							NAN;
 	case MACHINE_W:
 		return run->machine_w;
 	case CPU_S:

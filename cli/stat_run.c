@@ -93,14 +93,11 @@ static int end_interval(struct measurement *m, uint32_t timeout_ms)
 /* The phase ends at `to`; mark begins the next. */
 static void end_phase(struct measurement *m, const struct totals *to)
 {
-	struct totals from = m->phase_begin.snap ? m->phase_begin : m->before;
+	const struct totals *from = m->phase_begin.snap ? &m->phase_begin : &m->before;
 	uint64_t begin_ns = m->phase_begin.snap ? m->phase_begin.t_ns : m->begin_ns;
 	uint64_t end_ns = m->end_ns && m->end_ns < to->t_ns ? m->end_ns : to->t_ns;
 
-	/* What the command used while it waited to be let go is the run's, so it is the first's. */
-	if (!m->phase_begin.snap)
-		from.row = NULL;
-	stat_phases_add(m->run, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0, &from,
+	stat_phases_add(m->run, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0, from,
 			to);
 }
 
@@ -297,7 +294,8 @@ static struct watt_run_loss loss_between(const struct watt_domain_state *before,
 static void fill_domains(struct watt_run *run, const struct totals *before,
 			 const struct totals *after)
 {
-	size_t i, n = after->view->n_domains;
+	static const struct watt_domain_state none;
+	size_t i, n = after->view->n_domains, n_before = before->view->n_domains;
 	bool is_timed = false;
 
 	run->n_domains = n;
@@ -306,17 +304,19 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 	run->domain_machine_nj = xcalloc(n, sizeof(*run->domain_machine_nj));
 	run->domain_loss = xcalloc(n, sizeof(*run->domain_loss));
 	for (i = 0; i < n; i++) {
-		const struct watt_domain_state *b = before->view->states[i];
+		const struct watt_domain_state *b = i < n_before ? before->view->states[i] : &none;
 		const struct watt_domain_state *a = after->view->states[i];
 
 		run->domain_known[i] = after->row && watt_view_has_energy(a);
 		run->domain_nj[i] = watt_energy_to_nj(totals_get_domain_energy(after, i));
-		run->domain_machine_nj[i] = totals_difference_nj(b->energy, a->energy);
+		run->domain_machine_nj[i] =
+			totals_difference_nj(totals_get_machine_energy(before, i), a->energy);
 		run->domain_loss[i] = loss_between(b, a);
 		if (!after->view->domains[i]->is_partition || a->t_ns <= b->t_ns || b->t_ns == 0)
 			continue;
 		is_timed = true;
-		run->machine_w += (double)run->domain_machine_nj[i] / (double)(a->t_ns - b->t_ns);
+		run->machine_w += (double)totals_difference_nj(b->energy, a->energy) /
+				  (double)(a->t_ns - b->t_ns);
 	}
 	/* slow sensors may begin to tell in the middle: of how long that energy is, nobody knows */
 	if (!is_timed)
@@ -433,8 +433,10 @@ int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 		if (r >= 0 || r == -ETIMEDOUT)
 			r = totals_take(setup->ses, m.entity_id, &m.before);
 		/* what the command used while it waited to be let go is the run's */
-		if (r == 0)
+		if (r == 0) {
+			totals_start(&m.before);
 			stat_threads_add(&run, m.before.view, m.entity_id);
+		}
 		forget_marks(&m);
 		if (r == 0)
 			r = release(&m);

@@ -50,26 +50,40 @@ void totals_done(struct totals *totals)
 	*totals = (struct totals){ 0 };
 }
 
+void totals_start(struct totals *totals)
+{
+	if (totals->row && !totals->is_start)
+		totals->balance.energy =
+			watt_energy_sub(totals->balance.energy, totals->row->total);
+	totals->is_start = true;
+}
+
 struct watt_energy totals_get_energy(const struct totals *totals)
 {
-	return totals->row ? totals->row->total : (struct watt_energy){ 0 };
+	return totals->row && !totals->is_start ? totals->row->total : (struct watt_energy){ 0 };
 }
 
 struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t domain)
 {
-	return totals->row ? totals->row->energy[domain] : (struct watt_energy){ 0 };
+	return totals->row && !totals->is_start ? totals->row->energy[domain] :
+						  (struct watt_energy){ 0 };
 }
 
 uint64_t totals_get_cpu_ns(const struct totals *totals)
 {
-	return totals->row ? totals->row->cpu_ns : 0;
+	return totals->row && !totals->is_start ? totals->row->cpu_ns : 0;
 }
 
 struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain)
 {
-	return totals->view && domain < totals->view->n_domains ?
-		       totals->view->states[domain]->energy :
-		       (struct watt_energy){ 0 };
+	struct watt_energy energy = { 0 };
+
+	if (!totals->view || domain >= totals->view->n_domains)
+		return energy;
+	energy = totals->view->states[domain]->energy;
+	return totals->row && totals->is_start ?
+		       watt_energy_sub(energy, totals->row->energy[domain]) :
+		       energy;
 }
 
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)

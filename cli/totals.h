@@ -6,6 +6,8 @@
 #ifndef WATT_CLI_TOTALS_H
 #define WATT_CLI_TOTALS_H
 
+#include <stdbool.h>
+
 #include <wattribute/balance.h>
 #include <wattribute/session.h>
 #include <wattribute/view.h>
@@ -17,6 +19,7 @@ struct totals {
 	struct watt_balance balance;
 	const struct watt_row *row; /* of the entity; NULL: it is not in the snapshot */
 	uint64_t t_ns;              /* CLOCK_MONOTONIC */
+	bool is_start;              /* what the entity had used by then is of what follows */
 };
 
 /* Of the newest attributed state. entity_id 0: none. Replaces *ret on success only. */
@@ -25,8 +28,13 @@ int totals_take(struct watt_session *ses, uint64_t entity_id, struct totals *ret
 int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, uint32_t timeout_ms,
 		   struct totals *ret);
 void totals_done(struct totals *totals);
+/*
+ * From there on all is counted that the entity ever used, and with it the machine's energy that
+ * this was: a command uses some before it is let go.
+ */
+void totals_start(struct totals *totals);
 
-/* Of the entity; 0 where it is not in the snapshot. */
+/* Of the entity; 0 where it is not in the snapshot, or starts there. */
 struct watt_energy totals_get_energy(const struct totals *totals);
 struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t domain);
 uint64_t totals_get_cpu_ns(const struct totals *totals);

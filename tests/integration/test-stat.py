@@ -181,6 +181,21 @@ def test_repeated_runs():
     near(document['summary']['energy_ci95_j'], 2.776 * stddev / 5 ** 0.5, 1e-3, 'interval')
 
 
+def test_a_command_of_a_moment():
+    """It is part of the machine, however short; what is too little for a sensor is not 0."""
+    for _ in range(5):
+        document, _ = measure('true', options=('--sources=estimate',))
+        check_sums(document)
+        result = run('stat', '--sources=estimate', '--', 'true')
+        equal(result.status, 0, f'status (it said {result.err!r})')
+        for line in result.err.splitlines():
+            words = line.split()
+            if 'J' in words and words[0] != 'Energy':
+                true(not words[0].startswith('-') or words[0] == '-', line)
+            if line.endswith('W  the command, on average') or ' J  the command' in line:
+                true(words[0] == '-' or float(words[0]) > 0, line)
+
+
 def repeat(n, script):
     with tempfile.TemporaryDirectory() as folder:
         document, _ = measure('sh', '-c', script.replace('DIR', folder), options=('-r', n),
@@ -220,5 +235,6 @@ main([
     test_a_pid_used_again,
     test_neighbours_are_not_accounted,
     test_repeated_runs,
+    test_a_command_of_a_moment,
     test_threads,
 ])
