@@ -594,6 +594,20 @@ static int take_energy(struct watt_attrib *at, struct watt_ledger *ledger,
 	return 0;
 }
 
+/*
+ * A counter that moved from 0 while the session ran: all that it has counted is of this session.
+ * Where a whole has it, what nobody told of a part has been the rest's.
+ */
+static bool counts_from_zero(const struct watt_ledger *ledger, const struct watt_timeline *tl)
+{
+	struct watt_curve_stats stats = { 0 };
+
+	if (ledger->domain->channel < 0 || ledger->domain->parent >= 0)
+		return false;
+	watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	return stats.begins_at_zero;
+}
+
 /* Begins the ledger where its curve begins, at a slice's start. 1: not yet. */
 static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, const struct watt_slice *slice)
@@ -604,6 +618,8 @@ static int start_ledger(struct watt_attrib *at, struct watt_ledger *ledger,
 	r = watt_ledger_curve_nj(at, ledger, tl, slice->t0_ns, slice->seq, &ledger->last_nj);
 	if (r < 0)
 		return r;
+	if (counts_from_zero(ledger, tl))
+		ledger->last_nj = 0;
 	ledger->is_started = true;
 	ledger->last_seq = slice->seq;
 	ledger->start_ns = ledger->cursor_ns = slice->t0_ns;

@@ -191,6 +191,30 @@ static bool is_between_steps(const struct watt_curve *curve, int64_t raw, uint64
 	       t_ns - curve->stats.last_ns < 2 * channel->period_ns;
 }
 
+/* What was counted while it stood at 0 and until now is of this measurement: it began with 0. */
+static void begin(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+{
+	struct watt_counter_step step;
+
+	if (curve->zero_ns && t_ns > curve->zero_ns) {
+		step = watt_counter_step(curve->channel, 0, raw, t_ns - curve->zero_ns);
+		curve->energy_nj = step.energy_nj;
+		curve->stats.begins_at_zero = step.event != WATT_COUNTER_RESET;
+	}
+	add_point(curve, t_ns, false);
+}
+
+/* A counter that has not moved from 0 tells nothing yet; when it moves, it has moved from there. */
+static void note_silence(struct watt_curve *curve, enum watt_status status, uint64_t t_ns)
+{
+	bool is_zero = status == WATT_STATUS_STUCK && !curve->has_value &&
+		       curve->channel->quantity == WATT_QUANTITY_ENERGY;
+
+	curve->zero_ns = is_zero ? t_ns : 0;
+	curve->stats.errors++;
+	curve->lost_sight = true;
+}
+
 static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 {
 	const struct watt_channel *channel = curve->channel;
@@ -204,7 +228,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	if (curve->has_value)
 		learn_typical(curve, t_ns - curve->stats.last_ns);
 	if (!curve->has_value)
-		add_point(curve, t_ns, false);
+		begin(curve, raw, t_ns);
 	else if (is_power)
 		push_power(curve, power_uw, t_ns);
 	else
@@ -244,8 +268,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		status = WATT_STATUS_BROKEN;
 	curve->stats.status = status;
 	if (status != WATT_STATUS_OK) {
-		curve->stats.errors++;
-		curve->lost_sight = true;
+		note_silence(curve, status, effective_ns(curve, sample));
 		return 0;
 	}
 	move_delay(curve, sample);

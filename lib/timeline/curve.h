@@ -25,8 +25,9 @@ struct watt_curve {
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;
-	bool has_value;  /* raw and power_uw hold the newest good reading */
-	bool lost_sight; /* a reading without a value came since */
+	bool has_value;   /* raw and power_uw hold the newest good reading */
+	bool lost_sight;  /* a reading without a value came since */
+	uint64_t zero_ns; /* the newest reading of a counter that has never moved from 0; 0: none */
 	int64_t raw;
 	int64_t power_uw;
 	watt_i128 energy_nj; /* E at the newest point */

@@ -36,6 +36,8 @@ struct watt_curve_stats {
 	uint64_t last_ns;        /* and is known up to here */
 	uint64_t patience_ns;    /* without a reading for so long, the sensor is not well */
 	enum watt_status status; /* of the newest sample */
+	/* A counter that stood at 0 before its first good reading: its energy counts from there. */
+	bool begins_at_zero;
 };
 
 /* channels[i] must outlive the timeline. */

@@ -33,7 +33,8 @@ struct bench {
 	size_t n; /* channels that there are */
 	uint64_t t_ms;
 	uint64_t silent_until_ms[MAX_CHANNELS];
-	uint64_t every_ms[MAX_CHANNELS]; /* 0: in each step */
+	uint64_t every_ms[MAX_CHANNELS];      /* 0: in each step */
+	uint64_t zero_until_ms[MAX_CHANNELS]; /* stands at 0 until then, which is no value */
 };
 
 static void open_bench(struct bench *b, size_t n)
@@ -71,6 +72,12 @@ static void read_sensors(struct bench *b)
 		uint64_t t_ns = b->t_ms * MS - 3 * MS;
 		struct watt_sample sample = { t_ns, t_ns, (int64_t)t_ns * watts[c], c, 0 };
 
+		if (b->zero_until_ms[c])
+			sample.raw -= (int64_t)(b->zero_until_ms[c] * MS) * watts[c];
+		if (sample.raw < 0) {
+			sample.raw = 0;
+			sample.status = WATT_STATUS_STUCK;
+		}
 		if (b->t_ms < b->silent_until_ms[c] || (b->every_ms[c] && b->t_ms % b->every_ms[c]))
 			continue;
 		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
@@ -250,12 +257,57 @@ static void test_roots(void **state)
 	close_bench(&b);
 }
 
+/* A counter that moves from 0 has counted all of that while the session ran. */
+static void test_counts_from_zero(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE),
+					 CHANNEL("g", "gpu-0", WATT_DOMAIN_GPU) } };
+	const struct watt_domain_state *gpu;
+
+	b.zero_until_ms[CPU] = 1000;
+	open_bench(&b, 2);
+	run_until(&b, 1000);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "gpu-0")->status, WATT_STATUS_STUCK);
+	assert_int_equal(watt_energy_to_nj(state_of(&b, "gpu-0")->energy), 0);
+	run_until(&b, 3000);
+	snapshot(&b);
+	gpu = state_of(&b, "gpu-0");
+	assert_int_equal(gpu->status, WATT_STATUS_OK);
+	assert_true(gpu->t_ns >= 2000 * MS);
+	assert_int_equal(watt_energy_to_nj(gpu->energy), (int64_t)(gpu->t_ns - 1000 * MS) * 20);
+	close_bench(&b);
+}
+
+/* What it had counted before it told was the rest's: a whole is never counted twice. */
+static void test_part_counts_from_zero(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("t", "in", WATT_DOMAIN_TOTAL),
+					 CHANNEL("c", "in/cpu", WATT_DOMAIN_CPU_RAIL),
+					 CHANNEL("l", "in/gpu", WATT_DOMAIN_RAIL) } };
+
+	open_bench(&b, 2);
+	run_until(&b, 1000);
+	b.zero_until_ms[LATE] = 2000;
+	grow(&b, 3);
+	run_until(&b, 6000);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "in/gpu")->status, WATT_STATUS_OK);
+	check_residual(&b, "in/residual",
+		       watt_energy_to_nj(state_of(&b, "in")->energy) -
+			       watt_energy_to_nj(state_of(&b, "in/cpu")->energy) -
+			       watt_energy_to_nj(state_of(&b, "in/gpu")->energy));
+	close_bench(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_part_of_a_residual),
 		cmocka_unit_test(test_slow_part),
 		cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_counts_from_zero),
+		cmocka_unit_test(test_part_counts_from_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
