@@ -17,6 +17,8 @@
 #define SLOW_LOOK_NS (10 * WATT_NSEC_PER_SEC)
 /* What has come may not be complete when its name is there: looked at now, and again. */
 #define RESCANS 3
+/* What could not be read may be readable one day, without any name that changes. */
+#define RETRY_LOOKS 10
 
 int watt_search_new(const struct watt_power_ops *ops, struct watt_reader *reader,
 		    uint64_t asked_period_ns, uint64_t now_ns, struct watt_search **ret)
@@ -70,6 +72,15 @@ static int tell_known(struct watt_lookup *lookup, const struct watt_search_view 
 	return r;
 }
 
+/* Whether it is time to try again what could not be read. */
+static bool takes_retry(struct watt_search *search)
+{
+	if (!search->is_open || !search->has_refused || ++search->n_looks < RETRY_LOOKS)
+		return false;
+	search->n_looks = 0;
+	return true;
+}
+
 void watt_search_look(struct watt_search *search, const struct watt_search_view *view)
 {
 	struct watt_lookup *lookup = search->lookup;
@@ -77,7 +88,7 @@ void watt_search_look(struct watt_search *search, const struct watt_search_view 
 
 	if (lookup->has_changed)
 		search->n_rescans = RESCANS;
-	is_due = search->n_rescans > 0 || view->is_any_gone;
+	is_due = takes_retry(search) || search->n_rescans > 0 || view->is_any_gone;
 	watt_lookup_clear(lookup, !search->is_open ? WATT_LOOKUP_OPEN :
 				  is_due           ? WATT_LOOKUP_RESCAN :
 						     WATT_LOOKUP_CHANGES);
@@ -100,6 +111,7 @@ static void note_refusal(struct watt_search *search, int error, const struct wat
 	search->is_refused = true;
 	/* from now on it is enough to look whether something has come */
 	search->is_open = search->ops->rescan != NULL;
+	search->has_refused = error != -ENODEV;
 }
 
 struct watt_power *watt_search_take_answer(struct watt_search *search, struct watt_lookup *lookup,
@@ -109,10 +121,12 @@ struct watt_power *watt_search_take_answer(struct watt_search *search, struct wa
 
 	search->lookup = lookup;
 	lookup->power = NULL;
-	if (power)
+	if (power) {
 		search->is_open = true;
-	else if (lookup->kind == WATT_LOOKUP_OPEN)
+		search->has_refused = power->n_refused > 0;
+	} else if (lookup->kind == WATT_LOOKUP_OPEN) {
 		note_refusal(search, lookup->error, log);
+	}
 	return power;
 }
 

@@ -19,6 +19,8 @@ struct watt_search {
 	bool is_refused;            /* it did not open, and that was said */
 	int error;                  /* of the newest open() */
 	unsigned int n_rescans;     /* that are still due after the names have changed */
+	bool has_refused;           /* something that is there could not be read */
+	unsigned int n_looks;       /* since that was tried last */
 	uint64_t answered_ns;
 	uint64_t next_ns; /* when to look again */
 };

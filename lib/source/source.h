@@ -140,6 +140,7 @@ struct watt_power {
 	const struct watt_power_group *groups;
 	uint32_t n_groups;
 	uint64_t asked_period_ns; /* of who opened it: read it so often; 0: as the others */
+	uint32_t n_refused;       /* things that are there and could not be read: asked for again */
 };
 
 static inline bool watt_known_has(const struct watt_known *known, const char *name)

@@ -649,11 +649,50 @@ static void test_rescan(void **state)
 	scratch_remove(dir);
 }
 
+/* Some can't be read: told, and there under the name that nobody else got when they can. */
+static void test_refused_is_told(void **state)
+{
+	char *dir = scratch_new();
+	const char *names[2];
+	struct watt_known known = { names, 2 };
+	struct watt_diag diag = { 0 };
+	struct watt_power *more;
+	struct machine m;
+
+	scratch_write(dir, CHIP(0, "name"), "meter\n");
+	scratch_write(dir, CHIP(0, "power1_input"), "asleep\n");
+	scratch_write(dir, CHIP(0, "power1_label"), "rail\n");
+	scratch_write(dir, CHIP(0, "power2_input"), "6000000\n");
+	scratch_write(dir, CHIP(0, "power2_label"), "rail\n");
+	scratch_write(dir, CHIP(0, "power3_input"), "7000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	assert_int_equal(m.power->n_refused, 1);
+	assert_int_equal(watt_power_hwmon.probe(&m.world.env, &diag), 0);
+	assert_string_equal(
+		diag.why,
+		"2 channels on 1 hwmon chip; 1 more can't be read (broken), and is tried again");
+	names[0] = m.power->channels[0].name;
+	names[1] = m.power->channels[1].name;
+	assert_int_equal(watt_power_hwmon.rescan(&m.world.env, &known, &more), -ENODEV);
+	scratch_write(dir, CHIP(0, "power1_input"), "5000000\n");
+	assert_int_equal(watt_power_hwmon.rescan(&m.world.env, &known, &more), 0);
+	check_power(more);
+	assert_int_equal(more->n_channels, 1);
+	assert_int_equal(more->n_refused, 0);
+	assert_non_null(strstr(more->channels[0].path, "power1_input"));
+	watt_power_hwmon.close(more);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_rescan),
+		cmocka_unit_test(test_refused_is_told),
 		cmocka_unit_test(test_desktop),
 		cmocka_unit_test(test_sockets_and_cores),
 		cmocka_unit_test(test_arm_server),

@@ -52,8 +52,9 @@ static struct script {
 	struct watt_counter hangs_in; /* enum phase */
 	struct watt_counter is_in;    /* the phase that hangs now */
 	struct watt_signal go_on;
-	struct watt_counter n_there; /* channels that there are */
-	struct watt_counter is_gone; /* the first of them has no value any more */
+	struct watt_counter n_there;   /* channels that there are */
+	struct watt_counter n_refused; /* and that can't be read */
+	struct watt_counter is_gone;   /* the first of them has no value any more */
 	struct watt_counter n_rescans;
 	struct watt_counter n_opened; /* each has one writer: the thread of the source */
 	struct watt_counter n_closed;
@@ -80,7 +81,7 @@ struct scripted {
 	bool is_first; /* its first channel can go */
 };
 
-static const struct watt_power_ops scripted_slow, scripted_quick;
+static const struct watt_power_ops scripted_slow, scripted_quick, scripted_watched;
 
 static int scripted_make(const struct watt_power_ops *ops, const struct watt_known *known,
 			 struct watt_power **ret)
@@ -99,6 +100,7 @@ static int scripted_make(const struct watt_power_ops *ops, const struct watt_kno
 		scripted->channels[scripted->power.n_channels++].name = name;
 	}
 	scripted->power.ops = ops;
+	scripted->power.n_refused = (uint32_t)watt_counter_get(&script.n_refused);
 	scripted->power.channels = scripted->channels;
 	scripted->power.groups = &scripted->group;
 	scripted->power.n_groups = 1;
@@ -135,6 +137,22 @@ static int quick_rescan(const struct watt_env *env, const struct watt_known *kno
 
 	pass(PHASE_RESCAN);
 	r = scripted_make(&scripted_quick, known, ret);
+	watt_counter_publish(&script.n_rescans, watt_counter_get(&script.n_rescans) + 1);
+	return r;
+}
+
+static int watched_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	return scripted_make(&scripted_watched, &nothing, ret);
+}
+
+static int watched_rescan(const struct watt_env *env, const struct watt_known *known,
+			  struct watt_power **ret)
+{
+	int r = scripted_make(&scripted_watched, known, ret);
+
 	watt_counter_publish(&script.n_rescans, watt_counter_get(&script.n_rescans) + 1);
 	return r;
 }
@@ -177,6 +195,16 @@ static const char *const watched[] = { "things", NULL };
 static const struct watt_power_ops scripted_quick = {
 	.name = "quick2",
 	.rescan = quick_rescan,
+	.watched = watched,
+	.read = scripted_read,
+	.close = scripted_close,
+};
+
+static const struct watt_power_ops scripted_watched = {
+	.name = "watched",
+	.flags = WATT_POWER_BLOCKING,
+	.open = watched_open,
+	.rescan = watched_rescan,
 	.watched = watched,
 	.read = scripted_read,
 	.close = scripted_close,
@@ -400,12 +428,60 @@ static void test_comes_in_pieces(void **state)
 	watt_engine_free(engine);
 }
 
+/* Lets time pass until so many rescans were made, or so many channels are there. */
+static void pass_until(struct watt_engine *engine, uint64_t *t_ns, uint64_t n_rescans,
+		       size_t n_channels)
+{
+	uint64_t give_up_ns = watt_now_ns() + 30 * WATT_NSEC_PER_SEC;
+
+	while (watt_counter_get_published(&script.n_rescans) < n_rescans ||
+	       watt_engine_channel_count(engine) < n_channels) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, *t_ns += 200 * MS);
+		usleep(500);
+	}
+}
+
+/* What could not be read is tried again, though no name changes; and no more when it could. */
+static void test_refused_is_tried_again(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t_ns = watt_now_ns(), n_rescans;
+	struct watt_engine *engine;
+	int i;
+
+	script_begin(PHASE_NONE, 1);
+	watt_counter_set(&script.n_refused, 2);
+	engine = engine_with(&scripted_watched, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	pass_until(engine, &t_ns, 5, 3); /* three of them since the names were new */
+	watt_counter_set(&script.n_refused, 1);
+	watt_counter_set(&script.n_there, 2);
+	pass_until(engine, &t_ns, 0, 4);
+	assert_string_equal(watt_engine_channel(engine, 3)->name, "c1");
+	watt_counter_set(&script.n_refused, 0);
+	watt_counter_set(&script.n_there, 3);
+	pass_until(engine, &t_ns, 0, 5);
+	/* nothing is left: nobody looks any more */
+	n_rescans = watt_counter_get_published(&script.n_rescans);
+	for (i = 0; i < 200; i++) {
+		watt_engine_poll(engine, t_ns += 200 * MS);
+		usleep(500);
+	}
+	assert_int_equal(watt_counter_get_published(&script.n_rescans), n_rescans);
+	watt_engine_free(engine);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_opens_late),    cmocka_unit_test(test_hangs_anywhere),
-		cmocka_unit_test(test_rescan_hangs),  cmocka_unit_test(test_comes_and_goes),
-		cmocka_unit_test(test_searched_soon), cmocka_unit_test(test_comes_in_pieces),
+		cmocka_unit_test(test_opens_late),
+		cmocka_unit_test(test_hangs_anywhere),
+		cmocka_unit_test(test_rescan_hangs),
+		cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_searched_soon),
+		cmocka_unit_test(test_comes_in_pieces),
+		cmocka_unit_test(test_refused_is_tried_again),
 	};
 
 	return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);

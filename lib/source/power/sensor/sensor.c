@@ -283,9 +283,11 @@ static int channel_fill(struct watt_channel *channel, struct watt_sensor_set *se
 	return 0;
 }
 
+/* Others keep the names that they have when it can be read one day. */
 static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec *spec,
 		      const struct watt_sensor *sensor, int error)
 {
+	_cleanup_free_ char *name = make_name(set, spec);
 	const char *path = sensor->failed < sensor->n_factors ? spec->factor[sensor->failed].path :
 								spec->status_path;
 
@@ -293,6 +295,7 @@ static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec
 		set->n_forbidden++;
 	else
 		set->n_broken++;
+	set->power.n_refused++;
 	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s/%s left out: %s", set->power.ops->name,
 		 set->env->sysfs.path, path ? path : spec->factor[0].path,
 		 watt_sensor_reason(error));

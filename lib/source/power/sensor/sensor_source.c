@@ -92,6 +92,23 @@ static void explain(struct watt_diag *diag, int r, const char *things, size_t n_
 		 diag->n_channels == 1 ? "" : "s", n_devices, things, n_devices == 1 ? "" : "s");
 }
 
+/* Sensors that can't be read beside others that can: which, the log says when they are opened. */
+static void explain_refused(struct watt_diag *diag, const struct watt_sensor_set *set)
+{
+	size_t used = strlen(diag->why);
+
+	if (!set->power.n_refused)
+		return;
+	snprintf(diag->why + used, sizeof(diag->why) - used,
+		 "; %u more can't be read (%s), and %s tried again", set->power.n_refused,
+		 set->n_forbidden ? "forbidden" : "broken",
+		 set->power.n_refused == 1 ? "is" : "are");
+	watt_strlcpy(diag->hint,
+		     set->n_forbidden ? "run as root, or give this user the right to read them" :
+					"wattribute sources -v says what is wrong with each sensor",
+		     sizeof(diag->hint));
+}
+
 static int load_set(const struct watt_env *env, const struct watt_power_ops *ops,
 		    watt_sensor_load_fn load, struct watt_sensor_set **ret, size_t *ret_n_devices)
 {
@@ -165,11 +182,15 @@ int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power
 	watt_strlcpy(diag->path, path, sizeof(diag->path));
 	diag->n_channels = 0;
 	r = load_set(&quiet, ops, load, &set, &n_devices);
-	if (r == 0) {
-		r = verdict(set);
-		describe(set, diag);
-		watt_sensor_set_close(&set->power);
+	if (r < 0) {
+		explain(diag, r, things, n_devices);
+		return r;
 	}
+	r = verdict(set);
+	describe(set, diag);
 	explain(diag, r, things, n_devices);
+	if (r == 0)
+		explain_refused(diag, set);
+	watt_sensor_set_close(&set->power);
 	return r;
 }
