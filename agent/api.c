@@ -64,13 +64,10 @@ static json_t *make_labels(const char *text)
 
 static json_t *make_domain(const struct monitor *monitor, size_t index)
 {
-	const struct watt_domain *domain = watt_snapshot_get_domain(monitor->snap, index);
-	const struct watt_domain_state *state =
-		watt_snapshot_get_domain_state(monitor->snap, index);
+	const struct watt_domain *domain = monitor_domain(monitor, index);
+	const struct watt_domain_state *state = monitor_state(monitor, index);
 	const struct watt_domain *parent =
-		domain->parent < 0 ?
-			NULL :
-			watt_snapshot_get_domain(monitor->snap, (size_t)domain->parent);
+		domain->parent < 0 ? NULL : monitor_domain(monitor, (size_t)domain->parent);
 	bool is_known = state->samples || state->status == WATT_STATUS_OK;
 
 	return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "path",
@@ -89,7 +86,7 @@ static json_t *make_domain(const struct monitor *monitor, size_t index)
 
 static json_t *make_domains(const struct monitor *monitor)
 {
-	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	size_t n = monitor_domain_count(monitor), i;
 	json_t *domains = json_array();
 
 	for (i = 0; i < n; i++)
@@ -100,11 +97,11 @@ static json_t *make_domains(const struct monitor *monitor)
 /* Over the domains of the partition. */
 static nanojoules partition_sum(const struct monitor *monitor, const struct roster_sum *sums)
 {
-	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	size_t n = monitor_domain_count(monitor), i;
 	nanojoules sum = 0;
 
 	for (i = 0; i < n; i++)
-		if (watt_snapshot_get_domain(monitor->snap, i)->is_partition)
+		if (monitor_domain(monitor, i)->is_partition)
 			sum += sums[ROSTER_DOMAIN(i)].out;
 	return sum;
 }
@@ -235,13 +232,12 @@ static json_t *make_point(const struct history_point *point, size_t n_domains)
 
 char *api_history(const struct monitor *monitor)
 {
-	size_t n = watt_snapshot_get_domain_count(monitor->snap), i;
+	size_t n = monitor_domain_count(monitor), i;
 	json_t *domains = json_array(), *points = json_array();
 	const struct history_point *point;
 
 	for (i = 0; i < n; i++)
-		json_array_append_new(
-			domains, json_string(watt_snapshot_get_domain(monitor->snap, i)->path));
+		json_array_append_new(domains, json_string(monitor_domain(monitor, i)->path));
 	for (i = 0; (point = history_get(&monitor->history, i)); i++)
 		json_array_append_new(points, make_point(point, n));
 	return print(json_pack("{s:o, s:o}", "domains", domains, "points", points));

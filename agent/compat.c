@@ -23,19 +23,9 @@ struct rename {
 
 /* ---- domains and zones ---- */
 
-static size_t domain_count(const struct monitor *monitor)
-{
-	return watt_snapshot_get_domain_count(monitor->snap);
-}
-
-static const struct watt_domain *domain_of(const struct monitor *monitor, size_t index)
-{
-	return watt_snapshot_get_domain(monitor->snap, index);
-}
-
 static bool is_told(const struct monitor *monitor, size_t index)
 {
-	enum watt_domain_kind kind = domain_of(monitor, index)->kind;
+	enum watt_domain_kind kind = monitor_domain(monitor, index)->kind;
 
 	return monitor_has_counter(monitor, index) && kind != WATT_DOMAIN_GPU &&
 	       kind != WATT_DOMAIN_RESIDUAL;
@@ -59,19 +49,19 @@ static const char *zone_of(const struct watt_domain *domain)
 /* Whether no domain before it is of its zone. */
 static bool is_first_of_zone(const struct monitor *monitor, size_t index)
 {
-	const char *zone = zone_of(domain_of(monitor, index));
+	const char *zone = zone_of(monitor_domain(monitor, index));
 	size_t i;
 
 	for (i = 0; i < index; i++)
-		if (is_told(monitor, i) && strcmp(zone_of(domain_of(monitor, i)), zone) == 0)
+		if (is_told(monitor, i) && strcmp(zone_of(monitor_domain(monitor, i)), zone) == 0)
 			return false;
 	return true;
 }
 
 static bool is_in_zone(const struct monitor *monitor, size_t index, size_t first)
 {
-	return is_told(monitor, index) &&
-	       strcmp(zone_of(domain_of(monitor, index)), zone_of(domain_of(monitor, first))) == 0;
+	return is_told(monitor, index) && strcmp(zone_of(monitor_domain(monitor, index)),
+						 zone_of(monitor_domain(monitor, first))) == 0;
 }
 
 static nanojoules zone_energy(const struct monitor *monitor, size_t first,
@@ -80,7 +70,7 @@ static nanojoules zone_energy(const struct monitor *monitor, size_t first,
 	nanojoules sum_nj = 0;
 	size_t i;
 
-	for (i = first; i < domain_count(monitor); i++)
+	for (i = first; i < monitor_domain_count(monitor); i++)
 		if (is_in_zone(monitor, i, first))
 			sum_nj += sums[ROSTER_DOMAIN(i)].out;
 	return sum_nj;
@@ -93,7 +83,7 @@ static double zone_power(const struct monitor *monitor, size_t first,
 	double sum_w = 0;
 	size_t i;
 
-	for (i = first; i < domain_count(monitor); i++)
+	for (i = first; i < monitor_domain_count(monitor); i++)
 		if (is_in_zone(monitor, i, first))
 			sum_w += roster_user_power_w(user, i);
 	return sum_w;
@@ -188,12 +178,12 @@ static void write_kepler_zones(struct exposition *ex, const struct monitor *moni
 {
 	size_t i;
 
-	for (i = 0; i < domain_count(monitor); i++) {
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		auto_free char *all = NULL;
 
 		if (!is_told(monitor, i) || !is_first_of_zone(monitor, i))
 			continue;
-		all = with_label(labels, "zone", zone_of(domain_of(monitor, i)));
+		all = with_label(labels, "zone", zone_of(monitor_domain(monitor, i)));
 		if (sums)
 			exposition_energy(ex, all, NULL, zone_energy(monitor, i, sums));
 		else
@@ -268,14 +258,14 @@ static void write_kepler_node_joules(struct exposition *ex, const struct monitor
 
 	begin_kepler(ex, "node", names[part], EXPOSITION_COUNTER, "joules",
 		     "Energy of the node, by zone.");
-	for (i = 0; i < domain_count(monitor); i++) {
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		nanojoules whole_nj = roster->whole[ROSTER_DOMAIN(i)].out;
 		nanojoules idle_nj = roster->idle[ROSTER_DOMAIN(i)].out;
 		struct bytes labels = { 0 };
 
 		if (!is_told(monitor, i))
 			continue;
-		add_kepler_domain(&labels, domain_of(monitor, i));
+		add_kepler_domain(&labels, monitor_domain(monitor, i));
 		exposition_energy(ex, labels.data, NULL,
 				  part == PART_WHOLE  ? whole_nj :
 				  part == PART_ACTIVE ? whole_nj - idle_nj :
@@ -289,12 +279,12 @@ static void write_kepler_node_watts(struct exposition *ex, const struct monitor 
 	size_t i;
 
 	begin_kepler(ex, "node", "watts", EXPOSITION_GAUGE, "watts", "Power of the node, by zone.");
-	for (i = 0; i < domain_count(monitor); i++) {
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		struct bytes labels = { 0 };
 
 		if (!is_told(monitor, i))
 			continue;
-		add_kepler_domain(&labels, domain_of(monitor, i));
+		add_kepler_domain(&labels, monitor_domain(monitor, i));
 		exposition_number(ex, labels.data, NULL, monitor_power_w(monitor, i));
 		bytes_done(&labels);
 	}
@@ -326,8 +316,8 @@ static void write_sockets(struct exposition *ex, const struct monitor *monitor)
 	size_t i;
 
 	begin_scaphandre(ex, "scaph_socket_power_microwatts", "Power of a processor.");
-	for (i = 0; i < domain_count(monitor); i++) {
-		const struct watt_domain *domain = domain_of(monitor, i);
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const struct watt_domain *domain = monitor_domain(monitor, i);
 		struct bytes labels = { 0 };
 
 		if (domain->kind != WATT_DOMAIN_PACKAGE)
@@ -346,8 +336,8 @@ static void write_parts(struct exposition *ex, const struct monitor *monitor)
 	size_t i;
 
 	begin_scaphandre(ex, "scaph_domain_power_microwatts", "Power of a part of a processor.");
-	for (i = 0; i < domain_count(monitor); i++) {
-		const struct watt_domain *domain = domain_of(monitor, i);
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const struct watt_domain *domain = monitor_domain(monitor, i);
 		struct bytes labels = { 0 };
 
 		if (domain->kind != WATT_DOMAIN_CORES && domain->kind != WATT_DOMAIN_UNCORE &&

@@ -45,21 +45,6 @@ static void seconds(struct exposition *ex, const char *name, uint64_t value_ns, 
 
 /* ---- domains ---- */
 
-static const struct watt_domain *domain_of(const struct monitor *monitor, size_t index)
-{
-	return watt_snapshot_get_domain(monitor->snap, index);
-}
-
-static const struct watt_domain_state *state_of(const struct monitor *monitor, size_t index)
-{
-	return watt_snapshot_get_domain_state(monitor->snap, index);
-}
-
-static size_t domain_count(const struct monitor *monitor)
-{
-	return watt_snapshot_get_domain_count(monitor->snap);
-}
-
 static void write_domain_counter(struct exposition *ex, const struct monitor *monitor,
 				 const char *name, const char *help, const struct roster_sum *sums,
 				 const struct roster_sum *less)
@@ -67,8 +52,8 @@ static void write_domain_counter(struct exposition *ex, const struct monitor *mo
 	size_t i;
 
 	counter(ex, name, "joules", help);
-	for (i = 0; i < domain_count(monitor); i++) {
-		const char *path = domain_of(monitor, i)->path;
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const char *path = monitor_domain(monitor, i)->path;
 		size_t column = ROSTER_DOMAIN(i);
 
 		if (!monitor_has_counter(monitor, i))
@@ -95,11 +80,11 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 			     roster->unattributed, NULL);
 	gauge(ex, "wattribute_node_net_joules", "joules",
 	      "Energy of domains that also give energy back, as a battery.");
-	for (i = 0; i < domain_count(monitor); i++)
-		if (!monitor_is_counter(monitor, i) && state_of(monitor, i)->samples) {
-			struct watt_energy net = state_of(monitor, i)->energy;
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (!monitor_is_counter(monitor, i) && monitor_state(monitor, i)->samples) {
+			struct watt_energy net = monitor_state(monitor, i)->energy;
 
-			exposition_energy(ex, NULL, domain_of(monitor, i)->path,
+			exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
 					  (nanojoules)net.j * 1000000000 + net.nj);
 		}
 	counter(ex, "wattribute_machine_joules", "joules",
@@ -114,15 +99,15 @@ static void write_domain_powers(struct exposition *ex, const struct monitor *mon
 	size_t i;
 
 	gauge(ex, "wattribute_node_watts", "watts", "Mean power in the newest window.");
-	for (i = 0; i < domain_count(monitor); i++)
-		exposition_number(ex, NULL, domain_of(monitor, i)->path,
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 				  monitor_power_w(monitor, i));
 	gauge(ex, "wattribute_node_idle_watts", "watts",
 	      "Power that the domain takes when nothing runs, once it is known.");
-	for (i = 0; i < domain_count(monitor); i++)
-		if (state_of(monitor, i)->baseline_ready)
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  (double)state_of(monitor, i)->baseline_uw / 1e6);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_state(monitor, i)->baseline_ready)
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  (double)monitor_state(monitor, i)->baseline_uw / 1e6);
 	gauge(ex, "wattribute_machine_watts", "watts",
 	      "Mean power of the machine in the newest window; absent while a part of it is.");
 	exposition_number(ex, NULL, NULL, monitor_machine_w(monitor));
@@ -134,19 +119,19 @@ static void write_domain_infos(struct exposition *ex, const struct monitor *moni
 
 	begin(ex, "wattribute_domain", EXPOSITION_INFO, NULL,
 	      "How the domain's energy is known (origin) and shared (method), and where it is.");
-	for (i = 0; i < domain_count(monitor); i++) {
-		const struct watt_domain *domain = domain_of(monitor, i);
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const struct watt_domain *domain = monitor_domain(monitor, i);
 		struct bytes labels = { 0 };
 
 		exposition_add_label(&labels, "kind", watt_domain_kind_name(domain->kind));
 		exposition_add_label(&labels, "origin", watt_origin_name(domain->origin));
 		exposition_add_label(&labels, "method",
-				     watt_share_key_name(state_of(monitor, i)->key));
+				     watt_share_key_name(monitor_state(monitor, i)->key));
 		exposition_add_label(&labels, "status",
-				     watt_status_name(state_of(monitor, i)->status));
+				     watt_status_name(monitor_state(monitor, i)->status));
 		if (domain->parent >= 0)
 			exposition_add_label(&labels, "parent",
-					     domain_of(monitor, (size_t)domain->parent)->path);
+					     monitor_domain(monitor, (size_t)domain->parent)->path);
 		exposition_add_label(&labels, "summed", domain->is_summed ? "true" : "false");
 		exposition_add_label(&labels, "partition", domain->is_partition ? "true" : "false");
 		exposition_number(ex, labels.data, domain->path, 1);
@@ -180,25 +165,26 @@ static void write_domain_counts(struct exposition *ex, const struct monitor *mon
 
 	for (k = 0; k < ARRAY_SIZE(domain_counts); k++) {
 		counter(ex, domain_counts[k].name, NULL, domain_counts[k].help);
-		for (i = 0; i < domain_count(monitor); i++) {
-			const char *state = (const char *)state_of(monitor, i);
+		for (i = 0; i < monitor_domain_count(monitor); i++) {
+			const char *state = (const char *)monitor_state(monitor, i);
 			uint64_t value;
 
 			memcpy(&value, state + domain_counts[k].offset, sizeof(value));
-			exposition_number(ex, NULL, domain_of(monitor, i)->path, (double)value);
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  (double)value);
 		}
 	}
 	counter(ex, "wattribute_domain_gap_seconds", "seconds",
 		"Time for which no energy is known.");
-	for (i = 0; i < domain_count(monitor); i++)
-		exposition_energy(ex, NULL, domain_of(monitor, i)->path,
-				  state_of(monitor, i)->gap_ns);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
+				  monitor_state(monitor, i)->gap_ns);
 	counter(ex, "wattribute_domain_late_joules", "joules",
 		"Energy told too late to be attributed; it is in unattributed.");
-	for (i = 0; i < domain_count(monitor); i++)
+	for (i = 0; i < monitor_domain_count(monitor); i++)
 		if (monitor_has_counter(monitor, i))
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  watt_energy_to_j(state_of(monitor, i)->late));
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  watt_energy_to_j(monitor_state(monitor, i)->late));
 }
 
 static void write_domain_trust(struct exposition *ex, const struct monitor *monitor)
@@ -206,32 +192,32 @@ static void write_domain_trust(struct exposition *ex, const struct monitor *moni
 	size_t i;
 
 	gauge(ex, "wattribute_domain_up", NULL, "1: the domain has a value now.");
-	for (i = 0; i < domain_count(monitor); i++)
-		exposition_number(ex, NULL, domain_of(monitor, i)->path,
-				  state_of(monitor, i)->status == WATT_STATUS_OK);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+				  monitor_state(monitor, i)->status == WATT_STATUS_OK);
 	gauge(ex, "wattribute_domain_usable", NULL,
 	      "Of a residual, 0: the parts exceed the total, and its energy means nothing.");
-	for (i = 0; i < domain_count(monitor); i++)
-		if (domain_of(monitor, i)->kind == WATT_DOMAIN_RESIDUAL)
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  state_of(monitor, i)->is_usable);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_domain(monitor, i)->kind == WATT_DOMAIN_RESIDUAL)
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  monitor_state(monitor, i)->is_usable);
 	gauge(ex, "wattribute_domain_uncertainty_ratio", "ratio",
 	      "Standard uncertainty of the domain's energy, where it is known.");
-	for (i = 0; i < domain_count(monitor); i++)
-		if (domain_of(monitor, i)->uncertainty_ppm)
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  domain_of(monitor, i)->uncertainty_ppm / 1e6);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_domain(monitor, i)->uncertainty_ppm)
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  monitor_domain(monitor, i)->uncertainty_ppm / 1e6);
 	gauge(ex, "wattribute_domain_share_uncertainty_ratio", "ratio",
 	      "Standard uncertainty of how the energy is shared, where it is known.");
-	for (i = 0; i < domain_count(monitor); i++)
-		if (state_of(monitor, i)->key_uncertainty_ppm)
-			exposition_number(ex, NULL, domain_of(monitor, i)->path,
-					  state_of(monitor, i)->key_uncertainty_ppm / 1e6);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_state(monitor, i)->key_uncertainty_ppm)
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  monitor_state(monitor, i)->key_uncertainty_ppm / 1e6);
 	gauge(ex, "wattribute_domain_share_readiness_ratio", "ratio",
 	      "How ready the domain's own way of sharing is; below 1 another one steps in.");
-	for (i = 0; i < domain_count(monitor); i++)
-		exposition_number(ex, NULL, domain_of(monitor, i)->path,
-				  state_of(monitor, i)->key_readiness_ppm / 1e6);
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+				  monitor_state(monitor, i)->key_readiness_ppm / 1e6);
 }
 
 /* ---- sensors ---- */
@@ -249,9 +235,9 @@ static char *sensor_labels(const struct monitor *monitor, const struct monitor_s
 		exposition_add_label(&labels, "quantity",
 				     watt_quantity_name(sensor->channel->quantity));
 		exposition_add_label(&labels, "used", sensor->is_duplicate ? "false" : "true");
-		if (sensor->domain >= 0 && (size_t)sensor->domain < domain_count(monitor))
+		if (sensor->domain >= 0 && (size_t)sensor->domain < monitor_domain_count(monitor))
 			exposition_add_label(&labels, "domain",
-					     domain_of(monitor, (size_t)sensor->domain)->path);
+					     monitor_domain(monitor, (size_t)sensor->domain)->path);
 	}
 	return labels.data;
 }
@@ -320,7 +306,7 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 static bool is_told_in_levels(const struct monitor *monitor, size_t domain)
 {
 	return monitor_has_counter(monitor, domain) &&
-	       (monitor->has_all_domains || domain_of(monitor, domain)->is_partition);
+	       (monitor->has_all_domains || monitor_domain(monitor, domain)->is_partition);
 }
 
 static void write_sums(struct exposition *ex, const struct monitor *monitor, const char *labels,
@@ -328,8 +314,8 @@ static void write_sums(struct exposition *ex, const struct monitor *monitor, con
 {
 	size_t i;
 
-	for (i = 0; i < domain_count(monitor); i++) {
-		const char *path = domain_of(monitor, i)->path;
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const char *path = monitor_domain(monitor, i)->path;
 
 		if (!is_told_in_levels(monitor, i))
 			continue;
@@ -360,9 +346,9 @@ static void write_level_energy(struct exposition *ex, const struct monitor *moni
 	write_sums(ex, monitor, "kind=\"unattributed\"", monitor->roster.unattributed, 0);
 	gauge(ex, ended, "joules",
 	      "Energy of those that are not told of any more. No part of a rate: it was told of.");
-	for (i = 0; i < domain_count(monitor); i++)
+	for (i = 0; i < monitor_domain_count(monitor); i++)
 		if (is_told_in_levels(monitor, i))
-			exposition_energy(ex, NULL, domain_of(monitor, i)->path,
+			exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
 					  level->ended[ROSTER_DOMAIN(i)].out);
 }
 

@@ -296,7 +296,7 @@ int monitor_refresh(struct monitor *monitor)
 
 bool monitor_is_counter(const struct monitor *monitor, size_t domain)
 {
-	int32_t channel = watt_snapshot_get_domain(monitor->snap, domain)->channel;
+	int32_t channel = monitor_domain(monitor, domain)->channel;
 
 	return channel < 0 || (size_t)channel >= monitor->n_sensors ||
 	       !(monitor->sensors[channel].channel->flags & WATT_CHANNEL_SIGNED);
@@ -305,14 +305,13 @@ bool monitor_is_counter(const struct monitor *monitor, size_t domain)
 bool monitor_has_counter(const struct monitor *monitor, size_t domain)
 {
 	return monitor_is_counter(monitor, domain) &&
-	       (watt_snapshot_get_domain_state(monitor->snap, domain)->status == WATT_STATUS_OK ||
+	       (monitor_state(monitor, domain)->status == WATT_STATUS_OK ||
 		monitor->roster.whole[ROSTER_DOMAIN(domain)].out);
 }
 
 double monitor_power_w(const struct monitor *monitor, size_t domain)
 {
-	const struct watt_domain_state *state =
-		watt_snapshot_get_domain_state(monitor->snap, domain);
+	const struct watt_domain_state *state = monitor_state(monitor, domain);
 
 	return state->status == WATT_STATUS_OK && domain < monitor->n_powers ?
 		       monitor->power_w[domain] :
@@ -321,11 +320,11 @@ double monitor_power_w(const struct monitor *monitor, size_t domain)
 
 double monitor_machine_w(const struct monitor *monitor)
 {
-	size_t n = watt_snapshot_get_domain_count(monitor->snap), n_summed = 0, i;
+	size_t n = monitor_domain_count(monitor), n_summed = 0, i;
 	double power_w = 0;
 
 	for (i = 0; i < n; i++) {
-		if (!watt_snapshot_get_domain(monitor->snap, i)->is_summed)
+		if (!monitor_domain(monitor, i)->is_summed)
 			continue;
 		n_summed++;
 		power_w += monitor_power_w(monitor, i);

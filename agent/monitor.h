@@ -81,6 +81,23 @@ int monitor_refresh(struct monitor *monitor);
 /* A document as it is now; the caller unrefs it. NULL: it can't be made. */
 struct rendering *monitor_render(struct monitor *monitor, enum document document);
 
+/* The domains of the newest snapshot; there must be one. */
+static inline size_t monitor_domain_count(const struct monitor *monitor)
+{
+	return watt_snapshot_get_domain_count(monitor->snap);
+}
+
+static inline const struct watt_domain *monitor_domain(const struct monitor *monitor, size_t index)
+{
+	return watt_snapshot_get_domain(monitor->snap, index);
+}
+
+static inline const struct watt_domain_state *monitor_state(const struct monitor *monitor,
+							    size_t index)
+{
+	return watt_snapshot_get_domain_state(monitor->snap, index);
+}
+
 /* Whether a domain's energy can be a counter: that of a battery goes both ways. */
 bool monitor_is_counter(const struct monitor *monitor, size_t domain);
 /* Whether it is one: it has said something, and what it says can only grow. */
