@@ -13,6 +13,7 @@
 
 #include "barriers.h"
 #include "base/clock.h"
+#include "base/uevent.h"
 #include "base/util.h"
 #include "crosschecks.h"
 #include "executor.h"
@@ -40,7 +41,8 @@ struct watt_pipeline {
 	struct watt_engine *engine; /* of the powers */
 	const struct watt_channel **channels;
 	size_t n_channels;
-	struct watt_sample *newest; /* per channel; t_after_ns 0: none yet */
+	struct watt_sample *newest;  /* per channel; t_after_ns 0: none yet */
+	struct watt_uevents uevents; /* of devices that come and go */
 	struct watt_places places;
 	struct watt_activity_source *usage;
 	struct watt_select_why usage_why; /* it is not a better one */
@@ -173,6 +175,18 @@ static int open_duplicates(struct watt_pipeline *p, size_t first)
 	return r;
 }
 
+/* Of a machine that somebody captured nobody tells: it is looked at now and then, as others are. */
+static void open_uevents(struct watt_pipeline *p)
+{
+	int r = strcmp(p->env->sysfs.path, "/sys") ? 0 : watt_uevents_open(&p->uevents);
+
+	if (r < 0)
+		watt_log(
+			&p->env->log, WATT_LOG_DEBUG,
+			"the kernel does not tell of new devices here (%s): looked for each second",
+			strerror(-r));
+}
+
 int watt_pipeline_new(const struct watt_env *env, const struct watt_options *options,
 		      struct watt_pipeline **ret)
 {
@@ -184,6 +198,8 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	*ret = p; /* whatever becomes of it: a thread may have begun to open a source */
 	p->env = env;
 	p->has_threads = options->has_threads;
+	p->uevents.fd = -1;
+	open_uevents(p);
 	r = open_power(p, options);
 	if (r == 0)
 		r = watt_places_open(env, p->channels, p->n_channels, &p->places);
@@ -234,6 +250,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 		p->usage->ops->close(p->usage);
 	watt_places_done(&p->places);
 	watt_engine_free(p->engine);
+	watt_uevents_close(&p->uevents);
 	free(p->channels);
 	free(p->newest);
 	free(p);
@@ -282,6 +299,13 @@ int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record
 
 /* ---- what the executor is told ---- */
 
+static void hear(void *data, const char *subsystem)
+{
+	struct watt_pipeline *p = data;
+
+	watt_engine_hear(p->engine, subsystem);
+}
+
 /* Channels that have come: before any sample of theirs. */
 static int take_channels(struct watt_pipeline *p)
 {
@@ -289,6 +313,7 @@ static int take_channels(struct watt_pipeline *p)
 	size_t first = p->n_channels;
 	int r;
 
+	watt_uevents_read(&p->uevents, hear, p);
 	watt_powers_poll(&p->powers, watt_now_ns());
 	if (watt_engine_channel_count(p->engine) == first)
 		return 0;

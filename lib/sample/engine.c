@@ -636,6 +636,14 @@ void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
 	}
 }
 
+void watt_engine_hear(struct watt_engine *engine, const char *subsystem)
+{
+	size_t i;
+
+	for (i = 0; i < engine->n_searches; i++)
+		watt_search_hear(engine->searches[i], subsystem);
+}
+
 /* ---- what is opened at the beginning ---- */
 
 static struct watt_search *find_search(const struct watt_engine *engine,

@@ -83,6 +83,9 @@ enum watt_status watt_engine_source_status(const struct watt_engine *engine,
  */
 void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns);
 
+/* Looks for what has come in the sources of that kind of device, at once: watt_search_hear(). */
+void watt_engine_hear(struct watt_engine *engine, const char *subsystem);
+
 /*
  * Stops the threads; samples that are in the rings can still be fetched. Returns how many
  * threads hang, normally 0: each has been told to the log, and ends when it comes back. Then

@@ -95,9 +95,12 @@ void watt_search_look(struct watt_search *search, const struct watt_search_view 
 	if (lookup->kind == WATT_LOOKUP_RESCAN && tell_known(lookup, view) < 0)
 		return;
 	search->lookup = NULL;
-	if (watt_reader_send(search->reader, &lookup->task) < 0)
+	if (watt_reader_send(search->reader, &lookup->task) < 0) {
 		search->lookup = lookup;
-	else if (lookup->kind == WATT_LOOKUP_RESCAN && search->n_rescans > 0)
+		return;
+	}
+	search->is_heard = false;
+	if (lookup->kind == WATT_LOOKUP_RESCAN && search->n_rescans > 0)
 		search->n_rescans--;
 }
 
@@ -154,13 +157,40 @@ static uint64_t choose_next_ns(const struct watt_search *search, bool is_any_gon
 void watt_search_plan(struct watt_search *search, bool is_any_gone, uint64_t answered_ns)
 {
 	search->answered_ns = answered_ns;
-	search->next_ns = choose_next_ns(search, is_any_gone);
+	search->next_ns = search->is_heard ? 0 : choose_next_ns(search, is_any_gone);
 }
 
 void watt_search_hurry(struct watt_search *search)
 {
 	if (search->lookup)
 		search->next_ns = WATT_MIN(search->next_ns, choose_next_ns(search, true));
+}
+
+/* Whether a path has this part: "class/hwmon" has "hwmon". */
+static bool has_part(const char *path, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (; path; path = strchr(path, '/')) {
+		path += *path == '/';
+		if (!strncmp(path, part, n) && (path[n] == '/' || path[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+void watt_search_hear(struct watt_search *search, const char *subsystem)
+{
+	const char *const *dir;
+
+	for (dir = search->ops->watched; dir && *dir; dir++) {
+		if (subsystem && !has_part(*dir, subsystem))
+			continue;
+		search->n_rescans = RESCANS;
+		search->is_heard = true;
+		search->next_ns = 0;
+		return;
+	}
 }
 
 bool watt_search_is_being_opened(const struct watt_search *search)

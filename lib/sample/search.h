@@ -19,6 +19,7 @@ struct watt_search {
 	bool is_refused;            /* it did not open, and that was said */
 	int error;                  /* of the newest open() */
 	unsigned int n_rescans;     /* that are still due after the names have changed */
+	bool is_heard;              /* the kernel has told of what comes since it was asked last */
 	bool has_refused;           /* something that is there could not be read */
 	unsigned int n_looks;       /* since that was tried last */
 	uint64_t answered_ns;
@@ -53,6 +54,11 @@ void watt_search_plan(struct watt_search *search, bool is_any_gone, uint64_t ans
  * back may wrap, and nobody could tell how often.
  */
 void watt_search_hurry(struct watt_search *search);
+/*
+ * Devices of this kind ("hwmon") have come or gone; NULL: any may have. What the source watches is
+ * looked at now, and again, as if its names had changed.
+ */
+void watt_search_hear(struct watt_search *search, const char *subsystem);
 /* Nobody has heard yet whether it opens. */
 bool watt_search_is_being_opened(const struct watt_search *search);
 /* Why nothing is open. */

@@ -472,6 +472,34 @@ static void test_refused_is_tried_again(void **state)
 	watt_engine_free(engine);
 }
 
+/* The kernel told of such a device: looked at now, though no name has changed yet. */
+static void test_heard_of(void **state)
+{
+	static const char *const subsystems[] = { "things", NULL };
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t_ns = watt_now_ns(), stands_ns;
+	struct watt_engine *engine;
+	uint64_t n_rescans;
+	size_t i;
+
+	script_begin(PHASE_NONE, 1);
+	engine = engine_with(&scripted_watched, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	pass_until(engine, &t_ns, 3, 3); /* the names were new, and are so no more */
+	for (i = 0; i < 2; i++) {
+		pass_until(engine, &t_ns, 3 + 3 * i, 3 + i);
+		n_rescans = watt_counter_get_published(&script.n_rescans);
+		watt_counter_set(&script.n_there, 2 + i);
+		watt_engine_hear(engine, "thing");
+		watt_engine_hear(engine, "hwmon");
+		assert_int_equal(watt_counter_get_published(&script.n_rescans), n_rescans);
+		watt_engine_hear(engine, subsystems[i]);
+		stands_ns = t_ns;
+		wait_for_status_at(engine, (uint32_t)(3 + i), WATT_STATUS_OK, stands_ns);
+	}
+	watt_engine_free(engine);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -482,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_searched_soon),
 		cmocka_unit_test(test_comes_in_pieces),
 		cmocka_unit_test(test_refused_is_tried_again),
+		cmocka_unit_test(test_heard_of),
 	};
 
 	return cmocka_run_group_tests_name("lookup", tests, NULL, NULL);
