@@ -307,6 +307,12 @@ static int add_device(struct capture *cap, const char *folder)
 	return r;
 }
 
+/* Of HPE Cray nodes: values of the controller, and none that tells who it is. */
+static int add_cray(struct capture *cap)
+{
+	return add_inner(cap, "cray", "pm_counters");
+}
+
 static int add_class(struct capture *cap, const struct class *class)
 {
 	char path[MAX_PATH_SIZE], target[MAX_PATH_SIZE], device[MAX_PATH_SIZE];
@@ -448,6 +454,8 @@ static int add_all(struct capture *cap)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(classes) && r == 0; i++)
 		r = add_class(cap, &classes[i]);
+	if (r == 0)
+		r = add_cray(cap);
 	if (r == 0)
 		r = add_cpus(cap);
 	if (r == 0)

@@ -16,6 +16,7 @@ const struct watt_power_ops *const watt_power_registry[] = {
 #endif
 	&watt_power_perf_rapl,
 	&watt_power_powercap,
+	&watt_power_cray,
 	&watt_power_hwmon,
 	&watt_power_nvml,
 	&watt_power_iio,
