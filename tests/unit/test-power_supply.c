@@ -72,6 +72,53 @@ static void test_no_status(void **state)
 	scratch_remove(dir);
 }
 
+/* Ports of USB-PD tell what may be taken, whoever drives them. */
+static void test_negotiated(void **state)
+{
+	static const char *const ports[] = { "ucsi-source-psy-USBC000:001",
+					     "tcpm-source-psy-4-0022" };
+	char *dir = scratch_new(), path[128];
+	struct machine m;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(ports); i++) {
+		snprintf(path, sizeof(path), "sys/class/power_supply/%s/type", ports[i]);
+		scratch_write(dir, path, "USB\n");
+		snprintf(path, sizeof(path), "sys/class/power_supply/%s/online", ports[i]);
+		scratch_write(dir, path, "1\n");
+		snprintf(path, sizeof(path), "sys/class/power_supply/%s/voltage_now", ports[i]);
+		scratch_write(dir, path, "20000000\n");
+		snprintf(path, sizeof(path), "sys/class/power_supply/%s/current_now", ports[i]);
+		scratch_write(dir, path, "3000000\n");
+	}
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_power_supply), -ENODEV);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* What the Steam Deck tells: its battery, its APU, and a contract that is no power. */
+static void test_steam_deck(void **state)
+{
+	struct machine m;
+	size_t i;
+
+	machine_init_fixture(&m, "steam-deck");
+	assert_int_equal(machine_open(&m, &watt_power_power_supply), 0);
+	assert_int_equal(m.power->n_channels, 1);
+	/* 7.7 V and 1.25 A, discharging */
+	assert_int_equal(sample_named(&m, "power_supply/bat1/power").raw, 7700000LL * 1250000);
+	machine_close_source(&m);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	for (i = 0; i < m.power->n_channels; i++)
+		assert_null(strstr(m.power->channels[i].name, "steamdeck"));
+	assert_int_equal(m.world.n_warnings, 0);
+	/* the whole chip, CPU cores included */
+	assert_true(m.power->n_channels == 2);
+	assert_true(m.power->channels[0].flags & OVERLAP);
+	machine_done(&m);
+}
+
 static void test_signs(void **state)
 {
 	static const struct {
@@ -167,9 +214,10 @@ static void test_garbage_and_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_laptop),    cmocka_unit_test(test_no_status),
-		cmocka_unit_test(test_signs),     cmocka_unit_test(test_falling_energy),
-		cmocka_unit_test(test_unplugged), cmocka_unit_test(test_garbage_and_nothing),
+		cmocka_unit_test(test_laptop),     cmocka_unit_test(test_no_status),
+		cmocka_unit_test(test_negotiated), cmocka_unit_test(test_steam_deck),
+		cmocka_unit_test(test_signs),      cmocka_unit_test(test_falling_energy),
+		cmocka_unit_test(test_unplugged),  cmocka_unit_test(test_garbage_and_nothing),
 	};
 
 	return cmocka_run_group_tests_name("power_supply", tests, NULL, NULL);

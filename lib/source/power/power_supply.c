@@ -68,16 +68,25 @@ static bool has(const struct supply *supply, const char *file)
 	return watt_root_exists(&supply->env->sysfs, path);
 }
 
-/*
- * Not of a mouse or another device with a battery of its own, and not an empty slot. A UCSI port
- * tells what was negotiated: that is no measurement.
- */
+/* Ports of USB-PD tell the current that may be taken, as it was negotiated: no measurement. */
+static bool is_negotiated(const char *name)
+{
+	static const char *const ports[] = { "ucsi-source-psy", "tcpm-source-psy" };
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(ports); i++)
+		if (!strncmp(name, ports[i], strlen(ports[i])))
+			return true;
+	return false;
+}
+
+/* Not of a mouse or another device with a battery of its own, and not an empty slot. */
 static bool is_wanted(struct supply *supply)
 {
 	char type[32];
 
 	if (says(supply, "scope", "Device") || says(supply, "present", "0") ||
-	    !strncmp(supply->name, "ucsi-source-psy", strlen("ucsi-source-psy")))
+	    is_negotiated(supply->name))
 		return false;
 	if (read_text(supply, "type", type, sizeof(type)) < 0)
 		return false;

@@ -50,6 +50,8 @@ static const struct watt_chip_rule rules[] = {
 	{ "pmbus", .is_same_index = true },
 	{ "ucd9000", .is_same_index = true },
 	{ "ucd90320", .is_same_index = true },
+	/* what was negotiated with the charger, not what flows */
+	{ "steamdeck_hwmon", .skip_voltages = BIT(0), .skip_currents = BIT(1) },
 	{ "mp2975", PAIRS({ 1, 1 }),
 	  .skip_currents = BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6) | BIT(7) | BIT(8) },
 };

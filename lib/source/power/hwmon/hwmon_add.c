@@ -255,6 +255,18 @@ static int add_direct(struct adding *a)
 	return r;
 }
 
+/* A rule leaves out all currents of a chip whose numbers are no measurement. */
+static bool has_currents(const struct watt_chip_rule *rule,
+			 const struct watt_sysfs_sensor *currents, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!watt_chip_rule_skips_current(rule, currents[i].index))
+			return true;
+	return false;
+}
+
 static int add_products(struct adding *a)
 {
 	const struct watt_sysfs_sensor *voltages, *currents;
@@ -274,7 +286,7 @@ static int add_products(struct adding *a)
 	has_rule = watt_chip_rule_find(a->world->env->config, a->chip->name, &rule);
 	n = watt_hwmon_pair(voltages, n_voltages, currents, n_currents, has_rule ? &rule : NULL,
 			    matches);
-	if (n == 0)
+	if (n == 0 && (!has_rule || has_currents(&rule, currents, n_currents)))
 		watt_log(
 			&a->world->env->log, WATT_LOG_WARNING,
 			"hwmon: %s (%s) has voltages and currents, but nothing tells which belong together; a chip rule in the configuration can",
