@@ -419,14 +419,31 @@ static void print_checks(const struct report_run *run, FILE *out, size_t width)
 	end(&line, out, 0, width);
 }
 
+/* Of the domains that make up the machine, the one that is not known for longest. */
+static uint64_t longest_gap_ns(const struct report_run *run)
+{
+	uint64_t longest_ns = 0;
+	size_t i;
+
+	for (i = 0; i < watt_series_get_info(run->series)->n_domains; i++) {
+		uint64_t gap_ns = watt_series_get_state(run->series, i)->gap_ns;
+
+		if (watt_series_get_domain(run->series, i)->is_partition && gap_ns > longest_ns)
+			longest_ns = gap_ns;
+	}
+	return longest_ns;
+}
+
 static void print_losses(const struct report_run *run, FILE *out, size_t width)
 {
 	struct line line = { 0 };
 	char number[WATT_UNITS_SIZE];
 	size_t i;
 
+	uint64_t gap_ns = longest_gap_ns(run);
+
 	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
-	    run->info->lost_samples == 0 && run->info->lost_usage == 0) {
+	    run->info->lost_samples == 0 && run->info->lost_usage == 0 && gap_ns == 0) {
 		fputs("Losses: none\n", out);
 		return;
 	}
@@ -435,6 +452,9 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 	if (run->info->lost_ns)
 		say(&line, "of %s nothing is in the file",
 		    watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
+	if (gap_ns)
+		say(&line, "for %s not all sensors told something: what they missed is in no sum",
+		    watt_units_time(number, (double)gap_ns / 1e9, 3));
 	if (run->info->lost_samples)
 		say(&line, "%llu readings of sensors lost",
 		    (unsigned long long)run->info->lost_samples);

@@ -68,10 +68,15 @@ static char *equation(const struct watt_balance *balance, double numbers[4], con
 	int decimals = watt_units_round_parts(&numbers[0], &numbers[1], balance->is_exact ? 3 : 0,
 					      watt_units_digits(balance->uncertainty_ppm) + 1, 3);
 
-	snprintf(buf, size, "%s %.*f %s %s attributed %.*f + idle %.*f + unattributed %.*f %s",
+	char idle[64] = "";
+
+	/* what is not known is not 0 */
+	if (balance->is_baseline_ready || numbers[2] != 0)
+		snprintf(idle, sizeof(idle), " + idle %.*f", decimals, numbers[2]);
+	snprintf(buf, size, "%s %.*f %s %s attributed %.*f%s + unattributed %.*f %s",
 		 watt_origin_name(balance->origin), decimals, numbers[0], unit,
-		 balance->is_exact ? "=" : "IS NOT", decimals, numbers[1], decimals, numbers[2],
-		 decimals, numbers[3], unit);
+		 balance->is_exact ? "=" : "IS NOT", decimals, numbers[1], idle, decimals,
+		 numbers[3], unit);
 	return buf;
 }
 

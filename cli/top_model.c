@@ -230,15 +230,19 @@ static void append_sums(struct top_model *model, const struct watt_view *view, c
 static void append_unused(struct top_model *model, const struct watt_view *view)
 {
 	struct sums idle = sums_new(view->n_domains), rest = sums_new(view->n_domains);
+	bool is_idle_known = false;
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++) {
+		is_idle_known |= view->states[i]->baseline_ready ||
+				 watt_energy_to_nj(view->states[i]->idle) != 0;
 		idle.energy[i] = view->states[i]->idle;
 		idle.window_nj[i] = view->states[i]->window_idle_nj;
 		rest.energy[i] = view->states[i]->unattributed;
 		rest.window_nj[i] = view->states[i]->window_unattributed_nj;
 	}
-	append_sums(model, view, "idle", WATT_ENTITY_IDLE, &idle);
+	if (is_idle_known)
+		append_sums(model, view, "idle", WATT_ENTITY_IDLE, &idle);
 	append_sums(model, view, "unattributed", WATT_ENTITY_UNATTRIBUTED, &rest);
 	sums_done(&idle);
 	sums_done(&rest);

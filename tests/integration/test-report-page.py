@@ -255,6 +255,34 @@ class Page(unittest.TestCase):
         known = [d for d in self.document['domains'] if d['path'] == 'vdd_soc'][0]['known_s']
         self.assertEqual(known, 580)
 
+    def colours_at(self, *windows):
+        """How many colours there are above the highest area, in the pixels of some windows."""
+        return self.page.eval(f'(() => {{ const windows = {list(windows)}; ' + """
+            const canvas = document.querySelector('#chart-entity canvas');
+            const whole = canvas.getBoundingClientRect();
+            const plot = document.querySelector('#chart-entity .u-over').getBoundingClientRect();
+            const scale = canvas.width / whole.width, size = Math.round(8 * scale);
+            const y = Math.round((plot.top - whole.top + 2) * scale);
+            const row = canvas.getContext('2d').getImageData(0, y, canvas.width, size).data;
+            return windows.map((w) => {
+              const left = Math.round((plot.left - whole.left + plot.width * w / 600) * scale);
+              const seen = new Set();
+              for (let i = 0; i < size * size; i++) {
+                const at = (Math.floor(i / size) * canvas.width + left + i % size) * 4;
+                seen.add(row.slice(at, at + 4).join());
+              }
+              return seen.size;
+            }); })()""")
+
+    def test_gaps_are_hatched(self):
+        """Of 600 windows of a second one sensor lacks 20."""
+        self.open('full')
+        self.assertIn('Not all sensors told something for 20.0', self.page.eval('document.getElementById("notices").innerText'))
+        hatched, plain = self.colours_at(205, 190)
+        self.assertEqual(plain, 1)
+        self.assertGreater(hatched, 1, 'an area of one colour is no hatching')
+        self.assertNotIn('complete in each domain', self.page.eval('document.getElementById("quality-list").innerText'))
+
     def test_nothing_to_show(self):
         expected = {'empty': 'nothing to show', 'dark': 'No energy is known', 'estimate': 'No sensor measures this machine',
                     'hostile': 'simulation'}

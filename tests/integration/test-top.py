@@ -19,8 +19,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import LOAD, PROGRAM, Skip, equal, main, near, nj, run, true, validate  # noqa: E402
 
-EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+) \+ '
-                      r'idle ([\d.]+) \+ unattributed ([\d.]+) \3')
+EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+)'
+                      r'(?: \+ idle ([\d.]+))? \+ unattributed ([\d.]+) \3')
 
 
 class Terminal:
@@ -72,7 +72,7 @@ class Terminal:
 def check_equation(line):
     found = EQUATION.search(line)
     true(found, f'no equation in {line!r}')
-    whole, *parts = (float(found.group(i)) for i in (2, 4, 5, 6))
+    whole, *parts = (float(found.group(i) or 0) for i in (2, 4, 5, 6))
     decimals = len(found.group(2).partition('.')[2])
     true(abs(whole - sum(parts)) < 0.1 * 10 ** -decimals, f'{whole} is not the sum of {parts}')
 

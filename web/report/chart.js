@@ -30,6 +30,23 @@ function stackData(t, layers) {
   return [Array.from(t)].concat(sums.reverse().map(step));
 }
 
+/* Nobody takes what is hatched for a value: an area of a colour could be one. */
+function hatch(ctx, scale) {
+  const tile = document.createElement('canvas'), size = Math.round(8 * scale);
+  tile.width = tile.height = size;
+  const c = tile.getContext('2d');
+  c.strokeStyle = palette.bad;
+  c.globalAlpha = 0.5;
+  c.lineWidth = scale;
+  c.beginPath();
+  for (const shift of [-size, 0, size]) {
+    c.moveTo(shift, size);
+    c.lineTo(shift + size, 0);
+  }
+  c.stroke();
+  return ctx.createPattern(tile, 'repeat');
+}
+
 function drawPhases(u, page) {
   const { ctx, bbox } = u, scale = devicePixelRatio;
   const at = (x) => Math.max(bbox.left, Math.min(bbox.left + bbox.width, u.valToPos(x, 'x', true)));
@@ -59,11 +76,14 @@ function drawPhases(u, page) {
     ctx.fillStyle = palette.quiet;
     ctx.fillText(text, left + 5 * scale, bbox.top - LABEL_PX / 2 * scale);
   });
-  for (const loss of page.losses) {
-    const left = at(loss.start_s), right = Math.max(at(loss.end_s), left + scale);
-    if (loss.end_s < u.scales.x.min || loss.start_s > u.scales.x.max) continue;
-    ctx.fillStyle = palette.gap;
-    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  const lines = hatch(ctx, scale);
+  for (const gap of page.series.gaps.concat(page.losses)) {
+    const left = at(gap.start_s), right = Math.max(at(gap.end_s), left + scale);
+    if (gap.end_s < u.scales.x.min || gap.start_s > u.scales.x.max) continue;
+    for (const fill of [palette.gap, lines]) {
+      ctx.fillStyle = fill;
+      ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    }
   }
   ctx.restore();
 }

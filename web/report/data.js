@@ -32,6 +32,19 @@ function sumDomains(n, domains) {
   return sum;
 }
 
+/* Stretches of time in which of the domains that are ever known some are not, or none is. */
+function findGaps(t, domains) {
+  const ever = domains.filter((d) => d.known.some((v) => v > 0)), gaps = [];
+  for (let w = 0; w < t.length - 1; w++) {
+    const known = ever.filter((d) => d.known[w] > 0).length;
+    if (known === ever.length) continue;
+    const last = gaps[gaps.length - 1], is_all = known === 0;
+    if (last && last.end_s === t[w] && last.is_all === is_all) last.end_s = t[w + 1];
+    else gaps.push({ start_s: t[w], end_s: t[w + 1], is_all });
+  }
+  return gaps;
+}
+
 function isUser(kind) {
   return ['process', 'vm', 'exited', 'kthread', 'irq', 'softirq'].includes(kind);
 }
@@ -57,6 +70,7 @@ function decode(raw) {
   series.domains.forEach((d, i) => { d.doc = docs[i]; d.path = clean(d.path); });
   series.partition = series.domains.filter((d) => d.doc.is_partition);
   series.total = sumDomains(n, series.partition);
+  series.gaps = findGaps(series.t, series.partition);
   series.entities = raw.series.entities.map((e) => decodeEntity(e, n));
   series.byId = new Map(raw.report.entities.filter((e) => e.id !== null).map((e) => [e.id, e]));
   series.unused = Object.fromEntries(raw.report.entities.filter((e) => e.id === null).map((e) => [e.kind, e]));

@@ -37,6 +37,8 @@ function originTag(total) {
 function showHeadline(page) {
   const total = page.report.total, whole = total.energy_nj;
   const parts = [['attributed', total.attributed_nj, 'c0'], ['idle', total.idle_nj, 'idle'], ['unattributed', total.unattributed_nj, 'rest']];
+  /* What is not known is not 0. */
+  if (!total.is_baseline_ready && !total.idle_nj) parts.splice(1, 1);
   const host = byId('headline');
   host.append(el('div', { class: 'tiles' },
     quantityTile(total.energy_j, 'J', 'energy of the machine', nj(total.energy_nj)),
@@ -60,7 +62,9 @@ function showNotices(page) {
   if (r.total.origin === 'estimated') say('No sensor measures this machine: its power was estimated from the activity of its CPUs. Compare with it; do not bill by it.');
   if (r.total.origin === 'simulated') say('These are values of a simulation, not of a machine.');
   if (!r.recording.is_complete) say('The recording was not finished: up to its last second is missing.');
-  if (r.losses.lost_s > 0) say('Of ' + duration(r.losses.lost_s) + ' nothing is in the recording; the charts have a gap there.');
+  if (r.losses.lost_s > 0) say('Of ' + duration(r.losses.lost_s) + ' nothing is in the recording; the charts are hatched there.');
+  const gaps = page.series.gaps;
+  if (gaps.length) say((gaps.every((g) => g.is_all) ? 'No sensor told anything for ' : 'Not all sensors told something for ') + duration(gaps.reduce((s, g) => s + g.end_s - g.start_s, 0)) + ': the charts are hatched there, and what is known of it is less than there was.');
   byId('notices').replaceChildren(...list);
 }
 
@@ -92,7 +96,7 @@ function showQuality(page) {
     entry('Shared by', ((r.total.share_key || '').split(', ').filter((k) => k && k !== 'none').join(', ') || 'nothing') + (r.total.is_baseline_ready ? '' : '; idle power did not become known')),
     entry('Lost', losses.length ? losses.join(', ') : 'nothing'),
     entry('Sensors', sensors.length ? sensors.join(', ') : 'each reading in time and with a value'),
-    entry('Windows', r.recording.windows + ' of ' + duration(r.recording.window_s) + (r.recording.is_aligned ? ', complete in each domain' : '')),
+    entry('Windows', r.recording.windows + ' of ' + duration(r.recording.window_s) + (r.recording.is_aligned && !page.series.gaps.length && !page.losses.length ? ', complete in each domain' : '')),
     q.folded_entities ? entry('Put together', q.folded_entities + ' entities that used the least are \u201call others\u201d') : [],
   ].flat());
   if (!page.losses.length) return;
