@@ -14,6 +14,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_sources(int argc, char **argv);
+int cmd_board(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_mark(int argc, char **argv);

@@ -32,6 +32,7 @@ static const struct command commands[] = {
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
 	{ "agent", cmd_agent, "a service: watts per process, container and pod for Prometheus" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
+	{ "board", cmd_board, "a Jetson's rails, their speed, and a file for a new board" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
 	{ "capture", cmd_capture, "the machine as a file, for a bug report or a test" },
 };
@@ -49,10 +50,7 @@ static void print_help(FILE *out)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("  help      this text, or the manual page of a command\n\n"
 	      "Options: --help, --version. Each command has its own --help.\n\n"
-	      "Examples:\n"
-	      "  wattribute doctor              can this machine be measured?\n"
-	      "  wattribute top -g container    watts per container\n"
-	      "  wattribute stat -- make -j4    joules of a build\n",
+	      "Begin with 'wattribute doctor', then 'wattribute top' or 'stat -- COMMAND'.\n",
 	      out);
 }
 

@@ -6,7 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --machine --sysfs-root
 		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --verbose --help --json'
-	local commands='top stat record replay report export plot mark agent sources doctor capture'
+	local commands='top stat record replay report export plot mark agent sources board doctor capture'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
 	if declare -F _init_completion >/dev/null; then
@@ -178,6 +178,9 @@ _wattribute()
 		;;
 	capture)
 		COMPREPLY=($(compgen -W "$common --output --with" -- "$cur"))
+		;;
+	board)
+		COMPREPLY=($(compgen -W '--yaml --config --machine --sysfs-root --procfs-root --verbose --help' -- "$cur"))
 		;;
 	sources | doctor)
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))

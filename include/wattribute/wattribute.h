@@ -9,6 +9,7 @@
 #include <wattribute/types.h>
 
 #include <wattribute/balance.h>
+#include <wattribute/board.h>
 #include <wattribute/capture.h>
 #include <wattribute/channel.h>
 #include <wattribute/comparison.h>

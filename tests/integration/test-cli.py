@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The command as a user meets it: help, mistakes, documents, exit statuses, hostile names."""
+import glob
 import json
 import os
 import re
@@ -255,6 +256,51 @@ def test_sources_of_a_fixture():
     true('|- vdd_cpu_gpu_cv' in ascii_out and ascii_out.isascii(), ascii_out)
     result = run('sources', *fixture('laptop-client'))
     true('duplicate' in result.out, f'no duplicate in\n{result.out}')
+
+
+def new_board(folder):
+    """The tree of a board that nobody knows, with two rails of one label."""
+    tree = os.path.join(folder, 'machine')
+    shutil.copytree(os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin'), tree, symlinks=True)
+    with open(os.path.join(tree, 'sys/firmware/devicetree/base/compatible'), 'wb') as out:
+        out.write(b'acme,carrier-"7"\0acme,soc\0')
+    second = glob.glob(os.path.join(tree, 'sys/devices/**/1-0041/hwmon/hwmon*/in2_label'),
+                       recursive=True)
+    equal(len(second), 1, 'label of the second sensor')
+    with open(second[0], 'w', encoding='utf-8') as out:
+        out.write('VIN_SYS_5V0\n')
+    return [f'--sysfs-root={tree}/sys', f'--procfs-root={tree}/proc']
+
+
+def test_board():
+    known = fixture('jetson-orin-nx')
+    out = run('board', *known).out
+    for word in ('Jetson Orin NX or Nano (built in)', 'nvidia,p3767-0000', 'VDD_CPU_GPU_CV',
+                 'vdd_in/vdd_soc', 'All rails of hwmon take ', '--rate=hwmon='):
+        true(word in out, f'no {word!r} in\n{out}')
+    true('no devicetree' in run('board', *fixture('laptop-client')).out, 'a laptop')
+    one_line(run('board', '--yaml', *fixture('laptop-client')), 1, 'nothing to describe')
+    one_line(run('board', '--slice=5ms'), 2, '--slice')
+    one_line(run('board', 'extra'), 2, "'extra'")
+
+
+def test_board_that_nobody_knows():
+    with tempfile.TemporaryDirectory() as folder:
+        roots = new_board(folder)
+        true('Board: not known' in run('board', *roots).out, 'a board that nobody knows')
+        config = os.path.join(folder, 'board.yaml')
+        with open(config, 'w', encoding='utf-8') as out:
+            out.write(run('board', '--yaml', *roots).out)
+        roots.append(f'--config={config}')
+        out = run('board', *roots).out
+        true('acme,carrier-"7" (by the configuration file)' in out, out)
+        use = {domain['path']: domain['is_summed']
+               for domain in run('sources', '--json', *roots).json()['domains']}
+        # what contains what is not known: nothing of it is added
+        for path in ('vdd_cpu_cv', 'vin_sys_5v0-0040', 'vin_sys_5v0-0041'):
+            equal(use.get(path), False, f'{path} of {use}')
+        # described again, it stays as it was
+        equal(run('board', '--yaml', *roots).out, open(config, encoding='utf-8').read(), 'again')
 
 
 def check_conservation(document):

@@ -93,7 +93,7 @@ static void test_boards(void **state)
 			       "  rails:\n"
 			       "  - {label: VDD_IN, domain: vdd_in, kind: total}\n"
 			       "  - {label: A, address: \"0040\", domain: vdd_in/a}\n"
-			       "  - {label: A, address: \"0041\", domain: vdd_in/b}\n",
+			       "  - {label: A, address: \"0041\", domain: vdd_in/b, alone: true}\n",
 			       &config),
 			 0);
 	assert_int_equal(config->n_boards, 1);
@@ -106,6 +106,8 @@ static void test_boards(void **state)
 	assert_null(board->rails[0].address);
 	assert_string_equal(board->rails[2].address, "0041");
 	assert_int_equal(board->rails[2].kind, -1);
+	assert_true(board->rails[2].is_alone);
+	assert_false(board->rails[1].is_alone);
 	watt_config_free(config);
 }
 
@@ -162,6 +164,9 @@ static const struct {
 	  "f:2: board 'x' must have a compatible string and a rail" },
 	{ "boards:\n- {name: x, compatible: [''], rails: [{label: a, domain: a}]}\n",
 	  "f:2: compatible must be a text of 1 to 255 bytes" },
+	{ "boards:\n- name: x\n  compatible: [y]\n  rails:\n"
+	  "  - {label: a, domain: a, alone: maybe}\n",
+	  "f:5: alone must be true or false" },
 	{ "boards:\n- {name: x, compatible: [y]}\n",
 	  "f:2: the entry that ends here lacks 'rails'" },
 	{ "boards:\n- name: x\n  compatible: [y]\n  rails:\n  - {label: a, domain: a}\n"

@@ -128,6 +128,8 @@ static void test_board_of_the_user(void **state)
 	struct watt_config_rail rails[] = {
 		{ (char *)"VDD CPU CV", (char *)"input/cpu", -1, (char *)"0040" },
 		{ (char *)"VIN_SYS_5V0", (char *)"input", WATT_DOMAIN_TOTAL },
+		{ (char *)"VDDQ_VDD2_1V8AO", (char *)"ram", WATT_DOMAIN_DRAM, (char *)"0041",
+		  .is_alone = true },
 	};
 	char *never[] = { (char *)"p9999" }, *compatible[] = { (char *)"no", (char *)"p3701-" };
 	struct watt_config_board boards[] = {
@@ -141,10 +143,13 @@ static void test_board_of_the_user(void **state)
 	m.config = (struct watt_config){ .boards = boards, .n_boards = 2 };
 	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
 	assert_string_equal(watt_rail_map_board(map), "mine");
+	assert_true(watt_rail_map_is_configured(map));
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "input/cpu",
 		    WATT_DOMAIN_CPU_RAIL, 0);
 	check_place(map, &(struct watt_rail){ "1-0040", "VIN_SYS_5V0", "ch2", false }, "input",
 		    WATT_DOMAIN_TOTAL, 0);
+	check_place(map, &(struct watt_rail){ "1-0041", "VDDQ_VDD2_1V8AO", "ch1", true }, "ram",
+		    WATT_DOMAIN_DRAM, OVERLAP);
 	/* the built-in board has it, the user's has not */
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_GPU_SOC", "ch0", false },
 		    "1-0040:vdd_gpu_soc", WATT_DOMAIN_GPU, OVERLAP);
@@ -152,6 +157,7 @@ static void test_board_of_the_user(void **state)
 	m.config.n_boards = 1;
 	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
 	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
+	assert_false(watt_rail_map_is_configured(map));
 	watt_rail_map_free(map);
 	machine_done(&m);
 }

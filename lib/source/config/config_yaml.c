@@ -91,14 +91,20 @@ static int take_skip_currents(struct watt_config_reader *rd, struct fy_node *nod
 	return watt_config_read_sequence(rd, node, "skip_currents", take_list_index, &list);
 }
 
-static int take_same_index(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+static int take_bool(struct watt_config_reader *rd, struct fy_node *node, const char *key,
+		     bool *ret)
 {
 	_cleanup_free_ char *text = watt_config_dup_scalar(node);
 
 	if (!text || (strcmp(text, "true") && strcmp(text, "false")))
-		return watt_config_complain(rd, node, "same_index must be true or false");
-	((struct watt_config_chip *)obj)->is_same_index = !strcmp(text, "true");
+		return watt_config_complain(rd, node, "%s must be true or false", key);
+	*ret = !strcmp(text, "true");
 	return 0;
+}
+
+static int take_same_index(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return take_bool(rd, node, "same_index", &((struct watt_config_chip *)obj)->is_same_index);
 }
 
 static int take_chip(struct watt_config_reader *rd, struct fy_node *node, void *obj)
@@ -271,6 +277,11 @@ static int take_rail_address(struct watt_config_reader *rd, struct fy_node *node
 	return 0;
 }
 
+static int take_rail_alone(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return take_bool(rd, node, "alone", &((struct watt_config_rail *)obj)->is_alone);
+}
+
 static bool is_same_rail(const struct watt_config_rail *a, const struct watt_config_rail *b)
 {
 	if (strcasecmp(a->label, b->label))
@@ -281,11 +292,9 @@ static bool is_same_rail(const struct watt_config_rail *a, const struct watt_con
 static int take_board_rail(struct watt_config_reader *rd, struct fy_node *node, void *obj)
 {
 	static const struct watt_config_field fields[] = {
-		{ "label", take_rail_label, true },
-		{ "address", take_rail_address, false },
-		{ "domain", take_rail_domain, true },
-		{ "kind", take_rail_kind, false },
-		{ 0 },
+		{ "label", take_rail_label, true },   { "address", take_rail_address, false },
+		{ "domain", take_rail_domain, true }, { "kind", take_rail_kind, false },
+		{ "alone", take_rail_alone, false },  { 0 },
 	};
 	struct watt_config_board *board = obj;
 	struct watt_config_rail *rail;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Places supply rails in the domain tree: the user's rules first, then the user's boards, then the
- * table of boards, else a place of their own. A label that several devices use belongs to one of them only, so that
- * rails never merge by accident. It must not read values.
+ * table of boards, else a place of their own. A label that several devices use belongs to one of
+ * them only, so that rails never merge by accident. It must not read values.
  */
 #include "source/power/sensor/rail_place.h"
 
@@ -147,6 +147,7 @@ static int take_board(struct watt_rail_map *map, const struct watt_config_board 
 		rail->kind = board->rails[i].kind >= 0 ?
 				     (enum watt_domain_kind)board->rails[i].kind :
 				     watt_rail_kind_of_label(rail->label);
+		rail->flags = board->rails[i].is_alone ? WATT_CHANNEL_OVERLAP_UNKNOWN : 0;
 	}
 	map->own = (struct watt_board){ .name = board->name, .rails = map->own_rails };
 	map->board = &map->own;
@@ -206,6 +207,11 @@ struct watt_rail_map *watt_rail_map_free(struct watt_rail_map *map)
 const char *watt_rail_map_board(const struct watt_rail_map *map)
 {
 	return map->board ? map->board->name : NULL;
+}
+
+bool watt_rail_map_is_configured(const struct watt_rail_map *map)
+{
+	return map->board == &map->own;
 }
 
 /* Of all devices with this label (at this address), the first one means what the table says. */

@@ -34,6 +34,8 @@ void watt_rail_map_place(const struct watt_rail_map *map, const struct watt_rail
 			 struct watt_place *ret);
 /* Name of the board; NULL: not known. */
 const char *watt_rail_map_board(const struct watt_rail_map *map);
+/* Whether that board is the user's, not one that is built in. */
+bool watt_rail_map_is_configured(const struct watt_rail_map *map);
 
 /* A place of its own: "1-0040:vdd_x". */
 void watt_rail_own_path(const struct watt_rail *rail, char *buf, size_t size);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `wattribute board`: what the devicetree calls this machine, its sensors on supply rails, how long
+ * each takes to read and how fast it can be read then; and the file that describes a board that
+ * nobody knows yet.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <wattribute/board.h>
+#include <wattribute/session.h>
+#include <wattribute/units.h>
+
+#include "board_rails.h"
+#include "command.h"
+#include "message.h"
+#include "options.h"
+#include "page.h"
+#include "status.h"
+#include "table.h"
+#include "text.h"
+#include "xalloc.h"
+
+#define PERIOD_NS 10000000u
+#define LISTEN_MS 1000u
+
+static const char help_text[] =
+	"Usage: wattribute board [OPTION...]\n"
+	"What the devicetree calls this machine, its sensors on supply rails, what is\n"
+	"known of them, and how long each takes to read. Listens for a second.\n\n"
+	"      --yaml           what a configuration file needs to describe this board\n\n"
+	"Where values come from:\n"
+	"  --config=FILE, --machine=FILE, --sysfs-root=DIR, --procfs-root=DIR,\n"
+	"  -v, --verbose, -h, --help\n"
+	"\nTIER: how often a rail can be read with less than a tenth of a CPU's time:\n"
+	"fast is 1000 Hz, medium 100 Hz, slow 10 Hz.\n";
+
+enum code {
+	CODE_YAML = OPTIONS_OWN
+};
+
+/* clang-format off */
+static const struct option longs[] = {
+	{ "yaml", no_argument, NULL, CODE_YAML },
+	{ "config", required_argument, NULL, OPTIONS_SESSION },
+	{ "machine", required_argument, NULL, OPTIONS_SESSION },
+	{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION },
+	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+/* clang-format on */
+
+static int take_own(void *data, int code)
+{
+	if (code != CODE_YAML)
+		return -EINVAL;
+	*(bool *)data = true;
+	return 0;
+}
+
+/* ---- what a person sees ---- */
+
+static void print_strings(const struct watt_board_info *info)
+{
+	const char *text;
+	char clean[256];
+	size_t i;
+
+	fputs("Devicetree: ", stdout);
+	for (i = 0; (text = watt_board_info_get_compatible(info, i)); i++)
+		printf("%s%s", i ? ", " : "", text_clean(clean, sizeof(clean), text));
+	puts(i ? "" : "no compatible strings");
+}
+
+static void print_board(const struct watt_board_info *info)
+{
+	const char *name = watt_board_info_get_name(info);
+	char clean[256];
+
+	if (!info) {
+		puts("Board: this machine has no devicetree; rails are known by their rules only");
+		return;
+	}
+	if (name)
+		printf("Board: %s (%s)\n", text_clean(clean, sizeof(clean), name),
+		       watt_board_info_is_configured(info) ? "by the configuration file" :
+							     "built in");
+	else
+		puts("Board: not known; 'wattribute board --yaml' writes what describes it");
+	print_strings(info);
+}
+
+static void add_rail(struct table *table, const struct board_rail *rail)
+{
+	char number[WATT_UNITS_SIZE];
+
+	table_add(table, "%s", rail->label);
+	table_add(table, "%s", rail->channel);
+	table_add(table, "%s", rail->is_known ? rail->domain : "not known");
+	if (rail->n_reads)
+		table_add(table, "%s", watt_units_time(number, (double)rail->read_ns / 1e9, 3));
+	else
+		table_add(table, "%s", watt_status_name(rail->status));
+	table_add(table, "%s", rail->n_reads ? board_tier_name(board_tier_of(rail->read_ns)) : "-");
+}
+
+static void print_rails(const struct board_rails *rails)
+{
+	struct table *table = table_new();
+	size_t i;
+
+	table_add_column(table, "RAIL", TABLE_CUT);
+	table_add_column(table, "CHANNEL", TABLE_CUT);
+	table_add_column(table, "DOMAIN", 0);
+	table_add_column(table, "A READING", TABLE_RIGHT);
+	table_add_column(table, "TIER", 0);
+	for (i = 0; i < rails->n; i++)
+		add_rail(table, &rails->list[i]);
+	putchar('\n');
+	table_print(table, stdout, isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : 0);
+	table_free(table);
+}
+
+/* All rails of a source are read one after the other, at one rate. */
+static void print_rates(const struct board_rails *rails)
+{
+	char number[WATT_UNITS_SIZE];
+	const char *source = NULL;
+	uint64_t sweep_ns;
+
+	putchar('\n');
+	while ((source = board_rails_next_source(rails, source, &sweep_ns))) {
+		enum board_tier tier = board_tier_of(sweep_ns);
+
+		printf("All rails of %s take %s: %s, --rate=%s=%u\n", source,
+		       watt_units_time(number, (double)sweep_ns / 1e9, 3), board_tier_name(tier),
+		       source, board_tier_hz(tier));
+	}
+}
+
+static void print_all(const struct watt_board_info *info, const struct board_rails *rails)
+{
+	print_board(info);
+	if (!rails->n) {
+		puts("No sensor of hwmon or iio measures a supply rail here.");
+		return;
+	}
+	print_rails(rails);
+	print_rates(rails);
+}
+
+/* ---- what a configuration file needs ---- */
+
+/* In double quotes, as JSON and YAML both read it. */
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 127)
+			printf("\\x%02x", (unsigned char)*text);
+		else
+			printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+	}
+	putchar('"');
+}
+
+static void print_yaml_rail(const struct board_rails *rails, const struct board_rail *rail)
+{
+	char place[256];
+
+	fputs("      - {label: ", stdout);
+	print_quoted(rail->label);
+	if (rail->address[0])
+		printf(", address: \"%s\"", rail->address);
+	printf(", domain: \"%s\", kind: %s%s}\n",
+	       board_rails_place(rails, rail, place, sizeof(place)),
+	       watt_domain_kind_name(rail->kind), rail->is_alone ? ", alone: true" : "");
+}
+
+static int print_yaml(const struct watt_board_info *info, const struct board_rails *rails)
+{
+	const char *compatible = watt_board_info_get_compatible(info, 0);
+	const char *name = watt_board_info_get_name(info);
+	size_t i, n = 0;
+
+	for (i = 0; i < rails->n; i++)
+		n += rails->list[i].clean[0] != '\0';
+	if (!compatible || !n) {
+		message_error("%s: there is nothing to describe",
+			      compatible ? "no sensor with a label measures a supply rail here" :
+					   "this machine has no devicetree that names its board");
+		return -ENODEV;
+	}
+	puts("# A board for wattribute.yaml(5). A rail that is \"alone\" is shown and added to\n"
+	     "# nothing: give it the domain of what feeds it (vdd_in/vdd_soc), or leave it alone\n"
+	     "# in doubt. Rails without another above them are added to the machine's energy.\n"
+	     "boards:");
+	fputs("  - name: ", stdout);
+	print_quoted(name ? name : compatible);
+	fputs("\n    compatible: [", stdout);
+	print_quoted(compatible);
+	puts("]\n    rails:");
+	for (i = 0; i < rails->n; i++)
+		if (rails->list[i].clean[0])
+			print_yaml_rail(rails, &rails->list[i]);
+	return 0;
+}
+
+/* ---- */
+
+static int show(const struct options *opts, bool is_yaml)
+{
+	struct watt_board_info *info = NULL;
+	struct board_rails rails = { 0 };
+	int r = watt_board_info_read(opts->session, &info);
+
+	if (r == -ENOENT)
+		r = 0;
+	if (r == 0)
+		r = board_rails_listen(&rails, opts->session, LISTEN_MS);
+	if (r == 0 && is_yaml)
+		r = print_yaml(info, &rails);
+	else if (r == 0)
+		print_all(info, &rails);
+	else if (!message_get_error_count())
+		message_error("cannot look at the board: %s", strerror(-r));
+	board_rails_clear(&rails);
+	watt_board_info_free(info);
+	return r;
+}
+
+int cmd_board(int argc, char **argv)
+{
+	struct options opts = { 0 };
+	bool is_yaml = false;
+	int r;
+
+	options_begin(&opts);
+	watt_options_set_period_ns(opts.session, PERIOD_NS);
+	watt_options_set_usage(opts.session, "procfs"); /* nothing is attributed */
+	r = options_take(&opts, argc, argv, ":" OPTIONS_SHORT, longs, take_own, &is_yaml);
+	if (r == 0)
+		r = options_finish(&opts, argc, argv);
+	if (r < 0)
+		return STATUS_USAGE;
+	if (opts.is_help) {
+		fputs(help_text, stdout);
+		return STATUS_OK;
+	}
+	r = show(&opts, is_yaml);
+	return r < 0 ? options_status(r) : STATUS_OK;
+}
