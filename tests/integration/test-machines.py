@@ -98,6 +98,30 @@ def listing(*options):
             [domain['path'] for domain in document['domains']], len(document.get('cpus', [])))
 
 
+def test_chips_of_one_name():
+    """Each message and each channel tells them apart by address; a label stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        written(folder, {'proc/stat': 'cpu 1 2 3 4\ncpu0 1 2 3 4\n'})
+        os.makedirs(f'{folder}/sys/class/hwmon')
+        for number, address in enumerate(('0-0040', '0-0041')):
+            chip = f'devices/i2c-0/{address}/hwmon/hwmon{number}'
+            written(folder, {f'sys/{chip}/name': 'ina226\n',
+                             f'sys/{chip}/power1_input': 'nonsense\n',
+                             f'sys/{chip}/power2_input': '5000000\n',
+                             f'sys/{chip}/power2_label': 'Größe Ω\n'})
+            os.symlink(f'../../../{address}', f'{folder}/sys/{chip}/device')
+            os.symlink(f'../../{chip}', f'{folder}/sys/class/hwmon/hwmon{number}')
+        result = run('sources', '--json', '--machine', folder)
+        equal(result.status, 0, result.err)
+        channels = [channel for channel in result.json()['channels']
+                    if channel['name'].startswith('hwmon/')]
+        equal([channel['name'].split('/')[1] for channel in channels], ['0-0040', '0-0041'],
+              'chips')
+        equal({channel['label'] for channel in channels}, {'Größe Ω'}, 'labels')
+        left_out = [line for line in result.err.splitlines() if 'left out' in line]
+        equal([line.split(': ')[3] for line in left_out], ['0-0040', '0-0041'], left_out)
+
+
 def captured(folder, machine, *options):
     path = os.path.join(folder, 'machine.tar.zst')
     result = run('capture', '--machine', machine, '-o', path, *options)
@@ -118,7 +142,16 @@ def test_capture_is_the_machine():
                   wanted, f'{name} by roots')
 
 
-def made(folder, **files):
+def written(folder, texts):
+    for path, text in texts.items():
+        path = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    return folder
+
+
+def made(folder):
     """A machine of its own making, with what may not be told."""
     texts = {'sys/class/hwmon/hwmon0/name': 'power_meter\n',
              'sys/class/hwmon/hwmon0/power1_average': '231000000\n',
@@ -130,13 +163,8 @@ def made(folder, **files):
              'proc/sys/kernel/hostname': 'SECRET-5\n',
              'proc/7/stat': '7 (SECRET-6) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 9' + 30 * ' 0' + '\n',
              'proc/7/cmdline': 'x\0--password=SECRET-7\0',
-             'etc/passwd': 'SECRET-8:x:1000:1000::/:/bin/sh\n', **files}
-    for path, text in texts.items():
-        path = os.path.join(folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(text)
-    return folder
+             'etc/passwd': 'SECRET-8:x:1000:1000::/:/bin/sh\n'}
+    return written(folder, texts)
 
 
 def secrets(archive):
@@ -212,4 +240,4 @@ def test_hostile_archives():
 
 main([test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
-      test_capture_mistakes, test_hostile_archives])
+      test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])

@@ -80,8 +80,8 @@ static int leave_out(struct adding *a, const char *path, int error)
 {
 	a->set->n_broken++;
 	a->set->power.n_refused++;
-	watt_log(&a->env->log, WATT_LOG_WARNING, "iio: %s/%s left out: its scale or offset: %s",
-		 a->env->sysfs.path, path, watt_sensor_reason(error));
+	watt_log(&a->env->log, WATT_LOG_WARNING, "iio: %s: %s/%s left out: its scale or offset: %s",
+		 a->device->device, a->env->sysfs.path, path, watt_sensor_reason(error));
 	return 0;
 }
 

@@ -296,9 +296,10 @@ static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec
 	else
 		set->n_broken++;
 	set->power.n_refused++;
-	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s/%s left out: %s", set->power.ops->name,
-		 set->env->sysfs.path, path ? path : spec->factor[0].path,
-		 watt_sensor_reason(error));
+	/* the numbers of a class change from boot to boot: the device tells which one it is */
+	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s: %s/%s left out: %s",
+		 set->power.ops->name, spec->chip, set->env->sysfs.path,
+		 path ? path : spec->factor[0].path, watt_sensor_reason(error));
 }
 
 int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
