@@ -111,7 +111,9 @@ static bool is_in_short(const struct watt_diag *diag, const struct verdict *verd
 {
 	if (diag->state != WATT_ABSENT || diag->role == WATT_ROLE_USAGE)
 		return false;
-	return diag->role == WATT_ROLE_POWER ? verdict->is_measured : !*diag->hint;
+	if (diag->role == WATT_ROLE_POWER)
+		return verdict->is_measured || diag->error == -EOPNOTSUPP;
+	return !*diag->hint;
 }
 
 static void print_absent(const struct watt_diag *diags, size_t n, enum watt_source_role role,

@@ -81,10 +81,25 @@ static const struct watt_diag *selected_usage(const struct watt_diag *diags, siz
 	return NULL;
 }
 
-/* "; for measured power: hint", as far as anything is known to help. */
-static void advise(char *buf, size_t size, const struct watt_diag *repair)
+/* One whose counters are there and don't count. */
+static const struct watt_diag *find_stuck(const struct watt_diag *diags, size_t n)
 {
-	if (!repair)
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (diags[i].role == WATT_ROLE_POWER && diags[i].state == WATT_ABSENT &&
+		    diags[i].error == -ENODATA && !diags[i].is_test)
+			return &diags[i];
+	return NULL;
+}
+
+/* "; for measured power: hint", as far as anything is known to help. */
+static void advise(char *buf, size_t size, const struct watt_diag *repair,
+		   const struct watt_diag *stuck)
+{
+	if (!repair && stuck)
+		snprintf(buf, size, "%s is stuck: %s", stuck->source, stuck->why);
+	else if (!repair)
 		snprintf(buf, size, "no sensor was found, as in most virtual machines");
 	else
 		snprintf(buf, size, "%s is %s: %s", repair->source,
@@ -102,7 +117,8 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 
 	ret->is_measured = measured != NULL;
 	ret->is_possible = (measured || estimated || simulated) && usage;
-	advise(advice, sizeof(advice), best_repair(diags, n, WATT_ROLE_POWER));
+	advise(advice, sizeof(advice), best_repair(diags, n, WATT_ROLE_POWER),
+	       find_stuck(diags, n));
 	if (!usage)
 		snprintf(ret->text, sizeof(ret->text),
 			 "Measuring is not possible: nothing tells who is running.");

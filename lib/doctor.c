@@ -18,6 +18,7 @@
 #include "base/sized.h"
 #include "base/util.h"
 #include "env.h"
+#include "source/power/cpu_vendor.h"
 #include "source/select.h"
 
 #define COST_READS 9
@@ -140,10 +141,23 @@ struct inquest {
 
 /* ---- what a thread does ---- */
 
+/* What another architecture has is no advice here. */
+static void say_impossible(struct watt_diag *diag)
+{
+	diag->error = -EOPNOTSUPP;
+	watt_strlcpy(diag->why, "x86 CPUs have it, and these are Arm's", sizeof(diag->why));
+	diag->hint[0] = '\0';
+}
+
 static void ask_power(const struct watt_env *env, struct patient *patient)
 {
-	if (patient->power->probe(env, &patient->diag) == 0)
-		measure_power(env, patient->power, &patient->diag, &patient->covers);
+	struct watt_diag *diag = &patient->diag;
+
+	if (patient->power->probe(env, diag) == 0)
+		measure_power(env, patient->power, diag, &patient->covers);
+	else if (diag->state == WATT_ABSENT && patient->power->flags & WATT_POWER_X86 &&
+		 watt_cpu_is_arm(env))
+		say_impossible(diag);
 }
 
 /* What is for tests counts nobody who is here. */

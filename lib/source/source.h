@@ -80,6 +80,7 @@ enum watt_power_flag {
 	WATT_POWER_BLOCKING = 1u << 0,
 	WATT_POWER_TEST = 1u << 1,     /* only by name, never by itself (null, synth) */
 	WATT_POWER_FALLBACK = 1u << 2, /* only where nothing measured covers the CPUs (estimate) */
+	WATT_POWER_X86 = 1u << 3,      /* reads what only CPUs of this architecture have */
 };
 
 struct watt_power;

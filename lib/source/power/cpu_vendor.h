@@ -9,5 +9,7 @@
 
 /* AMD, or Hygon, which has AMD's registers. False if cpuinfo can't be read. Thread-safe. */
 bool watt_cpu_is_amd(const struct watt_env *env);
+/* Of whatever maker. False if cpuinfo can't be read. Thread-safe. */
+bool watt_cpu_is_arm(const struct watt_env *env);
 
 #endif

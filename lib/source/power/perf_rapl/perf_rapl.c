@@ -300,6 +300,7 @@ static void explain_absent(const struct findings *found, struct watt_diag *diag)
 		    "here");
 		SAY(hint, "use powercap for a captured machine");
 	} else if (found->is_stuck) {
+		diag->error = -ENODATA;
 		SAY(why, "%u events can be opened and all counts stay at 0, as in virtual machines",
 		    found->n_planned);
 	} else if (found->n_pmus) {
@@ -372,6 +373,7 @@ static int perf_rapl_probe(const struct watt_env *env, struct watt_diag *diag)
 const struct watt_power_ops watt_power_perf_rapl = {
 	.name = "perf_rapl",
 	.summary = "RAPL energy counters through the perf power PMU",
+	.flags = WATT_POWER_X86,
 	.probe = perf_rapl_probe,
 	.open = perf_rapl_open,
 	.read = perf_rapl_read,

@@ -312,6 +312,7 @@ static void explain_absent(const struct findings *found, int r, struct watt_diag
 		    "on real Intel or AMD hardware: modprobe intel_rapl_msr; a virtual machine "
 		    "has none");
 	} else if (found->n_zero) {
+		diag->error = -ENODATA;
 		SAY(why, "%zu zones are there and all counters stay at 0, as in virtual machines",
 		    found->n_zones);
 	} else if (found->n_hidden) {
@@ -385,6 +386,7 @@ static int powercap_probe(const struct watt_env *env, struct watt_diag *diag)
 const struct watt_power_ops watt_power_powercap = {
 	.name = "powercap",
 	.summary = "RAPL energy counters in the powercap class",
+	.flags = WATT_POWER_X86,
 	.probe = powercap_probe,
 	.open = powercap_open,
 	.rescan = powercap_rescan,
