@@ -54,6 +54,54 @@ static int open_roots(struct watt_env_owner *owner)
 	return r;
 }
 
+/* What says which machine and which file these are is not the file's word. */
+static bool is_of_caller(const char *name)
+{
+	static const char *const names[] = { "config", "machine", "sysfs-root", "procfs-root" };
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* One option of the file; the log has the line. */
+static int take_option(struct watt_options *said, const struct watt_config_option *option,
+		       const char *file, const struct watt_log *log)
+{
+	int r;
+
+	if (is_of_caller(option->name)) {
+		watt_log(log, WATT_LOG_ERROR, "%s:%d: %s can't be said in a file", file,
+			 option->line, option->name);
+		return -EINVAL;
+	}
+	r = watt_options_set(said, option->name, option->value);
+	if (r == -ENOENT || r == -EINVAL) {
+		watt_log(log, WATT_LOG_ERROR, "%s:%d: %s: %s", file, option->line, option->name,
+			 watt_options_get_problem(said));
+		r = -EINVAL;
+	}
+	return r;
+}
+
+/* What the file says holds where the caller says nothing. */
+static int take_options(struct watt_options *own, const struct watt_config *config,
+			const struct watt_log *log)
+{
+	struct watt_options said;
+	size_t i;
+	int r = watt_options_init(&said, NULL);
+
+	for (i = 0; i < config->n_options && r == 0; i++)
+		r = take_option(&said, &config->options[i], own->config, log);
+	if (r == 0)
+		r = watt_options_fill(own, &said);
+	watt_options_done(&said);
+	return r;
+}
+
 int watt_env_open(const struct watt_options *options, struct watt_env_owner *owner)
 {
 	struct watt_options *own = &owner->options;
@@ -70,6 +118,8 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 		r = open_roots(owner);
 	if (r == 0)
 		r = watt_config_open(own->config, &env->log, &owner->config);
+	if (r == 0)
+		r = take_options(own, owner->config, &env->log);
 	env->config = owner->config;
 	env->nvml_lib = own->nvml_lib;
 	env->redfish_url = own->redfish_url;

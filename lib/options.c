@@ -81,6 +81,52 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	return -ENOMEM;
 }
 
+static void fill_text(char **to, char **from)
+{
+	if (*to)
+		return;
+	*to = *from;
+	*from = NULL;
+}
+
+/* The others' first: the last word on a name holds. */
+static int fill_rules(struct watt_rules *to, struct watt_rules *from)
+{
+	struct watt_rules ours = *to;
+	int r;
+
+	*to = *from;
+	*from = (struct watt_rules){ 0 };
+	r = watt_rules_join(to, &ours);
+	watt_rules_clear(&ours);
+	return r;
+}
+
+int watt_options_fill(struct watt_options *options, struct watt_options *others)
+{
+	int r = 0;
+
+	fill_text(&options->nvml_lib, &others->nvml_lib);
+	fill_text(&options->redfish_url, &others->redfish_url);
+	fill_text(&options->meter, &others->meter);
+	fill_text(&options->redfish_auth, &others->redfish_auth);
+	fill_text(&options->redfish_tls, &others->redfish_tls);
+	fill_text(&options->kubelet_url, &others->kubelet_url);
+	fill_text(&options->usage, &others->usage);
+	options->slice_ns = options->slice_ns ? options->slice_ns : others->slice_ns;
+	options->period_ns = options->period_ns ? options->period_ns : others->period_ns;
+	if (!options->has_idle_policy && others->has_idle_policy)
+		watt_options_set_idle_policy(options, others->idle_policy);
+	/* a list of sources begins again */
+	if (!options->sources.n)
+		r = fill_rules(&options->sources, &others->sources);
+	if (r == 0)
+		r = fill_rules(&options->rates, &others->rates);
+	if (r == 0)
+		r = fill_rules(&options->share_keys, &others->share_keys);
+	return r < 0 ? r : fill_rules(&options->delays, &others->delays);
+}
+
 void watt_options_done(struct watt_options *options)
 {
 	free(options->machine);
@@ -520,7 +566,8 @@ static const struct option {
 	{ INFO("share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared"),
 	  set_share_key },
 	{ INFO("sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors"), set_delay },
-	{ INFO("config", "FILE", "rules for sensors and models"), watt_options_set_config },
+	{ INFO("config", "FILE", "options, rules for sensors and models"),
+	  watt_options_set_config },
 	{ INFO("machine", "FILE", "a captured machine instead of this one"),
 	  watt_options_set_machine },
 	{ INFO("sysfs-root", "DIR", "instead of /sys"), watt_options_set_sysfs_root },

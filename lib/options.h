@@ -43,6 +43,11 @@ struct watt_options {
 
 /* from NULL: as they are new. to is overwritten. 0 or -ENOMEM. */
 int watt_options_init(struct watt_options *to, const struct watt_options *from);
+/*
+ * Takes what somebody else said for what these do not say; of lists, theirs come first, so that the
+ * last word is ours. 0 or -ENOMEM.
+ */
+int watt_options_fill(struct watt_options *options, struct watt_options *others);
 /* Accepts what is half there. */
 void watt_options_done(struct watt_options *options);
 

@@ -88,7 +88,7 @@ WATT_API int watt_options_set_redfish_login(struct watt_options *options, const 
 /** Which BMC is trusted: a file of certificates, "sha256//" and the hash of its key, "insecure":
  *  any; NULL or "verify": one that the system trusts. */
 WATT_API int watt_options_set_redfish_tls(struct watt_options *options, const char *trust);
-/** File with rules for sensors and models, wattribute.yaml(5). NULL: none. */
+/** File with options and rules, wattribute.yaml(5), for what is not said here. NULL: none. */
 WATT_API int watt_options_set_config(struct watt_options *options, const char *path);
 
 /** Uses this power source, and those that are added too, instead of the automatic choice. */

@@ -140,11 +140,11 @@ static const struct {
 	const char *said;
 } bad_files[] = {
 	{ "hwmon: {chips: []}\nrials: []\n",
-	  "f:2: unknown key 'rials'; allowed are: hwmon, rails, boards, estimate" },
+	  "f:2: unknown key 'rials'; allowed are: options, hwmon, rails, boards, estimate" },
 	{ "[]", "f:1: the file must be a mapping ('key: value')" },
 	{ "hello", "f:1: the file must be a mapping ('key: value')" },
 	{ "? [a]\n: b\n",
-	  "f:1: a key must be a word; allowed are: hwmon, rails, boards, estimate" },
+	  "f:1: a key must be a word; allowed are: options, hwmon, rails, boards, estimate" },
 	{ "rails:\n  a: 1\n", "f:1: rails must be a list ('- item', or [item, item])" },
 	{ "rails:\n", "f:1: rails must be a list ('- item', or [item, item])" },
 	{ "rails:\n- {label: x}\n", "f:2: the entry that ends here lacks 'domain'" },

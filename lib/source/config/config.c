@@ -113,6 +113,10 @@ struct watt_config *watt_config_free(struct watt_config *config)
 
 	if (!config)
 		return NULL;
+	for (i = 0; i < config->n_options; i++) {
+		free(config->options[i].name);
+		free(config->options[i].value);
+	}
 	for (i = 0; i < config->n_chips; i++) {
 		free(config->chips[i].name);
 		free(config->chips[i].pairs);
@@ -126,6 +130,7 @@ struct watt_config *watt_config_free(struct watt_config *config)
 		free(config->models[i].name);
 		free(config->models[i].match);
 	}
+	free(config->options);
 	free(config->chips);
 	free(config->boards);
 	free(config->models);

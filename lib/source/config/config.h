@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user wrote in the configuration file: rules for hwmon chips and rails, boards, models of
- * estimation. Immutable once read; an empty one is valid.
+ * What the user wrote in the configuration file: options, rules for hwmon chips and rails, boards,
+ * models of estimation. Immutable once read; an empty one is valid.
  */
 #ifndef WATT_SOURCE_CONFIG_CONFIG_H
 #define WATT_SOURCE_CONFIG_CONFIG_H
@@ -57,7 +57,16 @@ struct watt_config_model {
 	uint32_t uncertainty_ppm;
 };
 
+/* An option of a session, as text: what it means is not known here. */
+struct watt_config_option {
+	char *name;
+	char *value;
+	int line; /* of the file, from 1 */
+};
+
 struct watt_config {
+	struct watt_config_option *options;
+	size_t n_options;
 	struct watt_config_chip *chips;
 	size_t n_chips;
 	struct watt_config_rail *rails;

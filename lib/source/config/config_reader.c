@@ -216,6 +216,33 @@ int watt_config_read_mapping(struct watt_config_reader *rd, struct fy_node *node
 	return check_required(rd, fields, seen);
 }
 
+int watt_config_read_pairs(struct watt_config_reader *rd, struct fy_node *node, const char *what,
+			   int (*take)(struct watt_config_reader *rd, char *key,
+				       struct fy_node *value, void *obj),
+			   void *obj)
+{
+	struct fy_node_pair *pair;
+	void *cursor = NULL;
+	int r;
+
+	if (!node || fy_node_get_type(node) != FYNT_MAPPING)
+		return watt_config_complain(rd, node, "%s must be a mapping ('key: value')", what);
+	while ((pair = fy_node_mapping_iterate(node, &cursor))) {
+		struct fy_node *key_node = fy_node_pair_key(pair);
+		char *key = watt_config_dup_scalar(key_node);
+
+		if (!key)
+			return watt_config_complain(rd, key_node,
+						    "a key of %s must be a text of 1 to %d bytes",
+						    what, WATT_CONFIG_TEXT_MAX);
+		rd->line = line_of(key_node);
+		r = take(rd, key, fy_node_pair_value(pair), obj);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int watt_config_read_sequence(struct watt_config_reader *rd, struct fy_node *node, const char *what,
 			      int (*take)(struct watt_config_reader *rd, struct fy_node *node,
 					  void *obj),

@@ -56,6 +56,11 @@ int watt_config_take_decimal(struct watt_config_reader *rd, struct fy_node *node
 /* Every key by its field; fields end with an empty one, at most 32. */
 int watt_config_read_mapping(struct watt_config_reader *rd, struct fy_node *node, const char *what,
 			     const struct watt_config_field *fields, void *obj);
+/* Every key, whatever it is called: take() frees it, also on failure. */
+int watt_config_read_pairs(struct watt_config_reader *rd, struct fy_node *node, const char *what,
+			   int (*take)(struct watt_config_reader *rd, char *key,
+				       struct fy_node *value, void *obj),
+			   void *obj);
 int watt_config_read_sequence(struct watt_config_reader *rd, struct fy_node *node, const char *what,
 			      int (*take)(struct watt_config_reader *rd, struct fy_node *node,
 					  void *obj),

@@ -436,15 +436,37 @@ static int take_estimate(struct watt_config_reader *rd, struct fy_node *node, vo
 
 /* ---- the file ---- */
 
+/* ---- options ---- */
+
+static int take_option(struct watt_config_reader *rd, char *key, struct fy_node *node, void *obj)
+{
+	struct watt_config *config = obj;
+	struct watt_config_option *option;
+	int r;
+
+	r = watt_config_grow(rd, (void **)&config->options, config->n_options,
+			     sizeof(*config->options));
+	if (r < 0) {
+		free(key);
+		return r;
+	}
+	option = &config->options[config->n_options++];
+	*option = (struct watt_config_option){ .name = key, .line = rd->line };
+	return watt_config_take_text(rd, node, "an option", &option->value);
+}
+
+static int take_options(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_pairs(rd, node, "options", take_option, obj);
+}
+
 static int read_root(struct watt_config_reader *rd, struct fy_node *root,
 		     struct watt_config *config)
 {
 	static const struct watt_config_field fields[] = {
-		{ "hwmon", take_hwmon, false },
-		{ "rails", take_rails, false },
-		{ "boards", take_boards, false },
-		{ "estimate", take_estimate, false },
-		{ 0 },
+		{ "options", take_options, false },   { "hwmon", take_hwmon, false },
+		{ "rails", take_rails, false },       { "boards", take_boards, false },
+		{ "estimate", take_estimate, false }, { 0 },
 	};
 
 	return watt_config_read_mapping(rd, root, "the file", fields, config);
