@@ -311,6 +311,16 @@ static void print_command(const struct stat_report *report, FILE *out, int digit
 	print_line(out, &energy, "J", digits, 0, what);
 }
 
+/* As many digits of the whole as it takes for the command, which is asked for, not to be 0. */
+static int digits_for(double whole, double command, int digits)
+{
+	int most = digits + DECIMALS;
+
+	while (command > 0 && digits < most && command < whole * pow(10, -digits + 1))
+		digits++;
+	return digits;
+}
+
 /* The machine, and all that its energy went to: what is shown adds up. */
 static void print_machine(const struct stat_report *report, FILE *out, int digits)
 {
@@ -337,8 +347,8 @@ static void print_machine(const struct stat_report *report, FILE *out, int digit
 	title = power.mean > 0 ? xasprintf("the machine in %s",
 					   watt_units_time(time, machine.mean / power.mean, 3)) :
 				 xstrdup("the machine in that time");
-	decimals = watt_units_round_parts(&machine.mean, means, ARRAY_SIZE(lines), digits + 1,
-					  DECIMALS);
+	decimals = watt_units_round_parts(&machine.mean, means, ARRAY_SIZE(lines),
+					  digits_for(machine.mean, means[0], digits + 1), DECIMALS);
 	print_text(out, &machine, watt_units_fixed(number, machine.mean, decimals, WHOLE, DECIMALS),
 		   "J", 0, title);
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
