@@ -37,6 +37,10 @@ check: test-deps
 fuzz: test-deps
 	@tools/run-tests fuzz
 
+# How much each rule misplaces where the truth is known; writes the table of docs/attribution.md.
+accuracy: test-deps build
+	@tests/accuracy/worlds $(BUILD)/tests/accuracy/learned_worlds
+
 bench: deps build
 	@tests/bench/run $(BUILD)
 
@@ -55,9 +59,10 @@ help:
 	@echo 'make check            format, layers, sizes, units, sources, man pages, static analysis'
 	@echo 'make fuzz             fuzz every parser for a short time'
 	@echo 'make bench            measure what measuring costs'
+	@echo 'make accuracy         measure what is misplaced where the truth is known'
 	@echo 'make install          install (PREFIX=$(PREFIX), DESTDIR=)'
 	@echo 'make clean            remove everything that was built'
 	@echo
 	@echo 'As root, these install the Debian packages that are missing, and say which.'
 
-.PHONY: all build deps test-deps run test test-all check fuzz bench install clean help
+.PHONY: all build deps test-deps run test test-all check fuzz accuracy bench install clean help

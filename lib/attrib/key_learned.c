@@ -11,10 +11,14 @@
 #include "attrib/learned.h"
 #include "base/util.h"
 
-#define READY_SLICES 100
+#define READY_SLICES 10
 /* Of the energy, how much must go to whom something is known of: to begin with it, and to go on. */
-#define TOLD_BEGIN 0.65
-#define TOLD_STAY 0.5
+#define TOLD_BEGIN 0.2
+#define TOLD_STAY 0.15
+/* And how far apart, by how unsure, watts must be; less of it is no better than to take them for
+ * equal. */
+#define APART_BEGIN 1.5
+#define APART_STAY 1.2
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 
 struct learned_state {
@@ -128,7 +132,7 @@ static int learn(void *data, const struct watt_key_slice *slice)
 {
 	struct learned_state *state = data;
 	struct watt_learned_slice view;
-	double told;
+	double told, apart;
 	int r;
 
 	if (!slice->is_complete || slice->dynamic_nj <= 0 || !slice->n_parts)
@@ -140,8 +144,10 @@ static int learn(void *data, const struct watt_key_slice *slice)
 		return r;
 	state->n_slices++;
 	told = watt_learned_told(state->learned);
+	apart = watt_learned_significance(state->learned);
 	state->is_ready = state->n_slices >= READY_SLICES &&
-			  told >= (state->is_ready ? TOLD_STAY : TOLD_BEGIN);
+			  told >= (state->is_ready ? TOLD_STAY : TOLD_BEGIN) &&
+			  apart >= (state->is_ready ? APART_STAY : APART_BEGIN);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 
 #define BINS 8 /* of the load curve */
 #define MAP_SIZE 512
-#define CANDIDATES 512
+#define CANDIDATES 2048
 #define WAYS 8   /* places of a candidate */
 #define OTHERS 0 /* the learner of all that have none of their own */
 
@@ -26,8 +26,15 @@
 #define FLOOR 0.05          /* nobody takes less than this part of the mean */
 #define GATE 25             /* squared sigmas of a slice that teaches */
 #define FORGET 0.01         /* of running means, a slice */
+#define TOLD_FORGET 0.05    /* of what is known of who runs, the same */
 #define MEAN_FORGET 0.001   /* of the mean of all */
-#define KNOWN_SLICES 20     /* of a process, until it may differ from its program */
+#define KNOWN_SLICES 10     /* of a process, until it may differ from its program */
+#define DIFFERS_FEW 1       /* squared sigmas by which it has to: while few have a learner */
+#define DIFFERS 9           /* and when there are more */
+#define FEW_DEVIATIONS 16
+#define EVIDENCE_KEPT 0.999 /* of it, a slice */
+#define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
+#define NOISE_BEGIN 0.1     /* standard deviation of what nothing explains, of the first slice */
 
 struct learner {
 	uint64_t key;
@@ -44,11 +51,13 @@ struct candidate {
 	uint64_t process;
 	uint64_t newest_slice;
 	uint32_t n_slices;
+	double info;  /* of its difference to its program: 1 by the variance that slices leave it */
+	double score; /* and what they say of it, by that variance */
 };
 
 struct watt_learned {
 	struct learner list[WATT_LEARNED_MAX];
-	size_t n;
+	size_t n, n_deviations;
 	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
 	double curve[BINS + 1];
 	double noise; /* variance of a slice's energy that nothing explains, J^2 */
@@ -56,7 +65,8 @@ struct watt_learned {
 	double sum_s;
 	double told, error; /* running means */
 	double told_weight;
-	double spread[2]; /* variance in squared means: of programs, of processes in one */
+	double apart, unsure; /* the same: squared distance to the mean, and squared uncertainty */
+	double spread[2];     /* variance in squared means: of programs, of processes in one */
 	uint64_t n_slices;
 	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
 	struct candidate candidates[CANDIDATES];
@@ -119,12 +129,13 @@ static size_t find(const struct watt_learned *l, uint64_t key)
 }
 
 /* The one that had least of late and did nothing in the newest slice; OTHERS: all are needed. */
-static size_t find_least(const struct watt_learned *l)
+static size_t find_least(const struct watt_learned *l, bool only_processes)
 {
 	size_t i, least = OTHERS;
 
 	for (i = 1; i < l->n; i++)
 		if (l->list[i].newest_slice + 1 < l->n_slices &&
+		    (!only_processes || l->list[i].is_process) &&
 		    (least == OTHERS || l->list[i].recent_j < l->list[least].recent_j))
 			least = i;
 	return least;
@@ -142,10 +153,17 @@ static void reset(struct watt_learned *l, size_t i, const struct learner *to, do
 
 static size_t add(struct watt_learned *l, const struct learner *learner, double error_w)
 {
-	size_t i = l->n < WATT_LEARNED_MAX ? l->n++ : find_least(l);
+	bool is_full = learner->is_process && l->n_deviations >= DEVIATIONS_MAX;
+	size_t i = OTHERS;
 
+	if (!is_full && l->n < WATT_LEARNED_MAX)
+		i = l->n++;
+	else
+		i = find_least(l, is_full);
 	if (i == OTHERS)
 		return OTHERS;
+	l->n_deviations -= l->list[i].is_process;
+	l->n_deviations += learner->is_process;
 	reset(l, i, learner, error_w);
 	map_rebuild(l);
 	return i;
@@ -165,6 +183,18 @@ static size_t find_program(struct watt_learned *l, const struct watt_learned_use
 	return i;
 }
 
+/* One that nothing is known of where the process is not counted. */
+static const struct candidate *get_candidate(const struct watt_learned *l, uint64_t process)
+{
+	static const struct candidate stranger;
+	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
+
+	for (i = first; i < first + WAYS; i++)
+		if (l->candidates[i].process == process)
+			return &l->candidates[i];
+	return &stranger;
+}
+
 /* Where a process is counted: it has few places, and who was away for longest gives way. */
 static struct candidate *find_candidate(struct watt_learned *l, uint64_t process)
 {
@@ -181,15 +211,24 @@ static struct candidate *find_candidate(struct watt_learned *l, uint64_t process
 	return oldest;
 }
 
-/* Whether a process has been active for long enough. */
-static bool is_known(struct watt_learned *l, uint64_t process)
+/* What slices say of the difference of a process to its program: its variance, and itself. */
+static double variance_of(const struct watt_learned *l, const struct candidate *one)
 {
+	double prior = l->spread[true] * squared(watt_learned_mean_w(l));
+
+	return prior / (1 + prior * one->info);
+}
+
+/* Whether a process has been active for long enough, and differs from its program. */
+static bool does_differ(struct watt_learned *l, uint64_t process)
+{
+	double differs = l->n_deviations < FEW_DEVIATIONS ? DIFFERS_FEW : DIFFERS;
 	struct candidate *one = find_candidate(l, process);
 
 	if (one->newest_slice != l->n_slices)
 		one->n_slices++;
 	one->newest_slice = l->n_slices;
-	return one->n_slices > KNOWN_SLICES;
+	return one->n_slices > KNOWN_SLICES && squared(one->score) > differs * one->info;
 }
 
 static size_t find_deviation(struct watt_learned *l, const struct watt_learned_use *use,
@@ -198,11 +237,17 @@ static size_t find_deviation(struct watt_learned *l, const struct watt_learned_u
 	uint64_t key = deviation_key(use->program, use->process);
 	size_t i = find(l, key);
 
+	const struct candidate *one;
+
 	if (i != OTHERS || !use->process || program == OTHERS || !l->list[program].has_many ||
-	    !is_known(l, use->process))
+	    !does_differ(l, use->process))
 		return i;
-	return add(l, &(struct learner){ .key = key, .is_process = true },
-		   DEVIATION_ERROR * watt_learned_mean_w(l));
+	one = get_candidate(l, use->process);
+	return add(l,
+		   &(struct learner){ .key = key,
+				      .is_process = true,
+				      .watts = variance_of(l, one) * one->score },
+		   __builtin_sqrt(l->spread[true]) * watt_learned_mean_w(l));
 }
 
 /* ---- what it believes ---- */
@@ -236,17 +281,24 @@ static double watts_of(const struct watt_learned *l, const struct watt_learned_u
 	return WATT_MAX(watts, FLOOR * mean);
 }
 
-/* A square root is the same everywhere, as IEEE 754 wants it. */
-static double error_of(const struct watt_learned *l, const struct watt_learned_use *use,
-		       double mean)
+/* Variance of what is known of its program and, where it has a learner, of itself. */
+static double variance_known(const struct watt_learned *l, const struct watt_learned_use *use)
 {
 	size_t p = use->at[0], d = use->at[1];
 	double variance = *cov_at(l, p, p);
 
 	if (d != OTHERS)
 		variance += 2 * *cov_at(l, p, d) + *cov_at(l, d, d);
-	else if (p != OTHERS && l->list[p].has_many)
-		variance += squared(DEVIATION_ERROR * mean);
+	return variance;
+}
+
+/* A square root is the same everywhere, as IEEE 754 wants it. */
+static double error_of(const struct watt_learned *l, const struct watt_learned_use *use)
+{
+	double variance = variance_known(l, use);
+
+	if (use->at[1] == OTHERS && use->at[0] != OTHERS && l->list[use->at[0]].has_many)
+		variance += variance_of(l, get_candidate(l, use->process));
 	return variance > 0 ? __builtin_sqrt(variance) : 0;
 }
 
@@ -263,7 +315,7 @@ void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_sli
 			continue;
 		seek(l, use);
 		use->watts = watts_of(l, use, mean);
-		use->error = error_of(l, use, mean);
+		use->error = error_of(l, use);
 	}
 }
 
@@ -275,6 +327,11 @@ double watt_learned_told(const struct watt_learned *l)
 double watt_learned_error(const struct watt_learned *l)
 {
 	return l->error;
+}
+
+double watt_learned_significance(const struct watt_learned *l)
+{
+	return l->unsure > 0 ? l->apart / l->unsure : 0;
 }
 
 size_t watt_learned_count(const struct watt_learned *l)
@@ -312,25 +369,37 @@ static void take_uses(struct watt_learned *l, struct watt_learned_slice *slice)
 	}
 }
 
+static void move_mean(const struct watt_learned *l, double *mean, double to)
+{
+	*mean += TOLD_FORGET / l->told_weight * (to - *mean);
+}
+
 /* Running means of how much is known of those who were active. */
 static void note_knowledge(struct watt_learned *l, const struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
+	double apart = 0, unsure = 0;
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double j = use->cpu_s * watts_of(l, use, mean), error = error_of(l, use, mean);
+		double watts = watts_of(l, use, mean), j = use->cpu_s * watts;
+		double variance = WATT_MAX(variance_known(l, use), 0.0);
+		double error = __builtin_sqrt(variance);
 
 		sum_j += j;
 		told_j += j * (1 - WATT_MIN(error / (PRIOR_ERROR * mean), 1.0));
-		error_j += use->cpu_s * error;
+		error_j += use->cpu_s * error_of(l, use);
+		apart += j * squared(watts - mean);
+		unsure += j * variance;
 	}
 	if (!(sum_j > 0) || !(mean > 0))
 		return;
-	l->told_weight += FORGET * (1 - l->told_weight);
-	l->told += FORGET / l->told_weight * (told_j / sum_j - l->told);
-	l->error += FORGET / l->told_weight * (error_j / sum_j - l->error);
+	l->told_weight += TOLD_FORGET * (1 - l->told_weight);
+	move_mean(l, &l->told, told_j / sum_j);
+	move_mean(l, &l->error, error_j / sum_j);
+	move_mean(l, &l->apart, apart / sum_j);
+	move_mean(l, &l->unsure, unsure / sum_j);
 }
 
 /* The two points of the curve next to the load move to what the watts leave unexplained. */
@@ -380,25 +449,73 @@ static void correct(struct watt_learned *l, double error_j, double variance)
 	}
 }
 
-/* How far programs differ, and processes of one, as the learners have it. */
-static void learn_spread(struct watt_learned *l)
+/* What the slice says of processes that have no learner of their own. */
+static void note_evidence(struct watt_learned *l, const struct watt_learned_slice *slice, double g,
+			  double error_j, double variance)
 {
-	double mean = watt_learned_mean_w(l), sum[2] = { 0 };
-	size_t n[2] = { 0 }, i;
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		const struct watt_learned_use *use = &slice->uses[i];
+		double h = use->cpu_s * g;
+		struct candidate *one;
+
+		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
+		    !l->list[use->at[0]].has_many)
+			continue;
+		one = find_candidate(l, use->process);
+		one->info = EVIDENCE_KEPT * one->info + squared(h) / variance;
+		one->score = EVIDENCE_KEPT * one->score + h * error_j / variance;
+	}
+}
+
+/* Squared difference that is expected of each, as a mean of those who were active. */
+static double mean_deviation(const struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double sum = 0;
+	size_t n = 0, i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		const struct watt_learned_use *use = &slice->uses[i];
+		const struct candidate *one;
+		double variance;
+
+		if (use->at[0] == OTHERS || !use->process || !l->list[use->at[0]].has_many)
+			continue;
+		n++;
+		if (use->at[1] != OTHERS) {
+			sum += squared(l->list[use->at[1]].watts) +
+			       *cov_at(l, use->at[1], use->at[1]);
+			continue;
+		}
+		one = get_candidate(l, use->process);
+		variance = variance_of(l, one);
+		sum += squared(variance * one->score) + variance;
+	}
+	return n ? sum / (double)n : -1;
+}
+
+/* How far programs differ, and processes of one, as the learners have it. */
+static void learn_spread(struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double mean = watt_learned_mean_w(l), sum = 0, deviation = mean_deviation(l, slice);
+	size_t n = 0, i;
 
 	for (i = 0; i < l->n_active; i++) {
 		size_t at = l->active[i];
-		const struct learner *one = &l->list[at];
-		double away = one->is_process ? one->watts : one->watts - mean;
 
-		sum[one->is_process] += (squared(away) + *cov_at(l, at, at)) / squared(mean);
-		n[one->is_process]++;
+		if (l->list[at].is_process)
+			continue;
+		sum += squared(l->list[at].watts - mean) + *cov_at(l, at, at);
+		n++;
 	}
-	for (i = 0; i < 2; i++) {
-		if (n[i])
-			l->spread[i] += SPREAD_RATE * (sum[i] / (double)n[i] - l->spread[i]);
+	if (n)
+		l->spread[false] +=
+			SPREAD_RATE * (sum / (double)n / squared(mean) - l->spread[false]);
+	if (deviation >= 0)
+		l->spread[true] += SPREAD_RATE * (deviation / squared(mean) - l->spread[true]);
+	for (i = 0; i < 2; i++)
 		l->spread[i] = WATT_MAX(l->spread[i], squared(SPREAD_MIN));
-	}
 }
 
 /* Watts change, and come to differ as far as those of all do. */
@@ -444,7 +561,7 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 		l->curve[i] = 1;
 	l->sum_j = energy_j;
 	l->sum_s = busy_s;
-	l->noise = squared(energy_j / 10);
+	l->noise = squared(energy_j * NOISE_BEGIN);
 	l->spread[false] = squared(PRIOR_ERROR);
 	l->spread[true] = squared(DEVIATION_ERROR);
 	l->n = 1;
@@ -465,6 +582,8 @@ static double total_s(const struct watt_learned_slice *slice)
 static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
 {
 	double error_j = slice->energy_j, explained, variance;
+	/* the first slices say how much it is, later ones how it changes */
+	double rate = WATT_MAX(FORGET, 1.0 / (double)(l->n_slices + 1));
 	size_t i;
 
 	for (i = 0; i < l->n_active; i++) {
@@ -474,11 +593,13 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	explained = spread(l);
 	variance = explained + l->noise;
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
-	l->noise += FORGET * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
-				       squared(slice->energy_j * 1e-4)) -
-			      l->noise);
-	if (squared(error_j) < GATE * variance)
-		correct(l, error_j, variance);
+	l->noise += rate * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
+				     squared(slice->energy_j * 1e-4)) -
+			    l->noise);
+	if (squared(error_j) >= GATE * variance)
+		return;
+	note_evidence(l, slice, g, error_j, variance);
+	correct(l, error_j, variance);
 }
 
 int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice)
@@ -500,7 +621,7 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 	move_curve(l, slice->energy_j, g * expected_j, bin, part);
 	age(l, slice->dt_s);
 	filter(l, slice, g);
-	learn_spread(l);
+	learn_spread(l, slice);
 	note_knowledge(l, slice);
 	return 0;
 }

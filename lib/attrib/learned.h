@@ -50,6 +50,11 @@ int watt_learned_update(struct watt_learned *learned, struct watt_learned_slice 
  * their watts is below that of programs nobody knows anything of.
  */
 double watt_learned_told(const struct watt_learned *learned);
+/*
+ * How far the watts of those who are active lie apart, by how unsure they are, both squared. 1 or
+ * less: they may as well be equal.
+ */
+double watt_learned_significance(const struct watt_learned *learned);
 /* Standard uncertainty of watts, relative, as a mean by energy. */
 double watt_learned_error(const struct watt_learned *learned);
 /* Watts of a busy CPU, as a mean of all; 0: nothing was learned yet. */

@@ -178,7 +178,7 @@ static void run_slice(struct rig *rig)
 
 struct verdict {
 	double by_time, learned; /* misplaced, in 1e-3 of all */
-	double told;
+	double told, apart;
 	uint32_t n_inside; /* of the tasks, within two standard uncertainties */
 	size_t n_learners;
 	uint64_t digest;
@@ -205,6 +205,7 @@ static struct verdict judge(const struct world *world)
 	v.by_time /= sum_j;
 	v.learned /= sum_j;
 	v.told = watt_learned_told(rig.learned);
+	v.apart = watt_learned_significance(rig.learned);
 	v.n_learners = watt_learned_count(rig.learned);
 	v.digest = rig.digest;
 	watt_learned_free(rig.learned);
@@ -235,6 +236,7 @@ static void test_tasks_that_differ(void **state)
 		assert_true(v.by_time > 100);
 		assert_true(v.learned < cases[i].bound);
 		assert_true(v.told > 0.8);
+		assert_true(v.apart > 10);
 		assert_true(v.n_inside >= cases[i].world.n_tasks * 9 / 10);
 	}
 }
@@ -246,6 +248,7 @@ static void test_equal_tasks_stay_equal(void **state)
 	print_message("    learned %.1f thousandths\n", v.learned);
 	assert_true(v.by_time < 1);
 	assert_true(v.learned < 6);
+	assert_true(v.apart < 1.2); /* nothing says that they differ */
 }
 
 /* Who takes what can't be told of those that never stop. */
@@ -254,6 +257,7 @@ static void test_what_cannot_be_told_is_said(void **state)
 	struct verdict v = judge(&(struct world){ 4, 4, 400, .never_stops = true, .seed = 8 });
 
 	assert_true(v.told < 0.35);
+	assert_true(v.apart < 1.2);
 	assert_int_equal(v.n_inside, 4);
 }
 
