@@ -4,7 +4,8 @@
  * watts, and what a peer does (CPU time by jiffies against the energy by the node's load). The
  * first two go the whole way, from sweeps and readings to the rows of a snapshot. Everything is a
  * function of the seeds, and the test fails where a figure is above its bound.
- * usage: learned_worlds [--markdown | SEED]; tests/accuracy/worlds puts its table into the docs
+ * usage: learned_worlds [--markdown | --tasks | SEED]; tests/accuracy/worlds puts its table into the docs
+ * --tasks: true joules of each task of the first world, and those by CPU time and as learned.
  * Another SEED makes other worlds, in which one or the other figure may be above its bound.
  */
 #include <errno.h>
@@ -361,12 +362,35 @@ static bool run(const struct scenario *scenario, bool is_markdown, uint64_t seed
 	return is_good;
 }
 
+static void run_tasks(const struct scenario *scenario)
+{
+	uint32_t second;
+	struct rig rig;
+	size_t g;
+
+	open_rig(&rig, &scenario->opts);
+	for (second = 1; second <= scenario->opts.seconds; second++)
+		run_second(&rig, &scenario->opts, second);
+	for (g = 0; g < rig.n; g++) {
+		printf("%.1f", rig.true_j[AT_MINUTE][g] - rig.true_j[AT_SECOND][g]);
+		for (int meter = 0; meter < BY_PEER; meter++)
+			printf(" %.1f",
+			       rig.got_j[AT_MINUTE][meter][g] - rig.got_j[AT_SECOND][meter][g]);
+		putchar('\n');
+	}
+	close_rig(&rig);
+}
+
 int main(int argc, char **argv)
 {
 	bool is_markdown = argc > 1 && !strcmp(argv[1], "--markdown"), is_good = true;
 	uint64_t seed = argc > 1 && !is_markdown ? strtoull(argv[1], NULL, 10) : 0;
 	size_t i;
 
+	if (argc > 1 && !strcmp(argv[1], "--tasks")) {
+		run_tasks(&scenarios[0]);
+		return 0;
+	}
 	if (is_markdown)
 		puts("| world | peer | `cpu_time` | `learned` | later | divided by it |\n"
 		     "| --- | --- | --- | --- | --- | --- |");
