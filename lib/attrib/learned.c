@@ -184,11 +184,15 @@ static size_t find_program(struct watt_learned *l, const struct watt_learned_use
 }
 
 /* One that nothing is known of where the process is not counted. */
-static const struct candidate *get_candidate(const struct watt_learned *l, uint64_t process)
+static const struct candidate *get_candidate(const struct watt_learned *l,
+					     const struct watt_learned_use *use)
 {
 	static const struct candidate stranger;
+	uint64_t process = use->process;
 	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
 
+	if (l->candidates[use->counted_at].process == process)
+		return &l->candidates[use->counted_at];
 	for (i = first; i < first + WAYS; i++)
 		if (l->candidates[i].process == process)
 			return &l->candidates[i];
@@ -220,19 +224,19 @@ static double variance_of(const struct watt_learned *l, const struct candidate *
 }
 
 /* Whether a process has been active for long enough, and differs from its program. */
-static bool does_differ(struct watt_learned *l, uint64_t process)
+static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
 {
 	double differs = l->n_deviations < FEW_DEVIATIONS ? DIFFERS_FEW : DIFFERS;
-	struct candidate *one = find_candidate(l, process);
+	struct candidate *one = find_candidate(l, use->process);
 
+	use->counted_at = (uint16_t)(one - l->candidates);
 	if (one->newest_slice != l->n_slices)
 		one->n_slices++;
 	one->newest_slice = l->n_slices;
 	return one->n_slices > KNOWN_SLICES && squared(one->score) > differs * one->info;
 }
 
-static size_t find_deviation(struct watt_learned *l, const struct watt_learned_use *use,
-			     size_t program)
+static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *use, size_t program)
 {
 	uint64_t key = deviation_key(use->program, use->process);
 	size_t i = find(l, key);
@@ -240,9 +244,9 @@ static size_t find_deviation(struct watt_learned *l, const struct watt_learned_u
 	const struct candidate *one;
 
 	if (i != OTHERS || !use->process || program == OTHERS || !l->list[program].has_many ||
-	    !does_differ(l, use->process))
+	    !does_differ(l, use))
 		return i;
-	one = get_candidate(l, use->process);
+	one = get_candidate(l, use);
 	return add(l,
 		   &(struct learner){ .key = key,
 				      .is_process = true,
@@ -298,7 +302,7 @@ static double error_of(const struct watt_learned *l, const struct watt_learned_u
 	double variance = variance_known(l, use);
 
 	if (use->at[1] == OTHERS && use->at[0] != OTHERS && l->list[use->at[0]].has_many)
-		variance += variance_of(l, get_candidate(l, use->process));
+		variance += variance_of(l, get_candidate(l, use));
 	return variance > 0 ? __builtin_sqrt(variance) : 0;
 }
 
@@ -414,18 +418,19 @@ static void move_curve(struct watt_learned *l, double energy_j, double expected_
 	l->curve[bin + 1] *= 1 + CURVE_RATE * part * (ratio - 1);
 }
 
-/* cov * h, of which few are not 0. Returns h * cov * h. */
+/* cov * h, of which few are not 0; cov is symmetric. Returns h * cov * h. */
 static double spread(struct watt_learned *l)
 {
 	double sum = 0;
 	size_t i, j;
 
-	for (i = 0; i < l->n; i++) {
-		const double *row = cov_at(l, i, 0);
+	memset(l->ch, 0, l->n * sizeof(*l->ch));
+	for (j = 0; j < l->n_active; j++) {
+		const double *row = cov_at(l, l->active[j], 0);
+		double h = l->h[l->active[j]];
 
-		l->ch[i] = 0;
-		for (j = 0; j < l->n_active; j++)
-			l->ch[i] += row[l->active[j]] * l->h[l->active[j]];
+		for (i = 0; i < l->n; i++)
+			l->ch[i] += row[i] * h;
 	}
 	for (j = 0; j < l->n_active; j++)
 		sum += l->h[l->active[j]] * l->ch[l->active[j]];
@@ -463,7 +468,9 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
 		    !l->list[use->at[0]].has_many)
 			continue;
-		one = find_candidate(l, use->process);
+		one = &l->candidates[use->counted_at];
+		if (one->process != use->process)
+			continue; /* another one has its place by now */
 		one->info = EVIDENCE_KEPT * one->info + squared(h) / variance;
 		one->score = EVIDENCE_KEPT * one->score + h * error_j / variance;
 	}
@@ -488,7 +495,7 @@ static double mean_deviation(const struct watt_learned *l, const struct watt_lea
 			       *cov_at(l, use->at[1], use->at[1]);
 			continue;
 		}
-		one = get_candidate(l, use->process);
+		one = get_candidate(l, use);
 		variance = variance_of(l, one);
 		sum += squared(variance * one->score) + variance;
 	}

@@ -21,12 +21,13 @@ struct watt_learned;
 
 /* Who was active in a slice. */
 struct watt_learned_use {
-	uint64_t program; /* hash of what it runs; the same for all processes of it */
-	uint64_t process; /* its own number; 0: nobody that is known */
-	double cpu_s;     /* its CPU time in the slice, above 0 */
-	double watts;     /* out: per busy CPU */
-	double error;     /* out: standard uncertainty of that */
-	uint16_t at[2];   /* scratch: its learners, of the program and of itself */
+	uint64_t program;    /* hash of what it runs; the same for all processes of it */
+	uint64_t process;    /* its own number; 0: nobody that is known */
+	double cpu_s;        /* its CPU time in the slice, above 0 */
+	double watts;        /* out: per busy CPU */
+	double error;        /* out: standard uncertainty of that */
+	uint16_t at[2];      /* scratch: its learners, of the program and of itself */
+	uint16_t counted_at; /* scratch: where its evidence is */
 };
 
 struct watt_learned_slice {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What learning costs beside the rest of attribution: a slice in which processes of 40 programs
- * run, told to a learner of one domain that divides it and learns from it.
+ * What learning costs: a slice in which processes of 40 programs run, told to a learner of one
+ * domain that divides it and learns from it; and what that is of a whole refresh at 1,000
+ * processes, from a sweep to a snapshot, beside one by CPU time.
  * usage: bench-learned [SLICES]
  */
 #include "bench.h"
 
+#include "attrib/attrib.h"
 #include "attrib/learned.h"
 #include "base/util.h"
+#include "world.h"
 
 #define MAX_USES 1000
 #define N_PROGRAMS 40
@@ -65,6 +68,107 @@ static void measure(size_t n_uses, unsigned long n_slices)
 	watt_learned_free(learned);
 }
 
+static const struct watt_channel channel = {
+	.name = "package-0",
+	.source = "world",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.origin = WATT_ORIGIN_MEASURED,
+	.scale_num = WORLD_LSB_NJ,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.idle_uw = (uint64_t)(WORLD_IDLE_W * 1e6),
+};
+
+struct meter {
+	struct watt_timeline *tl;
+	struct watt_attrib *at;
+	struct bench_series costs;
+};
+
+static void open_meter(struct meter *meter, const char *key, uint32_t n_cpus)
+{
+	static const struct watt_channel *const channels[] = { &channel };
+	uint16_t slots[WORLD_MAX_CPUS] = { 0 };
+	struct watt_rules rules = { 0 };
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = 1,
+					 .cpu_slot = slots,
+					 .n_cpus = n_cpus,
+					 .n_slots = 1,
+					 .share_keys = &rules };
+	char *word = NULL;
+
+	if (watt_rules_parse(&rules, &watt_share_key_syntax, key, &word) < 0 ||
+	    watt_timeline_new(channels, 1, &meter->tl) < 0 ||
+	    watt_attrib_new(&opts, &meter->at) < 0)
+		bench_exit(1, "no meter by '%s'", key);
+	watt_rules_clear(&rules);
+}
+
+static void close_meter(struct meter *meter)
+{
+	bench_series_done(&meter->costs);
+	watt_attrib_free(meter->at);
+	watt_timeline_free(meter->tl);
+}
+
+static void refresh(struct meter *meter, const struct watt_usage_batch *batch,
+		    const struct watt_sample *sample, bool is_counted)
+{
+	struct watt_look_opts opts = { .t_ns = sample->t_after_ns };
+	uint64_t start_ns = bench_thread_cpu_ns();
+	struct watt_snapshot *snap = NULL;
+
+	if (watt_attrib_push_usage(meter->at, batch) < 0 ||
+	    watt_timeline_push(meter->tl, sample) < 0 ||
+	    watt_attrib_advance(meter->at, meter->tl, sample->t_after_ns) < 0 ||
+	    watt_attrib_snapshot(meter->at, meter->tl, &opts, &snap) < 0)
+		bench_exit(1, "a refresh failed");
+	watt_snapshot_unref(snap);
+	if (is_counted)
+		bench_add(&meter->costs, bench_thread_cpu_ns() - start_ns);
+}
+
+/* Both keys get the same slices in turn, so that what else the machine does hits both. */
+static void measure_refresh(unsigned long n_slices)
+{
+	struct world_opts opts = { .n_tasks = 1000,
+				   .n_cpus = WORLD_MAX_CPUS,
+				   .n_programs = N_PROGRAMS,
+				   .seed = 1,
+				   .is_rare = true };
+	struct world *world = world_new(&opts);
+	struct meter by_time = { 0 }, by_learned = { 0 };
+	double time_us, learned_us;
+	unsigned long i;
+
+	open_meter(&by_time, "cpu_time", opts.n_cpus);
+	open_meter(&by_learned, "learned", opts.n_cpus);
+	for (i = 0; i < WARM_UP + n_slices; i++) {
+		const struct watt_usage_batch *batch = world_run(world);
+		struct watt_sample sample = { .t_before_ns = world_now_ns(world),
+					      .t_after_ns = world_now_ns(world),
+					      .raw = world_read(world) };
+
+		refresh(&by_time, batch, &sample, i >= WARM_UP);
+		refresh(&by_learned, batch, &sample, i >= WARM_UP);
+	}
+	time_us = (double)bench_percentile(&by_time.costs, 500) / 1e3;
+	learned_us = (double)bench_percentile(&by_learned.costs, 500) / 1e3;
+	bench_report("a refresh by CPU time", time_us, "us", BENCH_NO_BAR, 0,
+		     "1,000 processes of %d programs on %d CPUs, sweep to snapshot", N_PROGRAMS,
+		     WORLD_MAX_CPUS);
+	bench_report("a refresh by learned watts", learned_us / time_us, "times", BENCH_AT_MOST,
+		     1.1, "the same: %.0f us", learned_us);
+	close_meter(&by_time);
+	close_meter(&by_learned);
+	world_free(world);
+}
+
 int main(int argc, char **argv)
 {
 	static const size_t n_uses[] = { 10, 100, MAX_USES };
@@ -73,5 +177,6 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(n_uses); i++)
 		measure(n_uses[i], n_slices);
+	measure_refresh(n_slices);
 	return 0;
 }
