@@ -111,15 +111,19 @@ def test_chips_of_one_name():
                              f'sys/{chip}/power2_label': 'Größe Ω\n'})
             os.symlink(f'../../../{address}', f'{folder}/sys/{chip}/device')
             os.symlink(f'../../{chip}', f'{folder}/sys/class/hwmon/hwmon{number}')
-        result = run('sources', '--json', '--machine', folder)
-        equal(result.status, 0, result.err)
-        channels = [channel for channel in result.json()['channels']
-                    if channel['name'].startswith('hwmon/')]
+        deadline = time.monotonic() + 30
+        while True:
+            result = run('sources', '--json', '--machine', folder)
+            channels = [channel for channel in result.json()['channels']
+                        if channel['name'].startswith('hwmon/')] if result.status == 0 else []
+            if channels or time.monotonic() > deadline:
+                break
         equal([channel['name'].split('/')[1] for channel in channels], ['0-0040', '0-0041'],
               'chips')
         equal({channel['label'] for channel in channels}, {'Größe Ω'}, 'labels')
         left_out = [line for line in result.err.splitlines() if 'left out' in line]
         equal([line.split(': ')[3] for line in left_out], ['0-0040', '0-0041'], left_out)
+
 
 
 def captured(folder, machine, *options):
@@ -135,11 +139,12 @@ def test_capture_is_the_machine():
         with tempfile.TemporaryDirectory() as folder:
             machine = os.path.join(FIXTURES, name)
             archive = captured(folder, machine)
-            wanted = listing('--machine', machine)
-            true(wanted[0], f'{name} has no channels')
-            equal(listing('--machine', archive), wanted, name)
-            equal(listing('--sysfs-root', f'{machine}/sys', '--procfs-root', f'{machine}/proc'),
-                  wanted, f'{name} by roots')
+            roots = ['--sysfs-root', f'{machine}/sys', '--procfs-root', f'{machine}/proc']
+            # sensors behind buses are waited for a while, and come later on a busy machine
+            eventually(lambda m=machine, a=archive, r=roots:
+                       ([], [], 0) != listing('--machine', a) == listing('--machine', m) ==
+                       listing(*r),
+                       f'{name}: its capture has other channels')
 
 
 def written(folder, texts):
