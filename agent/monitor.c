@@ -57,6 +57,9 @@ static const struct {
 	{ SETTING_SHARE_KEYS, "share-key" },
 	{ SETTING_DELAYS, "sensor-delay" },
 	{ SETTING_RATES, "rate" },
+	{ SETTING_KUBELET_URL, "kubelet-url" },
+	{ SETTING_KUBELET_TOKEN, "kubelet-token" },
+	{ SETTING_KUBELET_TLS, "kubelet-tls" },
 };
 
 static int refuse(const struct watt_options *options, const char *setting, int r)

@@ -112,6 +112,12 @@ static const struct setting table[SETTING_N] = {
 		"which BMC is trusted: FILE, sha256//PIN, insecure"),
 	[SETTING_METER] = TEXT("meter", "",
 		"instrument: unix:PATH, tcp:HOST:PORT, exec:COMMAND"),
+	[SETTING_KUBELET_URL] = TEXT("kubelet_url", "",
+		"who knows pods: https://NODE:10250, or an API server's list"),
+	[SETTING_KUBELET_TOKEN] = TEXT("kubelet_token", "",
+		"file with the token for it (that of our own pod)"),
+	[SETTING_KUBELET_TLS] = TEXT("kubelet_tls", "",
+		"which one is trusted: FILE, sha256//PIN, insecure"),
 };
 /* clang-format on */
 

@@ -41,6 +41,8 @@ enum options_code {
 	{ "redfish-auth", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "redfish-tls", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "kubelet-url", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "kubelet-token", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "kubelet-tls", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "config", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sources", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "usage", required_argument, NULL, OPTIONS_SESSION }, \
@@ -57,12 +59,19 @@ enum options_code {
 	{ "share-key", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sensor-delay", required_argument, NULL, OPTIONS_SESSION }
 
+#ifdef WATT_HAVE_KUBELET
+#define OPTIONS_KUBELET_HELP "--kubelet-url=URL, --kubelet-token=FILE, --kubelet-tls=TRUST,"
+#else
+#define OPTIONS_KUBELET_HELP ""
+#endif
+
 #define OPTIONS_HELP \
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
-	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --kubelet-url=URL,\n" \
+	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --machine=FILE,\n" \
 	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST, --meter=PLACE,\n" \
-	"  --machine=FILE, -v, --verbose, -h, --help\n"
+	"  " OPTIONS_KUBELET_HELP "\n" \
+	"  -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed:\n" \

@@ -5,7 +5,7 @@ _wattribute()
 {
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --machine --sysfs-root
-		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --verbose --help --json'
+		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --kubelet-token --kubelet-tls --verbose --help --json'
 	local commands='top stat record replay report export plot mark agent sources board doctor capture'
 	local attribution='--idle-policy --share-key --sensor-delay'
 
@@ -101,7 +101,8 @@ _wattribute()
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
-			--machine --sysfs-root --procfs-root --nvml-lib --help" -- "$cur"))
+			--machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
+			--kubelet-url --kubelet-token --kubelet-tls --help" -- "$cur"))
 		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
@@ -114,7 +115,7 @@ _wattribute()
 			-r | -I | -p | -o | --repeat | --interval | --pid | --output | --seconds | \
 				--rate | --for | --rotate-size | --rotate-time | --keep | \
 				--sources | --usage | --slice | --period | --config | --machine | --sysfs-root | \
-				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --meter | --kubelet-url | \
+				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --meter | --kubelet-url | --kubelet-token | --kubelet-tls | \
 				--idle-policy | --share-key | --sensor-delay)
 				((i++))
 				;;

@@ -129,6 +129,8 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 	env->redfish_user = own->redfish_user;
 	env->redfish_password = own->redfish_password;
 	env->kubelet_url = own->kubelet_url;
+	env->kubelet_token = own->kubelet_token;
+	env->kubelet_tls = own->kubelet_tls;
 	return r;
 }
 

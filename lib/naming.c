@@ -111,6 +111,8 @@ static void ask_containers(struct watt_naming *naming)
 		watt_strlcpy(q.container.id, c.container, sizeof(q.container.id));
 		watt_strlcpy(q.container.runtime, c.runtime ? c.runtime : "",
 			     sizeof(q.container.runtime));
+		watt_strlcpy(q.container.pod_uid, c.pod_uid ? c.pod_uid : "",
+			     sizeof(q.container.pod_uid));
 		q.container.uid = c.path ? watt_cgroup_find_user(c.path) : 0;
 		watt_inquiry_ask(naming->inquiry, &q);
 	}

@@ -69,6 +69,8 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	r |= copy_text(&to->redfish_user, from->redfish_user);
 	r |= copy_text(&to->redfish_password, from->redfish_password);
 	r |= copy_text(&to->kubelet_url, from->kubelet_url);
+	r |= copy_text(&to->kubelet_token, from->kubelet_token);
+	r |= copy_text(&to->kubelet_tls, from->kubelet_tls);
 	r |= copy_text(&to->config, from->config);
 	r |= copy_text(&to->usage, from->usage);
 	r |= watt_rules_join(&to->sources, &from->sources);
@@ -142,6 +144,8 @@ void watt_options_done(struct watt_options *options)
 		explicit_bzero(options->redfish_password, strlen(options->redfish_password));
 	free(options->redfish_password);
 	free(options->kubelet_url);
+	free(options->kubelet_token);
+	free(options->kubelet_tls);
 	free(options->config);
 	free(options->usage);
 	watt_rules_clear(&options->sources);
@@ -262,10 +266,45 @@ int watt_options_set_redfish_login(struct watt_options *options, const char *use
 	return r;
 }
 
+#ifdef WATT_HAVE_KUBELET
 int watt_options_set_kubelet_url(struct watt_options *options, const char *url)
 {
 	return set_text(options, FIELD(kubelet_url), url, "URL");
 }
+
+int watt_options_set_kubelet_token(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(kubelet_token), path, "file");
+}
+
+int watt_options_set_kubelet_tls(struct watt_options *options, const char *trust)
+{
+	return set_text(options, FIELD(kubelet_tls), trust, "file");
+}
+#else
+static int refuse_kubelet(struct watt_options *options, const char *value)
+{
+	if (!options || !value)
+		return options ? 0 : -EINVAL;
+	return complain(options, -EOPNOTSUPP,
+			"no kubelet can be asked: this was built without libcurl or jansson");
+}
+
+int watt_options_set_kubelet_url(struct watt_options *options, const char *url)
+{
+	return refuse_kubelet(options, url);
+}
+
+int watt_options_set_kubelet_token(struct watt_options *options, const char *path)
+{
+	return refuse_kubelet(options, path);
+}
+
+int watt_options_set_kubelet_tls(struct watt_options *options, const char *trust)
+{
+	return refuse_kubelet(options, trust);
+}
+#endif
 
 int watt_options_set_config(struct watt_options *options, const char *path)
 {
@@ -580,7 +619,13 @@ static const struct option {
 	  watt_options_set_redfish_auth },
 	{ INFO("redfish-tls", "verify|insecure|FILE|sha256//PIN", "which BMC is trusted"),
 	  watt_options_set_redfish_tls },
-	{ INFO("kubelet-url", "URL", "kubelet to ask"), watt_options_set_kubelet_url },
+#ifdef WATT_HAVE_KUBELET
+	{ INFO("kubelet-url", "URL", "kubelet to ask, or pods of an API server"),
+	  watt_options_set_kubelet_url },
+	{ INFO("kubelet-token", "FILE", "token for it"), watt_options_set_kubelet_token },
+	{ INFO("kubelet-tls", "verify|insecure|FILE|sha256//PIN", "which kubelet is trusted"),
+	  watt_options_set_kubelet_tls },
+#endif
 };
 
 const struct watt_option_info *watt_options_get_info(size_t index)

@@ -27,6 +27,8 @@ struct watt_options {
 	char *redfish_user;
 	char *redfish_password;
 	char *kubelet_url;
+	char *kubelet_token;
+	char *kubelet_tls;
 	char *config;
 	char *usage;
 	/* 0: not said */

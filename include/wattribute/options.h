@@ -73,9 +73,17 @@ WATT_API int watt_options_set_machine(struct watt_options *options, const char *
 WATT_API int watt_options_set_sysfs_root(struct watt_options *options, const char *path);
 WATT_API int watt_options_set_procfs_root(struct watt_options *options, const char *path);
 WATT_API int watt_options_set_nvml_lib(struct watt_options *options, const char *path);
-/** BMC and kubelet to ask. NULL: none. */
+/** BMC to ask. NULL: none. */
 WATT_API int watt_options_set_redfish_url(struct watt_options *options, const char *url);
+/** Who knows what containers and pods are called: a kubelet, "https://NODE:10250", or an API
+ *  server's list of this node's pods, which is watched,
+ *  "https://HOST/api/v1/pods?fieldSelector=spec.nodeName=NODE". NULL: nobody is asked. */
 WATT_API int watt_options_set_kubelet_url(struct watt_options *options, const char *url);
+/** File with the token for it, read anew each time. NULL: that of the pod's own account. */
+WATT_API int watt_options_set_kubelet_token(struct watt_options *options, const char *path);
+/** Which one is trusted, as watt_options_set_redfish_tls(). NULL: one that the cluster's authority
+ *  answers for, in a pod; else one that the system trusts. */
+WATT_API int watt_options_set_kubelet_tls(struct watt_options *options, const char *trust);
 /** An instrument that measures the machine, by lines as docs/sources/meter.md has them:
  *  "unix:PATH", "tcp:HOST:PORT" or "exec:COMMAND". NULL: none. */
 WATT_API int watt_options_set_meter(struct watt_options *options, const char *place);

@@ -433,9 +433,35 @@ static int put_into_pod(struct watt_attrib *at, struct watt_account *container,
 	return 0;
 }
 
+/* Several may tell of one container: what the newest does not know stays as it was told. */
+static struct watt_container complete(const struct watt_account *account,
+				      const struct watt_container *told)
+{
+	struct watt_container whole = *told;
+	const struct watt_container *before;
+
+	if (!account->title || !account->title->has_container)
+		return whole;
+	before = &account->title->container;
+	whole.runtime = told->runtime ? told->runtime : before->runtime;
+	whole.name = told->name ? told->name : before->name;
+	whole.image = told->image ? told->image : before->image;
+	if (!told->pod_uid) {
+		whole.pod_uid = before->pod_uid;
+		whole.pod_name = before->pod_name;
+		whole.pod_namespace = before->pod_namespace;
+	}
+	if (!told->n_labels) {
+		whole.labels = before->labels;
+		whole.n_labels = before->n_labels;
+	}
+	return whole;
+}
+
 static int name_container(struct watt_attrib *at, const struct watt_container *told)
 {
 	struct watt_account *pod = NULL, *container;
+	struct watt_container whole;
 	struct watt_name *title;
 
 	if (told->pod_uid)
@@ -443,7 +469,8 @@ static int name_container(struct watt_attrib *at, const struct watt_container *t
 	container = find_container(at, told->id, pod);
 	if (!container)
 		return -ESRCH;
-	title = watt_name_new_container(told);
+	whole = complete(container, told);
+	title = watt_name_new_container(&whole);
 	if (!title)
 		return -ENOMEM;
 	set_title(container, title);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
@@ -50,10 +51,12 @@ struct watt_http {
 /* An answer while it comes. */
 struct arrival {
 	struct watt_http *http;
+	const struct watt_http_request *request;
 	struct watt_http_answer *answer;
 	size_t cap;
 	size_t header_bytes;
 	bool is_too_long;
+	bool is_refused; /* nobody takes more of it */
 	bool is_out_of_memory;
 };
 
@@ -149,6 +152,17 @@ void watt_http_answer_done(struct watt_http_answer *answer)
 
 /* ---- what comes ---- */
 
+static size_t hand_on(struct arrival *arrival, const char *data, size_t len)
+{
+	const struct watt_http_request *request = arrival->request;
+	struct watt_http *http = arrival->http;
+	long code = 0;
+
+	http->api.easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &code);
+	arrival->is_refused = !request->take(request->data, code, data, len);
+	return arrival->is_refused ? 0 : len;
+}
+
 static size_t take_body(char *data, size_t size, size_t n, void *to)
 {
 	struct arrival *arrival = to;
@@ -156,6 +170,8 @@ static size_t take_body(char *data, size_t size, size_t n, void *to)
 	size_t len = size * n, cap = arrival->cap;
 	char *body;
 
+	if (arrival->request->take)
+		return hand_on(arrival, data, len);
 	if (len > arrival->http->max_size - answer->len) {
 		arrival->is_too_long = true;
 		return 0;
@@ -236,6 +252,18 @@ static size_t take_header(char *line, size_t size, size_t n, void *to)
 
 /* ---- asking ---- */
 
+/* Called now and then, once a second at least. Not 0: that was all. */
+static int look_up(void *to, curl_off_t all_down, curl_off_t down, curl_off_t all_up, curl_off_t up)
+{
+	const struct arrival *arrival = to;
+
+	(void)all_down;
+	(void)down;
+	(void)all_up;
+	(void)up;
+	return atomic_load(arrival->request->is_given_up);
+}
+
 static void set_up(struct watt_http *http, const struct watt_http_request *request, const char *url,
 		   uint64_t left_ns, struct arrival *arrival)
 {
@@ -262,6 +290,11 @@ static void set_up(struct watt_http *http, const struct watt_http_request *reque
 	set(curl, CURLOPT_HEADERDATA, arrival);
 	set(curl, CURLOPT_SSL_VERIFYPEER, is_verified ? 1L : 0L);
 	set(curl, CURLOPT_SSL_VERIFYHOST, is_verified ? 2L : 0L);
+	if (request->is_given_up) {
+		set(curl, CURLOPT_NOPROGRESS, 0L);
+		set(curl, CURLOPT_XFERINFOFUNCTION, look_up);
+		set(curl, CURLOPT_XFERINFODATA, arrival);
+	}
 	if (http->ca_file)
 		set(curl, CURLOPT_CAINFO, http->ca_file);
 	if (http->pin)
@@ -277,27 +310,44 @@ static void set_up(struct watt_http *http, const struct watt_http_request *reque
 	}
 }
 
+/* Frees the list when there is no memory for more. */
+static int add_header(struct watt_http *http, struct curl_slist **list, const char *name,
+		      const char *value)
+{
+	_cleanup_free_ char *line = NULL;
+	struct curl_slist *longer;
+
+	if (asprintf(&line, "%s%s", name, value) < 0) {
+		line = NULL;
+		return -ENOMEM;
+	}
+	longer = http->api.slist_append(*list, line);
+	if (!longer)
+		return -ENOMEM;
+	*list = longer;
+	return 0;
+}
+
 static int list_headers(struct watt_http *http, const struct watt_http_request *request,
 			struct curl_slist **ret)
 {
-	static const char *const usual[] = { "Accept: application/json", "OData-Version: 4.0",
-					     "Content-Type: application/json", "Expect:" };
-	struct curl_slist *list = NULL, *longer;
-	char token[600];
-	size_t i;
+	struct curl_slist *list = NULL;
+	int r;
 
-	snprintf(token, sizeof(token), "X-Auth-Token: %s", request->token ? request->token : "");
-	for (i = 0; i <= WATT_ARRAY_SIZE(usual); i++) {
-		bool is_token = i == WATT_ARRAY_SIZE(usual);
-
-		if ((is_token && !request->token) || (i == 2 && !request->body))
-			continue;
-		longer = http->api.slist_append(list, is_token ? token : usual[i]);
-		if (!longer) {
-			http->api.slist_free_all(list);
-			return -ENOMEM;
-		}
-		list = longer;
+	r = add_header(http, &list, "Accept: application/json", "");
+	if (r == 0)
+		r = add_header(http, &list, "Expect:", "");
+	if (r == 0 && request->body)
+		r = add_header(http, &list, "Content-Type: application/json", "");
+	if (r == 0 && request->header)
+		r = add_header(http, &list, request->header, "");
+	if (r == 0 && request->token)
+		r = add_header(http, &list, "X-Auth-Token: ", request->token);
+	if (r == 0 && request->bearer)
+		r = add_header(http, &list, "Authorization: Bearer ", request->bearer);
+	if (r < 0) {
+		http->api.slist_free_all(list);
+		return r;
 	}
 	*ret = list;
 	return 0;
@@ -309,6 +359,8 @@ static int error_of(const struct arrival *arrival, CURLcode code)
 		return -EMSGSIZE;
 	if (arrival->is_out_of_memory)
 		return -ENOMEM;
+	if (arrival->is_refused)
+		return -ECANCELED;
 	switch (code) {
 	case CURLE_OK:
 		return 0;
@@ -324,6 +376,8 @@ static int error_of(const struct arrival *arrival, CURLcode code)
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return -EINVAL;
+	case CURLE_ABORTED_BY_CALLBACK:
+		return -ECANCELED;
 	case CURLE_OUT_OF_MEMORY:
 		return -ENOMEM;
 	default:
@@ -346,7 +400,7 @@ static int ask_once(struct watt_http *http, const struct watt_http_request *requ
 		    const char *url, uint64_t left_ns, struct watt_http_answer *ret, char *ret_next,
 		    size_t size)
 {
-	struct arrival arrival = { .http = http, .answer = ret };
+	struct arrival arrival = { .http = http, .request = request, .answer = ret };
 	struct curl_slist *headers;
 	char *next = NULL;
 	CURLcode code;

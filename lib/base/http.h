@@ -8,6 +8,7 @@
 #ifndef WATT_BASE_HTTP_H
 #define WATT_BASE_HTTP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +27,19 @@ struct watt_http_request {
 	const char *url;    /* http:// or https:// */
 	const char *body;   /* JSON; NULL: none */
 	const char *token;  /* value of X-Auth-Token; NULL: none */
+	const char *bearer; /* of Authorization: Bearer; NULL: none */
+	const char *header; /* one more line, "OData-Version: 4.0"; NULL: none */
 	const char *user;   /* with password; NULL: none */
 	const char *password;
 	uint64_t timeout_ns;
+	/*
+	 * Takes each piece of the answer while it comes, instead of body: false ends it. It is told
+	 * what the answer's code is. NULL: the answer is kept.
+	 */
+	bool (*take)(void *data, long code, const char *text, size_t len);
+	void *data;
+	/* Once it is set, by any thread, the question is given up within a second. NULL: never. */
+	const atomic_bool *is_given_up;
 };
 
 struct watt_http_answer {
@@ -56,7 +67,8 @@ struct watt_http *watt_http_free(struct watt_http *http);
 /*
  * Asks, and waits for the whole answer; any code is one. -ETIMEDOUT, -EHOSTUNREACH (no such host,
  * or nobody there), -EKEYREJECTED (the certificate is not to be trusted), -EMSGSIZE, -ELOOP (it
- * sends us around, or elsewhere), -EPROTO (no HTTP), -EINVAL (no URL), -ENOMEM. *ret is freed by
+ * sends us around, or elsewhere), -EPROTO (no HTTP), -EINVAL (no URL), -ECANCELED (given up, or
+ * nobody takes more), -ENOMEM. *ret is freed by
  * watt_http_answer_done(), also after an error.
  */
 int watt_http_ask(struct watt_http *http, const struct watt_http_request *request,

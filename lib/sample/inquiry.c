@@ -44,6 +44,8 @@ struct desk {
 	uint32_t n_hung;        /* workers that were left behind */
 	struct watt_question *questions;
 	size_t n_questions, cap_questions;
+	struct watt_question *waiting; /* for what the provider may hear; the oldest first */
+	size_t n_waiting, cap_waiting;
 	struct watt_answer *answers;
 	size_t n_answers, cap_answers;
 	struct watt_inquiry_stats stats;
@@ -95,6 +97,7 @@ static void desk_unref(struct desk *desk)
 		watt_answer_done(&desk->answers[i]);
 	free(desk->answers);
 	free(desk->questions);
+	free(desk->waiting);
 	if (desk->wake_fd >= 0)
 		close(desk->wake_fd);
 	pthread_mutex_destroy(&desk->mutex);
@@ -124,8 +127,19 @@ static bool is_on_shift(const struct worker *worker)
 	return worker->desk->shift == worker->shift && !worker->desk->is_closing;
 }
 
-/* Sleeps until there is a question, or the provider hears something. Without the mutex. */
-static void sleep_until_news(struct worker *worker)
+/* With the mutex. What there is no room for is asked another time. */
+static void ask_again(struct desk *desk)
+{
+	while (desk->n_waiting && watt_grow((void **)&desk->questions, &desk->cap_questions,
+					    desk->n_questions, sizeof(*desk->questions)) == 0)
+		desk->questions[desk->n_questions++] = desk->waiting[--desk->n_waiting];
+}
+
+/*
+ * Sleeps until there is a question, or the provider hears something, which is told. Without the
+ * mutex.
+ */
+static bool sleep_until_news(struct worker *worker)
 {
 	struct desk *desk = worker->desk;
 	struct pollfd fds[] = { { .fd = desk->wake_fd, .events = POLLIN },
@@ -133,16 +147,17 @@ static void sleep_until_news(struct worker *worker)
 	uint64_t count;
 
 	if (poll(fds, WATT_ARRAY_SIZE(fds), -1) < 0)
-		return;
+		return false;
 	if (fds[0].revents && read(desk->wake_fd, &count, sizeof(count)) < 0)
-		return;
+		return false;
 	if (!fds[1].revents)
-		return;
+		return false;
 	pthread_mutex_lock(&desk->mutex);
 	if (is_on_shift(worker))
 		desk->busy_since_ns = watt_now_ns();
 	pthread_mutex_unlock(&desk->mutex);
 	desk->ops->listen(worker->meta);
+	return true;
 }
 
 /* Takes the mutex again after a call, and notes that it came back. */
@@ -155,10 +170,32 @@ static void come_back(struct worker *worker)
 		desk->busy_since_ns = 0;
 }
 
-static void put_answer(struct worker *worker, int r, struct watt_answer *answer)
+/* The one that has waited for longest gives way where there are too many. */
+static int put_aside(struct desk *desk, const struct watt_question *question)
+{
+	int r = 0;
+
+	if (desk->n_waiting == MAX_QUESTIONS) {
+		desk->stats.unknown++;
+		memmove(desk->waiting, desk->waiting + 1,
+			--desk->n_waiting * sizeof(*desk->waiting));
+	}
+	r = watt_grow((void **)&desk->waiting, &desk->cap_waiting, desk->n_waiting,
+		      sizeof(*desk->waiting));
+	if (r < 0)
+		return r;
+	desk->waiting[desk->n_waiting] = *question;
+	desk->waiting[desk->n_waiting++].n_asked++;
+	return 0;
+}
+
+static void put_answer(struct worker *worker, const struct watt_question *question, int r,
+		       struct watt_answer *answer)
 {
 	struct desk *desk = worker->desk;
 
+	if (r == -EAGAIN && put_aside(desk, question) == 0)
+		return;
 	if (r < 0) {
 		desk->stats.unknown++;
 		return;
@@ -187,7 +224,7 @@ static void work_on_one(struct worker *worker)
 	if (worker->meta)
 		r = desk->ops->answer(worker->meta, &question, &answer);
 	come_back(worker);
-	put_answer(worker, r, &answer);
+	put_answer(worker, &question, r, &answer);
 }
 
 static void go_home(struct worker *worker)
@@ -211,6 +248,7 @@ static void *run(void *data)
 {
 	struct worker *worker = data;
 	struct desk *desk = worker->desk;
+	bool has_heard;
 
 	if (desk->ops->open(desk->env, &worker->meta) < 0)
 		worker->meta = NULL;
@@ -222,10 +260,13 @@ static void *run(void *data)
 		}
 		desk->is_asleep = true;
 		pthread_mutex_unlock(&desk->mutex);
-		sleep_until_news(worker);
+		has_heard = sleep_until_news(worker);
 		come_back(worker);
-		if (is_on_shift(worker))
-			desk->is_asleep = false;
+		if (!is_on_shift(worker))
+			break;
+		desk->is_asleep = false;
+		if (has_heard)
+			ask_again(desk);
 	}
 	go_home(worker);
 	return NULL;
@@ -290,6 +331,7 @@ static void leave_behind(struct desk *desk)
 	desk->busy_since_ns = 0;
 	desk->shift++;
 	desk->n_hung++;
+	ask_again(desk); /* whoever comes next has heard nothing yet */
 }
 
 /* ---- the inquiry ---- */
@@ -327,7 +369,7 @@ static void ask_stop(struct desk *desk)
 {
 	pthread_mutex_lock(&desk->mutex);
 	desk->is_closing = true;
-	desk->n_questions = 0;
+	desk->n_questions = desk->n_waiting = 0;
 	wake(desk);
 	pthread_mutex_unlock(&desk->mutex);
 }

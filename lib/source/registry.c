@@ -50,6 +50,9 @@ const struct watt_meta_ops *const watt_meta_registry[] = {
 	&watt_meta_podman,
 	&watt_meta_bundle,
 #endif
+#ifdef WATT_HAVE_KUBELET
+	&watt_meta_kubernetes,
+#endif
 	NULL,
 };
 /* clang-format on */

@@ -10,6 +10,9 @@ extern const struct watt_meta_ops watt_meta_bundle;
 extern const struct watt_meta_ops watt_meta_docker;
 extern const struct watt_meta_ops watt_meta_podman;
 #endif
+#ifdef WATT_HAVE_KUBELET
+extern const struct watt_meta_ops watt_meta_kubernetes;
+#endif
 extern const struct watt_meta_ops watt_meta_cgroup;
 extern const struct watt_meta_ops watt_meta_passwd;
 extern const struct watt_meta_ops watt_meta_process;

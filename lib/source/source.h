@@ -45,7 +45,9 @@ struct watt_env {
 	const char *redfish_tls; /* "insecure", "sha256//PIN", a file; NULL: as the system trusts */
 	const char *redfish_user;
 	const char *redfish_password;
-	const char *kubelet_url;
+	const char *kubelet_url;   /* or an API server's list of the pods of this node */
+	const char *kubelet_token; /* a file; NULL: that of the pod that we are in, if we are */
+	const char *kubelet_tls;   /* as redfish_tls; NULL: the cluster, where we are in a pod */
 	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
 	uint64_t epoch_ns;
 	struct watt_log log;
@@ -240,6 +242,7 @@ enum watt_question_kind {
 /* One question. A plain value. */
 struct watt_question {
 	enum watt_question_kind kind;
+	unsigned int n_asked; /* how often it was asked before */
 	union {
 		struct {
 			uint32_t pid;
@@ -254,6 +257,7 @@ struct watt_question {
 		struct {
 			char id[WATT_CONTAINER_ID_MAX];
 			char runtime[16]; /* as watt_cgroup.runtime; "": not known */
+			char pod_uid[40]; /* as watt_cgroup.pod_uid; "": not known */
 			uint32_t uid;     /* of the user whose own it is; 0: the machine's */
 		} container;
 	};
@@ -299,7 +303,8 @@ struct watt_meta_ops {
 	int (*open)(const struct watt_env *env, struct watt_meta **ret);
 	/*
 	 * 0; any negative errno: it can't tell, as -ENOENT and -ESRCH: there is no such thing, or no
-	 * more; -EACCES: it may not look.
+	 * more; -EACCES: it may not look. -EAGAIN: it may know when it has heard something; the
+	 * question is kept, and asked again after listen().
 	 */
 	int (*answer)(struct watt_meta *meta, const struct watt_question *question,
 		      struct watt_answer *ret);

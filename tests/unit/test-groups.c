@@ -320,6 +320,7 @@ static void call(struct bench *b, const char *id, const char *name, const char *
 static void test_late_name_of_a_container(void **state)
 {
 	struct watt_container stranger = { .id = "zz", .name = "x" };
+	struct watt_container less = { .id = "aa", .image = "nginx" };
 	const struct watt_row *row, *before;
 	struct watt_cgroup asked;
 	struct bench b;
@@ -351,6 +352,12 @@ static void test_late_name_of_a_container(void **state)
 	assert_string_equal(row->entity->container->labels[0].key, "tier");
 	assert_string_equal(row->entity->container->labels[0].value, "front");
 	assert_string_equal(row->entity->container->labels[1].value, "");
+	/* who knows less than who told before takes nothing away */
+	assert_int_equal(watt_attrib_set_container(b.at, &less), 0);
+	run_three(&b, 35);
+	row = find(&b, WATT_ENTITY_CONTAINER, "web-1");
+	assert_string_equal(row->entity->container->image, "nginx");
+	assert_int_equal(row->entity->container->n_labels, 2);
 	/* another cgroup of it is still found by the id */
 	set(&b, 3, "aa", NULL, NULL);
 	run_three(&b, 40);

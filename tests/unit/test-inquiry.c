@@ -44,6 +44,10 @@ static int fake_answer(struct watt_meta *meta, const struct watt_question *q,
 {
 	if (q->uid == 7)
 		return -ENOENT;
+	if (q->uid == 900 && q->n_asked < 2) {
+		sem_post(&stage.entered);
+		return -EAGAIN;
+	}
 	if (q->uid > 1000) {
 		sem_post(&stage.entered);
 		sem_wait(&stage.leave);
@@ -270,6 +274,26 @@ static void test_listens(void **state)
 	assert_int_equal(next_answer(), 2);
 }
 
+/* Who may be known later is asked for again whenever something was heard, and is not waited for. */
+static void test_asks_again(void **state)
+{
+	ask(900);
+	sem_wait(&stage.entered);
+	while (watt_inquiry_pending(inquiry))
+		pause_shortly();
+	ask(1);
+	assert_int_equal(next_answer(), 1);
+	assert_int_equal(stats().unknown, 0);
+	assert_int_equal(write(stage.pipe[1], "x", 1), 1);
+	sem_wait(&stage.entered);
+	while (watt_inquiry_pending(inquiry))
+		pause_shortly();
+	assert_int_equal(write(stage.pipe[1], "x", 1), 1);
+	assert_int_equal(next_answer(), 900);
+	assert_int_equal(stats().asked, 2);
+	assert_int_equal(stats().answered, 2);
+}
+
 static void test_cant_open(void **state)
 {
 	stage.cant_open = true;
@@ -289,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hangs_at_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_listens, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_asks_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cant_open, set_up, tear_down),
 	};
 

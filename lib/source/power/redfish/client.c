@@ -176,6 +176,7 @@ static int ask(struct watt_redfish_client *client, const struct watt_http_reques
 	}
 	request.url = url;
 	request.timeout_ns = time_left_ns(client);
+	request.header = "OData-Version: 4.0";
 	request.token = has_token ? client->token : NULL;
 	if (!has_token && client->has_login && client->has_no_sessions) {
 		request.user = client->who.user;
