@@ -532,4 +532,6 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 		compat_write_kepler(ex, monitor);
 	if (monitor->compat & 1u << COMPAT_SCAPHANDRE)
 		compat_write_scaphandre(ex, monitor);
+	if (monitor->compat & 1u << COMPAT_TYCHO)
+		compat_write_tycho(ex, monitor);
 }

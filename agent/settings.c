@@ -74,7 +74,7 @@ static const struct setting table[SETTING_N] = {
 		"how long who has ended is told of"),
 	[SETTING_CREATED] = BOOL("created", "true",
 		"say in OpenMetrics when each counter began"),
-	[SETTING_COMPAT] = LIST("compat", "kepler|scaphandre", "",
+	[SETTING_COMPAT] = LIST("compat", "kepler|scaphandre|tycho", "",
 		"other meters under whose names metrics are served, too"),
 	[SETTING_LOG_LEVEL] = CHOICE("log_level", "warning|info|debug", "warning",
 		"how much is told on standard error"),

@@ -257,6 +257,27 @@ def test_other_meters_names():
         equal(bad, [], 'promtool check metrics')
 
 
+def test_tychos_names():
+    """The same energy in millijoules; workloads add up to what the processors took."""
+    with Agent(*SIMULATED, '--compat=tycho') as agent:
+        metrics = agent.wait_for_energy()
+    packages = [sample[1]['domain'] for sample in metrics.get('wattribute_domain_info')
+                if sample[1]['kind'] == 'package']
+    ended = sum(metrics.value('wattribute_container_ended_joules', domain=name) for name in packages)
+    for part, family in ('total', 'node'), ('idle', 'node_idle'), ('dynamic', 'node_dynamic'):
+        whole = sum(metrics.value(f'wattribute_{family}_joules_total', domain=name) for name in packages)
+        told = metrics.value('tycho_rapl_energy_mj', domain='pkg', kind=part, source='rapl')
+        true(abs(float(told) / 1e3 - float(whole)) <= 1e-6 * float(whole), f'{part}: {told} mJ, {whole} J')
+        if part != 'total':
+            shared = metrics.sum('tycho_workload_rapl_energy_mj', domain='pkg', kind=part)
+            less = ended if part == 'dynamic' else 0
+            true(abs(float(shared) / 1e3 - float(whole - less)) <= 1e-6 * float(whole),
+                 f'workloads, {part}: {shared} mJ of {whole} J')
+    powers = [float(metrics.value('tycho_rapl_power_mw', domain='pkg', kind='total', source='rapl')) / 1e3,
+              float(sum(metrics.value('wattribute_node_watts', domain=name) for name in packages))]
+    true(abs(powers[0] - powers[1]) <= 1e-6 * powers[1], f'{powers} W')
+
+
 def test_levels():
     with Agent(*SIMULATED, '--levels=process,user', '--top=3') as agent:
         metrics = agent.wait_for_energy()
@@ -597,7 +618,7 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
 main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
-      test_promtool, test_other_meters_names, test_levels, test_real_machine,
+      test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use, test_node_by_an_instrument])
