@@ -46,6 +46,8 @@ static const struct kind kinds[] = {
 	{ "one", 1, 5, false, false, false, false, WATT_ORIGIN_MEASURED },
 	{ "empty", 0, 0, false, false, false, false, WATT_ORIGIN_MEASURED },
 	{ "dark", 30, 6, false, false, false, false, WATT_ORIGIN_MEASURED }, /* no sensor answers */
+	/* everything stood still for a while, in the middle of a window */
+	{ "stretched", 120, 12, false, false, false, false, WATT_ORIGIN_MEASURED },
 	{ "versus", 600, 60, true, false, false, true, WATT_ORIGIN_MEASURED },
 };
 
@@ -326,12 +328,14 @@ static void make_run(struct report_run *run, struct machine *m, const char *path
 					      kind->is_hostile ? hostile[0] : "disk full" };
 	}
 	for (w = 0; w < kind->n_windows; w++) {
-		uint64_t t_ns = START_NS + w * WINDOW_NS;
+		bool is_stretched = strcmp(kind->name, "stretched") == 0;
+		uint64_t still_ns = is_stretched ? 4 * WINDOW_NS : 0;
+		uint64_t t_ns = START_NS + w * WINDOW_NS + (w > 60 ? still_ns : 0);
+		uint64_t end_ns = t_ns + WINDOW_NS + (w == 60 ? still_ns : 0);
 
 		/* Nobody knows what was in the time that was lost. */
 		make_window(m, w);
-		check(watt_series_add(run->series, &m->view, t_ns, t_ns + WINDOW_NS,
-				      mark_at(run, t_ns)));
+		check(watt_series_add(run->series, &m->view, t_ns, end_ns, mark_at(run, t_ns)));
 	}
 	check(watt_series_finish(run->series));
 	check(report_run_finish(run));

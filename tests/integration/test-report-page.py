@@ -283,6 +283,11 @@ class Page(unittest.TestCase):
         self.assertGreater(hatched, 1, 'an area of one colour is no hatching')
         self.assertNotIn('complete in each domain', self.page.eval('document.getElementById("quality-list").innerText'))
 
+    def test_a_stretched_window_is_a_gap(self):
+        """What is known of a second of five is not known of the five."""
+        self.open('stretched')
+        self.assertIn('No sensor told anything for 5.00', self.page.eval('document.getElementById("notices").innerText'))
+
     def test_nothing_to_show(self):
         expected = {'empty': 'nothing to show', 'dark': 'No energy is known', 'estimate': 'No sensor measures this machine',
                     'hostile': 'simulation'}

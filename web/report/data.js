@@ -32,11 +32,16 @@ function sumDomains(n, domains) {
   return sum;
 }
 
-/* Stretches of time in which of the domains that are ever known some are not, or none is. */
-function findGaps(t, domains) {
+/*
+ * Stretches of time in which of the domains that are ever known some are not, or none is. A window
+ * that is longer than the others was stretched by a gap: a domain that is known of its end is not
+ * known of it.
+ */
+function findGaps(t, domains, usual_s) {
+  const isKnown = (d, w) => d.known[w] > 0 && (t[w + 1] - t[w] < 2 * usual_s || d.known[w] * 2e-6 >= t[w + 1] - t[w]);
   const ever = domains.filter((d) => d.known.some((v) => v > 0)), gaps = [];
   for (let w = 0; w < t.length - 1; w++) {
-    const known = ever.filter((d) => d.known[w] > 0).length;
+    const known = ever.filter((d) => isKnown(d, w)).length;
     if (known === ever.length) continue;
     const last = gaps[gaps.length - 1], is_all = known === 0;
     if (last && last.end_s === t[w] && last.is_all === is_all) last.end_s = t[w + 1];
@@ -70,7 +75,7 @@ function decode(raw) {
   series.domains.forEach((d, i) => { d.doc = docs[i]; d.path = clean(d.path); });
   series.partition = series.domains.filter((d) => d.doc.is_partition);
   series.total = sumDomains(n, series.partition);
-  series.gaps = findGaps(series.t, series.partition);
+  series.gaps = findGaps(series.t, series.partition, raw.report.recording.window_s);
   series.entities = raw.series.entities.map((e) => decodeEntity(e, n));
   series.byId = new Map(raw.report.entities.filter((e) => e.id !== null).map((e) => [e.id, e]));
   series.unused = Object.fromEntries(raw.report.entities.filter((e) => e.id === null).map((e) => [e.kind, e]));
