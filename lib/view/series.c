@@ -61,7 +61,7 @@ struct watt_series *watt_series_free(struct watt_series *series)
 	free(series->windows);
 	free(series->entities);
 	free(series->totals);
-	free(series->gap_ns);
+	free(series->gaps);
 	watt_view_done(&series->last);
 	watt_snapshot_unref(series->snap);
 	watt_idmap_done(&series->index);
@@ -323,16 +323,27 @@ void watt_series_add_energy(struct watt_series_energy *sum, const struct watt_se
 }
 
 /*
- * For how long of a window a domain's energy is known. A gap that ends in it may have begun long
- * before: those windows said by their status that they knew nothing.
+ * For how long of a window a domain's energy is known. A gap is told of as a whole, when the reading
+ * that ends it has come: windows of it that are over by then said by their status that they knew
+ * nothing, and what is left of it may be attributed in windows that are still to come.
  */
-static uint64_t known_ns(const struct watt_domain_state *state, uint64_t gap_before_ns)
+static uint64_t known_ns(const struct watt_domain_state *state, struct watt_series_gap *gap)
 {
-	uint64_t gap_ns = state->gap_ns - gap_before_ns;
+	uint64_t unknown_ns;
 
-	if (state->status != WATT_STATUS_OK && state->window_nj == 0)
+	if (state->gap_ns > gap->told_ns)
+		gap->left_ns += state->gap_ns - gap->told_ns;
+	gap->told_ns = state->gap_ns;
+	if (state->status != WATT_STATUS_OK && state->window_nj == 0) {
+		gap->silent_ns += state->window_ns;
 		return 0;
-	return gap_ns < state->window_ns ? state->window_ns - gap_ns : 0;
+	}
+	if (gap->left_ns >= gap->silent_ns) /* else it was no gap: it had not begun to tell */
+		gap->left_ns -= gap->silent_ns;
+	gap->silent_ns = 0;
+	unknown_ns = WATT_MIN(gap->left_ns, state->window_ns);
+	gap->left_ns -= unknown_ns;
+	return state->window_ns - unknown_ns;
 }
 
 static int fill_domains(struct watt_series *series, struct watt_series_window *window,
@@ -354,8 +365,7 @@ static int fill_domains(struct watt_series *series, struct watt_series_window *w
 			.status = state->status,
 			.is_baseline_ready = state->baseline_ready,
 		};
-		energy->known_ns = known_ns(state, series->gap_ns[d]);
-		series->gap_ns[d] = state->gap_ns;
+		energy->known_ns = known_ns(state, &series->gaps[d]);
 		watt_series_add_energy(&series->totals[d], energy);
 	}
 	return 0;
@@ -396,18 +406,18 @@ static int grow(struct watt_series *series, size_t n)
 {
 	size_t before = series->info.n_domains, i;
 	struct watt_series_energy *totals = realloc(series->totals, (n + 1) * sizeof(*totals));
-	uint64_t *gap_ns;
+	struct watt_series_gap *gaps;
 	int r = 0;
 
 	if (!totals)
 		return -ENOMEM;
 	series->totals = totals;
-	gap_ns = realloc(series->gap_ns, (n + 1) * sizeof(*gap_ns));
-	if (!gap_ns)
+	gaps = realloc(series->gaps, (n + 1) * sizeof(*gaps));
+	if (!gaps)
 		return -ENOMEM;
-	series->gap_ns = gap_ns;
+	series->gaps = gaps;
 	memset(&totals[before], 0, (n - before) * sizeof(*totals));
-	memset(&gap_ns[before], 0, (n - before) * sizeof(*gap_ns));
+	memset(&gaps[before], 0, (n - before) * sizeof(*gaps));
 	for (i = 0; i < series->info.n_entities && r == 0; i++)
 		r = widen(&series->entities[i].energy_nj, 1, before, n);
 	for (i = 0; i < series->info.n_windows && r == 0; i++)

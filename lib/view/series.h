@@ -11,12 +11,19 @@
 #include "view/folded.h"
 #include "view/view.h"
 
+/* Of a domain's gaps: what was told of, and what of it no window has had yet. */
+struct watt_series_gap {
+	uint64_t told_ns;
+	uint64_t left_ns;
+	uint64_t silent_ns; /* of the newest windows, which said themselves that they knew nothing */
+};
+
 struct watt_series {
 	struct watt_series_info info;
 	struct watt_snapshot *snap;        /* owned: the newest one */
 	struct watt_view last;             /* of it: the domains, their states, the quality */
 	struct watt_series_energy *totals; /* per domain */
-	uint64_t *gap_ns;                  /* per domain, up to the newest window */
+	struct watt_series_gap *gaps;      /* per domain, up to the newest window */
 	/* Of all domains of all windows, whatever the sign: no sum of parts is more. */
 	uint64_t sum_nj;
 	struct watt_series_entity *entities;

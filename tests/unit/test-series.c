@@ -401,6 +401,36 @@ static void test_what_is_missing(void **state)
 	watt_series_free(series);
 }
 
+/* Readings run ahead of what is attributed: a gap is told of before the window that it is in. */
+static void test_gap_is_told_early(void **state)
+{
+	struct watt_series *series = NULL;
+	struct machine m;
+	uint64_t t_ns = 0, length_ns[] = { WINDOW_NS, WINDOW_NS, 5 * WINDOW_NS, WINDOW_NS };
+	size_t w;
+
+	init(&m);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	m.view.n_rows = 0;
+	for (w = 0; w < 4; w++) {
+		m.state[0] = (struct watt_domain_state){ .window_ns = length_ns[w],
+							 .window_nj = WINDOW_NS,
+							 .window_unattributed_nj = WINDOW_NS,
+							 .gap_ns = w > 0 ? 4 * WINDOW_NS : 0 };
+		assert_int_equal(watt_series_add(series, &m.view, t_ns, t_ns + length_ns[w],
+						 WATT_NO_MARK),
+				 0);
+		t_ns += length_ns[w];
+	}
+	assert_int_equal(series->windows[0].domains[0].known_ns, WINDOW_NS);
+	assert_int_equal(series->windows[2].domains[0].known_ns, 2 * WINDOW_NS);
+	assert_int_equal(series->windows[3].domains[0].known_ns, WINDOW_NS);
+	assert_int_equal(series->totals[0].known_ns, 4 * WINDOW_NS);
+	assert_true(fabs(watt_series_power_w(&series->totals[0], series->totals[0].energy_nj) - 1) <
+		    1e-12);
+	watt_series_free(series);
+}
+
 /* More than int64 nJ: the windows that fit are there, and the sums are theirs. */
 static void test_more_than_fits(void **state)
 {
@@ -459,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_the_top_is_never_lost),
 		cmocka_unit_test(test_domain_that_comes),
 		cmocka_unit_test(test_what_is_missing),
+		cmocka_unit_test(test_gap_is_told_early),
 		cmocka_unit_test(test_choice_of_windows),
 		cmocka_unit_test(test_more_than_fits),
 	};
