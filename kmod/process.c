@@ -156,6 +156,12 @@ void watt_process_refresh(struct watt_process *process, struct task_struct *lead
 	watt_process_set_cgroup(process, leader);
 }
 
+void watt_process_refresh_dead(struct watt_process *process)
+{
+	strscpy_pad(process->comm, process->last_comm, sizeof(process->comm));
+	WRITE_ONCE(process->uid, process->last_uid);
+}
+
 static struct watt_process *record_of(struct task_struct *leader)
 {
 	struct watt_process *process = record_new(GFP_HOOK);
@@ -246,7 +252,9 @@ static void take_last_words(struct watt_process *process, struct task_struct *le
 		.disk_read_bytes = signal->ioac.read_bytes,
 		.disk_write_bytes = signal->ioac.write_bytes,
 	};
-	watt_process_refresh(process, leader);
+	strscpy_pad(process->last_comm, leader->comm, sizeof(process->last_comm));
+	process->last_uid = owner_of(leader);
+	watt_process_set_cgroup(process, leader);
 	/* with last_words: watt_usage_read_dead() */
 	smp_store_release(&process->is_freed, true);
 }

@@ -75,6 +75,8 @@ static void show_process(struct watt_process *process, u64 window)
 	if (process->last_window || !process->n_to_show)
 		return;
 	process->n_to_show--;
+	if (process->is_final)
+		watt_process_refresh_dead(process);
 	state->counts = process->now;
 	state->energy = process->energy;
 	state->is_alive = process->is_alive;
