@@ -31,6 +31,7 @@ struct watt_key_slice {
 	uint64_t busy;      /* of the first kind that the key needs: all that was done */
 	uint32_t n_units;   /* and what could be active at once */
 	bool is_complete;   /* every activity came in time */
+	bool is_idle_known; /* else dynamic_nj may have idle energy in it */
 	struct watt_part *parts;
 	size_t n_parts;
 };

@@ -135,7 +135,9 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	double told, apart;
 	int r;
 
-	if (!slice->is_complete || slice->dynamic_nj <= 0 || !slice->n_parts)
+	/* idle energy is no program's: who learns from it takes it for theirs */
+	if (!slice->is_complete || !slice->is_idle_known || slice->dynamic_nj <= 0 ||
+	    !slice->n_parts)
 		return 0;
 	r = take_slice(state, slice, &view);
 	if (r == 0)

@@ -465,7 +465,8 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 {
 	struct watt_key_slice view = { .t0_ns = slice->t0_ns,
 				       .t1_ns = slice->t1_ns,
-				       .energy_nj = energy_nj };
+				       .energy_nj = energy_nj,
+				       .is_idle_known = ledger->baseline.is_ready };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
 	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, nobodys_nj = 0, shared_nj;
 	const struct watt_key *used;
