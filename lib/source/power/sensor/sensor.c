@@ -283,11 +283,10 @@ static int channel_fill(struct watt_channel *channel, struct watt_sensor_set *se
 	return 0;
 }
 
-/* Others keep the names that they have when it can be read one day. */
+/* Others keep the names that they have, when it can be read one day. */
 static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec *spec,
 		      const struct watt_sensor *sensor, int error)
 {
-	_cleanup_free_ char *name = make_name(set, spec);
 	const char *path = sensor->failed < sensor->n_factors ? spec->factor[sensor->failed].path :
 								spec->status_path;
 
@@ -296,6 +295,8 @@ static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec
 	else
 		set->n_broken++;
 	set->power.n_refused++;
+	/* nobody else gets its name */
+	free(make_name(set, spec));
 	/* the numbers of a class change from boot to boot: the device tells which one it is */
 	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s: %s/%s left out: %s",
 		 set->power.ops->name, spec->chip, set->env->sysfs.path,
