@@ -24,8 +24,6 @@
 #include "base/util.h"
 
 #define BLOCK_SIZE 65536
-#define MAX_PATH_SIZE 1024
-#define MAX_DEPTH 48
 
 /* What is used of libarchive. */
 struct archive_api {
@@ -110,57 +108,6 @@ static int load(struct archive_api *api)
 	return 0;
 }
 
-/* ---- what may be in an archive ---- */
-
-static const char *skip_here(const char *path)
-{
-	while (path[0] == '.' && path[1] == '/')
-		path += 2;
-	return path;
-}
-
-int watt_archive_check_path(const char *path)
-{
-	const char *name = skip_here(path);
-	size_t depth = 0, len;
-
-	if (strlen(path) >= MAX_PATH_SIZE)
-		return -ENAMETOOLONG;
-	for (; *name; name += len + (name[len] == '/')) {
-		len = strcspn(name, "/");
-		if (len == 0 || len > NAME_MAX || (len <= 2 && strspn(name, ".") >= len) ||
-		    ++depth > MAX_DEPTH)
-			return -EINVAL;
-	}
-	return path[0] == '/' ? -EINVAL : 0;
-}
-
-static size_t depth_of(const char *path)
-{
-	size_t depth = 0;
-
-	for (path = skip_here(path); *path; path++)
-		depth += *path == '/' && path[1];
-	return depth;
-}
-
-/*
- * ".." may only be in front: behind another link of the archive it would lead elsewhere than it
- * seems to. Whoever follows links of this kind only, never leaves the folder.
- */
-int watt_archive_check_link(const char *path, const char *target)
-{
-	size_t up = 0;
-
-	while (strncmp(target, "..", 2) == 0 && (target[2] == '/' || !target[2])) {
-		target += target[2] ? 3 : 2;
-		up++;
-	}
-	if (up > depth_of(path))
-		return -EINVAL;
-	return watt_archive_check_path(target);
-}
-
 /* ---- reading ---- */
 
 struct reader {
@@ -217,7 +164,7 @@ static int open_parent(int dir_fd, const char *path, char name[NAME_MAX + 1])
 
 	if (fd < 0)
 		return -errno;
-	for (path = skip_here(path);; path += len + 1) {
+	for (path = watt_archive_skip_here(path);; path += len + 1) {
 		len = strcspn(path, "/");
 		memcpy(name, path, len);
 		name[len] = '\0';
@@ -325,7 +272,7 @@ static int take_entry(struct reader *reader, struct archive_entry *entry)
 	case AE_IFDIR:
 		return take_folder(reader, path);
 	case AE_IFREG:
-		if (!*skip_here(path) || path[strlen(path) - 1] == '/')
+		if (!*watt_archive_skip_here(path) || path[strlen(path) - 1] == '/')
 			return refuse(reader, -EINVAL, "it has a file without a name");
 		return take_file(reader, path);
 	case AE_IFLNK:

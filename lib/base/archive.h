@@ -23,6 +23,8 @@ struct watt_archive_limits {
 int watt_archive_check_link(const char *path, const char *target);
 /* Has a path no "..", no empty name, and is it relative? A "./" in front is allowed. */
 int watt_archive_check_path(const char *path);
+/* The path without any "./" in front. */
+const char *watt_archive_skip_here(const char *path);
 
 /*
  * Unpacks files, folders and symbolic links into the open folder. 0; -EINVAL: something in it is
