@@ -2,8 +2,9 @@
 /*
  * Points of power fall into bins of activity, each of which is represented by its first decile, so
  * that neither noise nor the odd disturbance moves it. Where the machine was seen idle, idle power
- * is what was seen; else it is where the line through the bins, lowered until no bin lies below it,
- * meets zero activity. It is the arithmetic of the library in the kernel's terms: a test feeds both.
+ * is what was seen; else it is where the line through the bins, lowered until no bin lies below
+ * it, meets zero activity. It is the arithmetic of the library in the kernel's terms: a test feeds
+ * both.
  */
 #include "baseline.h"
 

@@ -110,7 +110,7 @@ struct watt_process {
 	atomic64_t tx_packets;
 	struct watt_counts now;
 	struct watt_counts last_words; /* of a dead one; cpu_ns is in the parts */
-	char last_comm[TASK_COMM_LEN]; /* and what it was called, and whose it was: shown with them */
+	char last_comm[TASK_COMM_LEN]; /* its name and whose it was: shown with them */
 	kuid_t last_uid;
 	struct watt_amount energy;
 	struct watt_state shown[WATT_WINDOWS];
@@ -162,7 +162,7 @@ bool watt_processes_take_incomplete(void);
  */
 struct watt_process *watt_process_next(unsigned long *index);
 
-/* What a process can change of itself, or others of it: its name, its user, its cgroup. Under RCU. */
+/* What a process can change of itself, or others of it: name, user, cgroup. Under RCU. */
 void watt_process_refresh(struct watt_process *process, struct task_struct *leader);
 /* The same of a dead one, of which nothing is still to come. For the sampler. */
 void watt_process_refresh_dead(struct watt_process *process);

@@ -259,8 +259,8 @@ static u64 advance(u64 next_ns, u64 period_ns, u64 woke_ns)
 }
 
 /*
- * When the next sample is taken. The one that ends a window, which is the nearest to its end, is not
- * before that: nobody is shown a window that is shorter than window_ns.
+ * When the next sample is taken. The one that ends a window, which is the nearest to its end, is
+ * not before that: nobody is shown a window that is shorter than window_ns.
  */
 static u64 sample_at(u64 next_ns, u64 period_ns, u64 window_end_ns)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Who may see what: with CAP_SYS_ADMIN in the initial user namespace everything, else the caller's
- * own cgroup of the default hierarchy with all below it, and of that what its pid namespace has. With
- * hidepid, which is of the mount, only its own processes: the owner of a mount, who could do without
- * hidepid, sees all, and so do the members of the group that the mount names.
+ * own cgroup of the default hierarchy with all below it, and of that what its pid namespace has.
+ * With hidepid, which is of the mount, only its own processes: the owner of a mount, who could do
+ * without hidepid, sees all, and so do the members of the group that the mount names.
  */
 #include "view.h"
 
