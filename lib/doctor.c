@@ -24,8 +24,10 @@
 #define COST_READS 9
 /* Of what is slow, fewer are enough. */
 #define COST_NS (500 * WATT_NSEC_PER_MSEC)
-/* The longest that anybody waits for a diagnosis. */
+/* The longest that anybody waits for a diagnosis of what may hang. */
 #define LIMIT_NS (10 * WATT_NSEC_PER_SEC)
+/* So much longer for who counts CPU time: no device answers there, but a kernel that is busy. */
+#define PATIENCE_WITH_KERNEL 6
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -304,25 +306,37 @@ static void start(struct inquest *inquest, struct patient *patient)
 		run(patient);
 }
 
-static bool have_all_answered(struct inquest *inquest)
+static bool is_of_kernel(const struct patient *patient)
+{
+	return patient->activity && patient->activity->sweep;
+}
+
+static uint64_t patience_ns(const struct patient *patient, uint64_t limit_ns)
+{
+	return is_of_kernel(patient) ? limit_ns * PATIENCE_WITH_KERNEL : limit_ns;
+}
+
+/* Whether all have, except those of the kernel if they are to be left out. */
+static bool have_answered(struct inquest *inquest, bool with_kernel)
 {
 	bool have_all = true;
 	size_t i;
 
 	pthread_mutex_lock(&inquest->mutex);
 	for (i = 0; i < inquest->n; i++)
-		have_all &= inquest->patients[i].has_answered;
+		if (with_kernel || !is_of_kernel(&inquest->patients[i]))
+			have_all &= inquest->patients[i].has_answered;
 	pthread_mutex_unlock(&inquest->mutex);
 	return have_all;
 }
 
-static void wait_for_answers(struct inquest *inquest, uint64_t deadline_ns)
+static void wait_for_answers(struct inquest *inquest, bool with_kernel, uint64_t deadline_ns)
 {
 	uint32_t seen;
 
 	do
 		seen = watt_signal_get(&inquest->news);
-	while (!have_all_answered(inquest) &&
+	while (!have_answered(inquest, with_kernel) &&
 	       watt_signal_wait(&inquest->news, seen, deadline_ns) == 0);
 }
 
@@ -353,7 +367,7 @@ static struct watt_diag describe_hung(const struct patient *patient, uint64_t li
 	diag.state = WATT_BROKEN;
 	diag.error = -ETIMEDOUT;
 	snprintf(diag.why, sizeof(diag.why), "it did not answer within %.0f s",
-		 (double)limit_ns / 1e9);
+		 (double)patience_ns(patient, limit_ns) / 1e9);
 	snprintf(diag.hint, sizeof(diag.hint),
 		 "look in the kernel's log for a device that hangs%s%s",
 		 patient->power ? "; leave it out by --sources=-" : "",
@@ -429,11 +443,12 @@ int watt_doctor_within(const struct watt_options *options, uint64_t limit_ns, st
 		return -EINVAL;
 	r = open_inquest(options, &inquest);
 	if (r == 0) {
-		uint64_t deadline_ns = watt_now_ns() + limit_ns;
+		uint64_t begun_ns = watt_now_ns();
 
 		for (i = 0; i < inquest->n; i++)
 			start(inquest, &inquest->patients[i]);
-		wait_for_answers(inquest, deadline_ns);
+		wait_for_answers(inquest, false, begun_ns + limit_ns);
+		wait_for_answers(inquest, true, begun_ns + limit_ns * PATIENCE_WITH_KERNEL);
 		collect(inquest, &inquest->owner.options, limit_ns, ret, *ret_n);
 		*ret_n = inquest->n;
 	}
