@@ -33,8 +33,7 @@ static const char help_text[] =
 	"  -o, --output=FILE    write the report to FILE, not to standard error\n"
 	"      --json           one JSON document, to standard output or FILE\n\n" OPTIONS_POLICY_HELP
 		OPTIONS_HELP
-	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
-	"126 if it can't be run; 1 if measuring failed, 2 for a mistake.\n";
+	"\nExit status: COMMAND's; 126, 127: it can't run; 1: not measured; 2: a mistake.\n";
 
 struct stat_options {
 	struct options common;
