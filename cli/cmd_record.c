@@ -233,6 +233,12 @@ static char *default_name(void)
 	return xstrdup(name);
 }
 
+/* One of a command's words; with quotes where it would be taken for several. */
+static char *quote(const char *word)
+{
+	return xasprintf(strpbrk(word, " \t\n") ? "\"%s\"" : "%s", word);
+}
+
 /* The words of a command as one text. */
 static char *join(char *const *argv)
 {
@@ -240,9 +246,11 @@ static char *join(char *const *argv)
 
 	if (!argv)
 		return NULL;
-	text = xstrdup(*argv);
+	text = quote(*argv);
 	for (argv++; *argv; argv++) {
-		longer = xasprintf("%s %s", text, *argv);
+		auto_free char *word = quote(*argv);
+
+		longer = xasprintf("%s %s", text, word);
 		free(text);
 		text = longer;
 	}

@@ -506,6 +506,10 @@ int cmd_top(int argc, char **argv)
 	struct top top = { .opts = &opts, .events = EVENTS_INIT };
 	int r;
 
+	/* A terminal is no file: who looks at it may see these by ps, too. */
+	options_begin(&opts.common);
+	if (isatty(STDOUT_FILENO))
+		watt_options_set_privacy(opts.common.session, WATT_PRIVACY_USERS);
 	if (take_options(argc, argv, &opts, &top.model) < 0)
 		return STATUS_USAGE;
 	if (opts.common.is_help) {

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "latecomers.h"
 #include "message.h"
+#include "number.h"
 #include "status.h"
 #include "verdict.h"
 
@@ -15,6 +17,16 @@ int options_bad_value(const char *option, const char *value, const char *expecte
 {
 	message_usage("%s: '%s' is not %s", option, value, expected);
 	return -EINVAL;
+}
+
+/* Who calls by sudo is who gets the files: root's command lines are those of somebody else. */
+static void set_owner(struct watt_options *session)
+{
+	const char *uid = getenv("SUDO_UID");
+	uint64_t value;
+
+	if (geteuid() == 0 && uid && number_count(uid, 1, UINT32_MAX - 1, &value) == 0)
+		watt_options_set_owner(session, (uint32_t)value);
 }
 
 void options_begin(struct options *opts)
@@ -27,6 +39,7 @@ void options_begin(struct options *opts)
 	}
 	opts->session = session;
 	watt_options_set_driven(session, 1);
+	set_owner(session);
 	watt_options_set_open_wait_ms(session, OPTIONS_OPEN_WAIT_MS);
 	/* there they are seen by nobody else; on a command line by everybody */
 	watt_options_set_redfish_login(session, getenv("WATTRIBUTE_REDFISH_USER"),

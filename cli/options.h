@@ -57,7 +57,8 @@ enum options_code {
 #define OPTIONS_POLICY_LONG \
 	{ "idle-policy", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "share-key", required_argument, NULL, OPTIONS_SESSION }, \
-	{ "sensor-delay", required_argument, NULL, OPTIONS_SESSION }
+	{ "sensor-delay", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "privacy", required_argument, NULL, OPTIONS_SESSION }
 
 #ifdef WATT_HAVE_KUBELET
 #define OPTIONS_KUBELET_HELP "--kubelet-url=URL, --kubelet-token=FILE, --kubelet-tls=TRUST,"
@@ -74,9 +75,9 @@ enum options_code {
 	"  -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \
-	"How energy is attributed:\n" \
+	"How energy is attributed, and what is told of whom:\n" \
 	"  --idle-policy=separate|proportional, --sensor-delay=CHANNEL=TIME,...\n" \
-	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,...\n"
+	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,... --privacy=LEVEL\n"
 /* clang-format on */
 
 /*

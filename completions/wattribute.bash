@@ -7,7 +7,7 @@ _wattribute()
 	local common='--sources --usage --slice --period --config --machine --sysfs-root
 		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --kubelet-token --kubelet-tls --verbose --help --json'
 	local commands='top stat record replay report export plot mark agent sources board doctor capture'
-	local attribution='--idle-policy --share-key --sensor-delay'
+	local attribution='--idle-policy --share-key --sensor-delay --privacy'
 
 	if declare -F _init_completion >/dev/null; then
 		_init_completion -n = || return
@@ -48,6 +48,10 @@ _wattribute()
 		;;
 	--idle-policy)
 		COMPREPLY=($(compgen -W 'separate proportional' -- "$cur"))
+		return
+		;;
+	--privacy)
+		COMPREPLY=($(compgen -W 'names own users all' -- "$cur"))
 		return
 		;;
 	--share-key)
@@ -116,7 +120,7 @@ _wattribute()
 				--rate | --for | --rotate-size | --rotate-time | --keep | \
 				--sources | --usage | --slice | --period | --config | --machine | --sysfs-root | \
 				--procfs-root | --nvml-lib | --redfish-url | --redfish-auth | --redfish-tls | --meter | --kubelet-url | --kubelet-token | --kubelet-tls | \
-				--idle-policy | --share-key | --sensor-delay)
+				--idle-policy | --share-key | --sensor-delay | --privacy)
 				((i++))
 				;;
 			--)

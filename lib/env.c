@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/util.h"
@@ -131,6 +132,8 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 	env->kubelet_url = own->kubelet_url;
 	env->kubelet_token = own->kubelet_token;
 	env->kubelet_tls = own->kubelet_tls;
+	env->privacy = own->privacy ? own->privacy : WATT_PRIVACY_OWN;
+	env->owner_uid = own->has_owner ? own->owner_uid : geteuid();
 	return r;
 }
 

@@ -17,7 +17,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/privacy.h"
 #include "base/ring.h"
 #include "base/util.h"
 #include "env.h"
@@ -358,8 +360,15 @@ static int live_record(struct watt_session *ses, const char *path,
 		       const struct watt_record_opts *opts)
 {
 	struct live *live = live_of(ses);
+	_cleanup_free_ char *command = NULL;
+	struct watt_record_opts told = *opts;
+	int r;
 
-	return live->is_started ? -EALREADY : watt_pipeline_record(live->pipeline, path, opts);
+	if (live->is_started)
+		return -EALREADY;
+	r = watt_privacy_tell_command(live->world->env.privacy, opts->command, &command);
+	told.command = command;
+	return r < 0 ? r : watt_pipeline_record(live->pipeline, path, &told);
 }
 
 static int live_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)

@@ -57,6 +57,9 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 		.period_ns = from->period_ns,
 		.has_idle_policy = from->has_idle_policy,
 		.idle_policy = from->idle_policy,
+		.privacy = from->privacy,
+		.has_owner = from->has_owner,
+		.owner_uid = from->owner_uid,
 	};
 	r |= copy_text(&to->machine, from->machine);
 	r |= copy_text(&to->sysfs_root, from->sysfs_root);
@@ -525,6 +528,42 @@ int watt_options_set_share_key(struct watt_options *options, const char *domain,
 	return note(options, watt_rules_add(&options->share_keys, domain, key));
 }
 
+/* ---- privacy ---- */
+
+static const char *const privacy_names[] = { "names", "own", "users", "all" };
+
+int watt_options_set_privacy(struct watt_options *options, enum watt_privacy privacy)
+{
+	if (!options)
+		return -EINVAL;
+	if (privacy < WATT_PRIVACY_NAMES || privacy > WATT_PRIVACY_ALL)
+		return complain(options, -EINVAL, "no level of privacy has the number %d",
+				(int)privacy);
+	options->privacy = privacy;
+	return 0;
+}
+
+int watt_options_set_owner(struct watt_options *options, uint32_t uid)
+{
+	if (!options)
+		return -EINVAL;
+	options->owner_uid = uid;
+	options->has_owner = true;
+	return 0;
+}
+
+static int set_privacy(struct watt_options *options, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(privacy_names); i++)
+		if (strcmp(text, privacy_names[i]) == 0)
+			return watt_options_set_privacy(options, (enum watt_privacy)(i + 1));
+	return complain(options, -ENOENT,
+			"no level of privacy is called '%s'; there are: names, own, users, all",
+			text);
+}
+
 /* ---- lists as text ---- */
 
 static int parse_rules(struct watt_options *options, struct watt_rules *rules,
@@ -605,6 +644,7 @@ static const struct option {
 	{ INFO("share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared"),
 	  set_share_key },
 	{ INFO("sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors"), set_delay },
+	{ INFO("privacy", "names|own|users|all", "whose command lines are told"), set_privacy },
 	{ INFO("config", "FILE", "options, rules for sensors and models"),
 	  watt_options_set_config },
 	{ INFO("machine", "FILE", "a captured machine instead of this one"),

@@ -36,6 +36,9 @@ struct watt_options {
 	uint64_t period_ns;
 	bool has_idle_policy;
 	enum watt_idle_policy idle_policy;
+	enum watt_privacy privacy; /* 0: not said */
+	bool has_owner;
+	uint32_t owner_uid;
 	struct watt_rules sources; /* 1: use it; 0: leave it out */
 	struct watt_rules rates;   /* of sources, as periods in ns */
 	struct watt_rules share_keys;

@@ -12,6 +12,7 @@
 #include <wattribute/recording.h>
 
 #include "base/clock.h"
+#include "base/privacy.h"
 #include "base/util.h"
 #include "options.h"
 #include "session.h"
@@ -36,6 +37,9 @@ struct replay {
 	uint64_t barrier_ns;    /* of the snapshot that is being waited for; 0: none */
 	uint32_t newest_cursor; /* of the caller's: not those that are recorded */
 	uint64_t n_damages;
+	enum watt_privacy privacy;
+	uint32_t owner_uid;
+	char *told_cmdline; /* of the newest identity, as it may be told */
 	int fd;
 	bool is_started;
 	bool has_all; /* a full sweep was there */
@@ -58,6 +62,7 @@ static void replay_close(struct watt_session *ses)
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p->newest);
+	free(p->told_cmdline);
 	watt_options_done(&p->options);
 	free(p);
 }
@@ -145,6 +150,44 @@ static void note(struct replay *p, const struct watt_op *op)
 	}
 }
 
+/* Who it is, without what is not to be told: ret is a copy, whose texts live until the next one. */
+static int tell_identity(struct replay *p, const struct watt_identity *identity,
+			 struct watt_identity *ret)
+{
+	size_t len;
+
+	*ret = *identity;
+	if (!identity->cmdline || !*identity->cmdline || p->privacy == WATT_PRIVACY_ALL)
+		return 0;
+	ret->cmdline = NULL;
+	if (!watt_privacy_shows(p->privacy, p->owner_uid, identity)) {
+		ret->missing |= WATT_IDENTITY_CMDLINE;
+		return 0;
+	}
+	free(p->told_cmdline);
+	p->told_cmdline = strdup(identity->cmdline);
+	if (!p->told_cmdline)
+		return -ENOMEM;
+	len = watt_privacy_apply(p->privacy, p->told_cmdline, strlen(p->told_cmdline));
+	p->told_cmdline[len] = '\0';
+	ret->cmdline = p->told_cmdline;
+	return 0;
+}
+
+/* Tells the stages an op of the file. */
+static int tell(struct replay *p, const struct watt_op *op, union watt_executor_result *ret)
+{
+	struct watt_identity identity;
+	struct watt_op told = *op;
+	int r;
+
+	if (op->kind != WATT_OP_IDENTITY)
+		return watt_executor_apply(p->executor, op, ret);
+	r = tell_identity(p, op->identity, &identity);
+	told.identity = &identity;
+	return r < 0 ? r : watt_executor_apply(p->executor, &told, ret);
+}
+
 static void say_end(struct replay *p)
 {
 	p->is_over = true;
@@ -195,7 +238,7 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 		if (r < 0)
 			continue;
 		note(p, &op);
-		r = is_wanted(p, &op) ? watt_executor_apply(p->executor, &op, &result) : 0;
+		r = is_wanted(p, &op) ? tell(p, &op, &result) : 0;
 		if (r == -EOVERFLOW) /* as it was live: there was no snapshot */
 			continue;
 		if (r == -ENOMEM)
@@ -578,6 +621,8 @@ int watt_replay_open(const char *path, const struct watt_options *options,
 	p->ses.ops = &replay_ops;
 	r = watt_options_init(&p->options, options);
 	p->log = (struct watt_log){ p->options.log, p->options.log_data };
+	p->privacy = p->options.privacy ? p->options.privacy : WATT_PRIVACY_USERS;
+	p->owner_uid = p->options.has_owner ? p->options.owner_uid : geteuid();
 	if (r == 0)
 		r = open_parts(p, path);
 	if (r < 0) {

@@ -36,6 +36,14 @@ enum watt_log_level {
 	WATT_LOG_DEBUG = 3,
 };
 
+/** What is told, kept and shown of the command lines of processes. Names of programs always are. */
+enum watt_privacy {
+	WATT_PRIVACY_NAMES = 1, /**< no command lines at all */
+	WATT_PRIVACY_OWN = 2,   /**< those of one's own processes, without secrets */
+	WATT_PRIVACY_USERS = 3, /**< those of all users, without secrets */
+	WATT_PRIVACY_ALL = 4,   /**< those of all users, as they are */
+};
+
 /**
  * Receives what the library has to say. It may be called in any thread of the session's or the
  * caller's, two at once included, and must not call the session.
@@ -125,6 +133,16 @@ WATT_API int watt_options_set_idle_policy(struct watt_options *options,
  *  @param domain  a path, or the name of a kind of domains; NULL: all of them. */
 WATT_API int watt_options_set_share_key(struct watt_options *options, const char *domain,
 					enum watt_share_key key);
+
+/**
+ * What is told of command lines. As it is new: WATT_PRIVACY_OWN of a live session; of a recording
+ * WATT_PRIVACY_USERS of what is in it. What is left out here is in no snapshot, file or output. Passwords, tokens and
+ * keys are recognized by how they are given to programs, as wattribute(1) says; what is recognized
+ * by nothing stays.
+ */
+WATT_API int watt_options_set_privacy(struct watt_options *options, enum watt_privacy privacy);
+/** Whose processes are one's own, for WATT_PRIVACY_OWN. As it is new: the effective user's. */
+WATT_API int watt_options_set_owner(struct watt_options *options, uint32_t uid);
 
 /**
  * 1: threads are entities, too, and each process is the sum of its own. Of a recording, where what

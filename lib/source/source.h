@@ -17,6 +17,7 @@
 #include <wattribute/channel.h>
 #include <wattribute/diag.h>
 #include <wattribute/entity.h>
+#include <wattribute/options.h>
 #include <wattribute/sample.h>
 
 #include "base/activity.h"
@@ -48,6 +49,8 @@ struct watt_env {
 	const char *kubelet_url;   /* or an API server's list of the pods of this node */
 	const char *kubelet_token; /* a file; NULL: that of the pod that we are in, if we are */
 	const char *kubelet_tls;   /* as redfish_tls; NULL: the cluster, where we are in a pod */
+	enum watt_privacy privacy; /* 0: WATT_PRIVACY_OWN */
+	uint32_t owner_uid;        /* whose processes are one's own */
 	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
 	uint64_t epoch_ns;
 	struct watt_log log;

@@ -98,6 +98,27 @@ def check_windows(snapshots):
     equal(snapshots[-1]['quality']['sum_failures'], 0, 'failed checks of sums')
 
 
+def test_secrets_are_in_no_file():
+    command = ('--', 'sh', '-c', 'sleep 1; : --password=hunter2 --token shazam')
+    path, snapshots, _ = record('--sources=synth', '--usage=procfs', '--for=30', *command)
+    with open(path, 'rb') as file:
+        content = file.read()
+    texts = query(path, "SELECT value FROM meta WHERE key = 'command'")
+    true(b'hunter2' not in content and '--password=***' in str(texts), f'command: {texts}')
+    told = {row['cmdline'] for row in snapshots[-1]['rows'] if 'sleep 1' in (row['cmdline'] or '')}
+    true(told and all('hunter2' not in text and 'shazam' not in text for text in told), f'{told}')
+    for others in ('report', 'export'):
+        true('hunter2' not in run(others, path).out, others)
+    path, snapshots, _ = record('--sources=synth', '--usage=procfs', '--privacy=names', '--for=30', *command)
+    true(all(row['cmdline'] is None for row in snapshots[-1]['rows']), 'only names')
+    # What was kept is told where it is asked for, and not otherwise.
+    path = new_path()
+    result = run('record', '-o', path, '--sources=synth', '--usage=procfs', '--privacy=all', '--for=30', *command)
+    equal(result.status, 0, f'status (it said {result.err!r})')
+    true('hunter2' not in run('replay', path, '--json').out, 'replay')
+    true('hunter2' in run('replay', path, '--json', '--privacy=all').out, 'replay of all')
+
+
 def test_for_some_time():
     begin = time.monotonic()
     path, snapshots, result = record('--for', '2500ms')

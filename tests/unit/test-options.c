@@ -45,6 +45,8 @@ static void test_texts(void **state)
 	assert_int_equal(watt_options_set(o, "period", "1500us"), 0);
 	assert_int_equal(watt_options_set(o, "idle-policy", "proportional"), 0);
 	assert_string_equal(o->machine, "m.tar.zst");
+	assert_int_equal(watt_options_set(o, "privacy", "users"), 0);
+	assert_int_equal(o->privacy, WATT_PRIVACY_USERS);
 	assert_string_equal(o->sysfs_root, "/s");
 	assert_string_equal(o->procfs_root, "/p");
 	assert_string_equal(o->nvml_lib, "libn.so");
@@ -153,6 +155,7 @@ static const struct {
 	{ "sensor-delay", "*=1x", -EINVAL, "'*=1x' is not a delay" },
 	{ "sensor-delay", "*=1,*=60000.1", -EINVAL, "'*=60000.1' is not a delay" },
 	{ "sensor-delay", "*= 1", -EINVAL, "'*= 1' is not a delay" },
+	{ "privacy", "none", -ENOENT, "there are: names, own, users, all" },
 	{ "idle-policy", "fair", -ENOENT,
 	  "no idle policy is called 'fair'; there are: separate, proportional" },
 	{ "idle-policy", "requests", -ENOENT, "resource requests of pods" },
@@ -231,6 +234,8 @@ static void test_setters_that_refuse(void **state)
 	assert_int_equal(watt_options_set_share_key(o, "", WATT_KEY_NONE), -EINVAL);
 	assert_int_equal(watt_options_set_share_key(o, NULL, (enum watt_share_key)99), -EINVAL);
 	assert_int_equal(watt_options_set_idle_policy(o, (enum watt_idle_policy)2), -EINVAL);
+	assert_int_equal(watt_options_set_privacy(o, (enum watt_privacy)0), -EINVAL);
+	assert_int_equal(watt_options_set_privacy(o, (enum watt_privacy)5), -EINVAL);
 	assert_int_equal(watt_options_set(o, "slice", NULL), -EINVAL);
 	assert_int_equal(watt_options_set(o, NULL, "1"), -EINVAL);
 	assert_int_equal(o->sources.n + o->rates.n + o->share_keys.n + o->delays.n, 0);
@@ -260,6 +265,8 @@ static void test_no_options(void **state)
 	assert_int_equal(watt_options_set_source_period_ns(NULL, "synth", MS), -EINVAL);
 	assert_int_equal(watt_options_set_delay_ns(NULL, "*", 1), -EINVAL);
 	assert_int_equal(watt_options_set_idle_policy(NULL, WATT_IDLE_SEPARATE), -EINVAL);
+	assert_int_equal(watt_options_set_privacy(NULL, WATT_PRIVACY_ALL), -EINVAL);
+	assert_int_equal(watt_options_set_owner(NULL, 1), -EINVAL);
 	assert_int_equal(watt_options_set_share_key(NULL, NULL, WATT_KEY_NONE), -EINVAL);
 	assert_int_equal(watt_options_set_driven(NULL, 1), -EINVAL);
 	assert_int_equal(watt_options_set_log(NULL, NULL, NULL), -EINVAL);
@@ -306,9 +313,9 @@ static void test_info(void **state)
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
 #ifdef WATT_HAVE_KUBELET
-	assert_int_equal(i, 20);
+	assert_int_equal(i, 21);
 #else
-	assert_int_equal(i, 17);
+	assert_int_equal(i, 18);
 #endif
 	watt_options_free(o);
 }

@@ -14,12 +14,15 @@
 
 static struct test_env *test;
 static struct watt_meta *meta;
+static enum watt_privacy privacy = WATT_PRIVACY_ALL;
 
 static void open_machine(const char *procfs)
 {
 	test = malloc(sizeof(*test));
 	assert_non_null(test);
 	test_env_open(test, procfs, NULL);
+	test->env.privacy = privacy;
+	test->env.owner_uid = 65534;
 	assert_int_equal(watt_meta_process.open(&test->env, &meta), 0);
 }
 
@@ -41,6 +44,59 @@ static int ask(uint32_t pid, uint64_t start_ns, struct watt_answer *ret)
 		*ret = answer;
 	}
 	return r;
+}
+
+static void write_secretive(const char *dir, unsigned int pid, unsigned int uid)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "proc/%u/stat", pid);
+	snprintf(text, sizeof(text), "%u (tool) S 1 5 5 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100", pid);
+	scratch_write(dir, path, text);
+	snprintf(path, sizeof(path), "proc/%u/status", pid);
+	snprintf(text, sizeof(text), "Name:\ttool\nUid:\t%u\t%u\t%u\t%u\n", uid, uid, uid, uid);
+	scratch_write(dir, path, text);
+	snprintf(path, sizeof(path), "proc/%u/cmdline", pid);
+	scratch_write_bytes(dir, path, "tool\0--password\0hunter2 x\0y", 28);
+}
+
+static void check_told(const struct watt_answer *answer, bool is_told, bool has_secret)
+{
+	if (!is_told) {
+		assert_null(answer->identity.cmdline);
+		assert_true(answer->identity.missing & WATT_IDENTITY_CMDLINE);
+		return;
+	}
+	assert_false(answer->identity.missing & WATT_IDENTITY_CMDLINE);
+	assert_string_equal(answer->identity.cmdline,
+			    has_secret ? "tool --password hunter2 x y" : "tool --password *** y");
+}
+
+/* A program of one's own, and one of root's. */
+static void test_privacy(void **state)
+{
+	struct watt_answer mine, other;
+
+	for (privacy = WATT_PRIVACY_NAMES; privacy <= WATT_PRIVACY_ALL; privacy++) {
+		char *dir = scratch_new(), proc[PATH_MAX + 8];
+		const bool has_secret = privacy == WATT_PRIVACY_ALL;
+
+		write_secretive(dir, 5, 65534);
+		write_secretive(dir, 6, 0);
+		snprintf(proc, sizeof(proc), "%s/proc", dir);
+		open_machine(proc);
+		assert_int_equal(ask(5, 100 * TICK_NS, &mine), 0);
+		assert_int_equal(ask(6, 100 * TICK_NS, &other), 0);
+		assert_string_equal(mine.identity.comm, "tool");
+		assert_string_equal(other.identity.comm, "tool");
+		check_told(&mine, privacy >= WATT_PRIVACY_OWN, has_secret);
+		check_told(&other, privacy >= WATT_PRIVACY_USERS, has_secret);
+		watt_answer_done(&mine);
+		watt_answer_done(&other);
+		close_machine();
+		scratch_remove(dir);
+	}
+	privacy = WATT_PRIVACY_ALL;
 }
 
 static void test_fixture(void **state)
@@ -277,10 +333,15 @@ static void test_probe(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixture),       cmocka_unit_test(test_vm),
-		cmocka_unit_test(test_kernel_thread), cmocka_unit_test(test_used_again),
-		cmocka_unit_test(test_odd),           cmocka_unit_test(test_exe_and_long_cmdline),
-		cmocka_unit_test(test_live_child),    cmocka_unit_test(test_live_self),
+		cmocka_unit_test(test_fixture),
+		cmocka_unit_test(test_vm),
+		cmocka_unit_test(test_kernel_thread),
+		cmocka_unit_test(test_used_again),
+		cmocka_unit_test(test_privacy),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_exe_and_long_cmdline),
+		cmocka_unit_test(test_live_child),
+		cmocka_unit_test(test_live_self),
 		cmocka_unit_test(test_probe),
 	};
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "base/privacy.h"
 #include "source/meta/vm.h"
 #include "source/host/pidstat.h"
 #include "source/host/procdir.h"
@@ -30,6 +31,8 @@ struct process {
 	struct watt_meta base;
 	const struct watt_root *procfs;
 	long hz;
+	enum watt_privacy privacy;
+	uint32_t owner_uid;
 };
 
 /* What was read of one process. */
@@ -85,7 +88,8 @@ static void read_exe(const struct watt_root *process, struct reading *reading)
 		reading->id.exe = reading->exe;
 }
 
-static void read_cmdline(const struct watt_root *process, struct reading *reading)
+static void read_cmdline(const struct process *meta, const struct watt_root *process,
+			 struct reading *reading)
 {
 	struct watt_identity *id = &reading->id;
 	ssize_t n = read_head(process, "cmdline", reading->cmdline, sizeof(reading->cmdline));
@@ -97,10 +101,12 @@ static void read_cmdline(const struct watt_root *process, struct reading *readin
 		id->vm_name = reading->vm.name;
 		id->hypervisor = reading->vm.hypervisor;
 	}
-	if (n < 0) {
+	/* what is not told is missing, and in no place that others read */
+	if (n < 0 || (n > 0 && !watt_privacy_shows(meta->privacy, meta->owner_uid, id))) {
 		id->missing |= WATT_IDENTITY_CMDLINE;
 		return;
 	}
+	n = (ssize_t)watt_privacy_apply(meta->privacy, reading->cmdline, (size_t)n);
 	join_arguments(reading->cmdline, (size_t)n);
 	id->cmdline = reading->cmdline;
 }
@@ -138,17 +144,18 @@ static int read_stat(const struct watt_root *process, long hz, struct reading *r
 	return 0;
 }
 
-static int read_process(const struct watt_root *process, long hz, struct reading *reading)
+static int read_process(const struct process *meta, const struct watt_root *process,
+			struct reading *reading)
 {
 	int r;
 
-	r = read_stat(process, hz, reading);
+	r = read_stat(process, meta->hz, reading);
 	if (r < 0)
 		return r;
 	if (watt_procdir_uid(process, &reading->id.uid) < 0)
 		reading->id.missing |= WATT_IDENTITY_UID;
 	read_exe(process, reading);
-	read_cmdline(process, reading);
+	read_cmdline(meta, process, reading);
 	return 0;
 }
 
@@ -202,7 +209,7 @@ static int process_answer(struct watt_meta *base, const struct watt_question *qu
 	r = watt_procdir_open(meta->procfs, question->process.pid, &process);
 	if (r < 0)
 		return r == -EPERM ? -EACCES : r;
-	r = read_process(&process, meta->hz, &reading);
+	r = read_process(meta, &process, &reading);
 	watt_root_close(&process);
 	return r < 0 ? r : keep(&reading.id, ret);
 }
@@ -216,6 +223,8 @@ static int process_open(const struct watt_env *env, struct watt_meta **ret)
 	meta->base = (struct watt_meta){ &watt_meta_process, -1 };
 	meta->procfs = &env->procfs;
 	meta->hz = sysconf(_SC_CLK_TCK);
+	meta->privacy = env->privacy ? env->privacy : WATT_PRIVACY_OWN;
+	meta->owner_uid = env->owner_uid;
 	*ret = &meta->base;
 	return 0;
 }
