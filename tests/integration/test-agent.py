@@ -3,6 +3,7 @@
 """`wattribute agent`: what it serves, to whom, and how it begins and ends."""
 import base64
 import contextlib
+import glob
 import http.client
 import json
 import os
@@ -607,11 +608,30 @@ def test_address_in_use():
         one_line(result, 1, f'127.0.0.1:{agent.port}', 'in use')
 
 
+def command_lines_with(mark):
+    """Of the shells that run here, not of the agents that were told it."""
+    found = []
+    for path in glob.glob('/proc/[0-9]*/cmdline'):
+        try:
+            with open(path, 'rb') as file:
+                words = file.read().decode(errors='replace').split('\0')
+        except OSError:
+            continue
+        found += [words] if words[0] == 'sh' and any(mark in word for word in words) else []
+    return found
+
+
 def test_node_by_an_instrument():
     """What a BMC or a meter says of the machine is a domain as others are."""
+    mark = f'agent-meter-{os.getpid()}'
     with Agent('--sources=meter', '--usage=procfs',
-               '--meter=exec:while :; do echo W 300; sleep 0.1; done') as agent:
+               f'--meter=exec:while : {mark}; do echo W 300; sleep 0.1; done') as agent:
         agent.wait_for(lambda: 'domain="node"' in agent.ask('/metrics')[2], 'the node has no energy')
+        true(command_lines_with(mark), 'the instrument does not run')
+    end = time.monotonic() + 30
+    while command_lines_with(mark):
+        true(time.monotonic() < end, 'the instrument outlives the agent')
+        time.sleep(0.05)
 
 
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):

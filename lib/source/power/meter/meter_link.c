@@ -89,23 +89,30 @@ static int open_tcp(const char *place)
 	return r;
 }
 
-/* In a group of its own, so that all that it starts ends with it, and with no signal blocked. */
+/*
+ * In a group of its own, so that all that it starts ends with it, with no signal blocked, and none
+ * ignored: whoever writes to nobody, because he who listened is gone without a word, ends by that.
+ */
 static int spawn(const char *command, int out, pid_t *ret)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
-	sigset_t none;
+	sigset_t none, pipe;
 	int r;
 
 	sigemptyset(&none);
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &pipe);
 	r = -posix_spawn(ret, "/bin/sh", &actions, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
