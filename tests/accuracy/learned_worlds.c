@@ -66,22 +66,7 @@ static const struct scenario scenarios[] = {
 };
 /* clang-format on */
 
-static const struct watt_channel channel = {
-	.name = "package-0",
-	.source = "world",
-	.domain = "package-0",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.origin = WATT_ORIGIN_MEASURED,
-	.scale_num = WORLD_LSB_NJ,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-	.idle_uw = (uint64_t)(WORLD_IDLE_W * 1e6),
-};
-
-static const struct watt_channel *const channels[] = { &channel };
+static const struct watt_channel *const channels[] = { &world_channel };
 
 /* The peer: what it knows of each process, and what it gave. */
 struct peer {

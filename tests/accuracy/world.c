@@ -8,6 +8,21 @@
 
 #include "base/util.h"
 
+const struct watt_channel world_channel = {
+	.name = "package-0",
+	.source = "world",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.origin = WATT_ORIGIN_MEASURED,
+	.scale_num = WORLD_LSB_NJ,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.idle_uw = (uint64_t)(WORLD_IDLE_W * 1e6),
+};
+
 #define STEP_S 1e-3
 #define STEP_NS 1000000ULL
 #define STEPS 50

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <wattribute/channel.h>
+
 #include "base/usage.h"
 
 #define WORLD_SLICE_S 0.05
@@ -19,6 +21,9 @@
 #define WORLD_IDLE_W 10.0
 #define WORLD_START_NS 1000000000000ULL
 #define WORLD_MAX_CPUS 16
+
+/* The counter of its one package. */
+extern const struct watt_channel world_channel;
 
 struct world_opts {
 	uint32_t n_tasks; /* that live from the beginning to the end */

@@ -68,21 +68,6 @@ static void measure(size_t n_uses, unsigned long n_slices)
 	watt_learned_free(learned);
 }
 
-static const struct watt_channel channel = {
-	.name = "package-0",
-	.source = "world",
-	.domain = "package-0",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.origin = WATT_ORIGIN_MEASURED,
-	.scale_num = WORLD_LSB_NJ,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-	.idle_uw = (uint64_t)(WORLD_IDLE_W * 1e6),
-};
-
 struct meter {
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
@@ -91,7 +76,7 @@ struct meter {
 
 static void open_meter(struct meter *meter, const char *key, uint32_t n_cpus)
 {
-	static const struct watt_channel *const channels[] = { &channel };
+	static const struct watt_channel *const channels[] = { &world_channel };
 	uint16_t slots[WORLD_MAX_CPUS] = { 0 };
 	struct watt_rules rules = { 0 };
 	struct watt_attrib_opts opts = { .channels = channels,

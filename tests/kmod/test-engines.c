@@ -5,6 +5,7 @@
  * thing that differs is by design: where nobody ran at all, the module calls idle what the library
  * calls unattributed.
  */
+#include "../unit/two_packages.h"
 #include "../unit/unit.h"
 
 #include "attrib/attrib.h"
@@ -13,27 +14,6 @@
 #define MS 1000000ULL
 #define N_PROCESSES 40
 #define N_CPUS (ENGINE_UNITS * ENGINE_CPUS)
-
-static const struct watt_channel packages[ENGINE_UNITS] = {
-	{ .name = "p0",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 0,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "p1",
-	  .source = "t",
-	  .domain = "package-1",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 1,
-	  .die_id = -1,
-	  .core_id = -1 },
-};
 
 /* The library's side, and the machine that both are on. */
 struct bench {
@@ -78,7 +58,7 @@ static void sweep(struct bench *b)
 
 static void open_bench(struct bench *b, uint64_t seed)
 {
-	static const struct watt_channel *const channels[] = { &packages[0], &packages[1] };
+	static const struct watt_channel *const channels[] = { &two_packages[0], &two_packages[1] };
 	static const uint16_t slots[N_CPUS] = { 0, 0, 1, 1 };
 	static const struct watt_cpu_place places[ENGINE_UNITS] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,

@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/ledger.c: to whom the energy of a slice goes. */
+#include "two_packages.h"
 #include "unit.h"
 
 #include "attrib/attrib.h"
 #include "attrib/key.h"
 
 #define MS 1000000ULL
-
-static const struct watt_channel packages[2] = {
-	{ .name = "p0",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 0,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "p1",
-	  .source = "t",
-	  .domain = "package-1",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 1,
-	  .die_id = -1,
-	  .core_id = -1 },
-};
 
 /* One that knows its idle power from the start. */
 static const struct watt_channel model = {
@@ -69,8 +49,8 @@ struct bench {
 static void open_bench_by(struct bench *b, enum watt_idle_policy idle_policy, size_t n_channels,
 			  uint32_t n_cpus)
 {
-	static const struct watt_channel *const channels[] = { &packages[0], &packages[1], &model,
-							       &narrow };
+	static const struct watt_channel *const channels[] = { &two_packages[0], &two_packages[1],
+							       &model, &narrow };
 	static const uint16_t slots[3] = { 0, 1, UINT16_MAX };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,

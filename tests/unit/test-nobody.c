@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/nobody.c: what no task explains is paid by nobody who is visible. */
+#include "two_packages.h"
 #include "unit.h"
 
 #include "attrib/attrib.h"
@@ -7,27 +8,6 @@
 
 #define MS 1000000ULL
 #define TICK_NS (10 * MS)
-
-static const struct watt_channel packages[2] = {
-	{ .name = "p0",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 0,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "p1",
-	  .source = "t",
-	  .domain = "package-1",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 1,
-	  .die_id = -1,
-	  .core_id = -1 },
-};
 
 /* Two packages of one CPU each; one task is visible, on the first. */
 struct bench {
@@ -43,7 +23,7 @@ struct bench {
 
 static void open_bench(struct bench *b)
 {
-	static const struct watt_channel *const channels[] = { &packages[0], &packages[1] };
+	static const struct watt_channel *const channels[] = { &two_packages[0], &two_packages[1] };
 	static const uint16_t slots[2] = { 0, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,
