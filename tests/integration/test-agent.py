@@ -21,54 +21,19 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser as chromium  # noqa: E402
+from agent import PATIENCE_S, Agent as Process  # noqa: E402
 from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, one_line,  # noqa: E402
                      run, true, validate)
 from metrics import Metrics  # noqa: E402
 
-PATIENCE_S = 60  # for what must happen, on a machine that others use, too
 LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
 RIGHTS = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
 SIMULATED = ('--sources=synth', '--usage=synth')
 OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
 
 
-class Agent:
-    """One that runs; its port is what it got."""
-
-    def __init__(self, *args, env=None, command=(PROGRAM, 'agent')):
-        self.log = tempfile.TemporaryFile('w+')
-        # Nothing of this machine's: neither settings nor variables.
-        clean = {key: value for key, value in os.environ.items()
-                 if not key.startswith('WATTRIBUTE_')}
-        self.child = subprocess.Popen(
-            [*command, '--listen=127.0.0.1:0', '--interval=100ms', *args],
-            stdin=subprocess.DEVNULL, stderr=self.log, env={**clean, **(env or {})})
-        self.port = None
-
-    def __enter__(self):
-        self.wait_for(lambda: re.search(r'serves https?://127\.0\.0\.1:(\d+)/', self.said()),
-                      'it does not serve')
-        self.port = int(re.search(r'serves https?://127\.0\.0\.1:(\d+)/', self.said()).group(1))
-        return self
-
-    def __exit__(self, *_):
-        self.child.kill()
-        self.child.wait()
-        self.log.close()
-
-    def said(self):
-        self.log.seek(0)
-        return self.log.read()
-
-    def wait_for(self, condition, what):
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            found = condition()
-            if found:
-                return found
-            true(self.child.poll() is None, f'it ended: {self.said()}')
-            true(time.monotonic() < end, f'{what}; it said: {self.said()}')
-            time.sleep(0.02)
+class Agent(Process):
+    """What is asked of it."""
 
     def ask(self, path, method='GET', headers=None):
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=PATIENCE_S)
@@ -90,10 +55,6 @@ class Agent:
             found = self.metrics()
             return found if found.sum('wattribute_process_joules_total', kind='process') else None
         return self.wait_for(used, 'no process used energy')
-
-    def end(self, number=signal.SIGTERM):
-        self.child.send_signal(number)
-        return self.child.wait(PATIENCE_S)
 
 
 def check_sums(metrics):

@@ -3,10 +3,7 @@
 """Names of pods from a kubelet and an API server: when they come late, change, lie or are not there."""
 import contextlib
 import os
-import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -16,11 +13,11 @@ import urllib.request
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'fake')]
-from command import PROGRAM, TOP, equal, main, run, true  # noqa: E402
+from agent import PATIENCE_S, Agent as Process  # noqa: E402
+from command import TOP, equal, main, run, true  # noqa: E402
 from kubelet import Kubelet, container, pod  # noqa: E402
 from metrics import Metrics  # noqa: E402
 
-PATIENCE_S = 60
 UID = '0f1e2d3c-1111-2222-3333-444455556666'
 HASH = '0123456789abcdef0123456789abcdef'
 ID = '8f1c' + '0' * 59 + '1'
@@ -70,41 +67,16 @@ def keep_running(proc, is_over):
         os.close(file)
 
 
-class Agent:
+class Agent(Process):
+    """One that asks a kubelet about the containers of a machine of files."""
+
     def __init__(self, proc, url, *args):
-        self.log = tempfile.TemporaryFile('w+')
-        self.child = subprocess.Popen(
-            [PROGRAM, 'agent', '--listen=127.0.0.1:0', '--interval=100ms', '--min-age=0s', '--sources=synth',
-             '--usage=procfs', f'--procfs-root={proc}', f'--kubelet-url={url}', *args],
-            stdin=subprocess.DEVNULL, stderr=self.log,
-            env={key: value for key, value in os.environ.items() if not key.startswith('WATTRIBUTE_')})
-
-    def __enter__(self):
-        self.url = self.wait_for(lambda: re.search(r'serves (http://127\.0\.0\.1:\d+)/', self.said()), 'does not serve').group(1)
-        return self
-
-    def __exit__(self, *error):
-        self.child.kill()
-        self.child.wait()
-        self.log.close()
-
-    def said(self):
-        self.log.seek(0)
-        return self.log.read()
+        super().__init__('--min-age=0s', '--sources=synth', '--usage=procfs', f'--procfs-root={proc}',
+                         f'--kubelet-url={url}', *args)
 
     def metrics(self):
-        with urllib.request.urlopen(self.url + '/metrics', timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/metrics', timeout=PATIENCE_S) as answer:
             return Metrics(answer.read().decode(), False)
-
-    def wait_for(self, condition, what):
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            found = condition()
-            if found:
-                return found
-            true(self.child.poll() is None, f'it ended: {self.said()}')
-            true(time.monotonic() < end, f'{what}; it said: {self.said()}')
-            time.sleep(0.05)
 
     def labels(self, ident=ID):
         """Of the newest series of a container."""
@@ -218,8 +190,7 @@ def test_ends_while_it_asks():
     with node() as proc, Kubelet([web()], answer_s=30) as kubelet, Agent(proc, kubelet.url) as agent:
         agent.wait_for(lambda: kubelet.count('/pods'), 'the kubelet is not asked')
         begin = time.monotonic()
-        agent.child.send_signal(signal.SIGTERM)
-        equal(agent.child.wait(PATIENCE_S), 0, 'status')
+        equal(agent.end(), 0, 'status')
         true(time.monotonic() - begin < 15, 'it waited for the kubelet')
 
 
