@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "source/host/pidns.h"
 #include "source/host/procdir.h"
 #include "source/registry.h"
 #include "source/synth/live.h"
@@ -25,6 +26,13 @@ struct synth_gpu {
 	struct watt_activity_place place;
 	struct watt_activity readings[WINDOWS_MAX * WATT_SYNTH_GPU_USERS];
 };
+
+/* As procfs calls it, which is not always as it calls itself; one that is not there is nobody. */
+static void find_real(struct synth_gpu *synth, const struct watt_env *env, uint32_t user, pid_t pid)
+{
+	if (watt_pidns_translate(&env->procfs, (uint32_t)pid, &synth->pids[user]) == 0)
+		synth->starts_ns[user] = watt_procdir_start_ns(&env->procfs, synth->pids[user]);
+}
 
 /* The first two processes of the simulated machine, which begins with them. */
 static int find_simulated(struct synth_gpu *synth, const struct watt_env *env)
@@ -66,10 +74,8 @@ static int synth_gpu_open(const struct watt_env *env, const struct watt_cpu_map 
 	if (!synth)
 		return -ENOMEM;
 	watt_synth_live_gpu(env, &synth->gpu);
-	synth->pids[0] = (uint32_t)getpid();
-	synth->pids[1] = (uint32_t)getppid();
-	synth->starts_ns[0] = watt_procdir_start_ns(&env->procfs, synth->pids[0]);
-	synth->starts_ns[1] = watt_procdir_start_ns(&env->procfs, synth->pids[1]);
+	find_real(synth, env, 0, getpid());
+	find_real(synth, env, 1, getppid());
 	r = find_simulated(synth, env);
 	if (r < 0) {
 		synth_gpu_close(&synth->source);
