@@ -548,6 +548,30 @@ static void draw_phase_names(struct drawing *d)
 	}
 }
 
+#define HATCH_STEP 8.0
+#define GAP_HEAD 18.0 /* what says why, which lines behind it would hide */
+
+/*
+ * Nobody takes what is hatched for a value: an area of a colour could be one. The lines of all gaps
+ * are those of one grid, cut where a gap ends.
+ */
+static void draw_hatch(struct drawing *d, const struct watt_svg_box *box)
+{
+	struct watt_svg_pen pen = { .stroke = d->colours->faint, .width = 0.7 };
+	double right = box->x + box->width, foot = box->y + box->height, x;
+
+	for (x = ceil((box->x - box->height) / HATCH_STEP) * HATCH_STEP; x < right;
+	     x += HATCH_STEP) {
+		double from = fmax(x, box->x), to = fmin(x + box->height, right);
+
+		if (to <= from)
+			continue;
+		watt_svg_move(&d->svg, from, foot - (from - x));
+		watt_svg_to(&d->svg, to, foot - (to - x));
+	}
+	watt_svg_draw(&d->svg, pen);
+}
+
 static void draw_gap(struct drawing *d, const struct watt_svg_box *area, double t0_s, double t1_s,
 		     const char *why)
 {
@@ -555,9 +579,13 @@ static void draw_gap(struct drawing *d, const struct watt_svg_box *area, double 
 				      .anchor = WATT_SVG_MIDDLE,
 				      .colour = d->colours->faint };
 	double x0 = x_of(d, t0_s), x1 = x_of(d, t1_s);
+	struct watt_svg_box box = { x0, area->y, fmax(x1 - x0, 1), area->height };
 
-	watt_svg_box(&d->svg, (struct watt_svg_box){ x0, area->y, fmax(x1 - x0, 1), area->height },
+	watt_svg_box(&d->svg, box,
 		     (struct watt_svg_pen){ .fill = d->colours->gap, .opacity = 0.35 });
+	box.y += GAP_HEAD;
+	box.height -= GAP_HEAD;
+	draw_hatch(d, &box);
 	watt_svg_text_fit(&d->svg, (x0 + x1) / 2, area->y + 13, font, why, x1 - x0 - 6);
 }
 

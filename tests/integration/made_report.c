@@ -3,7 +3,7 @@
  * A report of a recording that never was: for tests of what is shown, with names that nobody
  * should have, sensors that fail, and nothing at all.
  *
- * usage: made_report KIND html|json|text     KIND: see kinds[]
+ * usage: made_report KIND html|json|text|svg|png     KIND: see kinds[]
  */
 #include <errno.h>
 #include <math.h>
@@ -425,6 +425,10 @@ static int print(const struct report *report, const char *format)
 		return write_sink(&watt_sink_html, report);
 	if (strcmp(format, "json") == 0)
 		return write_sink(&watt_sink_report, report);
+	if (strcmp(format, "svg") == 0)
+		return write_sink(&watt_sink_svg, report);
+	if (strcmp(format, "png") == 0)
+		return write_sink(&watt_sink_png, report);
 	report_text_print(report, stdout, 100);
 	if (report->other)
 		report_text_compare(report, stdout, 100);
@@ -445,7 +449,7 @@ int main(int argc, char **argv)
 		if (strcmp(kinds[i].name, argv[1]) == 0)
 			kind = &kinds[i];
 	if (!kind) {
-		fputs("usage: made_report KIND html|json|text\n", stderr);
+		fputs("usage: made_report KIND html|json|text|svg|png\n", stderr);
 		return 2;
 	}
 	text_init();

@@ -10,8 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import struct
 import tempfile
 import unittest
+import xml.etree.ElementTree
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -312,6 +315,72 @@ class Page(unittest.TestCase):
         self.open('plain', scheme='dark')
         pdf = self.page.call('Page.printToPDF', printBackground=True)['data']
         self.assertGreater(len(pdf), 10000)
+
+
+def pixels(data):
+    """Lines of a PNG of eight bits a channel: of each pixel the sum of its colours."""
+    at, body = 8, b''
+    while at < len(data):
+        length, kind = struct.unpack_from('>I4s', data, at)
+        part = data[at + 8:at + 8 + length]
+        at += 12 + length
+        if kind == b'IHDR':
+            width, height, depth, colours = struct.unpack_from('>IIBB', part)
+        body += part if kind == b'IDAT' else b''
+    step = {2: 3, 6: 4}[colours]
+    assert depth == 8
+    raw, size, before, lines = zlib.decompress(body), width * step, None, []
+    for y in range(height):
+        how, line = raw[y * (size + 1)], bytearray(raw[y * (size + 1) + 1:(y + 1) * (size + 1)])
+        up = before or bytes(size)
+        for i in range(size):
+            a, b, c = line[i - step] if i >= step else 0, up[i], up[i - step] if i >= step else 0
+            paeth = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[how]) & 255
+        before = line
+        lines.append([sum(line[x:x + 3]) for x in range(0, size, step)])
+    return lines
+
+
+class Picture(unittest.TestCase):
+    """What is not known is hatched in a plot: an area of one colour could be a value."""
+
+    def elements(self, kind, tag):
+        root = xml.etree.ElementTree.fromstring(made(kind, 'svg'))
+        return list(root.iter('{http://www.w3.org/2000/svg}' + tag))
+
+    def gaps(self, kind):
+        return [tuple(float(box.get(key)) for key in ('x', 'y', 'width', 'height'))
+                for box in self.elements(kind, 'rect') if box.get('fill-opacity', box.get('opacity')) == '0.35']
+
+    def hatches(self, kind):
+        """Of each path that is made of slanting lines alone, its lines."""
+        paths = [path.get('d') for path in self.elements(kind, 'path')
+                 if re.fullmatch(r'(M[\d.]+ [\d.]+L[\d.]+ [\d.]+)+', path.get('d'))]
+        return [[tuple(map(float, line)) for line in re.findall(r'M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)', path)] for path in paths]
+
+    def test_svg_hatches_gaps_and_nothing_else(self):
+        self.assertEqual(self.hatches('plain'), [])
+        gaps, hatches = self.gaps('full'), self.hatches('full')
+        self.assertTrue(gaps)
+        self.assertEqual(len(gaps), len(hatches))
+        for (x, y, width, height), lines in zip(gaps, hatches):
+            self.assertGreaterEqual(len(lines), int((width + height - 18) / 8) - 2)
+            for x0, y0, x1, y1 in lines:
+                for at, low, size in ((x0, x, width), (x1, x, width), (y0, y, height), (y1, y, height)):
+                    self.assertTrue(low - 0.02 <= at <= low + size + 0.02, 'inside the gap')
+
+    def test_png_hatches_gaps(self):
+        made_png = subprocess.run([MADE, 'full', 'png'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if made_png.returncode:
+            self.skipTest('missing: built without librsvg')
+        lines = pixels(made_png.stdout)
+        x, y, width, height = max(self.gaps('full'), key=lambda box: box[2])
+        column = [lines[row][int(x + width / 2)] for row in range(int(y + 20), int(y + height - 2))]
+        plain = max(set(column), key=column.count)
+        dark = sum(1 for before, now in zip(column, column[1:]) if before > now and now < plain - 100)
+        # Areas of power hide some of them.
+        self.assertGreaterEqual(dark, height / 8 / 2, column)
 
 
 def main():

@@ -29,6 +29,7 @@ struct machine {
 	const struct watt_domain **domains;
 	struct watt_mark marks[64];
 	size_t n_marks;
+	bool has_gap;
 	uint32_t random;
 };
 
@@ -154,7 +155,7 @@ static void make(struct machine *m, const struct shape *shape)
 	struct watt_series *series = &m->series;
 	size_t w;
 
-	*m = (struct machine){ .random = 7 };
+	*m = (struct machine){ .random = 7, .has_gap = shape->has_gap };
 	make_domains(m, shape);
 	make_entities(m, shape);
 	series->info.n_windows = shape->n_windows;
@@ -297,6 +298,23 @@ static void assert_well_formed(const char *svg)
 	assert_int_equal(depth, 0);
 }
 
+/* Slanting lines of the paths that are made of nothing else: those of gaps. */
+static size_t count_hatches(const char *svg)
+{
+	size_t n = 0;
+
+	for (svg = strstr(svg, "<path d=\""); svg; svg = strstr(svg + 1, "<path d=\"")) {
+		const char *path = svg + 9, *end = strchr(path, '"');
+
+		if (!memchr(path, 'H', (size_t)(end - path)) &&
+		    !memchr(path, 'V', (size_t)(end - path)) && end[-1] != 'Z' &&
+		    strstr(end, "stroke-width=\"0.7\"") < strchr(end, '>'))
+			for (; path < end; path++)
+				n += *path == 'L';
+	}
+	return n;
+}
+
 static void check_picture(const char *svg, const struct watt_plot *plot,
 			  const struct watt_plot_opts *opts)
 {
@@ -383,6 +401,10 @@ static void draw_one(struct machine *m, const char *name, struct watt_plot_opts 
 	fclose(out);
 	keep(name, svg, len);
 	check_picture(svg, &plot, &opts);
+	if (m->has_gap || told.about.n_losses)
+		assert_in_range(count_hatches(svg), 4, 10000);
+	else
+		assert_int_equal(count_hatches(svg), 0);
 	free(svg);
 	watt_plot_done(&plot);
 }
