@@ -516,5 +516,7 @@ int main(void)
 		fprintf(stderr, "%s\n", why);
 		return 77;
 	}
+	if (getenv("WATT_TEST_ONLY"))
+		cmocka_set_test_filter(getenv("WATT_TEST_ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
