@@ -61,23 +61,101 @@ static __always_inline bool task_is_gone(struct task_struct *task)
 	return task_is_zombie(task) && (task->pid != task->tgid || task->signal->nr_threads <= 1);
 }
 
-static __always_inline struct cgroup *v1_cgroup(struct css_set *set)
-{
-	struct cgroup_subsys_state *css = NULL;
+/* The task's cgroup in the hierarchy of a controller, if this kernel has that. */
+#define CGROUP_OF(set, id) \
+	(bpf_core_enum_value_exists(enum cgroup_subsys_id, id) ? \
+		 css_cgroup((set)->subsys[bpf_core_enum_value(enum cgroup_subsys_id, id)]) : \
+		 NULL)
 
-	if (v1_controller == WATT_BPF_V1_CPUACCT &&
-	    bpf_core_enum_value_exists(enum cgroup_subsys_id, cpuacct_cgrp_id))
-		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpuacct_cgrp_id)];
-	else if (v1_controller == WATT_BPF_V1_MEMORY &&
-		 bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
-		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)];
-	else if (v1_controller == WATT_BPF_V1_PIDS &&
-		 bpf_core_enum_value_exists(enum cgroup_subsys_id, pids_cgrp_id))
-		css = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, pids_cgrp_id)];
+static __always_inline struct cgroup *css_cgroup(struct cgroup_subsys_state *css)
+{
 	return css ? css->cgroup : NULL;
 }
 
-/* In the v2 root of a hybrid machine, the v1 cgroup tells more. */
+static __always_inline struct cgroup *v1_cgroup(struct css_set *set)
+{
+	switch (v1_controller) {
+	case WATT_BPF_V1_CPUACCT:
+		return CGROUP_OF(set, cpuacct_cgrp_id);
+	case WATT_BPF_V1_MEMORY:
+		return CGROUP_OF(set, memory_cgrp_id);
+	case WATT_BPF_V1_PIDS:
+		return CGROUP_OF(set, pids_cgrp_id);
+	case WATT_BPF_V1_FREEZER:
+		return CGROUP_OF(set, freezer_cgrp_id);
+	case WATT_BPF_V1_CPUSET:
+		return CGROUP_OF(set, cpuset_cgrp_id);
+	case WATT_BPF_V1_DEVICES:
+		return CGROUP_OF(set, devices_cgrp_id);
+	default:
+		return NULL;
+	}
+}
+
+/* How much a cgroup's path tells: what watt_cgroup_tells says, as far as it can be seen here. */
+enum cgroup_tells {
+	CGROUP_OF_SYSTEMD, /* a unit at best */
+	CGROUP_NAMED,      /* below a directory that systemd did not make */
+	CGROUP_CONTAINER,  /* in a directory with a container's id in its name */
+};
+
+/* Deeper directories are not looked at. */
+#define CGROUP_DEPTH 12
+/* Hexadecimal digits of a container's id, and as much of a name as is looked at. */
+#define CONTAINER_ID 64
+#define NAME_MOST 128
+
+/* n: bytes of the name, its NUL included. */
+static __always_inline bool has_suffix(const char *name, long n, const char *suffix, long len)
+{
+	char tail[sizeof(".service")];
+
+	if (n < len || bpf_probe_read_kernel(tail, len, name + n - len))
+		return false;
+	for (int i = 0; i < len; i++)
+		if (tail[i] != suffix[i])
+			return false;
+	return true;
+}
+
+static __always_inline bool is_of_systemd(const char *name, long n)
+{
+	return has_suffix(name, n, ".slice", sizeof(".slice")) ||
+	       has_suffix(name, n, ".scope", sizeof(".scope")) ||
+	       has_suffix(name, n, ".service", sizeof(".service"));
+}
+
+static __noinline enum cgroup_tells cgroup_tells(struct cgroup *cgroup)
+{
+	char text[NAME_MOST];
+
+	for (int i = 0; i < CGROUP_DEPTH && cgroup->level > 0; i++) {
+		const char *name = cgroup->kn->name;
+		long n = bpf_probe_read_kernel_str(text, sizeof(text), name);
+
+		if (n > CONTAINER_ID && !has_suffix(name, n, ".service", sizeof(".service")))
+			return CGROUP_CONTAINER;
+		if (cgroup->level == 1)
+			return is_of_systemd(name, n) ? CGROUP_OF_SYSTEMD : CGROUP_NAMED;
+		cgroup = cgroup->self.parent->cgroup;
+	}
+	return CGROUP_OF_SYSTEMD;
+}
+
+/* On a hybrid machine, the v1 cgroup where it tells more; NULL: it does not. */
+static __always_inline struct cgroup *better_cgroup(struct css_set *set, struct cgroup *cgroup)
+{
+	struct cgroup *v1 = v1_cgroup(set);
+	enum cgroup_tells tells;
+
+	if (!v1 || !v1->level)
+		return NULL;
+	if (!cgroup->level)
+		return v1;
+	tells = cgroup_tells(v1);
+	return tells > CGROUP_OF_SYSTEMD && tells > cgroup_tells(cgroup) ? v1 : NULL;
+}
+
 static __always_inline void record_cgroup(struct watt_bpf_record *record, struct css_set *set)
 {
 	struct cgroup *cgroup, *v1;
@@ -87,10 +165,8 @@ static __always_inline void record_cgroup(struct watt_bpf_record *record, struct
 	cgroup = set->dfl_cgrp;
 	record->cgroup_id = cgroup->kn->id;
 	record->flags &= ~WATT_BPF_NO_CGROUP;
-	if (!v1_controller || cgroup->level)
-		return;
-	v1 = v1_cgroup(set);
-	if (!v1 || !v1->level)
+	v1 = v1_controller ? better_cgroup(set, cgroup) : NULL;
+	if (!v1)
 		return;
 	record->cgroup_id = v1->kn->id;
 	record->flags |= WATT_BPF_CGROUP_V1;

@@ -65,12 +65,15 @@ enum watt_bpf_flag {
 	WATT_BPF_NO_CGROUP = 1u << 6,
 };
 
-/* The v1 controller by which a task in the root of the v2 hierarchy is told apart. */
+/* The v1 controller by which a task is told apart where its v2 cgroup tells less. */
 enum watt_bpf_v1 {
 	WATT_BPF_V1_NONE = 0,
 	WATT_BPF_V1_CPUACCT = 1,
 	WATT_BPF_V1_MEMORY = 2,
 	WATT_BPF_V1_PIDS = 3,
+	WATT_BPF_V1_FREEZER = 4,
+	WATT_BPF_V1_CPUSET = 5,
+	WATT_BPF_V1_DEVICES = 6,
 };
 
 /* What this kernel is able to tell, found out by CO-RE. */

@@ -97,16 +97,21 @@ struct list_head {
 };
 
 struct kernfs_node {
+	const char *name;
 	u64 id;
 };
 
-struct cgroup {
-	int level;
-	struct kernfs_node *kn;
-};
+struct cgroup;
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	int level;
+	struct kernfs_node *kn;
 };
 
 struct css_set {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/host/cgroup_v1.h"
 #include "source/host/cgroupfile.h"
 #include "source/source.h"
 
@@ -62,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	parse_file(text);
 	parse_path(text);
-	watt_cgroup_main_controller(text);
+	watt_cgroup_v1_count(text, "memory");
 	free(text);
 	return 0;
 }

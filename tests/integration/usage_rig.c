@@ -40,6 +40,12 @@ const char *rig_why_not(void)
 	return why;
 }
 
+void rig_set_sysfs(const char *path)
+{
+	watt_root_close(&env.sysfs);
+	assert_int_equal(watt_root_open(&env.sysfs, path), 0);
+}
+
 static int physical_package(uint32_t cpu)
 {
 	char path[96];

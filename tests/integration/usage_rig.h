@@ -48,6 +48,8 @@ struct rig {
  * with the iterator is tested with the free hook too: for kernels that have no other way.
  */
 const char *rig_why_not(void);
+/* What is opened from now on takes this for /sys. */
+void rig_set_sysfs(const char *path);
 /* What is a slot of its own. */
 enum rig_split {
 	RIG_WHOLE,

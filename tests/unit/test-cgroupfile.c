@@ -120,33 +120,6 @@ static void test_hash(void **state)
 	assert_true(watt_cgroup_line_hash(&a) == 0x8e3323947dbf9f70ULL);
 }
 
-static void test_main_controller(void **state)
-{
-	static const char head[] = "#subsys_name\thierarchy\tnum_cgroups\tenabled\n";
-	static const struct {
-		const char *lines, *name;
-	} cases[] = {
-		{ "cpuset\t3\t9\t1\ncpuacct\t2\t1\t1\nmemory\t4\t5\t1\npids\t8\t2\t1\n", "memory" },
-		{ "cpuacct\t2\t5\t1\nmemory\t4\t5\t1\n", "cpuacct" },
-		{ "cpuacct\t0\t50\t1\npids\t8\t2\t1\n", "pids" },
-		{ "cpuacct\t0\t50\t1\nmemory\t0\t50\t1\n", NULL },
-		{ "memoryx\t4\t5\t1\nmemory\nmemory\tx\nmemory\t1\n\n", NULL },
-		{ "", NULL },
-	};
-	char text[256];
-	size_t i;
-
-	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
-		const char *name;
-
-		snprintf(text, sizeof(text), "%s%s", head, cases[i].lines);
-		name = watt_cgroup_main_controller(text);
-		assert_int_equal(!name, !cases[i].name);
-		if (name)
-			assert_string_equal(name, cases[i].name);
-	}
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -154,7 +127,6 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_main_controller),
 	};
 
 	return cmocka_run_group_tests_name("cgroupfile", tests, NULL, NULL);

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/host/cgroupfile.h"
+#include "source/host/cgroup_v1.h"
 #include "source/activity/bpf_log.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
@@ -89,21 +89,16 @@ static struct bpf_link **hook_link(struct watt_usage_bpf *skel, enum watt_bpf_mo
 	}
 }
 
-/*
- * The v1 hierarchy that tells most apart. Containers are in all of the three, services often in
- * one only.
- */
+/* The v1 hierarchy that tells most apart. */
 static enum watt_bpf_v1 choose_v1(const struct watt_env *env)
 {
-	static const char *const names[] = { [WATT_BPF_V1_CPUACCT] = "cpuacct",
-					     [WATT_BPF_V1_MEMORY] = "memory",
-					     [WATT_BPF_V1_PIDS] = "pids" };
-	const char *name;
-	char text[4096];
+	static const char *const names[] = {
+		[WATT_BPF_V1_CPUACCT] = "cpuacct", [WATT_BPF_V1_MEMORY] = "memory",
+		[WATT_BPF_V1_PIDS] = "pids",       [WATT_BPF_V1_FREEZER] = "freezer",
+		[WATT_BPF_V1_CPUSET] = "cpuset",   [WATT_BPF_V1_DEVICES] = "devices",
+	};
+	const char *name = watt_cgroup_v1_choose(&env->procfs, &env->sysfs);
 
-	if (watt_root_read(&env->procfs, "cgroups", text, sizeof(text)) < 0)
-		return WATT_BPF_V1_NONE;
-	name = watt_cgroup_main_controller(text);
 	for (size_t i = 1; name && i < WATT_ARRAY_SIZE(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return (enum watt_bpf_v1)i;

@@ -161,41 +161,6 @@ int watt_cgroup_line_pick(const char *text, struct watt_cgroup_line *ret)
 	return 0;
 }
 
-/* One line "name hierarchy cgroups enabled" of /proc/cgroups: 0, or -EBADMSG. */
-static int parse_controller(const char *line, const char *name, uint64_t *ret_n_cgroups)
-{
-	size_t len = strlen(name);
-	uint64_t hierarchy, n;
-
-	if (strncmp(line, name, len) != 0 || (line[len] != '\t' && line[len] != ' '))
-		return -EBADMSG;
-	line += len;
-	if (watt_scan_u64(&line, &hierarchy) < 0 || watt_scan_u64(&line, &n) < 0 || !hierarchy)
-		return -EBADMSG;
-	*ret_n_cgroups = n;
-	return 0;
-}
-
-const char *watt_cgroup_main_controller(const char *text)
-{
-	static const char *const names[] = { "cpuacct", "memory", "pids" };
-	const char *best = NULL;
-	uint64_t n, best_n = 0;
-	size_t i;
-
-	while (*text) {
-		for (i = 0; i < WATT_ARRAY_SIZE(names); i++) {
-			if (parse_controller(text, names[i], &n) == 0 && n > best_n) {
-				best = names[i];
-				best_n = n;
-			}
-		}
-		text = strchrnul(text, '\n');
-		text += *text == '\n';
-	}
-	return best;
-}
-
 /* FNV-1a: the same on every machine, so that a captured one gives the same ids anywhere. */
 static uint64_t hash_bytes(uint64_t hash, const char *p, size_t n)
 {

@@ -42,12 +42,6 @@ int watt_cgroup_line_pick_version(const char *text, bool is_v1, struct watt_cgro
 /* Whether the line's hierarchy has this controller, "memory" or "name=systemd". */
 bool watt_cgroup_line_has(const struct watt_cgroup_line *line, const char *name);
 /*
- * From the text of /proc/cgroups, the v1 controller of cpuacct, memory and pids with the most
- * cgroups: a static string; NULL: none is on v1.
- */
-const char *watt_cgroup_main_controller(const char *text);
-
-/*
  * A number for a cgroup that has no inode to show: a hash of its controllers and path, with
  * WATT_CGROUP_ID_HASHED set.
  */

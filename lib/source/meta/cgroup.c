@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/util.h"
+#include "source/host/cgroup_v1.h"
 #include "source/host/cgroupfile.h"
 #include "source/host/cgroupfs.h"
 #include "source/host/procdir.h"
@@ -24,7 +25,7 @@ struct cgroups {
 	struct watt_cgroup_watch
 		*watch; /* of the hierarchy that ids are of; NULL: it can't be watched */
 	bool watches_v1;
-	const char *v1_main; /* controller of the v1 hierarchy with the most cgroups; NULL: none */
+	const char *v1_main; /* controller of the v1 hierarchy that tells most; NULL: none */
 };
 
 /* Whether the line is the cgroup with this id: 1, 0, or -ENOENT if that can't be told. */
@@ -146,16 +147,6 @@ static int cgroup_answer(struct watt_meta *base, const struct watt_question *que
 	return 0;
 }
 
-/* Of a hybrid machine, ids of v1 cgroups are of the hierarchy that tells most apart. */
-static const char *choose_v1_main(const struct watt_root *procfs)
-{
-	char text[4096];
-
-	if (watt_root_read(procfs, "cgroups", text, sizeof(text)) < 0)
-		return NULL;
-	return watt_cgroup_main_controller(text);
-}
-
 static void open_watch(struct cgroups *cgroups)
 {
 	char place[64];
@@ -183,7 +174,7 @@ static int cgroup_open(const struct watt_env *env, struct watt_meta **ret)
 	cgroups->base = (struct watt_meta){ &watt_meta_cgroup, -1 };
 	cgroups->env = env;
 	watt_cgroupfs_init(&cgroups->fs, &env->sysfs);
-	cgroups->v1_main = choose_v1_main(&env->procfs);
+	cgroups->v1_main = watt_cgroup_v1_choose(&env->procfs, &env->sysfs);
 	open_watch(cgroups);
 	*ret = &cgroups->base;
 	return 0;
@@ -199,7 +190,7 @@ static void cgroup_close(struct watt_meta *base)
 
 static int cgroup_probe(const struct watt_env *env, struct watt_diag *diag)
 {
-	const char *v1 = choose_v1_main(&env->procfs);
+	const char *v1 = watt_cgroup_v1_choose(&env->procfs, &env->sysfs);
 	struct watt_cgroupfs fs;
 
 	watt_cgroupfs_init(&fs, &env->sysfs);
