@@ -26,7 +26,8 @@ int watt_places_open(const struct watt_env *env, const struct watt_channel *cons
 	if (r < 0)
 		return r;
 	ret->has_come = calloc(ret->map.n_cpus + 1, sizeof(*ret->has_come));
-	return ret->has_come ? 0 : -ENOMEM;
+	ret->is_due = calloc(ret->map.n_cpus + 1, sizeof(*ret->is_due));
+	return ret->has_come && ret->is_due ? 0 : -ENOMEM;
 }
 
 void watt_places_done(struct watt_places *places)
@@ -34,6 +35,7 @@ void watt_places_done(struct watt_places *places)
 	watt_cpu_map_done(&places->map);
 	free(places->list);
 	free(places->has_come);
+	free(places->is_due);
 	*places = (struct watt_places){ 0 };
 }
 
@@ -47,16 +49,38 @@ static void fill_op(const struct watt_places *places, uint32_t cpu, struct watt_
 	ret->place.at = places->list[slot];
 }
 
-static bool join(struct watt_places *places, uint32_t cpu, uint64_t now_ns)
+static void owe(struct watt_places *places, uint32_t cpu)
 {
+	places->has_come[cpu] = places->is_due[cpu] = true;
+}
+
+/* One package had everything, and is one of two now: that has to be told by a CPU of it. */
+static void divide(struct watt_places *places)
+{
+	uint32_t cpu = 0;
+
+	while (cpu < places->map.n_cpus && places->map.slot[cpu] != 0)
+		cpu++;
+	if (cpu < places->map.n_cpus)
+		owe(places, cpu);
+	places->next = 0;
+}
+
+static void join(struct watt_places *places, uint32_t cpu, uint64_t now_ns)
+{
+	bool was_whole = places->map.is_whole;
+	const struct watt_cpu_place *place;
+
 	if (watt_cpu_map_join(places->env, cpu, &places->map, places->list) < 0) {
 		places->wait_ns = now_ns + WAIT_NS;
-		return false;
+		return;
 	}
-	places->has_come[cpu] = true;
+	owe(places, cpu);
+	place = places->map.is_whole ? &places->map.home : &places->list[places->map.slot[cpu]];
 	watt_log(&places->env->log, WATT_LOG_INFO, "cpu%u has come: it is in package %d", cpu,
-		 places->list[places->map.slot[cpu]].package_id);
-	return true;
+		 place->package_id);
+	if (was_whole && !places->map.is_whole)
+		divide(places);
 }
 
 bool watt_places_find(struct watt_places *places, const struct watt_usage_batch *batch,
@@ -69,11 +93,14 @@ bool watt_places_find(struct watt_places *places, const struct watt_usage_batch 
 	while (places->next < places->map.n_cpus && places->next < batch->n_cpus) {
 		uint32_t cpu = places->next++;
 
-		if (batch->cpus[cpu].online && places->map.slot[cpu] == WATT_SLOT_NONE &&
-		    join(places, cpu, now_ns)) {
-			fill_op(places, cpu, ret);
-			return true;
-		}
+		if (batch->cpus[cpu].online && places->map.slot[cpu] == WATT_SLOT_NONE)
+			join(places, cpu, now_ns);
+		/* one that has divided them comes behind the one that tells where the others are */
+		if (places->next == 0 || !places->is_due[cpu])
+			continue;
+		places->is_due[cpu] = false;
+		fill_op(places, cpu, ret);
+		return true;
 	}
 	places->next = 0;
 	return false;

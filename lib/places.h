@@ -14,7 +14,8 @@ struct watt_places {
 	const struct watt_env *env;
 	struct watt_cpu_map map;
 	struct watt_cpu_place *list; /* of the map's slots */
-	bool *has_come;              /* per CPU: it has its slot since then */
+	bool *has_come;              /* per CPU: what its slot has is told since then */
+	bool *is_due;                /* per CPU: and was not told yet */
 	uint32_t next;               /* CPU to look at */
 	uint64_t wait_ns;            /* nobody knew where some are: not before then again */
 };

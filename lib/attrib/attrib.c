@@ -127,7 +127,7 @@ int watt_attrib_place_cpu(struct watt_attrib *at, uint32_t cpu, uint32_t slot,
 		return -EINVAL;
 	if (at->n_slots > 1 && !memcmp(there, &nowhere, sizeof(nowhere))) {
 		*there = *place;
-		watt_ledgers_take_slot(at, slot);
+		watt_ledgers_take_slots(at);
 	}
 	if (memcmp(there, place, sizeof(*place)))
 		return -EINVAL;

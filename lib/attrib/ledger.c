@@ -19,10 +19,27 @@ static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place
 	       (d->core_id < 0 || place->core_id < 0 || d->core_id == place->core_id);
 }
 
-/* A slot of several that has no place yet is for CPUs that may come. */
+/* Several slots, and none has a place: the first one has everything until others are needed. */
+static bool is_whole(const struct watt_attrib *at)
+{
+	uint32_t i = 0;
+
+	while (at->places && i < at->n_slots && at->places[i].package_id < 0)
+		i++;
+	return at->places && at->n_slots > 1 && i == at->n_slots;
+}
+
+/*
+ * A slot of several that has no place yet is for CPUs that may come. The one behind all stands for
+ * CPUs that are in no slot.
+ */
 static bool is_slot_of(const struct watt_attrib *at, const struct watt_domain *domain,
 		       uint32_t slot)
 {
+	if (is_whole(at))
+		return slot == 0 || slot == at->n_slots || domain->package_id < 0;
+	if (slot == at->n_slots)
+		return domain->package_id < 0;
 	if (!at->places)
 		return true;
 	if (at->n_slots > 1 && at->places[slot].package_id < 0)
@@ -108,27 +125,26 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		return -ENOMEM;
 	if (domain->channel >= 0)
 		init_baseline(&ledger->baseline, channels[domain->channel]);
-	/* the last one stands for CPUs that are in no slot */
 	has_slot = calloc(at->n_slots + 1, sizeof(*has_slot));
 	if (!has_slot)
 		return -ENOMEM;
-	for (i = 0; i < at->n_slots; i++)
+	for (i = 0; i <= at->n_slots; i++)
 		has_slot[i] = is_slot_of(at, domain, i);
-	has_slot[at->n_slots] = domain->package_id < 0;
 	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
 	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
 	r = add_known_places(at, ledger);
 	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
 }
 
-/* What the slot has is known now: the domains of that place have it. */
-void watt_ledgers_take_slot(struct watt_attrib *at, uint32_t slot)
+void watt_ledgers_take_slots(struct watt_attrib *at)
 {
+	uint32_t slot;
 	size_t i;
 
 	for (i = 0; i < at->n_ledgers; i++)
-		at->ledgers[i].has_place[WATT_ACTIVITY_CPU_TIME][slot] =
-			is_slot_of(at, at->ledgers[i].domain, slot);
+		for (slot = 0; slot <= at->n_slots; slot++)
+			at->ledgers[i].has_place[WATT_ACTIVITY_CPU_TIME][slot] =
+				is_slot_of(at, at->ledgers[i].domain, slot);
 }
 
 static bool is_unread(const struct watt_domain *domain, const struct watt_channel *const *channels)

@@ -224,8 +224,9 @@ bool watt_retire_is_owing(const struct watt_account *account);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */
 int watt_retire_between(struct watt_attrib *at);
 /* ledger.c */
+/* A slot has its place: which of them each domain has is found anew. */
+void watt_ledgers_take_slots(struct watt_attrib *at);
 /* Adds those that are missing for the domains of the tree. is_late: they have come just now. */
-void watt_ledgers_take_slot(struct watt_attrib *at, uint32_t slot);
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		      bool is_late);
 /* Lets those in that have come later and have readings now. */

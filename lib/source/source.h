@@ -178,6 +178,8 @@ struct watt_cpu_map {
 	uint32_t n_slots; /* at least 1 */
 	uint16_t *slot; /* per CPU; WATT_SLOT_NONE: in no domain that counts, or nobody knows yet */
 	uint32_t split; /* by package, die or core: topology.c */
+	bool is_whole;  /* the first of several slots has everything, until others are needed */
+	struct watt_cpu_place home; /* the same: where all CPUs are */
 };
 
 struct watt_activity_source;
@@ -216,7 +218,8 @@ struct watt_activity_ops {
 	 * be read again. Opened and read on a thread of its own: it may block.
 	 */
 	int (*read)(struct watt_activity_source *src, struct watt_activity_batch *ret);
-	/* A CPU that has come has this slot. NULL: the source need not know. */
+	/* A CPU that has come has this slot. In one that was whole, one that is not the first divides
+	 * the CPUs. NULL: the source need not know. */
 	void (*place_cpu)(struct watt_activity_source *src, uint32_t cpu, uint32_t slot);
 	/* From the next sweep on, each thread is told of by itself. NULL: it always is. */
 	void (*show_threads)(struct watt_activity_source *src);

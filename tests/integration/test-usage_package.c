@@ -202,12 +202,13 @@ static void try_often(void **state, bool (*try_one)(struct rig *rig))
 {
 	struct rig *rig = rig_get(state);
 	enum watt_bpf_mode mode = rig->mode;
+	enum rig_split split = rig->split;
 
 	for (int i = 0; i < TRIES; i++) {
 		if (try_one(*state))
 			return;
 		rig_close(*state);
-		*state = rig_open(mode, RIG_BY_PACKAGE);
+		*state = rig_open(mode, split);
 		assert_non_null(*state);
 	}
 	fprintf(stderr, "other processes come and go all the time\n");
@@ -229,6 +230,47 @@ static bool try_moves(struct rig *rig)
 static void test_moves(void **state)
 {
 	try_often(state, try_moves);
+}
+
+/* How often tasks were told to have gone from one package to another. */
+static size_t count_moves(const struct rig *rig)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rig->n_slots; i++)
+		n += rig->tasks[i] ? rig->tasks[i]->n_events[WATT_USAGE_MIGRATE] : 0;
+	return n;
+}
+
+static void wander(void *nothing)
+{
+	struct mover mover = { 0 };
+
+	for (uint32_t i = 0; i < 4 * n_cpus; i++)
+		move_to(&mover, i % n_cpus);
+}
+
+/* While there is one package, nobody looks at moves; from the second one on, all are told. */
+static bool try_late_moves(struct rig *rig)
+{
+	uint64_t wrong_ns, all_ns;
+
+	rig_sweep(rig, true);
+	child_reap(child_spawn(wander, NULL));
+	rig_sweep(rig, false);
+	assert_int_equal(count_moves(rig), 0);
+	rig_bring(rig);
+	rig_sweep(rig, true);
+	if (!try_all(rig, false, &wrong_ns, &all_ns))
+		return false;
+	assert_int_equal(wrong_ns, 0);
+	assert_true(count_moves(rig) > 0);
+	return true;
+}
+
+static void test_late_moves(void **state)
+{
+	try_often(state, try_late_moves);
 }
 
 static bool try_sweeps(struct rig *rig)
@@ -257,6 +299,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ "call_moves", test_moves, rig_setup_call_package, rig_teardown, NULL },
 		{ "iter_moves", test_moves, rig_setup_iter_package, rig_teardown, NULL },
+		{ "call_late_moves", test_late_moves, rig_setup_call_late, rig_teardown, NULL },
+		{ "iter_late_moves", test_late_moves, rig_setup_iter_late, rig_teardown, NULL },
 		{ "call_sweeps", test_sweeps, rig_setup_call_package, rig_teardown, NULL },
 		{ "iter_sweeps", test_sweeps, rig_setup_iter_package, rig_teardown, NULL },
 	};

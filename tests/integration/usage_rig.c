@@ -89,6 +89,8 @@ static uint16_t slot_of(uint32_t cpu, enum rig_split split)
 {
 	if (split == RIG_BY_CPU)
 		return (uint16_t)cpu;
+	if (split == RIG_LATE && packages[cpu])
+		return WATT_SLOT_NONE;
 	return split == RIG_BY_PACKAGE ? packages[cpu] : 0;
 }
 
@@ -106,9 +108,12 @@ static void fill_map(enum rig_split split)
 	find_packages(map.n_cpus);
 	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++) {
 		slots[cpu] = slot_of(cpu, split);
-		if (slots[cpu] >= map.n_slots)
+		if (slots[cpu] != WATT_SLOT_NONE && slots[cpu] >= map.n_slots)
 			map.n_slots = slots[cpu] + 1u;
 	}
+	map.is_whole = split == RIG_LATE;
+	if (map.is_whole)
+		map.n_slots = map.n_cpus;
 }
 
 int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
@@ -135,11 +140,22 @@ struct rig *rig_open_sized(enum watt_bpf_mode mode, enum rig_split split,
 	assert_non_null(rig);
 	rig->source = source;
 	rig->mode = mode;
+	rig->split = split;
 	rig->n_slots = 1u << 16;
 	rig->tasks = calloc(rig->n_slots, sizeof(struct rig_task *));
 	rig->n_latest = 1u << 22;
 	rig->latest = calloc(rig->n_latest, sizeof(struct rig_task *));
 	return rig;
+}
+
+void rig_bring(struct rig *rig)
+{
+	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++) {
+		if (slots[cpu] != WATT_SLOT_NONE)
+			continue;
+		slots[cpu] = packages[cpu];
+		rig->source->ops->place_cpu(rig->source, cpu, slots[cpu]);
+	}
 }
 
 void rig_close(struct rig *rig)

@@ -32,8 +32,17 @@ struct rig_task {
 	char exec_comm[16];
 };
 
+/* What is a slot of its own. */
+enum rig_split {
+	RIG_WHOLE,
+	RIG_BY_CPU,
+	RIG_BY_PACKAGE,
+	RIG_LATE, /* by package, all but the first of which come when rig_bring is called */
+};
+
 struct rig {
 	enum watt_bpf_mode mode;
+	enum rig_split split;
 	struct watt_activity_source *source;
 	struct watt_usage_batch batch; /* of the last sweep */
 	uint64_t lost, mark_ns;
@@ -50,18 +59,14 @@ struct rig {
 const char *rig_why_not(void);
 /* What is opened from now on takes this for /sys. */
 void rig_set_sysfs(const char *path);
-/* What is a slot of its own. */
-enum rig_split {
-	RIG_WHOLE,
-	RIG_BY_CPU,
-	RIG_BY_PACKAGE,
-};
 
 /* NULL: this kernel can't do it this way. */
 struct rig *rig_open(enum watt_bpf_mode mode, enum rig_split split);
 /* The same with other sizes of what the kernel keeps. */
 struct rig *rig_open_sized(enum watt_bpf_mode mode, enum rig_split split,
 			   const struct watt_bpf_sizes *sizes);
+/* CPUs of other packages than the first come: see RIG_LATE. */
+void rig_bring(struct rig *rig);
 /* The object alone, all CPUs in one slot. A negative errno: this kernel can't do it this way. */
 int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
 		    const struct watt_bpf_sizes *sizes);
@@ -123,6 +128,16 @@ static inline int rig_setup_iter_split(void **state)
 static inline int rig_setup_call_package(void **state)
 {
 	return rig_setup(state, WATT_BPF_MODE_CALL, RIG_BY_PACKAGE);
+}
+
+static inline int rig_setup_call_late(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_CALL, RIG_LATE);
+}
+
+static inline int rig_setup_iter_late(void **state)
+{
+	return rig_setup(state, WATT_BPF_MODE_ITER, RIG_LATE);
 }
 
 static inline int rig_setup_iter_package(void **state)

@@ -33,14 +33,12 @@ struct bench {
 	uint64_t t_ns;
 	uint64_t cpu_ns;
 	uint64_t energy_nj;
+	uint32_t cpu; /* on which it runs */
 };
 
-static void open_bench(struct bench *b)
+static void open_bench_at(struct bench *b, const uint16_t *slots,
+			  const struct watt_cpu_place *places)
 {
-	static const uint16_t slots[4] = { 0, 1, UINT16_MAX, UINT16_MAX };
-	static const struct watt_cpu_place places[3] = { { 0, -1, -1 },
-							 { 1, -1, -1 },
-							 { -1, -1, -1 } };
 	const struct watt_channel *const channels[] = { &b->packages[0], &b->packages[1],
 							&b->packages[2] };
 	struct watt_attrib_opts opts = { .channels = channels,
@@ -52,9 +50,20 @@ static void open_bench(struct bench *b)
 
 	*b = (struct bench){ .packages = { package("package-0", 0), package("package-1", 1),
 					   package("package-2", 2) },
-			     .t_ns = 1000 * MS };
+			     .t_ns = 1000 * MS,
+			     .cpu = CPU_NEW };
 	assert_int_equal(watt_timeline_new(channels, 3, &b->tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &b->at), 0);
+}
+
+static void open_bench(struct bench *b)
+{
+	static const uint16_t slots[4] = { 0, 1, UINT16_MAX, UINT16_MAX };
+	static const struct watt_cpu_place places[3] = { { 0, -1, -1 },
+							 { 1, -1, -1 },
+							 { -1, -1, -1 } };
+
+	open_bench_at(b, slots, places);
 }
 
 static void close_bench(struct bench *b)
@@ -74,7 +83,7 @@ static void step(struct bench *b)
 				.cgroup_id = 1,
 				.tid = 9,
 				.tgid = 9,
-				.cpu = CPU_NEW,
+				.cpu = b->cpu,
 				.comm = "task" };
 	struct watt_usage_batch batch = { .t_before_ns = b->t_ns,
 					  .t_after_ns = b->t_ns,
@@ -151,6 +160,38 @@ static void test_brings_a_package(void **state)
 	step(&b);
 	step(&b);
 	check_energies(&b, 0, 0, 2);
+	close_bench(&b);
+}
+
+/*
+ * A machine that was one package, by whatever number, has all energy; so have CPUs of which nobody
+ * knows where they are. With the first CPU of another package each has its own.
+ */
+static void test_second_package(void **state)
+{
+	static const uint16_t slots[4] = { 0, 0, UINT16_MAX, UINT16_MAX };
+	static const struct watt_cpu_place nowhere[3] = { { -1, -1, -1 },
+							  { -1, -1, -1 },
+							  { -1, -1, -1 } };
+	static const struct watt_cpu_place first = { 0, -1, -1 }, second = { 1, -1, -1 };
+	struct bench b;
+
+	open_bench_at(&b, slots, nowhere);
+	step(&b);
+	step(&b);
+	check_energies(&b, 1, 1, 1);
+	assert_int_equal(watt_attrib_place_cpu(b.at, CPU_NEW, 0, &nowhere[0]), 0);
+	step(&b);
+	check_energies(&b, 2, 2, 2); /* it was one of the one package */
+	assert_int_equal(watt_attrib_place_cpu(b.at, 0, 0, &first), 0);
+	assert_int_equal(watt_attrib_place_cpu(b.at, 3, 1, &second), 0);
+	step(&b);
+	check_energies(&b, 3, 2, 2);
+	step(&b);
+	check_energies(&b, 4, 2, 2);
+	b.cpu = 3;
+	step(&b);
+	check_energies(&b, 4, 3, 2);
 	close_bench(&b);
 }
 
@@ -247,11 +288,18 @@ static void test_machine(void **state)
 	scratch_remove(dir);
 }
 
-/* One package has all, also what comes. */
-static void test_undivided(void **state)
+static void check_op(const struct watt_op *op, uint32_t cpu, uint32_t slot, int32_t package_id)
 {
-	struct watt_cpu_time cpus[2] = { { .online = 1 }, { .online = 1 } };
-	const struct watt_usage_batch batch = { .cpus = cpus, .n_cpus = 2 };
+	assert_int_equal(op->place.cpu, cpu);
+	assert_int_equal(op->place.slot, slot);
+	assert_int_equal(op->place.at.package_id, package_id);
+}
+
+/* One package has all, also what comes to it; then there are two. */
+static void test_whole(void **state)
+{
+	struct watt_cpu_time cpus[5] = { { .online = 1 } };
+	const struct watt_usage_batch batch = { .cpus = cpus, .n_cpus = 5 };
 	const struct watt_channel p0 = package("package-0", 0), *channel = &p0;
 	char *dir = scratch_new();
 	struct power_world world;
@@ -259,12 +307,64 @@ static void test_undivided(void **state)
 	struct watt_op op;
 
 	write_online(dir, "0\n");
+	scratch_write(dir, CPU(0, "physical_package_id"), "3\n");
+	world_open(&world, dir);
+	assert_int_equal(watt_places_open(&world.env, &channel, 1, &places), 0);
+	assert_int_equal(places.map.n_slots, 1 + 4);
+	assert_true(places.map.is_whole);
+	assert_int_equal(places.list[0].package_id, -1); /* whatever the packages are called */
+	assert_false(watt_places_find(&places, &batch, 1, &op));
+
+	cpus[1].online = 1;
+	scratch_write(dir, CPU(1, "physical_package_id"), "3\n");
+	op = find(&places, &batch, 2);
+	check_op(&op, 1, 0, -1);
+	assert_true(places.map.is_whole);
+	assert_false(watt_places_find(&places, &batch, 2, &op));
+
+	/* two of another one: first is told where those were that had everything */
+	cpus[3].online = cpus[4].online = 1;
+	scratch_write(dir, CPU(3, "physical_package_id"), "7\n");
+	scratch_write(dir, CPU(4, "physical_package_id"), "7\n");
+	op = find(&places, &batch, 3);
+	check_op(&op, 0, 0, 3);
+	op = find(&places, &batch, 3);
+	check_op(&op, 3, 1, 7);
+	op = find(&places, &batch, 3);
+	check_op(&op, 4, 1, 7);
+	assert_false(places.map.is_whole);
+	assert_false(watt_places_find(&places, &batch, 3, &op));
+
+	/* a file that begins now is told so too */
+	assert_true(watt_places_recall(&places, &op));
+	check_op(&op, 0, 0, 3);
+	assert_true(watt_places_recall(&places, &op));
+	check_op(&op, 1, 0, 3);
+	watt_places_done(&places);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
+/* Nothing can come, or nothing is measured by package: one slot has all. */
+static void test_undivided(void **state)
+{
+	struct watt_channel p0 = package("package-0", 0);
+	const struct watt_channel *channel = &p0;
+	char *dir = scratch_new();
+	struct power_world world;
+	struct watt_places places;
+
+	write_online(dir, "0-4\n");
 	scratch_write(dir, CPU(0, "physical_package_id"), "0\n");
 	world_open(&world, dir);
 	assert_int_equal(watt_places_open(&world.env, &channel, 1, &places), 0);
 	assert_int_equal(places.map.n_slots, 1);
-	scratch_write(dir, CPU(1, "physical_package_id"), "1\n");
-	assert_false(watt_places_find(&places, &batch, 1, &op));
+	watt_places_done(&places);
+	write_online(dir, "0\n");
+	p0.package_id = -1;
+	assert_int_equal(watt_places_open(&world.env, &channel, 1, &places), 0);
+	assert_int_equal(places.map.n_slots, 1);
+	assert_false(places.map.is_whole);
 	watt_places_done(&places);
 	world_close(&world);
 	scratch_remove(dir);
@@ -274,7 +374,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joins_a_package), cmocka_unit_test(test_brings_a_package),
-		cmocka_unit_test(test_refuses),         cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_second_package),  cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_machine),         cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_undivided),
 	};
 

@@ -197,7 +197,7 @@ static int open_all(struct bpf_source *src, const struct watt_env *env,
 		return r;
 	r = watt_event_ring_open(&src->ring, watt_bpf_object_events_fd(&src->object),
 				 src->object.sizes.ring_bytes);
-	if (r < 0 || !(src->object.hooks & WATT_BPF_HOOK_MIGRATE))
+	if (r < 0 || !((src->object.hooks | src->object.ready_hooks) & WATT_BPF_HOOK_MIGRATE))
 		return r;
 	return watt_move_log_open(&src->moves, watt_bpf_object_move_logs_fd(&src->object),
 				  watt_bpf_object_moves_fd(&src->object), src->object.n_cpus,
@@ -450,7 +450,7 @@ static void source_place_cpu(struct watt_activity_source *base, uint32_t cpu, ui
 {
 	struct bpf_source *src = watt_container_of(base, struct bpf_source, base);
 
-	watt_bpf_object_place_cpu(&src->object, cpu, slot);
+	watt_bpf_object_place_cpu(&src->object, src->env, cpu, slot);
 }
 
 const struct watt_activity_ops watt_activity_bpf = {

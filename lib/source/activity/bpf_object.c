@@ -42,6 +42,8 @@ _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "sam
 #define PASS_TASKS (4u << 10)
 /* Migrations of one CPU that wait to be read. */
 #define MOVES 512u
+#define MOVES_LEAST 32u
+#define MOVES_READY_BYTES (1u << 20) /* for all, while there is only one package */
 /* Dying tasks that are kept until they are counted. */
 #define DYING 1024u
 
@@ -146,9 +148,20 @@ static uint32_t n_seen(const struct watt_env *env)
 	return n / WATT_BPF_SEEN_WAYS;
 }
 
+/* Where nothing may ever come of it, less memory is kept. */
+static uint32_t n_moves(uint32_t n_cpus, bool is_whole)
+{
+	uint32_t n = MOVES;
+
+	while (is_whole && n > MOVES_LEAST &&
+	       (uint64_t)n * n_cpus * sizeof(struct watt_usage) > MOVES_READY_BYTES)
+		n /= 2;
+	return n;
+}
+
 /* Those that are given, and the best of the others. */
 static void choose_sizes(struct watt_bpf_object *object, const struct watt_env *env,
-			 const struct watt_bpf_sizes *given)
+			 const struct watt_cpu_map *map, const struct watt_bpf_sizes *given)
 {
 	struct watt_bpf_sizes *sizes = &object->sizes;
 
@@ -159,7 +172,7 @@ static void choose_sizes(struct watt_bpf_object *object, const struct watt_env *
 	if (!sizes->n_seen)
 		sizes->n_seen = n_seen(env);
 	if (!sizes->n_moves)
-		sizes->n_moves = MOVES;
+		sizes->n_moves = n_moves(object->n_cpus, map->is_whole);
 	if (!sizes->n_dying)
 		sizes->n_dying = DYING;
 	if (!sizes->ring_bytes)
@@ -319,31 +332,45 @@ static int load_best_mode(struct watt_bpf_object *object, const struct watt_env 
 	return r;
 }
 
-static int attach(struct watt_bpf_object *object, const struct watt_env *env, uint32_t wanted)
+static int attach_hook(struct watt_bpf_object *object, const struct watt_env *env, uint32_t hook,
+		       bool is_loaded)
+{
+	struct bpf_program *program = hook_program(object->skel, object->mode, hook);
+	struct bpf_link *link = NULL;
+	int error = 0;
+
+	if (is_loaded)
+		link = bpf_program__attach(program);
+	if (link) {
+		*hook_link(object->skel, object->mode, hook) = link;
+		object->hooks |= hook;
+		return 0;
+	}
+	error = errno;
+	if (is_loaded && is_shortage(-error))
+		return -error; /* that is no fault of the hook */
+	watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here%s%s",
+		 bpf_program__section_name(program), is_loaded ? ": " : "",
+		 is_loaded ? strerror(error) : "");
+	return 0;
+}
+
+/* Those of `later` are attached when they are needed. */
+static int attach(struct watt_bpf_object *object, const struct watt_env *env, uint32_t wanted,
+		  uint32_t later)
 {
 	struct watt_usage_bpf *skel = object->skel;
 	uint32_t loaded = object->hooks;
+	int r;
 
+	object->ready_hooks = loaded & later;
 	object->hooks = 0;
 	for (uint32_t hook = 1; hook & WATT_BPF_HOOKS_ALL; hook <<= 1) {
-		struct bpf_program *program = hook_program(skel, object->mode, hook);
-		struct bpf_link *link = NULL;
-		int error = 0;
-
-		if (loaded & hook)
-			link = bpf_program__attach(program);
-		if (!link)
-			error = errno;
-		if (link) {
-			*hook_link(skel, object->mode, hook) = link;
-			object->hooks |= hook;
-		} else if (wanted & hook & ~unused_hooks(object->mode)) {
-			if (loaded & hook && is_shortage(-error))
-				return -error; /* that is no fault of the hook */
-			watt_log(&env->log, WATT_LOG_WARNING, "usage: bpf: no hook at %s here%s%s",
-				 bpf_program__section_name(program), loaded & hook ? ": " : "",
-				 loaded & hook ? strerror(error) : "");
-		}
+		if (!((loaded | wanted) & hook & ~later & ~unused_hooks(object->mode)))
+			continue;
+		r = attach_hook(object, env, hook, loaded & hook);
+		if (r < 0)
+			return r;
 	}
 	if (object->mode == WATT_BPF_MODE_CALL)
 		return 0;
@@ -365,9 +392,21 @@ static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map 
 	return 0;
 }
 
-void watt_bpf_object_place_cpu(struct watt_bpf_object *object, uint32_t cpu, uint32_t slot)
+void watt_bpf_object_place_cpu(struct watt_bpf_object *object, const struct watt_env *env,
+			       uint32_t cpu, uint32_t slot)
 {
+	libbpf_print_fn_t before;
+
 	bpf_map_update_elem(bpf_map__fd(object->skel->maps.cpu_slots), &cpu, &slot, BPF_ANY);
+	if (!slot || !(object->ready_hooks & WATT_BPF_HOOK_MIGRATE))
+		return;
+	object->ready_hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
+	before = watt_bpf_log_begin(&env->log);
+	if (attach_hook(object, env, WATT_BPF_HOOK_MIGRATE, true) < 0)
+		watt_log(
+			&env->log, WATT_LOG_WARNING,
+			"usage: bpf: who goes from one package to another is found by sweeps only");
+	watt_bpf_log_end(before);
 }
 
 static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
@@ -383,7 +422,7 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 	if (map->n_slots < 2)
 		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
 	object->n_cpus = n_cpus;
-	choose_sizes(object, env, sizes);
+	choose_sizes(object, env, map, sizes);
 	r = load_best_mode(object, env, hooks, mode);
 	if (r < 0)
 		return r;
@@ -392,7 +431,7 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 		if (r < 0)
 			return r;
 	}
-	return attach(object, env, hooks);
+	return attach(object, env, hooks, map->is_whole ? WATT_BPF_HOOK_MIGRATE : 0);
 }
 
 int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,

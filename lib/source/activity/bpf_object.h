@@ -53,6 +53,7 @@ struct watt_bpf_object {
 	struct watt_usage_bpf *skel;
 	enum watt_bpf_mode mode; /* never AUTO once loaded */
 	uint32_t hooks;          /* those that are attached */
+	uint32_t ready_hooks;    /* those that are loaded, and attached when they are needed */
 	struct watt_bpf_sizes sizes;
 	uint32_t n_cpus; /* that the maps have room for */
 	int iter_fd;     /* of the sweep that is not over; -1: none */
@@ -67,8 +68,12 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 			 const struct watt_bpf_sizes *sizes);
 /* Accepts a zeroed object. */
 void watt_bpf_object_close(struct watt_bpf_object *object);
-/* The CPU is in that slot: who goes to another one from there is told of. */
-void watt_bpf_object_place_cpu(struct watt_bpf_object *object, uint32_t cpu, uint32_t slot);
+/*
+ * The CPU is in that slot: who goes to another one from there is told of. Where all CPUs were in the
+ * first one, that begins with the first that is not.
+ */
+void watt_bpf_object_place_cpu(struct watt_bpf_object *object, const struct watt_env *env,
+			       uint32_t cpu, uint32_t slot);
 /* Tells of those of the dying that are dead. 1: there was no room for all, empty the ring. */
 int watt_bpf_object_bury(struct watt_bpf_object *object);
 int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full);

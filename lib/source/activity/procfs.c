@@ -485,6 +485,11 @@ static void procfs_show_threads(struct watt_activity_source *base)
 	watt_container_of(base, struct procfs, base)->has_threads = true;
 }
 
+static void procfs_place_cpu(struct watt_activity_source *base, uint32_t cpu, uint32_t slot)
+{
+	watt_container_of(base, struct procfs, base)->has_slots |= slot > 0;
+}
+
 static int procfs_open(const struct watt_env *env, const struct watt_cpu_map *map,
 		       struct watt_activity_source **ret)
 {
@@ -495,7 +500,7 @@ static int procfs_open(const struct watt_env *env, const struct watt_cpu_map *ma
 		return -ENOMEM;
 	src->base.ops = &watt_activity_procfs;
 	src->env = env;
-	src->has_slots = map->n_slots > 1;
+	src->has_slots = map->n_slots > 1 && !map->is_whole;
 	src->stat = (struct watt_file)WATT_FILE_INIT;
 	r = procfs_init(src);
 	if (r < 0) {
@@ -555,6 +560,7 @@ const struct watt_activity_ops watt_activity_procfs = {
 	.probe = procfs_probe,
 	.open = procfs_open,
 	.sweep = procfs_sweep,
+	.place_cpu = procfs_place_cpu,
 	.show_threads = procfs_show_threads,
 	.close = procfs_close,
 };

@@ -269,7 +269,7 @@ int watt_cpu_map_build(const struct watt_topology *topology,
 	enum granularity by = needed_granularity(channels, n_channels);
 	struct watt_cpu_map map = { .n_cpus = topology->n_cpus };
 	_cleanup_free_ struct watt_cpu_place *places = NULL;
-	uint32_t i;
+	uint32_t i, n_spares;
 
 	/* one more than CPUs, so that no place is ever lost and nothing has length 0 */
 	places = calloc((size_t)map.n_cpus + 1, sizeof(*places));
@@ -278,18 +278,23 @@ int watt_cpu_map_build(const struct watt_topology *topology,
 		free(map.slot);
 		return -ENOMEM;
 	}
+	map.split = by;
 	map.n_slots = collect_places(topology, by, places);
+	n_spares = by > WHOLE ? count_spares(topology, by) : 0;
+	if (!map.n_slots || map.n_slots >= WATT_SLOT_NONE)
+		n_spares = 0;
+	map.is_whole = map.n_slots == 1 && n_spares;
+	if (map.n_slots > 1 || map.is_whole)
+		for (i = 0; i < map.n_cpus && map.n_slots < WATT_SLOT_NONE; i++)
+			map.slot[i] = find_slot(&topology->cpus[i], by, places, map.n_slots);
+	map.home = map.is_whole ? places[0] : nowhere;
 	if (map.n_slots <= 1 || map.n_slots >= WATT_SLOT_NONE) {
 		/* one place has everything, also the CPUs that are yet to come */
 		map.n_slots = 1;
 		places[0] = nowhere;
-	} else {
-		for (i = 0; i < map.n_cpus; i++)
-			map.slot[i] = find_slot(&topology->cpus[i], by, places, map.n_slots);
-		for (i = count_spares(topology, by); i > 0 && map.n_slots < WATT_SLOT_NONE - 1; i--)
-			places[map.n_slots++] = nowhere;
 	}
-	map.split = by;
+	for (i = n_spares; i > 0 && map.n_slots < WATT_SLOT_NONE - 1; i--)
+		places[map.n_slots++] = nowhere;
 	*ret = map;
 	*ret_places = places;
 	places = NULL;
@@ -307,6 +312,14 @@ int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_
 	if (!found.is_known)
 		return -ENODEV;
 	place = place_of(&found, map->split);
+	if (map->is_whole && compare_places(&place, &map->home) == 0) {
+		map->slot[cpu] = 0;
+		return 0;
+	}
+	if (map->is_whole) {
+		places[0] = map->home;
+		map->is_whole = false;
+	}
 	while (i < map->n_slots && compare_places(&places[i], &place) &&
 	       compare_places(&places[i], &nowhere))
 		i++;

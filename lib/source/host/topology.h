@@ -39,15 +39,17 @@ void watt_topology_done(struct watt_topology *topology);
  * The coarsest split in which every domain that a channel measures is a set of whole slots: by
  * core if a channel is of one core, else by die, by package, or not at all. *ret_places has one
  * place per slot, in the order of package, die and core; free() it, and the map by
- * watt_cpu_map_done. CPUs that are in no package yet have WATT_SLOT_NONE; where CPUs are divided,
- * there are slots without a place (-1, -1, -1) behind the others for them. 0, -ENOMEM.
+ * watt_cpu_map_done. CPUs that are in no package yet have WATT_SLOT_NONE, and there are
+ * slots without a place (-1, -1, -1) behind the others for them. Where there is one place only, its
+ * slot has none either, and everything: the map is whole. 0, -ENOMEM.
  */
 int watt_cpu_map_build(const struct watt_topology *topology,
 		       const struct watt_channel *const *channels, size_t n_channels,
 		       struct watt_cpu_map *ret, struct watt_cpu_place **ret_places);
 /*
  * A CPU without a slot is online: takes the slot of its place, or the first one that has none,
- * which has its place then. 0; -ENODEV: nobody knows where it is; -ENOSPC: no slot is left.
+ * which has its place then; in a map that was whole, so has the first one, if it is not its own.
+ * 0; -ENODEV: nobody knows where it is; -ENOSPC: no slot is left.
  */
 int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_map *map,
 		      struct watt_cpu_place *places);
