@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of podman's containers, root's and those of users, from the list that containers/storage
- * keeps. Of CRI-O's, which are in the same list, their bundles tell more.
+ * Names of podman's containers and their pods, root's and those of users, from podman's database;
+ * else, without pods, from the list that containers/storage keeps. Of CRI-O's, which are in the same
+ * list, their bundles tell more.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/util.h"
 #include "source/host/machine_root.h"
 #include "source/meta/state_file.h"
 #include "source/registry.h"
 
 #define ROOT "var/lib/containers/storage"
+/* One that is being written can't be believed; the next copy is of another moment. */
+#define TRIES 3
 
 /* What podman knows is a JSON text in the JSON. */
 static json_t *open_metadata(const json_t *entry)
@@ -66,9 +70,29 @@ int watt_storage_parse(const char *text, size_t len, const char *id, struct watt
 	return r;
 }
 
+/* Where podman is old, it has a database of another kind. */
+static int look_in_database(const struct watt_root *machine, const char *root, const char *id,
+			    struct watt_answer *ret)
+{
+	char path[WATT_STATE_PATH_SIZE];
+	int i, r = -EBADMSG;
+
+	if (snprintf(path, sizeof(path), "%s/db.sql", root) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	for (i = 0; i < TRIES && r == -EBADMSG; i++) {
+		_cleanup_free_ char *data = NULL;
+		size_t len;
+
+		r = watt_root_slurp(machine, path, WATT_STATE_DATABASE_MAX, &data, &len);
+		if (r == 0)
+			r = watt_libpod_parse(data, len, id, ret);
+	}
+	return r;
+}
+
 /* The folder is called after the driver that keeps the layers. */
-static int look_in(const struct watt_root *machine, const char *root, const char *id,
-		   struct watt_answer *ret)
+static int look_in_list(const struct watt_root *machine, const char *root, const char *id,
+			struct watt_answer *ret)
 {
 	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
 	int r = -ENOENT;
@@ -78,6 +102,14 @@ static int look_in(const struct watt_root *machine, const char *root, const char
 		r = watt_state_look_at(machine, watt_storage_parse, id, ret,
 				       "%s/%s-containers/containers.json", root, drivers[i]);
 	return r;
+}
+
+static int look_in(const struct watt_root *machine, const char *root, const char *id,
+		   struct watt_answer *ret)
+{
+	int r = look_in_database(machine, root, id, ret);
+
+	return r < 0 && r != -ENOMEM ? look_in_list(machine, root, id, ret) : r;
 }
 
 static int podman_answer(struct watt_meta *base, const struct watt_question *question,
@@ -108,6 +140,7 @@ static int podman_open(const struct watt_env *env, struct watt_meta **ret)
 static int podman_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	static const char *const places[] = {
+		ROOT "/db.sql",
 		ROOT "/overlay-containers/containers.json",
 		ROOT "/vfs-containers/containers.json",
 		ROOT "/btrfs-containers/containers.json",
@@ -120,7 +153,7 @@ static int podman_probe(const struct watt_env *env, struct watt_diag *diag)
 
 const struct watt_meta_ops watt_meta_podman = {
 	.name = "podman",
-	.summary = "names of podman's containers",
+	.summary = "names of podman's containers and pods",
 	.answers = 1u << WATT_ASK_CONTAINER,
 	.probe = podman_probe,
 	.open = podman_open,

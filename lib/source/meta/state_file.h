@@ -13,6 +13,7 @@
 #include "source/source.h"
 
 #define WATT_STATE_SIZE_MAX ((size_t)4 << 20)
+#define WATT_STATE_DATABASE_MAX ((size_t)64 << 20)
 #define WATT_STATE_DEPTH_MAX 64
 /* Longer names are no names; so many labels are kept, if they are not longer than that. */
 #define WATT_STATE_NAME_MAX 255
@@ -75,6 +76,8 @@ int watt_state_probe(const struct watt_env *env, const char *const *places, cons
 int watt_docker_parse(const char *text, size_t len, const char *id, struct watt_answer *ret);
 /* containers.json of containers/storage, which podman keeps. */
 int watt_storage_parse(const char *text, size_t len, const char *id, struct watt_answer *ret);
+/* The database of podman: its bytes. -EBADMSG: it is none, or was read while it was written. */
+int watt_libpod_parse(const char *data, size_t len, const char *id, struct watt_answer *ret);
 /* config.json of a bundle, with the annotations of containerd, CRI-O or nerdctl. */
 int watt_bundle_parse(const char *text, size_t len, const char *id, struct watt_answer *ret);
 
