@@ -111,7 +111,7 @@ static const struct setting table[SETTING_N] = {
 	[SETTING_REDFISH_TLS] = TEXT("redfish_tls", "",
 		"which BMC is trusted: FILE, sha256//PIN, insecure"),
 	[SETTING_METER] = TEXT("meter", "",
-		"instrument: unix:PATH, tcp:HOST:PORT, exec:COMMAND"),
+		"instrument: unix:PATH, tcp:HOST:PORT, exec:COMMAND, nut:UPS@HOST"),
 	[SETTING_KUBELET_URL] = TEXT("kubelet_url", "",
 		"who knows pods: https://NODE:10250, or an API server's list"),
 	[SETTING_KUBELET_TOKEN] = TEXT("kubelet_token", "",

@@ -237,7 +237,7 @@ int watt_options_set_redfish_url(struct watt_options *options, const char *url)
 
 int watt_options_set_meter(struct watt_options *options, const char *place)
 {
-	static const char *const kinds[] = { "unix:", "tcp:", "exec:" };
+	static const char *const kinds[] = { "unix:", "tcp:", "exec:", "nut:" };
 	bool is_known = !place;
 	size_t i;
 
@@ -245,7 +245,9 @@ int watt_options_set_meter(struct watt_options *options, const char *place)
 		is_known = strncmp(place, kinds[i], strlen(kinds[i])) == 0;
 	if (options && !is_known)
 		return complain(options, -EINVAL,
-				"'%s' is none of unix:PATH, tcp:HOST:PORT and exec:COMMAND", place);
+				"'%s' is none of unix:PATH, tcp:HOST:PORT, exec:COMMAND and "
+				"nut:UPS@HOST",
+				place);
 	return set_text(options, FIELD(meter), place, "instrument");
 }
 
@@ -653,7 +655,8 @@ static const struct option {
 	{ INFO("procfs-root", "DIR", "instead of /proc"), watt_options_set_procfs_root },
 	{ INFO("nvml-lib", "FILE", "instead of libnvidia-ml.so.1"), watt_options_set_nvml_lib },
 	{ INFO("redfish-url", "URL", "BMC to ask"), watt_options_set_redfish_url },
-	{ INFO("meter", "unix:PATH|tcp:HOST:PORT|exec:COMMAND", "instrument for the machine"),
+	{ INFO("meter", "unix:PATH|tcp:HOST:PORT|exec:COMMAND|nut:[UPS@]HOST[:PORT]",
+	       "instrument for the machine"),
 	  watt_options_set_meter },
 	{ INFO("redfish-auth", "FILE", "users and passwords for BMCs"),
 	  watt_options_set_redfish_auth },

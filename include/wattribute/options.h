@@ -93,7 +93,8 @@ WATT_API int watt_options_set_kubelet_token(struct watt_options *options, const 
  *  answers for, in a pod; else one that the system trusts. */
 WATT_API int watt_options_set_kubelet_tls(struct watt_options *options, const char *trust);
 /** An instrument that measures the machine, by lines as docs/sources/meter.md has them:
- *  "unix:PATH", "tcp:HOST:PORT" or "exec:COMMAND". NULL: none. */
+ *  "unix:PATH", "tcp:HOST:PORT" or "exec:COMMAND"; or a UPS that upsd knows, "nut:UPS@HOST", which
+ *  feeds it alone, or all of them, "nut:HOST", to be shown. NULL: none. */
 WATT_API int watt_options_set_meter(struct watt_options *options, const char *place);
 /** File with lines "user,password" or "node,user,password,URL", which others may not read. NULL:
  *  none. */

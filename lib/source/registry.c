@@ -11,6 +11,7 @@
 /* clang-format off */
 const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_meter,
+	&watt_power_nut,
 #ifdef WATT_HAVE_REDFISH
 	&watt_power_redfish,
 #endif

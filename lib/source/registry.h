@@ -24,6 +24,7 @@ extern const struct watt_power_ops watt_power_power_supply;
 extern const struct watt_power_ops watt_power_estimate;
 extern const struct watt_power_ops watt_power_kmod;
 extern const struct watt_power_ops watt_power_meter;
+extern const struct watt_power_ops watt_power_nut;
 extern const struct watt_power_ops watt_power_null;
 extern const struct watt_power_ops watt_power_synth;
 extern const struct watt_power_ops watt_power_synth_gpu;

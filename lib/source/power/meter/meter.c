@@ -166,12 +166,18 @@ static void describe(struct meter *meter)
 	meter->power.n_groups = 1;
 }
 
+/* A UPS by Network UPS Tools is a source of its own. */
+static bool is_named(const struct watt_env *env)
+{
+	return env->meter && strncmp(env->meter, "nut:", 4) != 0;
+}
+
 static int meter_open(const struct watt_env *env, struct watt_power **ret)
 {
 	struct meter *meter;
 	int r;
 
-	if (!env->meter)
+	if (!is_named(env))
 		return -ENODEV;
 	meter = calloc(1, sizeof(*meter));
 	if (!meter)
@@ -220,8 +226,8 @@ static int meter_probe(const struct watt_env *env, struct watt_diag *diag)
 
 	r = meter_open(env, &power);
 	diag->error = r;
-	snprintf(diag->path, sizeof(diag->path), "%s", env->meter ? env->meter : "");
-	if (!env->meter) {
+	snprintf(diag->path, sizeof(diag->path), "%s", is_named(env) ? env->meter : "");
+	if (!is_named(env)) {
 		diag->state = WATT_ABSENT;
 		snprintf(diag->why, sizeof(diag->why), "nobody named an instrument");
 		snprintf(diag->hint, sizeof(diag->hint),

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/tcp.h"
 #include "base/util.h"
 
 #define CONNECT_MS 3000
@@ -43,49 +43,6 @@ static int open_unix(const char *path)
 		return fd;
 	r = -errno;
 	close(fd);
-	return r;
-}
-
-static int connect_one(const struct addrinfo *info)
-{
-	struct pollfd poll_fd = { .events = POLLOUT };
-	int error = 0, fd;
-	socklen_t len = sizeof(error);
-
-	fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, info->ai_addr, info->ai_addrlen) == 0)
-		return fd;
-	error = errno;
-	if (error == EINPROGRESS) {
-		poll_fd.fd = fd;
-		error = ETIMEDOUT;
-		if (poll(&poll_fd, 1, CONNECT_MS) > 0)
-			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
-		if (error == 0)
-			return fd;
-	}
-	close(fd);
-	return -error;
-}
-
-static int open_tcp(const char *place)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *info;
-	const char *port = strrchr(place, ':');
-	char host[256];
-	int r = -EHOSTUNREACH;
-
-	if ((size_t)(port - place) >= sizeof(host))
-		return -ENAMETOOLONG;
-	memcpy(host, place, (size_t)(port - place));
-	host[port - place] = '\0';
-	if (getaddrinfo(host, port + 1, &hints, &list) != 0)
-		return -EHOSTUNREACH;
-	for (info = list; info && r < 0; info = info->ai_next)
-		r = connect_one(info);
-	freeaddrinfo(list);
 	return r;
 }
 
@@ -145,7 +102,7 @@ int watt_meter_link_open(struct watt_meter_link *link, const char *place)
 	if (place[0] == 'u')
 		fd = open_unix(place + 5);
 	else if (place[0] == 't')
-		fd = open_tcp(place + 4);
+		fd = watt_tcp_open(place + 4, NULL, CONNECT_MS);
 	else
 		fd = open_command(place + 5, &link->pid);
 	if (fd < 0)
