@@ -8,7 +8,8 @@
  *        kmod_load move MS A B      busy for MS ms of CPU time, on the CPUs A and B by turns; then says
  *                                   the same as `threads`
  *        kmod_load storm N US       N children one after another, each busy for US us; then says
- *                                   how much CPU time they all used by wait4, and waits
+ *                                   "CPU_NS TIME_NS", what they all used by wait4 and how long that
+ *                                   took, and waits
  *        kmod_load many N           N children that sleep; says "ready", and waits
  *        kmod_load pulse N M MS     N processes of M threads, each of which runs for a moment every MS
  *                                   ms; says "ready", and waits
@@ -117,6 +118,7 @@ static uint64_t us(struct timeval time)
 
 static int do_storm(unsigned long n, unsigned long busy_us)
 {
+	const uint64_t begin_ns = cpu_ns(CLOCK_MONOTONIC);
 	struct rusage used;
 
 	for (; n > 0; n--) {
@@ -131,7 +133,8 @@ static int do_storm(unsigned long n, unsigned long busy_us)
 		waitpid(child, NULL, 0);
 	}
 	getrusage(RUSAGE_CHILDREN, &used);
-	printf("%llu\n", (unsigned long long)(us(used.ru_utime) + us(used.ru_stime)) * 1000);
+	printf("%llu %llu\n", (unsigned long long)(us(used.ru_utime) + us(used.ru_stime)) * 1000,
+	       (unsigned long long)(cpu_ns(CLOCK_MONOTONIC) - begin_ns));
 	fflush(stdout);
 	pause();
 	return 0;
