@@ -4,7 +4,6 @@
  * phase, and what is to be known before it is believed. What is missing is said in words.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,78 +13,40 @@
 #include "domain_tree.h"
 #include "page.h"
 #include "report.h"
+#include "report_line.h"
 #include "table.h"
+#include "tally.h"
 #include "text.h"
 #include "totals.h"
 #include "xalloc.h"
 
-#define WHOLE 4
-#define LINE_MOST 100 /* of sentences: longer lines are hard to read */
 #define DECIMALS 3
 #define PHASES_MOST 40
 #define LOSSES_MOST 10
 
-/* A sentence that grows, with commas. */
-struct line {
-	char text[1024];
-	size_t n;
-};
-
-__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format, ...)
-{
-	char part[512];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	vsnprintf(part, sizeof(part), format, args);
-	va_end(args);
-	n = snprintf(line->text + line->n, sizeof(line->text) - line->n, "%s%s",
-		     line->n ? ", " : "", part);
-	line->n = n < 0 || line->n + (size_t)n >= sizeof(line->text) ? sizeof(line->text) - 1 :
-								       line->n + (size_t)n;
-}
-
-static void end(struct line *line, FILE *out, size_t indent, size_t width)
-{
-	char clean[sizeof(line->text)];
-
-	if (line->n) {
-		fprintf(out, "%*s", (int)indent, "");
-		text_wrap(out, text_clean(clean, sizeof(clean), line->text), indent, indent + 2,
-			  width < LINE_MOST ? width : LINE_MOST);
-	}
-	*line = (struct line){ 0 };
-}
-
-static void print_title(const char *title, FILE *out)
-{
-	fprintf(out, "\n%s%s%s\n", page_style(out, PAGE_BOLD), title, page_style(out, PAGE_PLAIN));
-}
-
-static void say_machine(struct line *line, const struct watt_recording_info *info)
+static void say_machine(struct report_line *line, const struct watt_recording_info *info)
 {
 	char cpus[64];
 
 	if (*info->host)
-		say(line, "%s", info->host);
+		report_say(line, "%s", info->host);
 	if (*info->cpu)
-		say(line, "%s", info->cpu);
+		report_say(line, "%s", info->cpu);
 	if (info->n_cpus) {
 		snprintf(cpus, sizeof(cpus), "%u CPU%s", info->n_cpus,
 			 info->n_cpus == 1 ? "" : "s");
 		if (info->n_packages)
-			say(line, "%s in %u package%s", cpus, info->n_packages,
-			    info->n_packages == 1 ? "" : "s");
+			report_say(line, "%s in %u package%s", cpus, info->n_packages,
+				   info->n_packages == 1 ? "" : "s");
 		else
-			say(line, "%s", cpus);
+			report_say(line, "%s", cpus);
 	}
 	if (info->memory_bytes)
-		say(line, "%.0f GiB", (double)info->memory_bytes / (1 << 30));
+		report_say(line, "%.0f GiB", (double)info->memory_bytes / (1 << 30));
 	if (*info->os)
-		say(line, "%s", info->os);
+		report_say(line, "%s", info->os);
 	if (*info->kernel)
-		say(line, "Linux %s", info->kernel);
+		report_say(line, "Linux %s", info->kernel);
 }
 
 static char *format_time(char *buf, size_t size, uint64_t realtime_ns)
@@ -105,44 +66,29 @@ static void print_head(const struct report_run *run, FILE *out, size_t width)
 	const struct watt_recording_info *info = run->info;
 	const struct watt_series *series = run->series;
 	char when[64], number[WATT_UNITS_SIZE], clean[512];
-	struct line line = { 0 };
+	struct report_line line = { 0 };
 
 	fprintf(out, "%s%s%s: %s\n", page_style(out, PAGE_BOLD),
 		text_clean(clean, sizeof(clean), run->path), page_style(out, PAGE_PLAIN),
 		*info->command ? "the energy of a machine while it ran" :
 				 "the energy of a whole machine");
 	if (*info->command)
-		say(&line, "%s", info->command);
-	end(&line, out, 4, width);
-	say(&line, "%s", format_time(when, sizeof(when), info->start_realtime_ns));
-	say(&line, "%s",
-	    watt_units_elapsed(number, (double)(watt_series_get_info(series)->end_ns -
-						watt_series_get_info(series)->start_ns) /
-					       1e9));
+		report_say(&line, "%s", info->command);
+	report_end(&line, out, 4, width);
+	report_say(&line, "%s", format_time(when, sizeof(when), info->start_realtime_ns));
+	report_say(&line, "%s",
+		   watt_units_elapsed(number, (double)(watt_series_get_info(series)->end_ns -
+						       watt_series_get_info(series)->start_ns) /
+						      1e9));
 	if (watt_series_get_info(series)->n_windows)
-		say(&line, "%zu window%s of %s", watt_series_get_info(series)->n_windows,
-		    watt_series_get_info(series)->n_windows == 1 ? "" : "s",
-		    watt_units_time(number, (double)watt_series_get_info(series)->window_ns / 1e9,
-				    3));
-	end(&line, out, 2, width);
+		report_say(&line, "%zu window%s of %s", watt_series_get_info(series)->n_windows,
+			   watt_series_get_info(series)->n_windows == 1 ? "" : "s",
+			   watt_units_time(number,
+					   (double)watt_series_get_info(series)->window_ns / 1e9,
+					   3));
+	report_end(&line, out, 2, width);
 	say_machine(&line, info);
-	end(&line, out, 2, width);
-}
-
-/* " 12.3  J   20.5  W  what it is, 40.1 %" */
-static void print_part(const struct report_run *run, FILE *out, int64_t energy_nj, double power_w,
-		       const char *what)
-{
-	int digits = watt_units_digits(run->balance.uncertainty_ppm);
-	int64_t whole_nj = watt_phases_get_whole(run->phases)->energy_nj;
-	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE];
-
-	fprintf(out, "  %s J  %s W  %s",
-		watt_units_column(energy, (double)energy_nj / 1e9, digits, 7, 3),
-		watt_units_column(power, power_w, digits, 5, 3), what);
-	if (whole_nj)
-		fprintf(out, ", %.1f %%", 100.0 * (double)energy_nj / (double)whole_nj);
-	fputc('\n', out);
+	report_end(&line, out, 2, width);
 }
 
 /* Mean power of a part of each domain of the partition. */
@@ -179,93 +125,214 @@ static const char *without_none(const char *keys, char *buf, size_t size)
 	return *keys && strcmp(keys, "none") != 0 ? buf : "nothing";
 }
 
-/* The machine, and what became of its energy: what is shown adds up. */
-static void print_sum(const struct report_run *run, FILE *out)
-{
-	static const char *const names[] = { "attributed", "idle", "unattributed" };
-	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
-	int digits = watt_units_digits(run->balance.uncertainty_ppm) + 1;
-	double idle_w = part_w(run, offsetof(struct watt_series_energy, idle_nj));
-	double rest_w = part_w(run, offsetof(struct watt_series_energy, unattributed_nj));
-	const int64_t parts_nj[] = { whole->energy_nj - whole->idle_nj - whole->unattributed_nj,
-				     whole->idle_nj, whole->unattributed_nj };
-	double parts_w[] = { whole->power_w - idle_w - rest_w, idle_w, rest_w }, parts_j[3];
-	double whole_j = 0, whole_w = whole->power_w;
-	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE];
-	int decimals_j, decimals_w;
-	size_t i;
+/* What became of the machine's energy. */
+enum part {
+	ATTRIBUTED,
+	IDLE,
+	UNATTRIBUTED,
+	N_PARTS,
+};
 
-	for (i = 0; i < 3; i++)
-		parts_j[i] = (double)parts_nj[i] / 1e9;
-	decimals_j = watt_units_round_parts(&whole_j, parts_j, 3, digits, 3);
-	decimals_w = watt_units_round_parts(&whole_w, parts_w, 3, digits, 3);
-	fprintf(out, "  %s J  %s W  the machine\n",
-		watt_units_fixed(energy, whole_j, decimals_j, 7, 3),
-		watt_units_fixed(power, whole_w, decimals_w, 5, 3));
-	for (i = 0; i < 3; i++)
-		if (i != 1 || run->balance.is_baseline_ready || whole->idle_nj)
-			fprintf(out, "  %s J  %s W  %s, %.1f %%\n",
-				watt_units_fixed(energy, parts_j[i], decimals_j, 7, 3),
-				watt_units_fixed(power, parts_w[i], decimals_w, 5, 3), names[i],
-				whole->energy_nj ?
-					100.0 * (double)parts_nj[i] / (double)whole->energy_nj :
-					0);
+/* A quantity of a page: all of it has the decimals of one tally, so that what is shown adds up. */
+struct sum {
+	double parts[N_PARTS];
+	struct watt_tally *tally;
+};
+
+struct page {
+	const struct report_run *run;
+	struct sum energy_j, power_w;
+};
+
+static void sum_init(struct sum *sum, double whole, double idle, double unattributed,
+		     uint32_t uncertainty_ppm)
+{
+	sum->parts[ATTRIBUTED] = whole - idle - unattributed;
+	sum->parts[IDLE] = idle;
+	sum->parts[UNATTRIBUTED] = unattributed;
+	sum->tally = tally_new(sum->parts, N_PARTS, tally_digits(uncertainty_ppm), DECIMALS);
 }
 
-static void print_whole(const struct report_run *run, FILE *out, size_t width)
+static void page_init(struct page *page, const struct report_run *run)
 {
 	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
+	uint32_t uncertainty_ppm = run->balance.uncertainty_ppm;
+
+	page->run = run;
+	sum_init(&page->energy_j, (double)whole->energy_nj / 1e9, (double)whole->idle_nj / 1e9,
+		 (double)whole->unattributed_nj / 1e9, uncertainty_ppm);
+	sum_init(&page->power_w, whole->power_w,
+		 part_w(run, offsetof(struct watt_series_energy, idle_nj)),
+		 part_w(run, offsetof(struct watt_series_energy, unattributed_nj)),
+		 uncertainty_ppm);
+}
+
+static void page_done(struct page *page)
+{
+	tally_free(&page->energy_j.tally);
+	tally_free(&page->power_w.tally);
+}
+
+/* Parts of a part, or of the whole: N_PARTS. */
+static struct watt_tally *tally_of(const struct sum *sum, enum part part, const double *parts,
+				   size_t n)
+{
+	bool is_whole = part == N_PARTS;
+	double whole = sum->parts[ATTRIBUTED] + sum->parts[IDLE] + sum->parts[UNATTRIBUTED];
+
+	return tally_within(parts, n, is_whole ? whole : sum->parts[part],
+			    is_whole ? watt_tally_get_whole(sum->tally) :
+				       watt_tally_get_part(sum->tally, part),
+			    watt_tally_get_decimals(sum->tally));
+}
+
+static char *fixed(char *buf, const struct sum *sum, double value, int whole)
+{
+	return watt_units_fixed(buf, value, watt_tally_get_decimals(sum->tally), whole, DECIMALS);
+}
+
+/* " 12.3  J   20.5  W  what it is, 40.1 %" */
+static void print_part(const struct page *page, FILE *out, double energy_j, double power_w,
+		       double share_ratio, const char *what)
+{
+	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE];
+
+	fprintf(out, "  %s J  %s W  %s", fixed(energy, &page->energy_j, energy_j, 7),
+		fixed(power, &page->power_w, power_w, 5), what);
+	if (isfinite(share_ratio))
+		fprintf(out, ", %.1f %%", 100.0 * share_ratio);
+	fputc('\n', out);
+}
+
+/* The machine, and what became of its energy: what is shown adds up. */
+static void print_sum(const struct page *page, FILE *out)
+{
+	static const char *const names[] = { "attributed", "idle", "unattributed" };
+	const struct watt_phase *whole = watt_phases_get_whole(page->run->phases);
+	double whole_j = (double)whole->energy_nj / 1e9;
+	size_t i;
+
+	print_part(page, out, watt_tally_get_whole(page->energy_j.tally),
+		   isfinite(whole->power_w) ? watt_tally_get_whole(page->power_w.tally) : NAN, NAN,
+		   "the machine");
+	for (i = 0; i < N_PARTS; i++)
+		if (i != IDLE || page->run->balance.is_baseline_ready || whole->idle_nj)
+			print_part(page, out, watt_tally_get_part(page->energy_j.tally, i),
+				   watt_tally_get_part(page->power_w.tally, i),
+				   whole_j != 0 ? page->energy_j.parts[i] / whole_j : 0, names[i]);
+}
+
+static void print_whole(const struct page *page, FILE *out, size_t width)
+{
+	const struct report_run *run = page->run;
+	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
 	const struct watt_balance *balance = &run->balance;
-	struct line line = { 0 };
+	struct report_line line = { 0 };
 	char number[WATT_UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
 
 	fputc('\n', out);
-	print_sum(run, out);
+	print_sum(page, out);
 	if (whole->has_command) {
 		fputc('\n', out);
-		print_part(run, out, whole->command_nj,
+		print_part(page, out, (double)whole->command_nj / 1e9,
 			   whole->power_w * (double)whole->command_nj / (double)whole->energy_nj,
+			   (double)whole->command_nj / (double)whole->energy_nj,
 			   "the command with all its descendants");
 	}
-	say(&line, "%s%s%s", watt_origin_name(balance->origin), balance->uncertainty_ppm ? " " : "",
-	    balance->uncertainty_ppm ? text_uncertainty(number, balance->uncertainty_ppm) : "");
-	say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
+	report_say(&line, "%s%s%s", watt_origin_name(balance->origin),
+		   balance->uncertainty_ppm ? " " : "",
+		   balance->uncertainty_ppm ? text_uncertainty(number, balance->uncertainty_ppm) :
+					      "");
+	report_say(&line, "shared by %s", without_none(balance->keys, keys, sizeof(keys)));
 	if (*balance->missing)
-		say(&line, "%s", totals_missing_text(balance, missing, sizeof(missing)));
+		report_say(&line, "%s", totals_missing_text(balance, missing, sizeof(missing)));
 	if (balance->has_baseline && !balance->is_baseline_ready)
-		say(&line, "idle power did not become known: all is shared");
-	end(&line, out, 2, width);
+		report_say(&line, "idle power did not become known: all is shared");
+	report_end(&line, out, 2, width);
 }
 
-static void add_number(struct table *table, double value, int digits)
+static void add_tallied(struct table *table, const struct watt_tally *tally, size_t i)
 {
 	char number[WATT_UNITS_SIZE];
 
-	if (isfinite(value))
-		table_add(table, "%s", watt_units_column(number, value, digits, WHOLE, DECIMALS));
-	else
-		table_add(table, "-");
+	table_add(table, "%s", watt_tally_text(tally, i, number));
 }
 
-static void add_domain(struct table *table, const struct report_run *run,
-		       const struct domain_tree_node *node)
+/* Of a domain that another one contains: by itself. */
+static void round_inside(const struct page *page, const double parts_j[N_PARTS],
+			 double shown_j[N_PARTS])
 {
+	auto_tally struct watt_tally *tally = tally_within(
+		parts_j, N_PARTS, NAN, NAN, watt_tally_get_decimals(page->energy_j.tally));
+	size_t i;
+
+	for (i = 0; i < N_PARTS; i++)
+		shown_j[i] = watt_tally_get_part(tally, i);
+}
+
+/*
+ * Energies of domains as they are shown: those that make up the machine add up to what is said of
+ * it above, and each is the sum of its own parts.
+ */
+static void round_domains(const struct page *page, double (*shown_j)[N_PARTS], double *shown_w)
+{
+	const struct watt_series *series = page->run->series;
+	size_t n = watt_series_get_info(series)->n_domains, d, i;
+	auto_free double(*exact_j)[N_PARTS] = xcalloc(n, sizeof(*exact_j));
+	auto_free double *column = xcalloc(n, sizeof(*column));
+	auto_tally struct watt_tally *watts = NULL;
+
+	for (d = 0; d < n; d++) {
+		const struct watt_series_energy *energy =
+			&watt_phases_get_whole(page->run->phases)->domains[d];
+
+		exact_j[d][IDLE] = (double)energy->idle_nj / 1e9;
+		exact_j[d][UNATTRIBUTED] = (double)energy->unattributed_nj / 1e9;
+		exact_j[d][ATTRIBUTED] =
+			(double)(energy->energy_nj - energy->idle_nj - energy->unattributed_nj) /
+			1e9;
+		round_inside(page, exact_j[d], shown_j[d]);
+		shown_w[d] = watt_series_power_w(energy, energy->energy_nj);
+		column[d] = watt_series_get_domain(series, d)->is_partition ? shown_w[d] : NAN;
+	}
+	watts = tally_of(&page->power_w, N_PARTS, column, n);
+	for (i = 0; i < N_PARTS; i++) {
+		auto_tally struct watt_tally *tally = NULL;
+
+		for (d = 0; d < n; d++)
+			column[d] = watt_series_get_domain(series, d)->is_partition ?
+					    exact_j[d][i] :
+					    NAN;
+		tally = tally_of(&page->energy_j, (enum part)i, column, n);
+		for (d = 0; d < n; d++)
+			if (watt_series_get_domain(series, d)->is_partition)
+				shown_j[d][i] = watt_tally_get_part(tally, d);
+	}
+	for (d = 0; d < n; d++)
+		if (watt_series_get_domain(series, d)->is_partition)
+			shown_w[d] = watt_tally_get_part(watts, d);
+}
+
+static void add_domain(struct table *table, const struct page *page,
+		       const struct domain_tree_node *node, const double shown_j[N_PARTS],
+		       double shown_w)
+{
+	const struct report_run *run = page->run;
 	const struct watt_domain *domain = watt_series_get_domain(run->series, node->index);
 	const struct watt_domain_state *state = watt_series_get_state(run->series, node->index);
 	const struct watt_series_energy *energy =
 		&watt_phases_get_whole(run->phases)->domains[node->index];
-	int digits = watt_units_digits(domain->uncertainty_ppm);
+	int decimals = watt_tally_get_decimals(page->energy_j.tally);
 	bool is_known = energy->known_ns > 0;
-	int64_t dynamic_nj = energy->energy_nj - energy->idle_nj - energy->unattributed_nj;
 
 	table_add(table, "%s%s", node->stem, domain->name);
-	add_number(table, is_known ? (double)energy->energy_nj / 1e9 : NAN, digits);
-	add_number(table, watt_series_power_w(energy, energy->energy_nj), digits);
-	add_number(table,
-		   is_known && energy->is_baseline_ready ? (double)energy->idle_nj / 1e9 : NAN,
-		   digits);
-	add_number(table, is_known ? (double)dynamic_nj / 1e9 : NAN, digits);
-	add_number(table, is_known ? (double)energy->unattributed_nj / 1e9 : NAN, digits);
+	report_number(table,
+		      is_known ? shown_j[ATTRIBUTED] + shown_j[IDLE] + shown_j[UNATTRIBUTED] : NAN,
+		      decimals);
+	report_number(table, shown_w, watt_tally_get_decimals(page->power_w.tally));
+	report_number(table, is_known && energy->is_baseline_ready ? shown_j[IDLE] : NAN, decimals);
+	report_number(table, is_known ? shown_j[ATTRIBUTED] : NAN, decimals);
+	report_number(table, is_known ? shown_j[UNATTRIBUTED] : NAN, decimals);
 	table_add(table, "%s", watt_origin_name(domain->origin));
 	table_add(table, "%s%s",
 		  state->status == WATT_STATUS_OK ? "" : watt_status_name(state->status),
@@ -274,46 +341,99 @@ static void add_domain(struct table *table, const struct report_run *run,
 							 "less than its parts");
 }
 
-static void print_domains(const struct report_run *run, FILE *out, size_t width)
+static void print_domains(const struct page *page, FILE *out, size_t width)
 {
-	size_t n = watt_series_get_info(run->series)->n_domains, i;
+	const struct watt_series *series = page->run->series;
+	size_t n = watt_series_get_info(series)->n_domains, i;
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free double(*shown_j)[N_PARTS] = xcalloc(n, sizeof(*shown_j));
+	auto_free double *shown_w = xcalloc(n, sizeof(*shown_w));
 	auto_free struct domain_tree_node *nodes = NULL;
 	struct table *table = table_new();
 
 	for (i = 0; i < n; i++)
-		domains[i] = watt_series_get_domain(run->series, i);
+		domains[i] = watt_series_get_domain(series, i);
+	round_domains(page, shown_j, shown_w);
 	nodes = domain_tree_draw(domains, n);
-	print_title("Domains", out);
+	report_title("Domains", out);
 	table_add_column(table, "DOMAIN", TABLE_CUT);
-	table_add_column(table, "J    ", TABLE_RIGHT);
-	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "J", TABLE_RIGHT);
+	table_add_column(table, "W", TABLE_RIGHT);
 	table_add_column(table, "IDLE J", TABLE_RIGHT);
 	table_add_column(table, "DYNAMIC J", TABLE_RIGHT);
 	table_add_column(table, "UNATTR. J", TABLE_RIGHT);
 	table_add_column(table, "ORIGIN", 0);
 	table_add_column(table, "AT THE END", 0);
 	for (i = 0; i < n; i++)
-		add_domain(table, run, &nodes[i]);
+		add_domain(table, page, &nodes[i], shown_j[nodes[i].index],
+			   shown_w[nodes[i].index]);
 	table_print(table, out, width);
 	table_free(table);
 }
 
-static void add_ranked(struct table *table, const struct report *report,
-		       const struct watt_ranking_row *row)
+/* The rows of a ranking as they are shown: users add up to what is attributed, all to the machine. */
+struct ranked {
+	struct watt_tally *energy_j, *power_w, *share;
+};
+
+static double idle_or(const struct watt_ranking_row *row, double value)
 {
+	return row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED ? NAN : value;
+}
+
+static struct ranked rank(const struct report *report, const struct page *page, size_t n)
+{
+	auto_free double *energy_j = xcalloc(n, sizeof(double));
+	auto_free double *power_w = xcalloc(n, sizeof(double));
+	auto_free double *percent = xcalloc(n, sizeof(double));
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_ranking_row *row = watt_ranking_get(report->ranking, i);
+
+		energy_j[i] = idle_or(row, (double)row->total_nj / 1e9);
+		power_w[i] = idle_or(row, row->power_w);
+		percent[i] = row->share_ratio * 100;
+	}
+	return (struct ranked){ tally_of(&page->energy_j, ATTRIBUTED, energy_j, n),
+				tally_of(&page->power_w, ATTRIBUTED, power_w, n),
+				tally_within(percent, n, 100, 100, 1) };
+}
+
+static double ranked_j(const struct report *report, const struct page *page,
+		       const struct ranked *ranked, size_t i)
+{
+	switch (watt_ranking_get(report->ranking, i)->kind) {
+	case WATT_ENTITY_IDLE:
+		return watt_tally_get_part(page->energy_j.tally, IDLE);
+	case WATT_ENTITY_UNATTRIBUTED:
+		return watt_tally_get_part(page->energy_j.tally, UNATTRIBUTED);
+	default:
+		return watt_tally_get_part(ranked->energy_j, i);
+	}
+}
+
+static void add_ranked(struct table *table, const struct report *report, const struct page *page,
+		       const struct ranked *ranked, size_t i)
+{
+	const struct watt_ranking_row *row = watt_ranking_get(report->ranking, i);
 	const struct watt_series_entity *entity = row->entity;
-	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
+	bool is_idle = row->kind == WATT_ENTITY_IDLE;
 
 	table_add(table, "%.0u", entity ? entity->pid : 0);
-	add_number(table, (double)row->total_nj / 1e9, digits);
-	add_number(table, row->power_w, digits);
-	add_number(table, row->peak_w, digits);
-	if (row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED)
+	if (is_idle || row->kind == WATT_ENTITY_UNATTRIBUTED) {
+		add_tallied(table, page->energy_j.tally, is_idle ? IDLE : UNATTRIBUTED);
+		add_tallied(table, page->power_w.tally, is_idle ? IDLE : UNATTRIBUTED);
+	} else {
+		add_tallied(table, ranked->energy_j, i);
+		add_tallied(table, ranked->power_w, i);
+	}
+	report_number(table, row->peak_w, watt_tally_get_decimals(page->power_w.tally));
+	if (is_idle || row->kind == WATT_ENTITY_UNATTRIBUTED)
 		table_add(table, "%s", "");
 	else
 		table_add(table, "%.2f", (double)row->cpu_ns / 1e9);
-	table_add(table, isfinite(row->share_ratio) ? "%.1f" : "-", row->share_ratio * 100);
+	add_tallied(table, ranked->share, i);
 	table_add(table, "%s", row->name);
 }
 
@@ -325,61 +445,101 @@ static const char *const group_titles[] = {
 	[WATT_RANKING_THREAD] = "Threads",
 };
 
-static void print_ranking(const struct report *report, FILE *out, size_t width)
+static struct table *ranking_table(void)
 {
-	const struct watt_ranking_row *row;
 	struct table *table = table_new();
-	int64_t rest_nj = 0;
-	size_t i, n_rest = 0;
-	char number[WATT_UNITS_SIZE];
 
-	print_title(group_titles[report->group], out);
 	table_add_column(table, "PID", TABLE_RIGHT);
-	table_add_column(table, "J    ", TABLE_RIGHT);
-	table_add_column(table, "W    ", TABLE_RIGHT);
-	table_add_column(table, "PEAK W  ", TABLE_RIGHT);
+	table_add_column(table, "J", TABLE_RIGHT);
+	table_add_column(table, "W", TABLE_RIGHT);
+	table_add_column(table, "PEAK W", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
 	table_add_column(table, "%", TABLE_RIGHT);
 	table_add_column(table, "NAME", TABLE_CUT);
-	for (i = 0; (row = watt_ranking_get(report->ranking, i)); i++) {
+	return table;
+}
+
+static void print_ranking(const struct report *report, const struct page *page, FILE *out,
+			  size_t width)
+{
+	struct table *table = ranking_table();
+	struct ranked ranked;
+	size_t i, n = 0, n_rest = 0;
+	double rest_j = 0;
+
+	while (watt_ranking_get(report->ranking, n))
+		n++;
+	ranked = rank(report, page, n);
+	report_title(group_titles[report->group], out);
+	for (i = 0; i < n; i++) {
 		if (report->n_shown && i >= report->n_shown) {
-			rest_nj += row->total_nj;
+			rest_j += ranked_j(report, page, &ranked, i);
 			n_rest++;
 			continue;
 		}
-		add_ranked(table, report, row);
+		add_ranked(table, report, page, &ranked, i);
 	}
 	table_print(table, out, width);
 	table_free(table);
 	if (n_rest)
-		fprintf(out, "(and %zu more with %s together; -n 0 shows all)\n", n_rest,
-			watt_units_energy(number, (double)rest_nj / 1e9, 3));
+		fprintf(out, "(and %zu more with %.*f J together; -n 0 shows all)\n", n_rest,
+			watt_tally_get_decimals(page->energy_j.tally), rest_j);
+	tally_free(&ranked.energy_j);
+	tally_free(&ranked.power_w);
+	tally_free(&ranked.share);
 }
 
-static void print_phases(const struct report_run *run, FILE *out, size_t width)
+static const struct watt_phase *get_phase(const struct watt_phases *phases, size_t i, bool is_long)
 {
+	return is_long ? watt_phases_get_label(phases, i) : watt_phases_get(phases, i);
+}
+
+/* What the phases used of the machine, or of the command: it adds up to all of it. */
+static struct watt_tally *tally_phases(const struct page *page, bool is_long, bool is_command)
+{
+	const struct watt_phases *phases = page->run->phases;
+	const struct watt_phase *phase, *whole = watt_phases_get_whole(phases);
+	int decimals = watt_tally_get_decimals(page->energy_j.tally);
+	double shown_j = (double)whole->command_nj / 1e9;
+	auto_free double *parts = NULL;
+	size_t i, n = 0;
+
+	while (get_phase(phases, n, is_long))
+		n++;
+	parts = xcalloc(n, sizeof(*parts));
+	for (i = 0; (phase = get_phase(phases, i, is_long)); i++)
+		parts[i] = phase->elapsed_ns == 0 ? NAN :
+			   is_command             ? (double)phase->command_nj / 1e9 :
+						    (double)phase->energy_nj / 1e9;
+	if (is_command)
+		return tally_within(parts, n, shown_j, shown_j, decimals);
+	return tally_of(&page->energy_j, N_PARTS, parts, n);
+}
+
+static void print_phases(const struct page *page, FILE *out, size_t width)
+{
+	const struct report_run *run = page->run;
 	const struct watt_phases *phases = run->phases;
 	const struct watt_phase *phase;
 	bool is_long = watt_phases_get(phases, PHASES_MOST);
-	int digits = watt_units_digits(run->balance.uncertainty_ppm);
-	struct table *table = table_new();
+	auto_tally struct watt_tally *energy_j = NULL, *command_j = NULL;
+	struct table *table;
 	size_t i;
 
-	if (run->n_marks == 0) {
-		table_free(table);
+	if (run->n_marks == 0)
 		return;
-	}
-	print_title(is_long ? "Phases, those of one name together" : "Phases", out);
+	table = table_new();
+	energy_j = tally_phases(page, is_long, false);
+	command_j = tally_phases(page, is_long, true);
+	report_title(is_long ? "Phases, those of one name together" : "Phases", out);
 	table_add_column(table, "FROM s", TABLE_RIGHT);
 	table_add_column(table, "TIMES", TABLE_RIGHT);
 	table_add_column(table, "LENGTH s", TABLE_RIGHT);
-	table_add_column(table, "J    ", TABLE_RIGHT);
-	table_add_column(table, "W    ", TABLE_RIGHT);
+	table_add_column(table, "J", TABLE_RIGHT);
+	table_add_column(table, "W", TABLE_RIGHT);
 	table_add_column(table, "COMMAND J", TABLE_RIGHT);
 	table_add_column(table, "PHASE", TABLE_CUT);
-	for (i = 0;
-	     (phase = is_long ? watt_phases_get_label(phases, i) : watt_phases_get(phases, i));
-	     i++) {
+	for (i = 0; (phase = get_phase(phases, i, is_long)); i++) {
 		bool is_empty = phase->elapsed_ns == 0;
 
 		table_add(table, "%.3f", report_time_s(run, phase->t0_ns));
@@ -388,10 +548,10 @@ static void print_phases(const struct report_run *run, FILE *out, size_t width)
 		else
 			table_add(table, "%s", "");
 		table_add(table, "%.3f", (double)phase->elapsed_ns / 1e9);
-		add_number(table, is_empty ? NAN : (double)phase->energy_nj / 1e9, digits);
-		add_number(table, phase->power_w, digits);
+		add_tallied(table, energy_j, i);
+		report_number(table, phase->power_w, watt_tally_get_decimals(page->power_w.tally));
 		if (watt_phases_get_whole(phases)->has_command)
-			add_number(table, is_empty ? NAN : (double)phase->command_nj / 1e9, digits);
+			add_tallied(table, command_j, i);
 		else
 			table_add(table, "%s", "");
 		table_add(table, "%s%s", *phase->label ? phase->label : "(no phase)",
@@ -407,16 +567,17 @@ static void print_checks(const struct report_run *run, FILE *out, size_t width)
 	const struct watt_series *series = run->series;
 	size_t n_failures = (size_t)quality->check_failures + (size_t)quality->sum_failures +
 			    watt_series_get_info(series)->n_failures;
-	struct line line = { 0 };
+	struct report_line line = { 0 };
 
-	say(&line, "Conservation: %llu checks in the accounts, %llu of sums and %zu of windows",
-	    (unsigned long long)quality->checks, (unsigned long long)quality->sum_checks,
-	    watt_series_get_info(series)->n_checks);
+	report_say(&line,
+		   "Conservation: %llu checks in the accounts, %llu of sums and %zu of windows",
+		   (unsigned long long)quality->checks, (unsigned long long)quality->sum_checks,
+		   watt_series_get_info(series)->n_checks);
 	if (n_failures)
-		say(&line, "%zu FAILED: this is a bug", n_failures);
+		report_say(&line, "%zu FAILED: this is a bug", n_failures);
 	else
-		say(&line, "all hold to the nJ");
-	end(&line, out, 0, width);
+		report_say(&line, "all hold to the nJ");
+	report_end(&line, out, 0, width);
 }
 
 /* Of the domains that make up the machine, the one that is not known for longest. */
@@ -436,7 +597,7 @@ static uint64_t longest_gap_ns(const struct report_run *run)
 
 static void print_losses(const struct report_run *run, FILE *out, size_t width)
 {
-	struct line line = { 0 };
+	struct report_line line = { 0 };
 	char number[WATT_UNITS_SIZE];
 	size_t i;
 
@@ -448,51 +609,54 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 		return;
 	}
 	if (!run->info->is_complete)
-		say(&line, "the recording was not finished: up to its last second is missing");
+		report_say(&line,
+			   "the recording was not finished: up to its last second is missing");
 	if (run->info->lost_ns)
-		say(&line, "of %s nothing is in the file",
-		    watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
+		report_say(&line, "of %s nothing is in the file",
+			   watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
 	if (gap_ns)
-		say(&line, "for %s not all sensors told something: what they missed is in no sum",
-		    watt_units_time(number, (double)gap_ns / 1e9, 3));
+		report_say(&line,
+			   "for %s not all sensors told something: what they missed is in no sum",
+			   watt_units_time(number, (double)gap_ns / 1e9, 3));
 	if (run->info->lost_samples)
-		say(&line, "%llu readings of sensors lost",
-		    (unsigned long long)run->info->lost_samples);
+		report_say(&line, "%llu readings of sensors lost",
+			   (unsigned long long)run->info->lost_samples);
 	if (run->info->lost_usage)
-		say(&line, "%llu records of tasks lost", (unsigned long long)run->info->lost_usage);
+		report_say(&line, "%llu records of tasks lost",
+			   (unsigned long long)run->info->lost_usage);
 	fputs("Losses:\n", out);
-	end(&line, out, 2, width);
+	report_end(&line, out, 2, width);
 	for (i = 0; i < run->n_losses && i < LOSSES_MOST; i++) {
 		const struct report_loss *loss = &run->losses[i];
 
-		say(&line, "%.3f to %.3f s: %s", report_time_s(run, loss->t0_ns),
-		    report_time_s(run, loss->t1_ns), loss->why);
+		report_say(&line, "%.3f to %.3f s: %s", report_time_s(run, loss->t0_ns),
+			   report_time_s(run, loss->t1_ns), loss->why);
 		if (loss->samples)
-			say(&line, "%llu samples", (unsigned long long)loss->samples);
+			report_say(&line, "%llu samples", (unsigned long long)loss->samples);
 		if (loss->usage_records)
-			say(&line, "%llu records of tasks",
-			    (unsigned long long)loss->usage_records);
-		end(&line, out, 2, width);
+			report_say(&line, "%llu records of tasks",
+				   (unsigned long long)loss->usage_records);
+		report_end(&line, out, 2, width);
 	}
 	if (run->n_losses > LOSSES_MOST)
 		fprintf(out, "  and %zu more (--json has all)\n", run->n_losses - LOSSES_MOST);
 }
 
-static void say_time(struct line *line, uint64_t time_ns, const char *what)
+static void say_time(struct report_line *line, uint64_t time_ns, const char *what)
 {
 	char number[WATT_UNITS_SIZE];
 
 	if (time_ns)
-		say(line, "%s %s", watt_units_time(number, (double)time_ns / 1e9, 3), what);
+		report_say(line, "%s %s", watt_units_time(number, (double)time_ns / 1e9, 3), what);
 }
 
-static void say_count(struct line *line, uint64_t n, const char *what)
+static void say_count(struct report_line *line, uint64_t n, const char *what)
 {
 	if (n)
-		say(line, "%llu %s", (unsigned long long)n, what);
+		report_say(line, "%llu %s", (unsigned long long)n, what);
 }
 
-static void say_sensors(struct line *line, const struct report_run *run)
+static void say_sensors(struct report_line *line, const struct report_run *run)
 {
 	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
 	struct watt_energy late = { 0 };
@@ -509,40 +673,41 @@ static void say_sensors(struct line *line, const struct report_run *run)
 	}
 	say_count(line, errors, "readings without a value");
 	if (gaps)
-		say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
-		    watt_units_time(number, (double)gap_ns / 1e9, 3));
+		report_say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
+			   watt_units_time(number, (double)gap_ns / 1e9, 3));
 	say_count(line, resets, "resets of counters");
 	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
 	if (!watt_energy_is_zero(late))
-		say(line, "%s came too late to be shared",
-		    watt_units_energy(number, watt_energy_to_j(late), 3));
+		report_say(line, "%s came too late to be shared",
+			   watt_units_energy(number, watt_energy_to_j(late), 3));
 }
 
 static void print_quality(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_quality *quality = watt_series_get_quality(run->series);
-	struct line line = { 0 };
+	struct report_line line = { 0 };
 
 	fputs("Quality:\n", out);
 	if (quality->coverage_ppm)
-		say(&line, "%.2f %% of the CPUs' time is accounted for",
-		    quality->coverage_ppm / 1e4);
+		report_say(&line, "%.2f %% of the CPUs' time is accounted for",
+			   quality->coverage_ppm / 1e4);
 	else
-		say(&line, "how much of the CPUs' time is accounted for is not known");
-	say(&line, *run->info->usage_why ? "CPU time by %s (not by %s)" : "CPU time by %s",
-	    *run->info->usage ? run->info->usage : "an unknown source", run->info->usage_why);
+		report_say(&line, "how much of the CPUs' time is accounted for is not known");
+	report_say(&line, *run->info->usage_why ? "CPU time by %s (not by %s)" : "CPU time by %s",
+		   *run->info->usage ? run->info->usage : "an unknown source",
+		   run->info->usage_why);
 	say_count(&line, quality->lost_records, "records of tasks lost");
 	say_time(&line, quality->unseen_cpu_ns,
 		 "of CPU time of processes that nobody saw: unattributed");
 	say_time(&line, quality->late_cpu_ns, "of CPU time came too late");
 	say_count(&line, quality->missed_reads, "readings skipped because their time had passed");
 	say_count(&line, quality->lost_samples, "readings lost before they were fetched");
-	end(&line, out, 2, width);
+	report_end(&line, out, 2, width);
 	say_sensors(&line, run);
-	end(&line, out, 2, width);
+	report_end(&line, out, 2, width);
 	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
-		say(&line, "slow sensors may be a window behind fast ones");
-	end(&line, out, 2, width);
+		report_say(&line, "slow sensors may be a window behind fast ones");
+	report_end(&line, out, 2, width);
 	if (watt_series_get_info(run->series)->n_folded)
 		fprintf(out, "  the %zu entities that used the least are put together\n",
 			watt_series_get_info(run->series)->n_folded);
@@ -551,6 +716,7 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 void report_text_print(const struct report *report, FILE *out, size_t width)
 {
 	const struct report_run *run = report->run;
+	struct page page;
 
 	print_head(run, out, width);
 	if (watt_series_get_info(run->series)->n_windows == 0 ||
@@ -562,235 +728,18 @@ void report_text_print(const struct report *report, FILE *out, size_t width)
 				"No sensor is in this recording.");
 		return;
 	}
+	page_init(&page, run);
 	if (run->balance.is_known)
-		print_whole(run, out, width);
+		print_whole(&page, out, width);
 	else
 		fputs("\n  No energy is known: no sensor gave two values.\n", out);
-	print_domains(run, out, width);
-	print_phases(run, out, width);
+	print_domains(&page, out, width);
+	print_phases(&page, out, width);
 	if (run->balance.is_known)
-		print_ranking(report, out, width);
+		print_ranking(report, &page, out, width);
+	page_done(&page);
 	fputc('\n', out);
 	print_checks(run, out, width);
 	print_losses(run, out, width);
 	print_quality(run, out, width);
-}
-
-/* ---- two recordings ---- */
-
-/* As wide as it must be to tell times and watts of both, too. */
-#define WIDTH_OF_BOTH 120
-
-static const char *verdict_of(const struct watt_comparison_row *row)
-{
-	if (!row->now->is_there || !row->before->is_there)
-		return row->now->is_there ? "new" : row->before->is_there ? "gone" : "-";
-	if (!isfinite(row->energy_j))
-		return "not known";
-	if (row->energy_basis == WATT_COMPARISON_NOTHING)
-		return row->energy_j < 0 ? "less, unsure" :
-		       row->energy_j > 0 ? "more, unsure" :
-					   "the same";
-	if (!row->is_energy_significant)
-		return "may be chance";
-	return row->energy_j < 0 ? "less" : "more";
-}
-
-static double change(double now, double before)
-{
-	return before != 0 ? (now - before) / before : NAN;
-}
-
-static void add_change(struct table *table, const struct watt_comparison_row *row, double ratio)
-{
-	if (row->now->is_there && row->before->is_there && isfinite(ratio))
-		table_add(table, "%+.1f %%", ratio * 100);
-	else
-		table_add(table, "-");
-}
-
-static void add_name(struct table *table, const struct watt_comparison_row *row)
-{
-	size_t before = row->before->n_runs, now = row->now->n_runs;
-
-	if (before > 1 || now > 1)
-		table_add(table, "%s (mean of %zu and %zu)", row->name, before, now);
-	else
-		table_add(table, "%s", row->name);
-}
-
-static void add_comparison(struct table *table, const struct watt_comparison_row *row, int digits,
-			   bool has_both)
-{
-	const char *sign = text_is_utf8() ? "\u00b1" : "+-";
-	const struct watt_comparison_side *now = row->now, *before = row->before;
-
-	add_name(table, row);
-	add_number(table, before->is_there ? before->run_j : NAN, digits);
-	add_number(table, now->is_there ? now->run_j : NAN, digits);
-	add_change(table, row, row->energy_ratio);
-	if (row->energy_basis != WATT_COMPARISON_NOTHING && isfinite(row->energy_ci95_ratio))
-		table_add(table, "%s%.1f %%", sign, row->energy_ci95_ratio * 100);
-	else
-		table_add(table, "-");
-	table_add(table, "%s", verdict_of(row));
-	if (has_both) {
-		add_number(table, before->is_there ? before->run_s : NAN, 3);
-		add_number(table, now->is_there ? now->run_s : NAN, 3);
-	}
-	add_change(table, row, change(now->run_s, before->run_s));
-	if (has_both) {
-		add_number(table, before->is_there ? before->power_w : NAN, digits);
-		add_number(table, now->is_there ? now->power_w : NAN, digits);
-	}
-	add_change(table, row, row->difference_ratio);
-}
-
-static struct table *comparison_table(const char *title, bool has_both)
-{
-	struct table *table = table_new();
-
-	table_add_column(table, title, TABLE_CUT);
-	table_add_column(table, "J BEFORE", TABLE_RIGHT);
-	table_add_column(table, "J NOW  ", TABLE_RIGHT);
-	table_add_column(table, "ENERGY", TABLE_RIGHT);
-	table_add_column(table, "95 %", TABLE_RIGHT);
-	table_add_column(table, "VERDICT", 0);
-	if (has_both) {
-		table_add_column(table, "s BEFORE", TABLE_RIGHT);
-		table_add_column(table, "s NOW  ", TABLE_RIGHT);
-	}
-	table_add_column(table, "TIME", TABLE_RIGHT);
-	if (has_both) {
-		table_add_column(table, "W BEFORE", TABLE_RIGHT);
-		table_add_column(table, "W NOW  ", TABLE_RIGHT);
-	}
-	table_add_column(table, "POWER", TABLE_RIGHT);
-	return table;
-}
-
-static void print_list(const struct report *report, enum watt_comparison_list list,
-		       const char *title, FILE *out, size_t width)
-{
-	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
-	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
-	const struct watt_comparison_row *row;
-	struct table *table;
-	size_t i;
-
-	if (!watt_comparison_get(report->comparison, list, 0))
-		return;
-	fputc('\n', out);
-	table = comparison_table(title, has_both);
-	for (i = 0; (row = watt_comparison_get(report->comparison, list, i)); i++)
-		if (!report->n_shown || i < report->n_shown)
-			add_comparison(table, row, digits, has_both);
-	table_print(table, out, width);
-	table_free(table);
-}
-
-/* The machine, and the command where both have one. */
-static void print_total(const struct report *report, FILE *out, size_t width)
-{
-	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
-	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
-	const struct watt_comparison_row *total, *command;
-	struct table *table = comparison_table("WHOLE", has_both);
-
-	total = watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
-	command = watt_comparison_get(report->comparison, WATT_COMPARISON_COMMAND, 0);
-	fputc('\n', out);
-	add_comparison(table, total, digits, has_both);
-	if (command->now->is_there && command->before->is_there)
-		add_comparison(table, command, digits, has_both);
-	table_print(table, out, width);
-	table_free(table);
-}
-
-/* What the interval is about, in words. */
-static const char *sureness(const struct watt_comparison_row *row)
-{
-	switch (row->energy_basis) {
-	case WATT_COMPARISON_RUNS:
-		return row->is_energy_significant ? "more than runs differ by chance" :
-						    "no more than runs differ by chance";
-	case WATT_COMPARISON_WINDOWS:
-		return row->is_energy_significant ?
-			       "more than these recordings vary within" :
-			       "no more than these recordings vary within: may be chance";
-	case WATT_COMPARISON_NOTHING:
-		break;
-	}
-	return "too little data to say how sure that is";
-}
-
-/* "The command used 142 J instead of 135 J, 5.2 % more energy: 1.2 % less time at ..." */
-static void say_verdict(const struct watt_comparison_row *row, const char *who, int digits,
-			struct line *line)
-{
-	const struct watt_comparison_side *now = row->now, *before = row->before;
-	char energy[2][WATT_UNITS_SIZE], time[2][WATT_UNITS_SIZE], power[2][WATT_UNITS_SIZE];
-
-	if (!isfinite(row->energy_ratio)) {
-		say(line, "%s: its energy is not known of both", who);
-		return;
-	}
-	say(line, "%s used %s instead of %s: %.1f %% %s energy", who,
-	    watt_units_energy(energy[0], now->run_j, digits),
-	    watt_units_energy(energy[1], before->run_j, digits), fabs(row->energy_ratio) * 100,
-	    row->energy_ratio > 0 ? "more" : "less");
-	say(line, "in %s instead of %s", watt_units_time(time[0], now->run_s, 3),
-	    watt_units_time(time[1], before->run_s, 3));
-	say(line, "at %s instead of %s on average",
-	    watt_units_power(power[0], now->power_w, digits),
-	    watt_units_power(power[1], before->power_w, digits));
-	say(line, "%s", sureness(row));
-}
-
-/* The answer: whether energy was saved. What was followed first, since it is what was changed. */
-static void print_verdict(const struct report *report, FILE *out, size_t width)
-{
-	static const struct {
-		enum watt_comparison_list list;
-		const char *who;
-	} answers[] = { { WATT_COMPARISON_COMMAND, "The command" },
-			{ WATT_COMPARISON_TOTAL, "The machine" } };
-	int digits = watt_units_digits(report->run->balance.uncertainty_ppm);
-	size_t i;
-
-	fputc('\n', out);
-	for (i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		const struct watt_comparison_row *row =
-			watt_comparison_get(report->comparison, answers[i].list, 0);
-		struct line line = { 0 };
-
-		if (!row->now->is_there || !row->before->is_there)
-			continue;
-		say_verdict(row, answers[i].who, digits, &line);
-		end(&line, out, 0, width);
-	}
-}
-
-void report_text_compare(const struct report *report, FILE *out, size_t width)
-{
-	const struct watt_comparison_row *total =
-		watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
-	char clean[512], number[2][WATT_UNITS_SIZE];
-
-	print_title("Compared with another recording", out);
-	fprintf(out, "before: %s, %s\n", text_clean(clean, sizeof(clean), report->other->path),
-		watt_units_elapsed(number[0], (double)total->before->elapsed_ns / 1e9));
-	fprintf(out, "now:    %s, %s\n", text_clean(clean, sizeof(clean), report->run->path),
-		watt_units_elapsed(number[1], (double)total->now->elapsed_ns / 1e9));
-	print_verdict(report, out, width);
-	print_total(report, out, width);
-	print_list(report, WATT_COMPARISON_DOMAINS, "DOMAIN", out, width);
-	print_list(report, WATT_COMPARISON_PHASES, "PHASE", out, width);
-	print_list(report, WATT_COMPARISON_NAMES, "NAME", out, width);
-	fputs("\nDifferences are in % of before, and the verdict is on energy. Its interval is from\n"
-	      "the runs of a phase where it was there several times. Else it is from windows, and\n"
-	      "runs of the same work may differ by more: to learn by how much, have it in a phase\n"
-	      "several times. 'unsure': there is too little data for an interval. Of 20 differences\n"
-	      "that are none, one is 'more' or 'less' by chance.\n",
-	      out);
 }

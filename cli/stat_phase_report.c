@@ -9,6 +9,7 @@
 
 #include "stat_report.h"
 #include "table.h"
+#include "tally.h"
 #include "text.h"
 #include "xalloc.h"
 
@@ -77,37 +78,69 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 }
 
 /* "12.3", or with several runs "12.3 ±0.4" */
-static void add_cell(struct table *table, const struct watt_statistics *s, int digits)
+static void add_cell(struct table *table, const struct watt_statistics *s, const char *number)
 {
 	const char *sign = text_is_utf8() ? "±" : "+-";
-	char number[WATT_UNITS_SIZE], ci[WATT_UNITS_SIZE];
+	char ci[WATT_UNITS_SIZE];
 
-	if (s->n == 0)
-		table_add(table, "-");
-	else if (s->n == 1)
-		table_add(table, "%s", watt_units_number(number, s->mean, digits, 6));
+	if (s->n > 1)
+		table_add(table, "%s %s%s", number, sign, watt_units_number(ci, s->ci95, 2, 4));
 	else
-		table_add(table, "%s %s%s", watt_units_number(number, s->mean, digits, 6), sign,
-			  watt_units_number(ci, s->ci95, 2, 4));
+		table_add(table, "%s", number);
 }
 
+static void add_number(struct table *table, const struct watt_statistics *s, int digits)
+{
+	char number[WATT_UNITS_SIZE];
+
+	add_cell(table, s, watt_units_number(number, s->n ? s->mean : NAN, digits, 6));
+}
+
+/* The phases' energies, which add up to the command's, or the machine's. */
+static struct watt_tally *tally_phases(const struct stat_report *report,
+				       const struct watt_run *labels, enum column column,
+				       const struct watt_tally *tally)
+{
+	bool is_command = column == ENERGY_J;
+	auto_free double *parts = xcalloc(labels->n_phases, sizeof(*parts));
+	auto_free double *wholes = xcalloc(report->n_runs, sizeof(*wholes));
+	size_t i;
+
+	for (i = 0; i < labels->n_phases; i++)
+		parts[i] = over_runs(report, labels->phases[i].label, column).mean;
+	for (i = 0; i < report->n_runs; i++)
+		wholes[i] = report->runs[i].is_left_out ? NAN :
+			    is_command                  ? (double)report->runs[i].energy_nj / 1e9 :
+							  (double)report->runs[i].machine_nj / 1e9;
+	return tally_within(
+		parts, labels->n_phases, watt_statistics_of(wholes, report->n_runs).mean,
+		is_command ? watt_tally_get_part(tally, 0) : watt_tally_get_whole(tally),
+		watt_tally_get_decimals(tally));
+}
+
+/* tallies: per column; NULL: its numbers are no sum. */
 static void add_phase(const struct stat_report *report, struct table *table, const char *label,
-		      int digits)
+		      size_t i, struct watt_tally *const *tallies, int digits)
 {
 	enum column column;
+	char number[WATT_UNITS_SIZE];
 
 	table_add(table, " %s", *label ? label : "(in no phase)");
 	for (column = TIME_S; column < N_COLUMNS; column++) {
 		struct watt_statistics s = over_runs(report, label, column);
 
-		add_cell(table, &s, column == TIME_S || column == CPU_S ? 4 : digits);
+		if (tallies[column])
+			add_cell(table, &s, watt_tally_text(tallies[column], i, number));
+		else
+			add_number(table, &s, column == TIME_S || column == CPU_S ? 4 : digits);
 	}
 }
 
 /* One line of what the phase used of a domain, below the phase's own. */
 static void add_domain(const struct stat_report *report, struct table *table, const char *label,
-		       size_t domain)
+		       size_t domain, int decimals)
 {
+	char number[WATT_UNITS_SIZE];
 	const struct watt_domain *d = watt_session_get_domain(report->setup->ses, domain);
 	struct watt_statistics s = domain_over_runs(report, label, domain);
 	enum column column;
@@ -117,7 +150,7 @@ static void add_domain(const struct stat_report *report, struct table *table, co
 	table_add(table, "   %s", d->path);
 	for (column = TIME_S; column < N_COLUMNS; column++)
 		if (column == ENERGY_J)
-			add_cell(table, &s, watt_units_digits(d->uncertainty_ppm));
+			add_cell(table, &s, watt_units_fixed(number, s.mean, decimals, 0, 0));
 		else
 			table_add(table, "%s", "");
 }
@@ -135,15 +168,18 @@ static struct watt_run labels_of(const struct stat_report *report)
 	return labels;
 }
 
-void stat_report_phases(const struct stat_report *report, FILE *out)
+void stat_report_phases(const struct stat_report *report, const struct watt_tally *tally, FILE *out)
 {
 	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
 	struct watt_run labels = labels_of(report);
+	struct watt_tally *tallies[N_COLUMNS] = { NULL };
 	struct table *table;
 	size_t i, d;
 
 	if (labels.n_phases == 0)
 		return;
+	tallies[ENERGY_J] = tally_phases(report, &labels, ENERGY_J, tally);
+	tallies[MACHINE_J] = tally_phases(report, &labels, MACHINE_J, tally);
 	table = table_new();
 	table_add_column(table, " PHASE", TABLE_CUT);
 	table_add_column(table, "TIME s", TABLE_RIGHT);
@@ -152,12 +188,15 @@ void stat_report_phases(const struct stat_report *report, FILE *out)
 	table_add_column(table, "MACHINE J", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
 	for (i = 0; i < labels.n_phases; i++) {
-		add_phase(report, table, labels.phases[i].label, digits);
+		add_phase(report, table, labels.phases[i].label, i, tallies, digits);
 		for (d = 0; report->has_domains && d < report->runs[0].n_domains; d++)
-			add_domain(report, table, labels.phases[i].label, d);
+			add_domain(report, table, labels.phases[i].label, d,
+				   watt_tally_get_decimals(tally));
 	}
 	fputc('\n', out);
 	table_print(table, out, 0);
 	table_free(table);
+	for (i = 0; i < N_COLUMNS; i++)
+		watt_tally_free(tallies[i]);
 	stat_phases_done(&labels);
 }

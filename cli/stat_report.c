@@ -11,6 +11,7 @@
 #include <wattribute/statistics.h>
 #include <wattribute/units.h>
 
+#include "tally.h"
 #include "domain_tree.h"
 #include "latecomers.h"
 #include "text.h"
@@ -120,14 +121,38 @@ static void print_measure(const struct stat_report *report, FILE *out, enum meas
 	print_line(out, &s, unit, digits, indent, what);
 }
 
-static void print_domain(const struct stat_report *report, FILE *out, size_t i, int digits,
-			 const char *path)
+/* What the machine's energy went to. */
+enum part {
+	COMMAND,
+	OTHERS,
+	IDLE,
+	UNATTRIBUTED,
+	N_PARTS,
+};
+
+/* All energies of a page have the decimals of one tally, so that they add up. */
+struct page {
+	const struct stat_report *report;
+	struct watt_statistics machine, parts[N_PARTS];
+	struct watt_tally *tally;
+};
+
+static char *shown(char *buf, const struct page *page, double energy_j)
+{
+	return watt_units_fixed(buf, energy_j, watt_tally_get_decimals(page->tally), WHOLE,
+				DECIMALS);
+}
+
+/* What the command used of a domain, and what the domain used. */
+struct domain_use {
+	struct watt_statistics own, machine;
+};
+
+static struct domain_use use_of(const struct stat_report *report, size_t i)
 {
 	auto_free double *own = xcalloc(report->n_runs, sizeof(*own));
 	auto_free double *machine = xcalloc(report->n_runs, sizeof(*machine));
-	auto_free char *what = NULL;
-	struct watt_statistics s_own, s_machine;
-	char number[WATT_UNITS_SIZE];
+	struct domain_use use;
 	size_t k;
 
 	for (k = 0; k < report->n_runs; k++) {
@@ -140,30 +165,57 @@ static void print_domain(const struct stat_report *report, FILE *out, size_t i, 
 				     (double)run->domain_machine_nj[i] / 1e9 :
 				     NAN;
 	}
-	s_own = watt_statistics_of(own, report->n_runs);
-	s_machine = watt_statistics_of(machine, report->n_runs);
-	what = xasprintf("%s, of %s J", path,
-			 watt_units_number(number, s_machine.mean, digits, DECIMALS));
-	print_line(out, &s_own, "J", digits, 2, what);
+	use.own = watt_statistics_of(own, report->n_runs);
+	use.machine = watt_statistics_of(machine, report->n_runs);
+	return use;
 }
 
-static void print_domains(const struct stat_report *report, FILE *out)
+/* Those that make up the machine add up to what the command used, and what the machine did. */
+static struct watt_tally *tally_domains(const struct page *page, const struct domain_use *uses,
+					size_t n, bool is_own)
 {
-	const struct watt_session *ses = report->setup->ses;
-	size_t n = watt_session_get_domain_count(ses), i;
-	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
-	auto_free struct domain_tree_node *nodes = NULL;
+	const struct watt_session *ses = page->report->setup->ses;
+	auto_free double *parts = xcalloc(n, sizeof(*parts));
+	size_t i;
 
 	for (i = 0; i < n; i++)
+		parts[i] = !watt_session_get_domain(ses, i)->is_partition ? NAN :
+			   is_own                                         ? uses[i].own.mean :
+									    uses[i].machine.mean;
+	return tally_within(parts, n, is_own ? page->parts[COMMAND].mean : page->machine.mean,
+			    is_own ? watt_tally_get_part(page->tally, COMMAND) :
+				     watt_tally_get_whole(page->tally),
+			    watt_tally_get_decimals(page->tally));
+}
+
+static void print_domains(const struct page *page, FILE *out)
+{
+	const struct watt_session *ses = page->report->setup->ses;
+	size_t n = page->report->runs[0].n_domains, i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free struct domain_use *uses = xcalloc(n, sizeof(*uses));
+	auto_free struct domain_tree_node *nodes = NULL;
+	auto_tally struct watt_tally *own = NULL, *machine = NULL;
+
+	for (i = 0; i < n; i++) {
 		domains[i] = watt_session_get_domain(ses, i);
+		uses[i] = use_of(page->report, i);
+	}
+	own = tally_domains(page, uses, n, true);
+	machine = tally_domains(page, uses, n, false);
 	nodes = domain_tree_draw(domains, n);
 	for (i = 0; i < n; i++) {
-		const struct watt_domain *domain = domains[nodes[i].index];
-		auto_free char *name = xasprintf("%s%s", nodes[i].stem, domain->name);
+		size_t d = nodes[i].index;
+		bool is_part = domains[d]->is_partition;
+		char number[WATT_UNITS_SIZE], whole[WATT_UNITS_SIZE];
+		auto_free char *what = NULL;
 
-		if (nodes[i].index < report->runs[0].n_domains)
-			print_domain(report, out, nodes[i].index,
-				     watt_units_digits(domain->uncertainty_ppm), name);
+		watt_units_fixed(whole,
+				 is_part ? watt_tally_get_part(machine, d) : uses[d].machine.mean,
+				 watt_tally_get_decimals(machine), 0, 0);
+		what = xasprintf("%s%s, of %s J", nodes[i].stem, domains[d]->name, whole);
+		shown(number, page, is_part ? watt_tally_get_part(own, d) : uses[d].own.mean);
+		print_text(out, &uses[d].own, number, "J", 2, what);
 	}
 }
 
@@ -227,15 +279,30 @@ static void print_missing(const struct stat_report *report, FILE *out)
 
 #define THREADS_MOST 40
 
-/* Of each run by itself: no thread is the same in two of them. */
-static void print_threads(const struct stat_report *report, FILE *out)
+/* All threads of a run make up what the command used in it. */
+static struct watt_tally *tally_threads(const struct page *page, const struct watt_run *run)
 {
-	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
+	auto_free double *parts = xcalloc(run->n_threads, sizeof(*parts));
+	bool is_one = page->report->n_runs == 1;
+	size_t i;
+
+	for (i = 0; i < run->n_threads; i++)
+		parts[i] = (double)run->threads[i].energy_nj / 1e9;
+	return tally_within(parts, run->n_threads, value_of(run, ENERGY_J),
+			    is_one ? watt_tally_get_part(page->tally, COMMAND) : NAN,
+			    watt_tally_get_decimals(page->tally));
+}
+
+/* Of each run by itself: no thread is the same in two of them. */
+static void print_threads(const struct page *page, FILE *out)
+{
+	const struct stat_report *report = page->report;
 	char energy[WATT_UNITS_SIZE], clean[64];
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
 		const struct watt_run *run = &report->runs[k];
+		auto_tally struct watt_tally *tally = tally_threads(page, run);
 
 		if (report->n_runs > 1)
 			fprintf(out, "\n Threads of run %zu:\n", k + 1);
@@ -245,8 +312,7 @@ static void print_threads(const struct stat_report *report, FILE *out)
 			const struct watt_run_thread *thread = &run->threads[i];
 
 			fprintf(out, "%s J %12.6f s  %s",
-				watt_units_column(energy, (double)thread->energy_nj / 1e9, digits,
-						  WHOLE, DECIMALS),
+				shown(energy, page, watt_tally_get_part(tally, i)),
 				(double)thread->cpu_ns / 1e9,
 				text_clean(clean, sizeof(clean), thread->name));
 			if (thread->tid)
@@ -291,16 +357,16 @@ static void print_losses(const struct stat_report *report, FILE *out)
 }
 
 /* What the command used; where that is too little for the sensors, not 0. */
-static void print_command(const struct stat_report *report, FILE *out, int digits)
+static void print_command(const struct page *page, FILE *out)
 {
-	struct watt_statistics share = over_runs(report, SHARE_RATIO);
-	struct watt_statistics energy = over_runs(report, ENERGY_J);
-	struct watt_statistics cpu = over_runs(report, CPU_S);
+	struct watt_statistics share = over_runs(page->report, SHARE_RATIO);
+	struct watt_statistics cpu = over_runs(page->report, CPU_S);
+	double energy_j = watt_tally_get_part(page->tally, COMMAND);
 	auto_free char *what = NULL;
 	char number[WATT_UNITS_SIZE];
 
-	if (energy.mean == 0 && cpu.mean > 0) {
-		energy.mean = NAN;
+	if (page->parts[COMMAND].mean == 0 && cpu.mean > 0) {
+		energy_j = NAN;
 		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
 				 watt_units_time(number, cpu.mean, 2));
 	} else if (isfinite(share.mean)) {
@@ -308,7 +374,7 @@ static void print_command(const struct stat_report *report, FILE *out, int digit
 	} else {
 		what = xstrdup("the command");
 	}
-	print_line(out, &energy, "J", digits, 0, what);
+	print_text(out, &page->parts[COMMAND], shown(number, page, energy_j), "J", 0, what);
 }
 
 /* As many digits of the whole as it takes for the command, which is asked for, not to be 0. */
@@ -321,44 +387,53 @@ static int digits_for(double whole, double command, int digits)
 	return digits;
 }
 
-/* The machine, and all that its energy went to: what is shown adds up. */
-static void print_machine(const struct stat_report *report, FILE *out, int digits)
+static void page_init(struct page *page, const struct stat_report *report)
 {
-	bool is_shared = report->setup->balance.idle_policy == WATT_IDLE_PROPORTIONAL;
-	const struct {
-		enum measure measure;
-		const char *what;
-	} lines[] = { { ENERGY_J, "the command" },
-		      { OTHERS_J, "all others that ran" },
-		      { IDLE_J, is_shared ? "idle while nobody ran" : "idle" },
-		      { UNATTRIBUTED_J, "unattributed" } };
-	struct watt_statistics machine = over_runs(report, MACHINE_J), parts[4];
-	struct watt_statistics power = over_runs(report, MACHINE_W);
-	char number[WATT_UNITS_SIZE], time[WATT_UNITS_SIZE];
-	auto_free char *title = NULL;
-	double means[4];
-	int decimals;
+	static const enum measure measures[] = { ENERGY_J, OTHERS_J, IDLE_J, UNATTRIBUTED_J };
+	double means[N_PARTS];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		parts[i] = over_runs(report, lines[i].measure);
-		means[i] = parts[i].mean;
+	*page = (struct page){ .report = report, .machine = over_runs(report, MACHINE_J) };
+	for (i = 0; i < N_PARTS; i++) {
+		page->parts[i] = over_runs(report, measures[i]);
+		means[i] = page->parts[i].mean;
 	}
-	title = power.mean > 0 ? xasprintf("the machine in %s",
-					   watt_units_time(time, machine.mean / power.mean, 3)) :
-				 xstrdup("the machine in that time");
-	decimals = watt_units_round_parts(&machine.mean, means, ARRAY_SIZE(lines),
-					  digits_for(machine.mean, means[0], digits + 1), DECIMALS);
-	print_text(out, &machine, watt_units_fixed(number, machine.mean, decimals, WHOLE, DECIMALS),
+	page->tally = tally_new(means, N_PARTS,
+				digits_for(page->machine.mean, means[COMMAND],
+					   tally_digits(report->setup->balance.uncertainty_ppm)),
+				DECIMALS);
+}
+
+/* The machine, and all that its energy went to: what is shown adds up. */
+static void print_machine(const struct page *page, FILE *out)
+{
+	const struct watt_balance *balance = &page->report->setup->balance;
+	bool is_shared = balance->idle_policy == WATT_IDLE_PROPORTIONAL;
+	const char *const names[] = { "the command", "all others that ran",
+				      is_shared ? "idle while nobody ran" : "idle",
+				      "unattributed" };
+	struct watt_statistics power = over_runs(page->report, MACHINE_W), shared;
+	char number[WATT_UNITS_SIZE], time[WATT_UNITS_SIZE];
+	auto_free char *title = NULL;
+	size_t i;
+
+	title = power.mean > 0 ?
+			xasprintf("the machine in %s",
+				  watt_units_time(time, page->machine.mean / power.mean, 3)) :
+			xstrdup("the machine in that time");
+	print_text(out, &page->machine,
+		   shown(number, page, page->machine.n ? watt_tally_get_whole(page->tally) : NAN),
 		   "J", 0, title);
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		if (lines[i].measure != IDLE_J || report->setup->balance.is_baseline_ready)
-			print_text(out, &parts[i],
-				   watt_units_fixed(number, means[i], decimals, WHOLE, DECIMALS),
-				   "J", 2, lines[i].what);
-	if (is_shared && report->setup->balance.is_baseline_ready)
-		print_measure(report, out, SHARED_IDLE_J, "J", digits, 2,
-			      "idle, shared by all who ran, and in what they used");
+	for (i = 0; i < N_PARTS; i++)
+		if (i != IDLE || balance->is_baseline_ready)
+			print_text(out, &page->parts[i],
+				   shown(number, page, watt_tally_get_part(page->tally, i)), "J", 2,
+				   names[i]);
+	if (is_shared && balance->is_baseline_ready) {
+		shared = over_runs(page->report, SHARED_IDLE_J);
+		print_text(out, &shared, shown(number, page, shared.mean), "J", 2,
+			   "idle, shared by all who ran, and in what they used");
+	}
 }
 
 static void print_latecomers(const struct stat_report *report, FILE *out)
@@ -373,14 +448,16 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
 	int digits = watt_units_digits(balance->uncertainty_ppm);
+	struct page page;
 
 	if (report->n_runs == 0)
 		return;
+	page_init(&page, report);
 	print_title(report, out);
-	print_command(report, out, digits);
+	print_command(&page, out);
 	if (report->has_domains)
-		print_domains(report, out);
-	print_machine(report, out, digits);
+		print_domains(&page, out);
+	print_machine(&page, out);
 	fputc('\n', out);
 	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");
 	print_measure(report, out, MACHINE_W, "W", digits, 0, "the machine, on average");
@@ -389,9 +466,10 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	if (report->setup->argv)
 		print_measure(report, out, RUSAGE_S, "s", 6, 2, "of it waited for (getrusage)");
 	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
-	stat_report_phases(report, out);
+	stat_report_phases(report, page.tally, out);
 	if (report->has_threads)
-		print_threads(report, out);
+		print_threads(&page, out);
+	watt_tally_free(page.tally);
 	print_losses(report, out);
 	print_latecomers(report, out);
 	fputc('\n', out);

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include <wattribute/tally.h>
+
 #include "stat_run.h"
 
 struct stat_report {
@@ -18,8 +20,9 @@ struct stat_report {
 };
 
 void stat_report_print(const struct stat_report *report, FILE *out);
-/* The table of phases; nothing if no mark was made. */
-void stat_report_phases(const struct stat_report *report, FILE *out);
+/* The table of phases; nothing if no mark was made. The first part of the tally is the command. */
+void stat_report_phases(const struct stat_report *report, const struct watt_tally *tally,
+			FILE *out);
 /* One line of -I. */
 void stat_report_interval(FILE *out, const struct watt_run_interval *interval,
 			  const struct watt_balance *balance);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in the columns of `top`. Numbers are aligned at their points. */
+/* What stands in the columns of `top`. All of a quantity have the same decimals. */
 #include "top_columns.h"
 
 #include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <wattribute/units.h>
 
 #include "text.h"
 
@@ -81,6 +79,8 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	bool has_pid = model->group == TOP_BY_PROCESS || is_tree;
 
 	columns->n = 0;
+	columns->decimals_w = model->decimals_w;
+	columns->decimals_j = model->decimals_j;
 	if (has_pid) {
 		add(columns, TOP_COLUMN_PID, 7, true, "PID");
 		add(columns, TOP_COLUMN_USER, 8, false, "USER");
@@ -88,8 +88,8 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 		add(columns, TOP_COLUMN_COUNT, 7, true, "PROCS");
 	}
 	add(columns, TOP_COLUMN_CPU, 6, true, "CPU%");
-	add(columns, TOP_COLUMN_POWER, WHOLE + DECIMALS + 1, true, "W   ");
-	add(columns, TOP_COLUMN_ENERGY, WHOLE + DECIMALS + 2, true, "J   ");
+	add(columns, TOP_COLUMN_POWER, WHOLE + DECIMALS + 1, true, "W");
+	add(columns, TOP_COLUMN_ENERGY, WHOLE + DECIMALS + 2, true, "J");
 	if (is_tree)
 		add(columns, TOP_COLUMN_TREE, WHOLE + DECIMALS + 1, true,
 		    columns->is_joules ? "TREE J" : "TREE W");
@@ -119,14 +119,24 @@ static char *format_user(const struct top_columns *columns, const struct top_row
 	return buf;
 }
 
-static char *format_quantity(const struct top_columns *columns, double value, int whole, char *buf)
+/* What is shown adds up; but a part too small to be seen is not nothing. */
+static char *format_quantity(double value, double shown, int decimals, char *buf)
 {
-	/* A part too small to be seen is not nothing. */
-	if (value > 0 && value < 0.0005) {
-		snprintf(buf, TOP_CELL_SIZE, "%*s", whole + 1 + DECIMALS, "<0.001");
-		return buf;
-	}
-	return watt_units_column(buf, value, columns->digits, whole, DECIMALS);
+	if (isnan(value))
+		return strcpy(buf, "-");
+	if (value > 0 && shown == 0)
+		snprintf(buf, TOP_CELL_SIZE, "<%.*f", decimals, pow(10, -decimals));
+	else
+		snprintf(buf, TOP_CELL_SIZE, "%.*f", decimals, shown == 0 ? 0 : shown);
+	return buf;
+}
+
+/* Of a domain: rounded by itself. */
+static char *format_domain(double value, int decimals, char *buf)
+{
+	double scale = pow(10, decimals);
+
+	return format_quantity(value, round(value * scale) / scale, decimals, buf);
 }
 
 static char *format_name(const struct top_row *row, char *buf)
@@ -157,19 +167,20 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 			snprintf(buf, TOP_CELL_SIZE, "%.1f", row->cpu_ratio * 100);
 		break;
 	case TOP_COLUMN_POWER:
-		return format_quantity(columns, row->power_w, WHOLE, buf);
+		return format_quantity(row->power_w, row->shown_w, columns->decimals_w, buf);
 	case TOP_COLUMN_ENERGY:
-		return format_quantity(columns, watt_energy_to_j(row->energy), WHOLE + 1, buf);
+		return format_quantity(watt_energy_to_j(row->energy), row->shown_j,
+				       columns->decimals_j, buf);
 	case TOP_COLUMN_TREE:
-		return format_quantity(
-			columns, columns->is_joules ? watt_energy_to_j(row->tree) : row->tree_w,
-			WHOLE, buf);
+		if (columns->is_joules)
+			return format_quantity(watt_energy_to_j(row->tree), row->shown_tree_j,
+					       columns->decimals_j, buf);
+		return format_quantity(row->tree_w, row->shown_tree_w, columns->decimals_w, buf);
 	case TOP_COLUMN_DOMAIN:
-		return format_quantity(columns,
-				       columns->is_joules ?
-					       watt_energy_to_j(row->domain[column->domain]) :
-					       row->domain_w[column->domain],
-				       WHOLE, buf);
+		if (columns->is_joules)
+			return format_domain(watt_energy_to_j(row->domain[column->domain]),
+					     columns->decimals_j, buf);
+		return format_domain(row->domain_w[column->domain], columns->decimals_w, buf);
 	case TOP_COLUMN_NAME:
 		return format_name(row, buf);
 	}

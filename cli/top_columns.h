@@ -34,7 +34,8 @@ struct top_column {
 struct top_columns {
 	struct top_column column[TOP_COLUMNS_MAX];
 	size_t n;
-	int digits;     /* significant digits of energies */
+	int decimals_w; /* of all powers and energies */
+	int decimals_j;
 	bool is_joules; /* domains and the tree in joules instead of watts */
 	bool is_live;   /* user ids are those of this machine */
 };

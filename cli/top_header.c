@@ -8,8 +8,11 @@
 
 #include <wattribute/units.h>
 
+#include "tally.h"
 #include "text.h"
 #include "totals.h"
+
+#define DECIMALS 3
 
 /* What is measured of the whole machine first, and how much of it is known of whom. */
 static char *outside(const struct watt_balance *balance, char *buf, size_t size)
@@ -65,18 +68,21 @@ char *top_header_phase(const char *phase, char *buf, size_t size)
 static char *equation(const struct watt_balance *balance, double numbers[4], const char *unit,
 		      char *buf, size_t size)
 {
-	int decimals = watt_units_round_parts(&numbers[0], &numbers[1], balance->is_exact ? 3 : 0,
-					      watt_units_digits(balance->uncertainty_ppm) + 1, 3);
-
+	auto_tally struct watt_tally *tally =
+		tally_new(&numbers[1], 3, tally_digits(balance->uncertainty_ppm), DECIMALS);
+	int decimals = watt_tally_get_decimals(tally);
+	/* Of a sum that does not hold, both sides are shown as they are. */
+	double whole = balance->is_exact ? watt_tally_get_whole(tally) : numbers[0];
 	char idle[64] = "";
 
 	/* what is not known is not 0 */
 	if (balance->is_baseline_ready || numbers[2] != 0)
-		snprintf(idle, sizeof(idle), " + idle %.*f", decimals, numbers[2]);
+		snprintf(idle, sizeof(idle), " + idle %.*f", decimals,
+			 watt_tally_get_part(tally, 1));
 	snprintf(buf, size, "%s %.*f %s %s attributed %.*f%s + unattributed %.*f %s",
-		 watt_origin_name(balance->origin), decimals, numbers[0], unit,
-		 balance->is_exact ? "=" : "IS NOT", decimals, numbers[1], idle, decimals,
-		 numbers[3], unit);
+		 watt_origin_name(balance->origin), decimals, whole, unit,
+		 balance->is_exact ? "=" : "IS NOT", decimals, watt_tally_get_part(tally, 0), idle,
+		 decimals, watt_tally_get_part(tally, 2), unit);
 	return buf;
 }
 

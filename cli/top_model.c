@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "top_sums.h"
 #include "top_threads.h"
 #include "top_tree.h"
 #include "xalloc.h"
@@ -435,6 +436,7 @@ void top_model_build(struct top_model *model, const struct watt_view *view)
 	else
 		build_groups(model, view);
 	append_unused(model, view);
+	top_sums_round(model, view);
 	if (model->group == TOP_BY_TREE)
 		top_tree_sum(model->rows, model->n_rows);
 	qsort_r(model->rows, model->n_rows, sizeof(*model->rows), compare, model);
@@ -442,6 +444,7 @@ void top_model_build(struct top_model *model, const struct watt_view *view)
 		top_tree_order(model->rows, model->n_rows);
 	if (model->has_threads && (model->group == TOP_BY_PROCESS || model->group == TOP_BY_TREE))
 		add_threads(model, view);
+	top_sums_round_threads(model);
 	apply_filter(model);
 	add_up(model);
 }

@@ -51,6 +51,10 @@ struct top_row {
 	struct watt_energy energy;
 	double tree_w; /* with all below it, in the tree */
 	struct watt_energy tree;
+	double shown_w; /* as a page shows them: they add up, and so do those of a tree; NAN */
+	double shown_j;
+	double shown_tree_w;
+	double shown_tree_j;
 	double *domain_w; /* per domain of the view */
 	struct watt_energy *domain;
 };
@@ -67,6 +71,8 @@ struct top_model {
 	size_t n_domains;
 	double shown_w; /* sum over the rows */
 	struct watt_energy shown;
+	int decimals_w; /* of all powers of a page */
+	int decimals_j;
 };
 
 /* Forgets the rows and makes new ones; the settings stay. */

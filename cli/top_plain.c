@@ -39,7 +39,6 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 	char line[1024], phase[256], number[WATT_UNITS_SIZE];
 
 	watt_balance_draw(frame->view, &balance);
-	columns.digits = watt_units_digits(balance.uncertainty_ppm);
 	fprintf(out, "%s, over %s%s\n", top_header_power(&balance, line, sizeof(line)),
 		watt_units_time(number, (double)frame->view->window_ns / 1e9, 3),
 		top_header_phase(frame->phase, phase, sizeof(phase)));

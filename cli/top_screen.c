@@ -251,14 +251,12 @@ static void draw_row(const struct top_columns *columns, const struct top_row *ro
 			     top_columns_cell(columns, i, row, cell));
 }
 
-static void draw_rows(struct top_screen *screen, const struct top_frame *frame,
-		      const struct watt_balance *balance)
+static void draw_rows(struct top_screen *screen, const struct top_frame *frame)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	const struct top_model *model = frame->model;
 	size_t i;
 
-	columns.digits = watt_units_digits(balance->uncertainty_ppm);
 	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);
 	draw_titles(model, &columns, HEADER_LINES);
 	screen->n_rows = model->n_rows;
@@ -362,7 +360,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_frame *frame)
 	if (screen->is_help)
 		draw_help();
 	else
-		draw_rows(screen, frame, &balance);
+		draw_rows(screen, frame);
 	draw_footer(screen, frame->model);
 	refresh();
 }

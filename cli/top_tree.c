@@ -72,6 +72,9 @@ void top_tree_sum(struct top_row *rows, size_t n)
 			rows[up].tree = watt_energy_add(rows[up].tree, rows[i].energy);
 			if (!isnan(rows[i].power_w))
 				rows[up].tree_w += rows[i].power_w;
+			if (!isnan(rows[i].shown_w))
+				rows[up].shown_tree_w += rows[i].shown_w;
+			rows[up].shown_tree_j += rows[i].shown_j;
 		}
 	}
 }

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void xalloc_fail(void)
+{
+	fputs("wattribute: out of memory\n", stderr);
+	exit(EXIT_FAILURE);
+}
+
 static void *checked(void *p)
 {
-	if (!p) {
-		fputs("wattribute: out of memory\n", stderr);
-		exit(EXIT_FAILURE);
-	}
+	if (!p)
+		xalloc_fail();
 	return p;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+__attribute__((noreturn)) void xalloc_fail(void);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);
 char *xstrdup(const char *text);

@@ -18,19 +18,13 @@ WATT_BEGIN_DECLS
 
 /** Digits that a standard uncertainty leaves; 0 ppm: unknown. */
 WATT_API int watt_units_digits(uint32_t uncertainty_ppm);
+/** Decimals that leave a value @p digits significant digits: 0 to max_decimals. */
+WATT_API int watt_units_decimals(double value, int digits, int max_decimals);
 /** "12.3", "0.042": digits significant ones, but at most max_decimals behind the point. */
 WATT_API char *watt_units_number(char *buf, double value, int digits, int max_decimals);
 /** The same with the point in a fixed column: @p whole columns before it, decimals after it. */
 WATT_API char *watt_units_column(char *buf, double value, int digits, int whole, int decimals);
-/**
- * Rounds a whole and its parts so that what is shown adds up: all get the decimals that leave the
- * whole @p digits significant ones (at most max_decimals), and what rounding would leave over goes
- * to the parts that lose the most by it. What is not finite stays as it is and counts nothing.
- * @return the decimals, for printf("%.*f"); *whole becomes the sum of the parts where there are any.
- */
-WATT_API int watt_units_round_parts(double *whole, double *parts, size_t n_parts, int digits,
-				    int max_decimals);
-/** As watt_units_column(), with so many decimals: what watt_units_round_parts() said. */
+/** As watt_units_column(), with so many decimals: what watt_tally_get_decimals() says. */
 WATT_API char *watt_units_fixed(char *buf, double value, int digits_behind, int whole,
 				int decimals);
 /** "12.3 W", "4.56 mW". */

@@ -31,6 +31,7 @@
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
+#include <wattribute/tally.h>
 #include <wattribute/total.h>
 #include <wattribute/units.h>
 #include <wattribute/view.h>

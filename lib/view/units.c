@@ -15,8 +15,8 @@ int watt_units_digits(uint32_t uncertainty_ppm)
 	return uncertainty_ppm >= 100000 ? 2 : uncertainty_ppm >= 2000 ? 3 : 4;
 }
 
-/* Decimals that leave `digits` significant ones; a value that rounds up keeps its digits. */
-static int decimals_for(double value, int digits, int max_decimals)
+/* A value that rounds up keeps its digits. */
+int watt_units_decimals(double value, int digits, int max_decimals)
 {
 	double size = fabs(value);
 	int decimals, power;
@@ -34,61 +34,11 @@ char *watt_units_number(char *buf, double value, int digits, int max_decimals)
 {
 	if (!isfinite(value))
 		return strcpy(buf, "-");
-	snprintf(buf, WATT_UNITS_SIZE, "%.*f", decimals_for(value, digits, max_decimals), value);
+	snprintf(buf, WATT_UNITS_SIZE, "%.*f", watt_units_decimals(value, digits, max_decimals),
+		 value);
 	if (strcmp(buf, "-0") == 0)
 		strcpy(buf, "0");
 	return buf;
-}
-
-/* How much is lost by rounding down to the step below. */
-static double remainder_of(double part, double scale)
-{
-	return part * scale - floor(part * scale);
-}
-
-/* The part that loses the most; n_parts: none is left. Those that had it are marked. */
-static size_t find_loser(const double *parts, const uint8_t *is_done, size_t n, double scale)
-{
-	size_t i, most = n;
-
-	for (i = 0; i < n; i++)
-		if (isfinite(parts[i]) && !is_done[i] &&
-		    (most == n || remainder_of(parts[i], scale) > remainder_of(parts[most], scale)))
-			most = i;
-	return most;
-}
-
-/* More parts than anybody shows below one sum. */
-#define PARTS_MOST 64
-
-int watt_units_round_parts(double *whole, double *parts, size_t n_parts, int digits,
-			   int max_decimals)
-{
-	uint8_t is_done[PARTS_MOST] = { 0 };
-	double scale, sum = 0, steps, left;
-	size_t n = n_parts < PARTS_MOST ? n_parts : PARTS_MOST, i;
-	int decimals;
-
-	for (i = 0; i < n; i++)
-		sum += isfinite(parts[i]) ? parts[i] : 0;
-	if (n)
-		*whole = sum;
-	decimals = isfinite(*whole) ? decimals_for(*whole, digits, max_decimals) : 0;
-	scale = pow(10, decimals);
-	steps = round(*whole * scale);
-	left = steps;
-	for (i = 0; i < n; i++)
-		left -= isfinite(parts[i]) ? floor(parts[i] * scale) : 0;
-	while (left > 0.5 && (i = find_loser(parts, is_done, n, scale)) < n) {
-		is_done[i] = 1;
-		left--;
-	}
-	for (i = 0; i < n; i++)
-		if (isfinite(parts[i]))
-			parts[i] = (floor(parts[i] * scale) + is_done[i]) / scale;
-	if (isfinite(*whole))
-		*whole = steps / scale;
-	return decimals;
 }
 
 /* Puts the point of a number into a fixed column. */
@@ -155,7 +105,7 @@ static char *with_prefix(char *buf, double value, int digits, const struct prefi
 		if (size >= prefixes[i].factor * (1 - 0.5 * pow(10, -digits)))
 			break;
 	value /= prefixes[i].factor;
-	snprintf(number, sizeof(number), "%.*f", decimals_for(value, digits, 3), value);
+	snprintf(number, sizeof(number), "%.*f", watt_units_decimals(value, digits, 3), value);
 	snprintf(buf, WATT_UNITS_SIZE, "%s %s%s", number, prefixes[i].name, unit);
 	return buf;
 }
@@ -195,7 +145,7 @@ char *watt_units_uncertainty(char *buf, uint32_t uncertainty_ppm, int is_utf8)
 
 	if (uncertainty_ppm == 0)
 		return strcpy(buf, "unknown");
-	snprintf(number, sizeof(number), "%.*f", decimals_for(uncertainty_ppm / 1e4, 2, 2),
+	snprintf(number, sizeof(number), "%.*f", watt_units_decimals(uncertainty_ppm / 1e4, 2, 2),
 		 uncertainty_ppm / 1e4);
 	snprintf(buf, WATT_UNITS_SIZE, "%s%s %%", is_utf8 ? "\u00b1" : "+-", trim(number));
 	return buf;

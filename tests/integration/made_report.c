@@ -354,6 +354,7 @@ static struct watt_recording_info make_info(const struct kind *kind)
 			   kind->n_windows == 120 ? "" :
 						    "make -j96 world",
 		.usage = "bpf",
+		.usage_why = "",
 		.memory_bytes = 24ULL << 30,
 		.start_ns = START_NS,
 		.end_ns = START_NS + kind->n_windows * WINDOW_NS,

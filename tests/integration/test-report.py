@@ -184,6 +184,35 @@ def test_what_is_shown_adds_up():
         near(sum(part[i] for part in rows.values()), whole[i], 1e-4, f'{unit} of {rows}')
 
 
+def table_of(text, title):
+    """Columns of a table by their heading; what is below a step, or not known, is 0."""
+    lines = re.search(rf'^{title}.*\n((?:.+\n)+)', text, re.M).group(1).splitlines()
+    columns = {}
+    for heading in re.finditer(r'\S+(?: \S+)*', lines[0]):
+        cells = []
+        for line in lines[1:]:
+            number = re.search(r'(\S+)$', line[:heading.end()])
+            if not line.startswith('('):
+                cells.append(float(number.group(1)) if number and re.fullmatch(r'-?[\d.]+', number.group(1)) else 0.0)
+        columns[heading.group()] = cells
+    return columns
+
+
+def test_tables_add_up_to_the_machine():
+    """Each to the last decimal that is shown, which is one for each quantity of a page."""
+    text = run('report', '-n', '0', phases()).out
+    whole_j, whole_w = re.search(r'^ +([\d.]+) +J +([\d.]+) +W  the machine', text, re.M).groups()
+    processes = table_of(text, 'Processes')
+    for shown, numbers in ((whole_j, processes['J']), (whole_w, processes['W']), (whole_j, table_of(text, 'Phases')['J']),
+                           ('100.0', processes['%'])):
+        steps = 10 ** len(shown.partition('.')[2])
+        equal(sum(round(number * steps) for number in numbers), round(float(shown) * steps), f'{numbers} of {shown}')
+    cut = run('report', '-n', '3', phases()).out
+    rest = re.search(r'more with ([\d.]+) J together', cut).group(1)
+    steps = 10 ** len(whole_j.partition('.')[2])
+    equal(round((float(rest) + sum(table_of(cut, 'Processes')['J'])) * steps), round(float(whole_j) * steps), 'with the rest')
+
+
 def test_comparison():
     document = report('--vs', synth(), synth())
     total = document['comparison']['total']
@@ -259,6 +288,7 @@ main([
     test_text,
     test_page,
     test_what_is_shown_adds_up,
+    test_tables_add_up_to_the_machine,
     test_comparison,
     test_missing_is_not_zero,
     test_mistakes,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wattribute stat` against getrusage: whatever the processes do, their time is accounted."""
 import os
+import re
 import sys
 import tempfile
 
@@ -44,6 +45,18 @@ def check_sums(document):
         if one['intervals']:
             for key in ('energy_nj', 'machine_energy_nj'):
                 equal(sum(part[key] for part in one['intervals']), one[key], f'intervals: {key}')
+
+
+def test_what_is_shown_adds_up():
+    result = run('stat', '--sources=synth', '--usage=procfs', '--per-domain', '--', 'sleep', '0.3')
+    equal(result.status, 0, result.err)
+    rows = re.findall(r'^ +([\d.]+|-) +J  +((?:the |all |idle|unattr).*)$', result.err, re.M)
+    equal([what[:11] for _, what in rows][:2], ['the command', 'the machine'], result.err)
+    whole, parts = rows[1][0], [number for number, _ in rows[2:] if number != '-']
+    steps = 10 ** len(whole.partition('.')[2])
+    true(len(parts) >= 3, result.err)
+    equal({len(number.partition('.')[2]) for number in parts}, {len(whole.partition('.')[2])}, 'decimals')
+    equal(sum(round(float(number) * steps) for number in parts), round(float(whole) * steps), f'{rows}')
 
 
 def measure_load(kind, n, cpu_s=0, options=()):
@@ -242,4 +255,5 @@ main([
     test_repeated_runs,
     test_a_command_of_a_moment,
     test_threads,
+    test_what_is_shown_adds_up,
 ])

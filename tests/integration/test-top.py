@@ -317,6 +317,26 @@ def test_pipe():
         true('idle' in result.out and 'unattributed' in result.out, f'{group}: {result.out}')
 
 
+def test_rows_add_up_to_the_header():
+    """As they are shown, and in steps of the last decimal: tenths are no binary numbers."""
+    for group in ('process', 'user'):
+        result = run('top', '-n', '3', '-d', '0.25', '-g', group, '--sources=synth', '--usage=synth')
+        equal(result.status, 0, result.err)
+        tables = result.out.strip().split('\n\n')
+        true(len(tables) >= 6, result.out)
+        for head, table in zip(tables[0::2], tables[1::2]):
+            wholes = {found[2]: found[1] for found in EQUATION.findall(head)}
+            lines = table.splitlines()
+            ends = {unit: lines[0].index(f' {unit} ') + 2 for unit in 'WJ'}
+            for unit, whole in wholes.items():
+                decimals = len(whole.partition('.')[2])
+                cells = [line[:ends[unit]].split()[-1] for line in lines[1:]]
+                shown = [cell for cell in cells if cell[0] not in '<-']
+                equal({len(cell.partition('.')[2]) for cell in shown}, {decimals}, f'decimals of {unit}')
+                equal(sum(round(float(cell) * 10 ** decimals) for cell in shown),
+                      round(float(whole) * 10 ** decimals), f'{unit} of\n{head}\n{table}')
+
+
 def end_with_a_full_pipe(*args):
     """Sends SIGTERM when the pipe is full, or about to be; the exit status."""
     reader, writer = os.pipe()
@@ -388,7 +408,7 @@ def test_the_hog_is_on_top():
     try:
         for args in ([], ['--usage=procfs']):
             result = run('top', '--once', '-d', '1', '-f', 'load hog', *args)
-            found = re.search(rf'^ *{hog.pid} +\S+ +([\d.]+) +([\d.]+)', result.out, re.M)
+            found = re.search(rf'^ *{hog.pid} +\S+ +([\d.]+) +<?([\d.]+)', result.out, re.M)
             true(found, f'the hog is not in\n{result.out}')
             # On a busy machine it gets little.
             true(float(found.group(1)) > (15 if os.getloadavg()[0] < 2 * os.cpu_count() else 1),

@@ -89,64 +89,13 @@ static void test_elapsed(void **state)
 	assert_string_equal(watt_units_elapsed(buf, -1), "0.0 s");
 }
 
-/* "110 = 93 + 16 + 0" is what rounding each by itself makes of it. */
-static void test_parts_add_up(void **state)
+static void test_fixed(void **state)
 {
-	double whole = 109.7, parts[] = { 93.4, 15.9, 0.4 };
-	char text[64];
-	int decimals;
-
-	decimals = watt_units_round_parts(&whole, parts, 3, 3, 6);
-	assert_int_equal(decimals, 0);
-	snprintf(text, sizeof(text), "%.0f = %.0f + %.0f + %.0f", whole, parts[0], parts[1],
-		 parts[2]);
-	assert_string_equal(text, "110 = 94 + 16 + 0");
-	whole = 1;
-	parts[0] = parts[1] = parts[2] = 1.0 / 3;
-	decimals = watt_units_round_parts(&whole, parts, 3, 3, 6);
-	assert_int_equal(decimals, 2);
-	snprintf(text, sizeof(text), "%.2f %.2f %.2f", parts[0], parts[1], parts[2]);
-	assert_string_equal(text, "0.34 0.33 0.33");
-}
-
-/* Whatever the numbers, what is printed adds up, and no part moves by a whole step. */
-static void test_parts_add_up_always(void **state)
-{
-	uint32_t random = 5;
-	int i, digits;
-	size_t k;
-
-	for (i = 0; i < 2000; i++) {
-		double parts[5], exact[5], whole = 0, sum = 0, step;
-		int decimals;
-
-		for (k = 0; k < 5; k++) {
-			random = random * 1664525 + 1013904223;
-			exact[k] = parts[k] = ((double)(random >> 8) / 1e4 - (k == 4 ? 30 : 0)) *
-					      pow(10, (int)(random % 7) - 3);
-		}
-		digits = 2 + i % 3;
-		decimals = watt_units_round_parts(&whole, parts, 5, digits, 6);
-		step = pow(10, -decimals);
-		for (k = 0; k < 5; k++) {
-			sum += round(parts[k] / step);
-			assert_true(fabs(parts[k] - exact[k]) < step * (1 + 1e-6));
-		}
-		assert_true(sum == round(whole / step));
-	}
-}
-
-/* What is not known is no part, and the whole is what is known. */
-static void test_parts_that_are_not_known(void **state)
-{
-	double whole = NAN, parts[] = { NAN, 2.25, 1.5 };
 	char buf[WATT_UNITS_SIZE];
 
-	assert_int_equal(watt_units_round_parts(&whole, parts, 3, 2, 6), 1);
-	assert_true(isnan(parts[0]) && fabs(whole - 3.8) < 1e-9);
-	whole = NAN;
-	assert_int_equal(watt_units_round_parts(&whole, NULL, 0, 3, 6), 0);
-	assert_true(isnan(whole));
+	assert_int_equal(watt_units_decimals(109.7, 3, 6), 0);
+	assert_int_equal(watt_units_decimals(0.0421, 2, 6), 3);
+	assert_int_equal(watt_units_decimals(0.0421, 2, 2), 2);
 	assert_string_equal(watt_units_fixed(buf, 2.5, 2, 4, 3), "   2.50 ");
 	assert_string_equal(watt_units_fixed(buf, NAN, 2, 2, 0), " -");
 }
@@ -154,15 +103,10 @@ static void test_parts_that_are_not_known(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_digits),
-		cmocka_unit_test(test_number),
-		cmocka_unit_test(test_column),
-		cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_uncertainty),
-		cmocka_unit_test(test_elapsed),
-		cmocka_unit_test(test_parts_add_up),
-		cmocka_unit_test(test_parts_add_up_always),
-		cmocka_unit_test(test_parts_that_are_not_known),
+		cmocka_unit_test(test_digits),      cmocka_unit_test(test_number),
+		cmocka_unit_test(test_column),      cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_uncertainty), cmocka_unit_test(test_elapsed),
+		cmocka_unit_test(test_fixed),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of a page, for which there always is memory. */
+#include "tally.h"
+
+#include <math.h>
+
+#include <wattribute/units.h>
+
+#include "xalloc.h"
+
+int tally_digits(uint32_t uncertainty_ppm)
+{
+	return watt_units_digits(uncertainty_ppm) + 1;
+}
+
+struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, int max_decimals)
+{
+	struct watt_tally *tally = NULL;
+
+	if (watt_tally_new(parts, n_parts, digits, max_decimals, &tally) < 0)
+		xalloc_fail();
+	return tally;
+}
+
+struct watt_tally *tally_within(const double *parts, size_t n_parts, double exact, double shown,
+				int decimals)
+{
+	struct watt_tally *tally = NULL;
+	double sum = 0, size = 0;
+	size_t i;
+
+	for (i = 0; i < n_parts; i++)
+		if (isfinite(parts[i])) {
+			sum += parts[i];
+			size += fabs(parts[i]);
+		}
+	/* Sums of the same numbers in another order are not the same to the last bit. */
+	if (!isfinite(shown) || !(fabs(sum - exact) <= 1e-9 * (size + fabs(exact))))
+		shown = sum;
+	if (watt_tally_new_within(parts, n_parts, shown, decimals, &tally) < 0)
+		xalloc_fail();
+	return tally;
+}
+
+void tally_free(struct watt_tally **tally)
+{
+	*tally = watt_tally_free(*tally);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers that add up as they are shown, for a page; without memory the program ends. */
+#ifndef WATT_CLI_TALLY_H
+#define WATT_CLI_TALLY_H
+
+#include <wattribute/tally.h>
+
+/* Digits of a tally: parts are less than their whole, so one more than that can stand. */
+int tally_digits(uint32_t uncertainty_ppm);
+struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, int max_decimals);
+/*
+ * Of what another tally shows as `shown` where it is `exact`. Parts that are not all of it get the
+ * same decimals, and add up to what they are together.
+ */
+struct watt_tally *tally_within(const double *parts, size_t n_parts, double exact, double shown,
+				int decimals);
+
+/* Frees a local at the end of its scope. */
+#define auto_tally __attribute__((cleanup(tally_free)))
+void tally_free(struct watt_tally **tally);
+
+#endif
