@@ -29,34 +29,13 @@ static double seconds(uint64_t time_ns)
 
 /* ---- labels ---- */
 
-/* Takes one label out of `kind="process",pid="12"`; what is behind it. */
-static const char *take_label(const char *text, json_t *labels)
-{
-	const char *name = text, *p = strchr(text, '=');
-	char key[64], value[8192];
-	size_t n = 0;
-
-	if (!p)
-		return "";
-	snprintf(key, sizeof(key), "%.*s", (int)(p - name), name);
-	for (p += 2; *p && *p != '"'; p++) {
-		if (*p == '\\')
-			p++;
-		if (n + 1 < sizeof(value))
-			value[n++] = p[-1] == '\\' && *p == 'n' ? '\n' : *p;
-	}
-	value[n] = '\0';
-	json_object_set_new(labels, key, json_string(value));
-	p += *p == '"';
-	return *p == ',' ? p + 1 : p;
-}
-
 static json_t *make_labels(const char *text)
 {
 	json_t *labels = json_object();
+	char name[64], value[8192];
 
-	while (*text)
-		text = take_label(text, labels);
+	while ((text = exposition_next_label(text, name, sizeof(name), value, sizeof(value))))
+		json_object_set_new(labels, name, json_string(value));
 	return labels;
 }
 

@@ -149,6 +149,27 @@ bool exposition_has_label(const char *labels, const char *name)
 	return find_label(labels, name, &n) != NULL;
 }
 
+const char *exposition_next_label(const char *labels, char *name, size_t name_size, char *value,
+				  size_t value_size)
+{
+	const char *p = strchr(labels, '=');
+	size_t n = 0;
+
+	if (!p || p[1] != '"')
+		return NULL;
+	snprintf(name, name_size, "%.*s", (int)(p - labels), labels);
+	for (p += 2; *p && *p != '"'; p++) {
+		bool is_escaped = *p == '\\' && p[1];
+
+		p += is_escaped;
+		if (n + 1 < value_size)
+			value[n++] = is_escaped && *p == 'n' ? '\n' : *p;
+	}
+	value[n] = '\0';
+	p += *p == '"';
+	return *p == ',' ? p + 1 : p;
+}
+
 /* ---- samples ---- */
 
 static const char *suffix_of(enum exposition_type type)

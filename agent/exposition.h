@@ -66,6 +66,12 @@ void exposition_add_label(struct bytes *labels, const char *name, const char *va
 void exposition_copy_label(struct bytes *to, const char *to_name, const char *labels,
 			   const char *name);
 bool exposition_has_label(const char *labels, const char *name);
+/*
+ * Reads the first of such labels, unescaped and cut to the sizes; what is behind it. NULL: there was
+ * none.
+ */
+const char *exposition_next_label(const char *labels, char *name, size_t name_size, char *value,
+				  size_t value_size);
 
 void exposition_begin(struct exposition *ex, enum exposition_format format);
 void exposition_family(struct exposition *ex, const struct exposition_family *family);

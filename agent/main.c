@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "monitor.h"
+#include "push.h"
 #include "rights.h"
 #include "server.h"
 #include "settings.h"
@@ -199,6 +200,7 @@ static bool has_low_port(const struct settings *settings)
 static int serve(struct settings *settings, const struct flags *flags, const sigset_t *signals)
 {
 	struct server server = { 0 };
+	struct push *push = NULL;
 	struct monitor monitor;
 	int r;
 
@@ -206,10 +208,13 @@ static int serve(struct settings *settings, const struct flags *flags, const sig
 	if (r == 0)
 		r = monitor_refresh(&monitor);
 	if (r == 0)
+		r = push_open(&push, &monitor, settings);
+	if (r == 0)
 		r = server_open(&server, &monitor, settings);
 	if (r == 0)
 		r = run(&monitor, &server, settings, flags, signals);
 	server_close(&server);
+	push_close(push);
 	monitor_close(&monitor);
 	return r;
 }

@@ -497,6 +497,31 @@ static void write_build(struct exposition *ex, const struct monitor *monitor)
 	bytes_done(&labels);
 }
 
+static uint64_t load(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void write_exports(struct exposition *ex, const struct monitor *monitor)
+{
+	const struct exports *exports = &monitor->exports;
+
+	if (!monitor->has_exports)
+		return;
+	count(ex, "wattribute_otlp_documents_sent", load(&exports->sent),
+	      "Documents pushed by OTLP that were taken.");
+	counter(ex, "wattribute_otlp_documents_lost", NULL,
+		"Documents that were not: refused, or too many waited.");
+	exposition_count(ex, "reason=\"refused\"", load(&exports->refused));
+	exposition_count(ex, "reason=\"full\"", load(&exports->lost));
+	count(ex, "wattribute_otlp_points_rejected", load(&exports->rejected_points),
+	      "Data points that the receiver left out of documents that it took.");
+	count(ex, "wattribute_otlp_tries_failed", load(&exports->tries_failed),
+	      "Tries to push after which it is tried again.");
+	gauge(ex, "wattribute_otlp_documents_waiting", NULL, "Documents that wait to be pushed.");
+	exposition_count(ex, NULL, load(&exports->waiting));
+}
+
 static void write_agent(struct exposition *ex, const struct monitor *monitor)
 {
 	uint64_t memory_bytes = own_memory_bytes();
@@ -528,6 +553,7 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 	write_levels(ex, monitor);
 	write_quality(ex, monitor);
 	write_agent(ex, monitor);
+	write_exports(ex, monitor);
 	if (monitor->compat & 1u << COMPAT_KEPLER)
 		compat_write_kepler(ex, monitor);
 	if (monitor->compat & 1u << COMPAT_SCAPHANDRE)

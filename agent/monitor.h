@@ -39,6 +39,16 @@ enum document {
 	DOCUMENT_N,
 };
 
+/* What was pushed to another machine. All atomic. */
+struct exports {
+	uint64_t sent;            /* documents that were taken */
+	uint64_t refused;         /* that will never be */
+	uint64_t lost;            /* that had to go unsent: too many waited */
+	uint64_t waiting;         /* that wait to be sent, or to be sent again */
+	uint64_t tries_failed;    /* after which it is tried again */
+	uint64_t rejected_points; /* in documents that were taken */
+};
+
 /* A document that was rendered once and is sent to many. */
 struct rendering {
 	char *text; /* owned */
@@ -68,7 +78,9 @@ struct monitor {
 	uint64_t t_ns;
 	bool has_created;
 	bool has_all_domains; /* in levels */
-	uint64_t compat;      /* bits of 1 << enum compat */
+	bool has_exports;
+	struct exports exports;
+	uint64_t compat; /* bits of 1 << enum compat */
 };
 
 /* Opens the session and starts it. 0 or a negative errno; the log has the sentence. */

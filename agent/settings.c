@@ -118,6 +118,18 @@ static const struct setting table[SETTING_N] = {
 		"file with the token for it (that of our own pod)"),
 	[SETTING_KUBELET_TLS] = TEXT("kubelet_tls", "",
 		"which one is trusted: FILE, sha256//PIN, insecure"),
+	[SETTING_OTLP_URL] = TEXT("otlp_url", "",
+		"receiver of OTLP over HTTP to push to: http://HOST:4318"),
+	[SETTING_OTLP_INTERVAL] = TIME("otlp_interval", 100 * MS, HOUR, "1min",
+		"how often"),
+	[SETTING_OTLP_HEADERS] = TEXT("otlp_headers", "",
+		"file with headers for it, such as 'Authorization: ...'"),
+	[SETTING_OTLP_TLS] = TEXT("otlp_tls", "",
+		"which one is trusted: FILE, insecure"),
+	[SETTING_OTLP_QUEUE] = TEXT("otlp_queue", "",
+		"folder for what waits, so that it survives a restart"),
+	[SETTING_OTLP_QUEUE_MIB] = COUNT("otlp_queue_mib", 1, 65536, "64",
+		"at most so much waits; the oldest is lost"),
 };
 /* clang-format on */
 

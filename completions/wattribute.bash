@@ -96,7 +96,7 @@ _wattribute()
 		;;
 	--rate | --for | --rotate-size | --rotate-time | --keep | --from | --to | --phase | --rows | --window | \
 		--slice | --period | --sensor-delay | --delay | --count | --seconds | --filter | --repeat | --interval | \
-		--redfish-url | --meter | --kubelet-url)
+		--redfish-url | --meter | --kubelet-url | --otlp-url | --otlp-interval | --otlp-queue-mib)
 		return
 		;;
 	esac
@@ -106,7 +106,8 @@ _wattribute()
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
 			--machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
-			--kubelet-url --kubelet-token --kubelet-tls --help" -- "$cur"))
+			--kubelet-url --kubelet-token --kubelet-tls --otlp-url --otlp-interval --otlp-headers --otlp-tls
+			--otlp-queue --otlp-queue-mib --help" -- "$cur"))
 		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort
