@@ -11,7 +11,8 @@
 struct watt_machine_file;
 
 /*
- * Unpacks an archive to a folder of its own, which is removed when the machine is closed. Errors
+ * Unpacks an archive to a folder of its own, which is removed when the machine is closed, or where
+ * that never was, by the next one that is opened. A folder whose links lead out of it is refused. Errors
  * are logged, with what is wrong and where: -ENOENT, -EACCES, -EINVAL: it is no machine; -E2BIG:
  * it is larger than any; -EOPNOTSUPP: there is nothing to unpack it by.
  */

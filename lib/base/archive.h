@@ -18,6 +18,8 @@ struct watt_archive_limits {
 };
 
 #define WATT_ARCHIVE_PROBLEM_SIZE 512
+/* Folders inside each other. */
+#define WATT_ARCHIVE_MAX_DEPTH 48
 
 /* May a link with this target be at this path of an archive: does it lead to something inside? */
 int watt_archive_check_link(const char *path, const char *target);

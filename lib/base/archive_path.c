@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define MAX_PATH_SIZE 1024
-#define MAX_DEPTH 48
 
 const char *watt_archive_skip_here(const char *path)
 {
@@ -26,7 +25,7 @@ int watt_archive_check_path(const char *path)
 	for (; *name; name += len + (name[len] == '/')) {
 		len = strcspn(name, "/");
 		if (len == 0 || len > NAME_MAX || (len <= 2 && strspn(name, ".") >= len) ||
-		    ++depth > MAX_DEPTH)
+		    ++depth > WATT_ARCHIVE_MAX_DEPTH)
 			return -EINVAL;
 	}
 	return path[0] == '/' ? -EINVAL : 0;

@@ -4,6 +4,7 @@
 import io
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -11,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import TOP, equal, main, one_line, run, true, validate  # noqa: E402
+from command import PROGRAM, TOP, equal, main, one_line, run, true, validate  # noqa: E402
 
 FIXTURES = os.path.join(TOP, 'tests', 'fixtures')
 
@@ -243,6 +244,65 @@ def test_hostile_archives():
         one_line(run('sources', '--machine', path), 2, path)
 
 
-main([test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
+def test_folders_that_lead_out():
+    """A link is followed inside of the folder and nowhere else; what was made here is not touched."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = made(os.path.join(folder, 'machine'))
+        equal(run('sources', '--json', '--machine', machine).status, 0)
+        for place, target in [('sys/class/hwmon/hwmon9', '/sys/class/hwmon/hwmon0'), ('proc/stat2', '../../outside'),
+                              ('sys/class/x', 'hwmon/../../../..')]:
+            path = os.path.join(machine, place)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.symlink(target, path)
+            one_line(run('sources', '--machine', machine), 2, place, 'leads out of it', target)
+            os.unlink(path)
+        os.rename(os.path.join(machine, 'sys'), os.path.join(folder, 'elsewhere'))
+        os.symlink('../elsewhere', os.path.join(machine, 'sys'))
+        one_line(run('sources', '--machine', machine), 2, 'sys leads out of it')
+
+
+def unpacked():
+    return {entry for entry in os.listdir('/tmp') if entry.startswith('wattribute-machine-')}
+
+
+def has_open(pid, path):
+    """Other tests have such folders, too: is it that of this process?"""
+    for entry in os.listdir(f'/proc/{pid}/fd'):
+        try:
+            if os.readlink(f'/proc/{pid}/fd/{entry}') == path:
+                return True
+        except OSError:
+            pass  # it was closed since
+    return False
+
+
+def test_one_that_was_killed_leaves_nothing():
+    """Its folder is removed by the next one that starts; that of one that runs is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = captured(folder, made(os.path.join(folder, 'machine')))
+        command = [PROGRAM, 'top', '--json', '--machine', archive]
+        others = unpacked()
+
+        def start():
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            true(process.stdout.readline(), 'it says nothing')
+            new, = [entry for entry in unpacked() - others if
+                    has_open(process.pid, f'/tmp/{entry}')]
+            return process, new
+        killed, left = start()
+        killed.kill()
+        killed.communicate()
+        running, kept = start()
+        try:
+            eventually(lambda: left not in unpacked(), 'what was left is there')
+            equal(run('sources', '--machine', archive).status, 0)
+            true(kept in unpacked(), 'it took away what another has')
+        finally:
+            running.terminate()
+            running.communicate()
+        true(kept not in unpacked(), 'it leaves its folder')
+
+
+main([test_folders_that_lead_out, test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])
