@@ -75,32 +75,39 @@ static const struct program {
 };
 
 /* A name in which one of these is a word, or an end of one, is a secret's. */
-static const char *const secret_names[] = {
-	"password",
-	"passwd",
-	"passphrase",
-	"passwort",
-	"pwd",
-	"pass",
-	"secret",
-	"token",
-	"apikey",
-	"accesskey",
-	"auth",
-	"authorization",
-	"credential",
-	"credentials",
-	"privatekey",
-	"signingkey",
-	"encryptionkey",
-	"secretkey",
-	"masterkey",
-	"bearer",
-	"cookie",
-	"sessionid",
-	"connectionstring",
-	"webhook",
-	"clientsecret",
+#define NAME(name) \
+	{ \
+		name, sizeof(name) - 1 \
+	}
+static const struct {
+	const char *text;
+	size_t len;
+} secret_names[] = {
+	NAME("password"),
+	NAME("passwd"),
+	NAME("passphrase"),
+	NAME("passwort"),
+	NAME("pwd"),
+	NAME("pass"),
+	NAME("secret"),
+	NAME("token"),
+	NAME("apikey"),
+	NAME("accesskey"),
+	NAME("auth"),
+	NAME("authorization"),
+	NAME("credential"),
+	NAME("credentials"),
+	NAME("privatekey"),
+	NAME("signingkey"),
+	NAME("encryptionkey"),
+	NAME("secretkey"),
+	NAME("masterkey"),
+	NAME("bearer"),
+	NAME("cookie"),
+	NAME("sessionid"),
+	NAME("connectionstring"),
+	NAME("webhook"),
+	NAME("clientsecret"),
 };
 
 /* Words that begin so are secrets wherever they stand. */
@@ -136,11 +143,13 @@ static bool is_secret_part(const char *name, size_t len)
 	size_t n = fold(folded, name, len), i, k;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(secret_names); i++) {
-		k = strlen(secret_names[i]);
-		if (n == k && memcmp(folded, secret_names[i], k) == 0)
-			return true;
+		k = secret_names[i].len;
 		/* long ones are recognized at the end of a word, too: "dbpassword" */
-		if (k >= 5 && n > k && memcmp(folded + n - k, secret_names[i], k) == 0)
+		if (n < k || (n > k && k < 5))
+			continue;
+		/* most names end otherwise, and go by without a comparison */
+		if (folded[n - 1] == secret_names[i].text[k - 1] &&
+		    memcmp(folded + n - k, secret_names[i].text, k) == 0)
 			return true;
 	}
 	return false;
@@ -258,13 +267,15 @@ static bool is_secret_form(const struct redaction *r, size_t at, size_t end)
 	if (end - at < 16 || memchr(r->bytes + at, '*', end - at))
 		return false;
 	for (i = 0; i < WATT_ARRAY_SIZE(secret_forms); i++)
-		if (has_prefix(r, at, end, secret_forms[i]))
+		if (r->bytes[at] == secret_forms[i][0] && has_prefix(r, at, end, secret_forms[i]))
 			return true;
 	return false;
 }
 
 static bool is_word(const struct redaction *r, size_t at, size_t end, const char *word)
 {
+	if (at >= end || tolower((unsigned char)r->bytes[at]) != word[0])
+		return false;
 	return end - at == strlen(word) && strncasecmp(r->bytes + at, word, end - at) == 0;
 }
 
@@ -285,13 +296,12 @@ static const struct program *find_program(const struct redaction *r, size_t at, 
 static void redact_url(struct redaction *r, size_t end)
 {
 	size_t i, stop, colon = 0, at = 0;
+	const char *scheme_end;
 
-	for (i = r->at; i + 2 < end; i++)
-		if (memcmp(r->bytes + i, "://", 3) == 0)
-			break;
-	if (i + 2 >= end)
+	scheme_end = memmem(r->bytes + r->at, end - r->at, "://", 3);
+	if (!scheme_end)
 		return;
-	i += 3;
+	i = (size_t)(scheme_end - r->bytes) + 3;
 	for (stop = i; stop < end && !strchr("?#\"'", r->bytes[stop]); stop++)
 		if (r->bytes[stop] == '@')
 			at = stop;
