@@ -2,7 +2,8 @@
 /*
  * What the whole pipeline costs through the public interface: 1,000 sleeping processes and two
  * busy ones beside it, counters of two packages and a memory that are rewritten 100 times a
- * second, and a snapshot for every slice. Each rate in a process of its own; then what it adds that
+ * second, and a snapshot for every slice. Each rate in a process of its own, with a yardstick
+ * beside it that shares the machine's hour; then what it adds that
  * threads are told apart, with a process of 1,000 that wake up in every slice; at last the command
  * itself, with all that it is linked to.
  * usage: bench-attrib [SECONDS [COMMAND]]
@@ -13,6 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -26,6 +28,16 @@
 #define N_WAKERS 1000
 #define N_STARTS 11
 #define N_CURSORS 4
+
+/*
+ * What no look at so many tasks can do without: as many records as there are sleepers, a page or
+ * two apart in no order, of each the lines that a sweep reads of a task, gone from the caches by
+ * the next slice. On a slow or busy machine it slows down as a refresh does.
+ */
+#define RECORD_BYTES 8192
+#define RECORD_LINES 6
+#define LINE_BYTES 64
+#define N_LOOKS_MOST 8192
 
 static pid_t children[N_SLEEPERS + N_BUSY + 1];
 static size_t n_children;
@@ -88,6 +100,99 @@ static void end_world(void)
 		kill(children[i], SIGKILL);
 	for (i = 0; i < n_children; i++)
 		waitpid(children[i], NULL, 0);
+}
+
+/* ---- the yardstick ---- */
+
+struct yardstick {
+	pid_t pid;
+	struct looks {
+		volatile uint32_t n;
+		volatile uint64_t cpu_ns[N_LOOKS_MOST];
+	} * looks; /* shared */
+};
+
+/* A ring through all records, each of which begins with the next one's number. */
+static char *make_records(void)
+{
+	char *records = calloc(N_SLEEPERS, RECORD_BYTES);
+	uint32_t order[N_SLEEPERS], seed = 1, i, j, kept;
+
+	if (!records)
+		_exit(1);
+	for (i = 0; i < N_SLEEPERS; i++)
+		order[i] = i;
+	for (i = N_SLEEPERS - 1; i > 0; i--) {
+		seed = seed * 1664525 + 1013904223;
+		j = (seed >> 8) % (i + 1);
+		kept = order[i];
+		order[i] = order[j];
+		order[j] = kept;
+	}
+	for (i = 0; i < N_SLEEPERS; i++)
+		memcpy(records + (size_t)order[i] * RECORD_BYTES, &order[(i + 1) % N_SLEEPERS],
+		       sizeof(order[i]));
+	return records;
+}
+
+static uint32_t walk_records(const char *records)
+{
+	uint32_t at = 0, sum = 0, i, line;
+
+	for (i = 0; i < N_SLEEPERS; i++) {
+		const char *record = records + (size_t)at * RECORD_BYTES;
+
+		for (line = 1; line < RECORD_LINES; line++)
+			sum += *(const volatile uint32_t *)(record + line * LINE_BYTES * 5);
+		at = *(const volatile uint32_t *)record;
+	}
+	return sum + at;
+}
+
+_Noreturn static void be_yardstick(struct looks *looks, unsigned int rate_hz)
+{
+	const char *records = make_records();
+
+	for (;;) {
+		uint64_t cpu_ns = bench_thread_cpu_ns();
+
+		walk_records(records);
+		cpu_ns = bench_thread_cpu_ns() - cpu_ns;
+		if (looks->n < N_LOOKS_MOST)
+			looks->cpu_ns[looks->n++] = cpu_ns;
+		bench_sleep_ns(WATT_NSEC_PER_SEC / rate_hz);
+	}
+}
+
+static struct yardstick start_yardstick(unsigned int rate_hz)
+{
+	struct yardstick yardstick;
+
+	yardstick.looks = mmap(NULL, sizeof(*yardstick.looks), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (yardstick.looks == MAP_FAILED)
+		bench_exit(1, "yardstick: %s", strerror(errno));
+	yardstick.pid = fork_child();
+	if (yardstick.pid == 0)
+		be_yardstick(yardstick.looks, rate_hz);
+	return yardstick;
+}
+
+/* Its median, and the end of it. */
+static double end_yardstick_ms(struct yardstick *yardstick)
+{
+	struct bench_series series = { 0 };
+	double median_ms;
+	uint32_t i;
+
+	kill(yardstick->pid, SIGKILL);
+	waitpid(yardstick->pid, NULL, 0);
+	for (i = 0; i < yardstick->looks->n; i++)
+		bench_add(&series, yardstick->looks->cpu_ns[i]);
+	median_ms = (double)bench_percentile(&series, 500) / 1e6;
+	bench_series_done(&series);
+	munmap(yardstick->looks, sizeof(*yardstick->looks));
+	return median_ms;
 }
 
 /* ---- measuring ---- */
@@ -181,21 +286,29 @@ static void measure_rate(const char *sysfs, unsigned int rate_hz, unsigned long 
 	struct watt_session *ses = open_session(sysfs, rate_hz, NULL, false);
 	struct costs warm_up = { 0 }, costs = { 0 };
 	const struct readers own = { 0 };
-	double n, mean_ms;
+	double n, mean_ms, median_ms, yardstick_ms;
+	struct yardstick yardstick;
 	char name[64];
 
 	refresh_for(ses, &own, 2, &warm_up);
+	yardstick = start_yardstick(rate_hz);
 	refresh_for(ses, &own, seconds, &costs);
+	yardstick_ms = end_yardstick_ms(&yardstick);
 	n = (double)costs.refresh_ns.n;
 	mean_ms = (double)costs.cpu_ns / 1e6 / n;
 	snprintf(name, sizeof(name), "%u Hz, %zu rows, %s: ", rate_hz, costs.rows,
 		 watt_session_get_usage_name(ses));
 	bench_report("agent: CPU of one core", 100.0 * (double)costs.cpu_ns / (double)costs.wall_ns,
 		     "%", bar, 1, "%sreader threads included", name);
-	bench_report("agent: refresh, median CPU",
-		     (double)bench_percentile(&costs.refresh_ns, 500) / 1e6, "ms", bar, 0.5,
+	median_ms = (double)bench_percentile(&costs.refresh_ns, 500) / 1e6;
+	bench_report("agent: refresh, median CPU", median_ms, "ms", bar, 0.5,
 		     "%ssweep to snapshot; p99 %.3f ms, with the readers %.3f ms", name,
 		     (double)bench_percentile(&costs.refresh_ns, 990) / 1e6, mean_ms);
+	if (yardstick_ms > 0)
+		bench_report("agent: refresh over yardstick", median_ms / yardstick_ms, "x",
+			     BENCH_NO_BAR, 0,
+			     "%sthe yardstick's median %.3f ms: %d records, %d lines of each", name,
+			     yardstick_ms, N_SLEEPERS, RECORD_LINES);
 	bench_report("agent: resident memory",
 		     (double)bench_memory_bytes(getpid(), "Rss") / 1048576, "MiB", bar, 12,
 		     "%s%.1f MiB of it its own", name,

@@ -22,6 +22,7 @@
 #include "source/activity/move_log.h"
 
 #define ROUNDS 41
+#define BY_SIZE "sweep by the number of tasks"
 #define THREADS_EACH 500
 
 static struct watt_config config;
@@ -79,11 +80,12 @@ static uint64_t sweep_cost_ns(struct watt_activity_source *source, bool is_full,
 	return median_ns;
 }
 
-static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
+static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us, const char *column)
 {
 	struct watt_activity_source *source;
 	struct watt_usage_batch batch;
 	uint64_t moved_ns, full_ns;
+	char row[64];
 	int r;
 
 	r = watt_usage_bpf_open_mode(&env, &map, mode, NULL, &source);
@@ -96,13 +98,17 @@ static void bench_mode(enum watt_bpf_mode mode, const char *name, double bar_us)
 	bench_report("task sweep", (double)moved_ns / batch.n_tasks / 1e3, "us/task",
 		     bar_us > 0 ? BENCH_AT_MOST : BENCH_NO_BAR, bar_us,
 		     "%s, %u tasks, those that moved", name, batch.n_tasks);
+	snprintf(row, sizeof(row), "%s, those that moved: a task", name);
+	bench_cell(BY_SIZE, row, column, (double)moved_ns / batch.n_tasks / 1e3, "us");
 	bench_report("full task sweep", (double)full_ns / batch.n_tasks / 1e3, "us/task",
 		     BENCH_NO_BAR, 0, "%s, %u tasks, all of them told", name, batch.n_tasks);
+	snprintf(row, sizeof(row), "%s, all of them told: a task", name);
+	bench_cell(BY_SIZE, row, column, (double)full_ns / batch.n_tasks / 1e3, "us");
 	source->ops->close(source);
 }
 
 /* How long one pass holds RCU: a pass ends by itself, unless something takes its CPU away. */
-static void bench_passes(void)
+static void bench_passes(const char *column)
 {
 	struct bench_series series = { 0 };
 	struct watt_bpf_object object;
@@ -125,6 +131,8 @@ static void bench_passes(void)
 	bench_report("longest pass of a sweep", (double)bench_percentile(&series, 500) / 1e6, "ms",
 		     BENCH_AT_MOST, 1, "calls, %u tasks, median of %d sweeps; worst %.3f ms",
 		     n_tasks, ROUNDS, (double)bench_percentile(&series, 1000) / 1e6);
+	bench_cell(BY_SIZE, "longest pass, which holds RCU", column,
+		   (double)bench_percentile(&series, 500) / 1e6, "ms");
 	bench_series_done(&series);
 	watt_bpf_object_close(&object);
 }
@@ -195,7 +203,7 @@ static unsigned int scan_proc(bool is_by_thread)
 	return n;
 }
 
-static void bench_proc(bool is_by_thread)
+static void bench_proc(bool is_by_thread, const char *column)
 {
 	struct bench_series series = { 0 };
 	unsigned int n = 1;
@@ -209,6 +217,8 @@ static void bench_proc(bool is_by_thread)
 	bench_report("scan of /proc", (double)bench_percentile(&series, 500) / n / 1e3, "us/task",
 		     BENCH_NO_BAR, 0, "%s, %u of them",
 		     is_by_thread ? "PID/task/TID/stat" : "PID/stat", n);
+	bench_cell(BY_SIZE, "scan of /proc: a task", column,
+		   (double)bench_percentile(&series, 500) / n / 1e3, "us");
 	bench_series_done(&series);
 }
 
@@ -365,6 +375,7 @@ int main(void)
 	static const unsigned int sizes[] = { 100, 1000, 10000, 50000 };
 	struct watt_diag diag = { 0 };
 	struct crowd crowd = { .n = 0 };
+	char column[32];
 
 	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
 		bench_exit(BENCH_SKIP, "no /proc or /sys");
@@ -376,11 +387,13 @@ int main(void)
 	for (uint32_t cpu = 0; cpu < map.n_cpus; cpu++)
 		slots[cpu] = (uint16_t)cpu;
 	for (size_t i = 0; i < WATT_ARRAY_SIZE(sizes); i++) {
+		snprintf(column, sizeof(column), "%u tasks", sizes[i]);
 		if (grow_crowd(&crowd, sizes[i])) {
-			bench_mode(WATT_BPF_MODE_CALL, "calls", sizes[i] >= 1000 ? 0.25 : 0);
-			bench_passes();
-			bench_mode(WATT_BPF_MODE_ITER, "iterator", 0);
-			bench_proc(sizes[i] > 1000);
+			bench_mode(WATT_BPF_MODE_CALL, "calls", sizes[i] >= 1000 ? 0.25 : 0,
+				   column);
+			bench_passes(column);
+			bench_mode(WATT_BPF_MODE_ITER, "iterator", 0, column);
+			bench_proc(sizes[i] > 1000, column);
 		}
 		crowd_kill(&crowd);
 	}

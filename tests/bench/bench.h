@@ -84,6 +84,14 @@ bench_report(const char *what, double value, const char *unit, enum bench_bar ki
 	fflush(stdout);
 }
 
+/* One cell of a table that tests/bench/run prints below the figures, and as Markdown. */
+static inline void bench_cell(const char *table, const char *row, const char *column, double value,
+			      const char *unit)
+{
+	printf("cell\t%s\t%s\t%s\t%.*f %s\n", table, row, column, bench_digits(value), value, unit);
+	fflush(stdout);
+}
+
 /* ---- many values of one thing ---- */
 
 struct bench_series {
