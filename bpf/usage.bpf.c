@@ -12,6 +12,7 @@
 
 #include "usage_layout.h"
 #include "task.bpf.h"
+#include "pidns.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -182,6 +183,11 @@ static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 	return distance_ns - least_ns;
 }
 
+static __always_inline void count_lost(void)
+{
+	__sync_fetch_and_add(&lost, 1);
+}
+
 /* ---- what was last told of each task ---- */
 
 /*
@@ -255,6 +261,8 @@ static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_
 		return;
 	now_ns = bpf_ktime_get_ns();
 	record_fill(record, task, WATT_BPF_TASK, now_ns);
+	if (pidns_inum && !pidns_rename_task(record, task))
+		return;
 	if (is_running) {
 		record->flags |= WATT_BPF_RUNNING;
 		if (last)
@@ -268,7 +276,7 @@ static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_
 	/* Too far extrapolated last time: wait until the counter has caught up. */
 	if (record->cpu_ns < last->told >> 1)
 		record->cpu_ns = last->told >> 1;
-	last->id = seen_id(record->tid);
+	last->id = seen_id(task->pid);
 	last->told = record->cpu_ns << 1 | is_running;
 }
 
@@ -285,6 +293,8 @@ static __always_inline bool may_tell(__u32 tid)
 	task = bpf_task_from_pid(tid);
 	if (!task)
 		return false;
+	if (pidns_inum && !pidns_keep(task, false))
+		count_lost();
 	bpf_task_release(task);
 	return true;
 }
@@ -347,16 +357,21 @@ static __always_inline void find_abilities(void)
 	sweep.abilities = abilities;
 }
 
-static __always_inline void count_lost(void)
-{
-	__sync_fetch_and_add(&lost, 1);
-}
-
 /* Reserves first: the ring's order is the order in which things happen to a task. false: no room. */
 static __always_inline bool tell_event(struct task_struct *task, __u16 kind)
 {
 	struct watt_bpf_record *record;
+	struct task_name name = {};
+	bool is_named = true;
 
+	if (pidns_inum && kind == WATT_BPF_FREE) {
+		if (!pidns_recall(task, &name)) {
+			count_lost();
+			return true;
+		}
+	} else if (pidns_inum && !pidns_keep(task, kind == WATT_BPF_EXIT)) {
+		count_lost();
+	}
 	task = cheap_to_verify(task);
 	if (!task->pid)
 		return true;
@@ -364,7 +379,14 @@ static __always_inline bool tell_event(struct task_struct *task, __u16 kind)
 	if (!record)
 		return false;
 	record_fill(record, task, kind, bpf_ktime_get_ns());
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	if (pidns_inum && kind == WATT_BPF_FREE)
+		pidns_rename(record, &name);
+	else if (pidns_inum)
+		is_named = pidns_rename_task(record, task);
+	if (is_named)
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	else
+		bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
 	return true;
 }
 
@@ -584,6 +606,25 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* Its number before is the one that was kept: its leader, who is dead, has that now. */
+static __always_inline void rename_exec(struct watt_bpf_record *record, struct task_struct *task,
+					pid_t old_pid)
+{
+	struct task_name *was;
+	__u32 tid = old_pid;
+
+	pidns_rename_task(record, cheap_to_verify(task));
+	if (old_pid == task->pid || record->tid & WATT_BPF_OUTSIDE)
+		return;
+	was = bpf_task_storage_get(&task_names, task, NULL, 0);
+	if (!was) {
+		count_lost();
+		return;
+	}
+	record->tid = was->tid;
+	bpf_map_update_elem(&changed_tids, &tid, &was->tid, BPF_ANY);
+}
+
 /*
  * A thread that calls exec has its leader's pid and start by now: its old id tells who it was.
  * What was told of the leader does not hold for it.
@@ -600,10 +641,14 @@ int BPF_PROG(on_exec, struct task_struct *task, pid_t old_pid)
 	} else {
 		record_fill(record, cheap_to_verify(task), WATT_BPF_EXEC, bpf_ktime_get_ns());
 		record->tid = old_pid;
+		if (pidns_inum)
+			rename_exec(record, task, old_pid);
 		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	}
 	if (old_pid == task->pid)
 		return 0;
+	if (pidns_inum && !pidns_keep(task, false))
+		count_lost();
 	set = seen_set(task->pid);
 	last = set ? seen_find(set, task->pid, task->start_boottime) : NULL;
 	if (last)

@@ -15,6 +15,12 @@
 #define WATT_BPF_SEEN_SHIFT 10u
 #define WATT_BPF_SEEN_NUMBERS ((1u << WATT_BPF_SEEN_SHIFT) - 1)
 
+/*
+ * Where tasks are called by the numbers of one pid namespace: whoever is not in it keeps the
+ * kernel's own, with this bit. No number of the kernel's has it.
+ */
+#define WATT_BPF_OUTSIDE (1u << 31)
+
 /* The layout of struct watt_usage. */
 struct watt_bpf_record {
 	__u64 t_ns;

@@ -137,6 +137,24 @@ struct signal_struct {
 	struct list_head thread_head;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[0];
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -149,6 +167,7 @@ struct task_struct {
 	pid_t tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct list_head thread_node;
 	u64 start_boottime;
 	const struct cred *cred;

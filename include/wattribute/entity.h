@@ -45,8 +45,9 @@ enum watt_identity_field {
 
 /** Who a process is. Strings are NULL where `missing` says so. */
 struct watt_identity {
-	size_t sz;           /**< sizeof(struct watt_identity), the library's */
-	uint32_t pid;        /**< thread group id in the initial pid namespace */
+	size_t sz; /**< sizeof(struct watt_identity), the library's */
+	/** Thread group id in the pid namespace of procfs; 0: all who are outside of that. */
+	uint32_t pid;
 	uint32_t parent_pid; /**< 0: none or unknown */
 	uint64_t start_ns;   /**< CLOCK_BOOTTIME of its start; with pid, its name for ever */
 	uint32_t uid;
@@ -56,7 +57,7 @@ struct watt_identity {
 	const char *cmdline;    /**< arguments joined by one space, at most 4,095 bytes */
 	const char *vm_name;    /**< the virtual machine that it runs; NULL: it runs none */
 	const char *hypervisor; /**< "qemu", "xen", "virtualbox", ...; NULL: it runs none */
-	uint32_t tid;           /**< of a thread, in the initial pid namespace; of a process 0 */
+	uint32_t tid;           /**< of a thread, in the pid namespace of procfs; of a process 0 */
 	uint32_t reserved;
 };
 

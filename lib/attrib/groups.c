@@ -45,6 +45,25 @@ int watt_groups_init(struct watt_attrib *at)
 	return add_kernel_member(at, at->irq) && add_kernel_member(at, at->softirq) ? 0 : -ENOMEM;
 }
 
+struct watt_account *watt_groups_add_outside(struct watt_attrib *at)
+{
+	static const struct watt_identity identity = {
+		.missing = WATT_IDENTITY_EXE | WATT_IDENTITY_CMDLINE | WATT_IDENTITY_CGROUP |
+			   WATT_IDENTITY_UID,
+		.comm = "outside",
+	};
+	struct watt_name *name = watt_name_new_identity(&identity);
+	struct watt_account *account;
+
+	if (!name)
+		return NULL;
+	name->text = "outside this pid namespace";
+	account = watt_accounts_add(&at->accounts, WATT_ENTITY_PROCESS, name);
+	if (account)
+		account->count = 1;
+	return account;
+}
+
 static void free_nodes(struct watt_htab *table)
 {
 	struct watt_htab_iter it = { 0 };

@@ -137,6 +137,7 @@ struct watt_attrib {
 	bool has_late_cgroups; /* cgroups got names that those in them don't know yet */
 	struct watt_asks asks;
 	struct watt_account *idle, *unattributed, *irq, *softirq, *kernel;
+	struct watt_account *outside; /* of our pid namespace; NULL: nobody there used anything yet */
 	struct watt_account *gone_cgroups; /* NULL: none had to be retired yet */
 	struct watt_part *parts;           /* scratch */
 	struct watt_share *shares;
@@ -189,6 +190,8 @@ void watt_barrier_count_ahead(struct watt_attrib *at);
 /* accounts of a stage: groups.c */
 int watt_groups_ask_again(struct watt_attrib *at);
 int watt_groups_init(struct watt_attrib *at);
+/* The one account of all who are outside of the pid namespace that is shown. NULL: no memory. */
+struct watt_account *watt_groups_add_outside(struct watt_attrib *at);
 void watt_groups_done(struct watt_attrib *at);
 struct watt_account *watt_groups_get_cgroup(struct watt_attrib *at, uint64_t id, bool v1,
 					    uint32_t pid);

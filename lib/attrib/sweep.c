@@ -47,7 +47,7 @@ static int ask_name(struct watt_attrib *at, struct watt_process *process)
 	struct watt_asks *asks = &at->asks;
 	int r;
 
-	if (process->is_asked)
+	if (process->is_asked || process->pid & WATT_USAGE_OUTSIDE)
 		return 0;
 	tidy_asks(at);
 	r = watt_grow((void **)&asks->processes, &asks->cap_processes, asks->n_processes,
@@ -115,10 +115,26 @@ static int rename_account(struct watt_process *process)
 	return 0;
 }
 
+/* Who is outside of our pid namespace is nobody that we could name: all are one. */
+static int join_outside(struct watt_attrib *at, struct watt_process *process)
+{
+	if (process->account)
+		return 0;
+	if (!at->outside)
+		at->outside = watt_groups_add_outside(at);
+	if (!at->outside)
+		return -ENOMEM;
+	process->account = at->outside;
+	process->account->users++;
+	return 0;
+}
+
 static int open_account(struct watt_attrib *at, struct watt_process *process)
 {
 	bool is_kthread = process->flags & WATT_USAGE_KTHREAD;
 
+	if (process->pid & WATT_USAGE_OUTSIDE)
+		return join_outside(at, process);
 	if (process->account)
 		return rename_account(process);
 	process->account = watt_accounts_add(&at->accounts,
@@ -202,7 +218,7 @@ static struct watt_member *runner_of(struct watt_attrib *at, struct watt_process
 	struct watt_member *runner;
 
 	*ret_last_use = &process->last_use;
-	if (!watt_process_has_threads(at, process))
+	if (!watt_process_has_threads(at, process) || process->account == at->outside)
 		return actor_of(at, process);
 	if (!task)
 		return watt_thread_get_rest(at, process, WATT_THREADS_ENDED);
@@ -375,11 +391,12 @@ static void close_process(struct watt_attrib *at, struct watt_process *process)
 		departed.actor = actor_of(at, process);
 		watt_activities_depart(at, &departed);
 	}
-	watt_threads_close(process);
-	if (process->account) {
+	if (process->account && process->account != at->outside) {
+		watt_threads_close(process);
 		process->account->is_alive = false;
-		process->account->users--;
 	}
+	if (process->account)
+		process->account->users--;
 	set_sum(&process->cgroup, NULL);
 	set_sum(&process->owner, NULL);
 	set_sum(&process->tracked, NULL);

@@ -37,6 +37,12 @@ enum watt_usage_flag {
 	WATT_USAGE_ENDED = 1u << 7,
 };
 
+/*
+ * A bit of tid and tgid. Where tasks are called by the numbers of a pid namespace, somebody who is
+ * not in it has the kernel's own number and this bit, and nothing else is told of him.
+ */
+#define WATT_USAGE_OUTSIDE (1u << 31)
+
 /* One record. A plain value of 80 bytes; the BPF programs write this very layout. */
 struct watt_usage {
 	uint64_t t_ns;            /* CLOCK_MONOTONIC */
@@ -44,7 +50,7 @@ struct watt_usage {
 	uint64_t start_ns;        /* when the task started, CLOCK_BOOTTIME */
 	uint64_t leader_start_ns; /* when its group's leader started; 0 in FREE: not known */
 	uint64_t cgroup_id;       /* inode number of its cgroup directory */
-	uint32_t tid;             /* in the initial pid namespace */
+	uint32_t tid;             /* in the pid namespace of procfs */
 	uint32_t tgid;
 	uint32_t parent_tgid; /* 0: none or unknown */
 	uint32_t uid;         /* effective, in the initial user namespace */

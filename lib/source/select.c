@@ -169,6 +169,12 @@ void watt_select_blame(int error, struct watt_diag *diag)
 	if (error == -EMFILE || error == -ENFILE) {
 		why = "too many open files";
 		hint = "raise the limit (ulimit -n)";
+	} else if (error == -EXDEV) {
+		diag->state = WATT_ABSENT;
+		why = "it calls tasks by the host's numbers, and this kernel can't tell those that "
+		      "procfs has, of a pid namespace";
+		hint = "share the host's pid namespace (--pid=host), or name the host's procfs by "
+		       "--procfs-root";
 	} else if (error == -EPERM || error == -EACCES) {
 		diag->state = WATT_FORBIDDEN;
 		why = "the kernel does not permit it";

@@ -242,6 +242,91 @@ static void test_hidden_work_is_found_among_ticks(void **state)
 	close_bench(&b);
 }
 
+/* Two processes, one of which has a thread, that are outside, and one that is not. */
+static void push_outside(struct bench *b, uint64_t outside_ns, bool is_one_over)
+{
+	static const uint32_t tids[] = { 9, 3 | WATT_USAGE_OUTSIDE, 4 | WATT_USAGE_OUTSIDE,
+					 9 | WATT_USAGE_OUTSIDE };
+	static const uint32_t tgids[] = { 9, 3 | WATT_USAGE_OUTSIDE, 3 | WATT_USAGE_OUTSIDE,
+					  9 | WATT_USAGE_OUTSIDE };
+	struct watt_usage records[4];
+	struct watt_usage_batch batch = { .t_before_ns = b->t_ns,
+					  .t_after_ns = b->t_ns,
+					  .records = records,
+					  .n_records = 4,
+					  .cpus = b->cpus,
+					  .n_cpus = 2,
+					  .flags = WATT_BATCH_DEATHS };
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		records[i] =
+			(struct watt_usage){ .t_ns = b->t_ns,
+					     .cpu_ns = i ? outside_ns : b->seen_ns,
+					     .start_ns = 1,
+					     .leader_start_ns = 1,
+					     .tid = tids[i],
+					     .tgid = tgids[i],
+					     .flags = WATT_USAGE_NO_UID | WATT_USAGE_NO_CGROUP };
+	if (is_one_over)
+		records[3].kind = WATT_USAGE_FREE;
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	for (i = 0; i < 2; i++) {
+		struct watt_sample sample = { b->t_ns, b->t_ns, (int64_t)b->energy_nj, i,
+					      WATT_STATUS_OK };
+
+		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	}
+	assert_true(watt_attrib_advance(b->at, b->tl, b->t_ns) >= 0);
+}
+
+static void check_outside(const struct bench *b, int64_t energy_nj, uint64_t cpu_ns)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity->kind != WATT_ENTITY_PROCESS || row->entity->identity->pid)
+			continue;
+		n++;
+		assert_string_equal(row->entity->name, "outside this pid namespace");
+		assert_int_equal(row->entity->alive, 1);
+		assert_int_equal(row->cpu_ns, cpu_ns);
+		assert_int_equal(row->energy[0].j * 1000000000 + row->energy[0].nj, energy_nj);
+	}
+	assert_int_equal(n, 1);
+}
+
+static void test_who_is_outside_is_one(void **state)
+{
+	uint32_t pid;
+	uint64_t start_ns;
+	struct bench b;
+	size_t n_asked = 0;
+
+	open_bench(&b);
+	push_outside(&b, 0, false);
+	b.t_ns += 100 * MS;
+	b.energy_nj += 1000 * MS;
+	b.seen_ns += 10 * MS;
+	push_outside(&b, 30 * MS, false);
+	look(&b);
+	/* 90 ms of the 100 on the first package */
+	check_outside(&b, 900 * MS, 90 * MS);
+	b.t_ns += 100 * MS;
+	b.energy_nj += 1000 * MS;
+	push_outside(&b, 40 * MS, true);
+	look(&b);
+	check_outside(&b, 1900 * MS, 120 * MS);
+	while (watt_attrib_next_nameless(b.at, &pid, &start_ns) == 0) {
+		n_asked++;
+		assert_int_equal(pid, 9);
+	}
+	assert_int_equal(n_asked, 1);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_waits_with_the_others),
 		cmocka_unit_test(test_ticks_make_no_noise),
 		cmocka_unit_test(test_hidden_work_is_found_among_ticks),
+		cmocka_unit_test(test_who_is_outside_is_one),
 	};
 
 	return cmocka_run_group_tests_name("nobody", tests, NULL, NULL);

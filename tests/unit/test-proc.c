@@ -2,10 +2,12 @@
 /* lib/source/activity/proc.c */
 #include "unit.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "source/activity/proc.h"
+#include "source/host/pidns.h"
 
 static struct watt_root procfs, sysfs;
 static struct watt_proc_reader reader;
@@ -46,6 +48,27 @@ static void test_foreign_namespace(void **state)
 	assert_int_equal(watt_proc_verify(&reader, &proc), -ESRCH);
 	assert_int_equal(watt_proc_refresh(&reader, &proc), -ESRCH);
 	assert_int_equal(watt_proc_read_cpu(&reader, &proc, &(uint64_t){ 0 }), -ESRCH);
+	watt_root_close(&procfs);
+}
+
+/* Which namespace it is: the file of it has that number. */
+static void test_number_of_the_namespace(void **state)
+{
+	char *dir = scratch_new();
+	struct stat own;
+	uint32_t inum = 0;
+
+	scratch_write(dir, "1/ns/pid", "pid:[4026531836]");
+	open_reader(dir);
+	assert_int_equal(watt_pidns_get_inum(&procfs, &inum), -ENODEV);
+	watt_root_close(&procfs);
+	scratch_remove(dir);
+	open_reader("/proc");
+	assert_int_equal(stat("/proc/self/ns/pid", &own), 0);
+	if (watt_pidns_is_own(&procfs)) {
+		assert_int_equal(watt_pidns_get_inum(&procfs, &inum), 0);
+		assert_int_equal(inum, own.st_ino);
+	}
 	watt_root_close(&procfs);
 }
 
@@ -136,6 +159,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clock_only_for_own_pids),
 		cmocka_unit_test(test_foreign_namespace),
+		cmocka_unit_test(test_number_of_the_namespace),
 		cmocka_unit_test(test_clock_and_ticks_agree),
 		cmocka_unit_test(test_zombie_and_gone),
 		cmocka_unit_test(test_refresh),

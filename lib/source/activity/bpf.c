@@ -112,19 +112,19 @@ static int say(struct watt_diag *diag, enum watt_availability state, int error, 
 
 static int probe(const struct watt_env *env, struct watt_diag *diag)
 {
+	uint32_t inum;
 	int r;
 
 	watt_strlcpy(diag->path, "/sys/kernel/btf/vmlinux", sizeof(diag->path));
 	if (!env->procfs.is_kernel)
 		return say(diag, WATT_ABSENT, -ENODEV,
 			   "the tasks of a captured machine are not in this kernel", "");
-	if (!watt_pidns_is_first(&env->procfs))
-		return say(
-			diag, WATT_ABSENT, -EOPNOTSUPP,
-			"BPF calls tasks by the host's numbers, and procfs here by those of a pid "
-			"namespace of its own",
-			"share the host's pid namespace (--pid=host), or mount its procfs and name "
-			"it with --procfs-root");
+	if (!watt_pidns_is_first(&env->procfs) && watt_pidns_get_inum(&env->procfs, &inum) < 0)
+		return say(diag, WATT_ABSENT, -EXDEV,
+			   "procfs does not tell which pid namespace it is of, and BPF calls tasks "
+			   "by the host's numbers",
+			   "share the host's pid namespace (--pid=host), or name the host's procfs "
+			   "by --procfs-root");
 	if (access("/sys/kernel/btf/vmlinux", F_OK) < 0)
 		return say(diag, WATT_ABSENT, -ENODEV,
 			   "the kernel does not describe its types (BTF)",
@@ -213,8 +213,6 @@ int watt_usage_bpf_open_mode(const struct watt_env *env, const struct watt_cpu_m
 
 	if (!env->procfs.is_kernel)
 		return -ENODEV;
-	if (!watt_pidns_is_first(&env->procfs))
-		return -EOPNOTSUPP;
 	src = calloc(1, sizeof(*src));
 	if (!src)
 		return -ENOMEM;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "source/host/cgroup_v1.h"
+#include "source/host/pidns.h"
 #include "source/activity/bpf_log.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
@@ -197,6 +198,8 @@ static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object 
 	bpf_map__set_max_entries(skel->maps.seen, sizes->n_seen);
 	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
 	bpf_map__set_max_entries(skel->maps.dying, sizes->n_dying);
+	bpf_map__set_autocreate(skel->maps.task_names, object->pidns_inum);
+	bpf_map__set_autocreate(skel->maps.changed_tids, object->pidns_inum);
 	bpf_map__set_max_entries(skel->maps.clocks, object->n_cpus);
 	bpf_map__set_max_entries(skel->maps.cpu_slots, object->n_cpus);
 	if (hooks & WATT_BPF_HOOK_MIGRATE) {
@@ -231,6 +234,7 @@ static int load_by(const struct watt_bpf_object *object, const struct watt_env *
 	skel->rodata->tick_ns = counter_age_ns(env);
 	skel->rodata->keeps_dying = keeps_dying(mode);
 	skel->rodata->walks_by_hand = mode == WATT_BPF_MODE_CALL;
+	skel->rodata->pidns_inum = object->pidns_inum;
 	set_sizes(skel, object, mode, hooks);
 	r = watt_usage_bpf__load(skel);
 	if (r < 0) {
@@ -321,6 +325,8 @@ static int load_best_mode(struct watt_bpf_object *object, const struct watt_env 
 	for (size_t i = 0; i < WATT_ARRAY_SIZE(modes); i++) {
 		if (wanted != WATT_BPF_MODE_AUTO && wanted != modes[i])
 			continue;
+		if (object->pidns_inum && modes[i] != WATT_BPF_MODE_CALL)
+			continue; /* an iterator comes to nobody outside */
 		object->mode = modes[i];
 		r = load_what_works(object, env, modes[i], hooks & ~unused_hooks(modes[i]),
 				    &object->skel, &object->hooks);
@@ -329,7 +335,7 @@ static int load_best_mode(struct watt_bpf_object *object, const struct watt_env 
 		if (is_shortage(r))
 			return r;
 	}
-	return r;
+	return object->pidns_inum ? -EXDEV : r;
 }
 
 static int attach_hook(struct watt_bpf_object *object, const struct watt_env *env, uint32_t hook,
@@ -422,6 +428,9 @@ static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
 	if (map->n_slots < 2)
 		hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
 	object->n_cpus = n_cpus;
+	if (!watt_pidns_is_first(&env->procfs) &&
+	    watt_pidns_get_inum(&env->procfs, &object->pidns_inum) < 0)
+		return -EXDEV;
 	choose_sizes(object, env, map, sizes);
 	r = load_best_mode(object, env, hooks, mode);
 	if (r < 0)

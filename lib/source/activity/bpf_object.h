@@ -55,13 +55,14 @@ struct watt_bpf_object {
 	uint32_t hooks;          /* those that are attached */
 	uint32_t ready_hooks;    /* those that are loaded, and attached when they are needed */
 	struct watt_bpf_sizes sizes;
-	uint32_t n_cpus; /* that the maps have room for */
-	int iter_fd;     /* of the sweep that is not over; -1: none */
+	uint32_t n_cpus;     /* that the maps have room for */
+	uint32_t pidns_inum; /* of whose numbers tasks are called by; 0: the kernel's own */
+	int iter_fd;         /* of the sweep that is not over; -1: none */
 };
 
 /*
- * Loads and attaches. sizes NULL: as is best. -EPERM: not allowed; -EOPNOTSUPP: no way to walk over the tasks; other
- * negative errnos as libbpf says them. Its messages go to the log at debug level.
+ * Loads and attaches. sizes NULL: as is best. -EPERM: not allowed; -EOPNOTSUPP: no way to
+ * walk over the tasks; -EXDEV: none by which they are called by the numbers of procfs; other negative errnos as libbpf says them. Its messages go to the log at debug level.
  */
 int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *env,
 			 const struct watt_cpu_map *map, enum watt_bpf_mode mode,

@@ -75,6 +75,28 @@ bool watt_pidns_is_first(const struct watt_root *procfs)
 	return has_kernel_threads(procfs);
 }
 
+int watt_pidns_get_inum(const struct watt_root *procfs, uint32_t *ret)
+{
+	char name[64];
+	const char *p = name + strlen("pid:[");
+	uint64_t inum;
+	int r;
+
+	if (!procfs->is_kernel)
+		return -ENODEV;
+	/* the first process of a namespace can't be of another one */
+	r = watt_root_readlink(procfs, "1/ns/pid", name, sizeof(name));
+	if (r < 0 && watt_pidns_is_own(procfs))
+		r = watt_root_readlink(procfs, "self/ns/pid", name, sizeof(name));
+	if (r < 0)
+		return r;
+	if (strncmp(name, "pid:[", strlen("pid:[")) || watt_scan_u64(&p, &inum) < 0 || !inum ||
+	    inum > UINT32_MAX)
+		return -EBADMSG;
+	*ret = (uint32_t)inum;
+	return 0;
+}
+
 int watt_pidns_translate(const struct watt_root *procfs, uint32_t pid, uint32_t *ret)
 {
 	char text[1024];

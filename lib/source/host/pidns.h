@@ -19,6 +19,11 @@ bool watt_pidns_is_own(const struct watt_root *procfs);
  */
 bool watt_pidns_is_first(const struct watt_root *procfs);
 /*
+ * The inode number of the namespace whose numbers procfs has: in no two namespaces the same. 0; or
+ * a negative errno: it does not tell who reads.
+ */
+int watt_pidns_get_inum(const struct watt_root *procfs, uint32_t *ret);
+/*
  * What procfs calls the process that is `pid` to us. 0; -ESRCH: there is none; -EXDEV: it is not
  * in that namespace; a captured tree calls it as we do.
  */
