@@ -3,12 +3,14 @@
  * RAPL's registers for a machine that has none, for tests: a probe answers in the place of the
  * function by which a module reads a register of another CPU. Power is a square wave; package n has
  * 1/(n + 1) of it, and with `dies` each die counts as a package does. Counters are 32 bits wide and
- * begin shortly before they wrap; who writes to `restart` has them begin again, at zero.
+ * begin shortly before they wrap; who writes to `restart` has them begin again, at zero. With `wake_j`
+ * they begin again when the machine has slept, at so many J.
  */
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/suspend.h>
 #include <linux/timekeeping.h>
 #include <linux/topology.h>
 
@@ -37,13 +39,22 @@ module_param(dies, int, 0444);
 static ulong offset_j;
 module_param(offset_j, ulong, 0644);
 
+/* With what they wake; -1: sleep does nothing to them. */
+static int wake_j = -1;
+module_param(wake_j, int, 0644);
+
 static u64 begin_ns;
 static u32 first = 0xffffff00;
 
+static void begin_at(u32 raw)
+{
+	WRITE_ONCE(first, raw);
+	WRITE_ONCE(begin_ns, ktime_get_mono_fast_ns());
+}
+
 static int restart(const char *unused, const struct kernel_param *kp)
 {
-	WRITE_ONCE(first, 0);
-	WRITE_ONCE(begin_ns, ktime_get_mono_fast_ns());
+	begin_at(0);
 	return 0;
 }
 
@@ -139,15 +150,36 @@ static struct kprobe probe = {
 	.post_handler = stay_a_probe,
 };
 
+static int on_sleep(struct notifier_block *block, unsigned long event, void *unused)
+{
+	int joules = READ_ONCE(wake_j);
+
+	if (event == PM_POST_SUSPEND && joules >= 0)
+		begin_at((u32)joules << 14);
+	return NOTIFY_DONE;
+}
+
+/* Before anybody else hears of it. */
+static struct notifier_block sleep_block = { .notifier_call = on_sleep, .priority = INT_MAX };
+
 static int __init fakemsr_init(void)
 {
+	int r;
+
 	begin_ns = ktime_get_mono_fast_ns();
-	return register_kprobe(&probe);
+	r = register_pm_notifier(&sleep_block);
+	if (r)
+		return r;
+	r = register_kprobe(&probe);
+	if (r)
+		unregister_pm_notifier(&sleep_block);
+	return r;
 }
 
 static void __exit fakemsr_exit(void)
 {
 	unregister_kprobe(&probe);
+	unregister_pm_notifier(&sleep_block);
 }
 
 module_init(fakemsr_init);
