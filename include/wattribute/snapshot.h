@@ -33,6 +33,18 @@ struct watt_row {
 	const int64_t *window_nj;         /**< per domain, in the window */
 	struct watt_energy total;         /**< sum over the partition domains, since the start */
 	int64_t window_total_nj;          /**< the same in the window */
+	/**
+	 * Standard uncertainty of its share, in joules, for each of the four above: how far the
+	 * true energy may be from the one told because a key has to guess who used it. What the
+	 * sensor may be wrong by comes on top (watt_domain.uncertainty_ppm), and is the same for
+	 * all. NAN: not known, as where CPU time alone was chosen. Of a sum it is that of the sum,
+	 * not the sum of its members': programs that always run together are unsure, and what they
+	 * use together is not.
+	 */
+	const double *uncertainty_j;        /**< per domain, since the start of the session */
+	const double *window_uncertainty_j; /**< per domain, in the window */
+	double total_uncertainty_j;         /**< of total */
+	double window_total_uncertainty_j;  /**< of window_total_nj */
 };
 
 /** One domain and what became of its energy. */

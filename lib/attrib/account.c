@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/doubt.h"
 #include "attrib/member.h"
 #include "base/util.h"
 
@@ -77,6 +78,10 @@ static void copy_numbers(struct watt_account *to, const struct watt_account *fro
 		memcpy(watt_account_get_base(to, i), watt_account_get_base(from, i),
 		       n * sizeof(*to->bases_nj));
 	memcpy(to->looks, from->looks, shape->n_windows * sizeof(*to->looks));
+	memcpy(to->doubts, from->doubts, n * sizeof(*to->doubts));
+	for (i = 0; i <= shape->n_windows; i++)
+		memcpy(&to->spans[i * to->cap_domains], &from->spans[i * from->cap_domains],
+		       n * sizeof(*to->spans));
 }
 
 /* Other room for what it holds of domains and windows: one piece of memory. */
@@ -88,9 +93,12 @@ static int resize(struct watt_account *account, const struct shape *shape)
 	size_t n_numbers = n + shape->cap_windows * cap;
 	struct watt_account moved = *account;
 	watt_i128 *numbers;
+	size_t i;
 
-	numbers = calloc(1, n_numbers * sizeof(*numbers) +
-				    shape->cap_windows * sizeof(struct watt_look));
+	numbers = calloc(
+		1, n_numbers * sizeof(*numbers) + shape->cap_windows * sizeof(struct watt_look) +
+			   cap * sizeof(struct watt_doubt) +
+			   (shape->cap_windows + 1) * cap * sizeof(struct watt_doubt_span));
 	if (!numbers)
 		return -ENOMEM;
 	moved.cap_domains = cap;
@@ -100,6 +108,10 @@ static int resize(struct watt_account *account, const struct shape *shape)
 	moved.check_nj = has_parts ? numbers + 3 * cap : NULL;
 	moved.bases_nj = numbers + n;
 	moved.looks = (struct watt_look *)(numbers + n_numbers);
+	moved.doubts = (struct watt_doubt *)(moved.looks + shape->cap_windows);
+	moved.spans = (struct watt_doubt_span *)(moved.doubts + cap);
+	for (i = 0; i < cap; i++)
+		moved.doubts[i].variation = -1;
 	if (account->energy_nj)
 		copy_numbers(&moved, account, shape);
 	free(account->energy_nj);
@@ -239,6 +251,7 @@ void watt_account_merge(const struct watt_accounts *accounts, struct watt_accoun
 			base_nj[i] += watt_account_get_base(from, w)[i];
 		to->looks[w].base_cpu_ns += from->looks[w].base_cpu_ns;
 	}
+	watt_doubt_merge(accounts, to, from);
 	to->cpu_ns += from->cpu_ns;
 	to->count += from->count;
 }
@@ -311,6 +324,8 @@ void watt_accounts_rebase(struct watt_accounts *accounts, size_t reader)
 
 		memcpy(watt_account_get_base(account, reader), account->energy_nj,
 		       accounts->n_domains * sizeof(*account->energy_nj));
+		memset(watt_account_get_spans(account, reader), 0,
+		       accounts->n_domains * sizeof(*account->spans));
 		account->looks[reader].base_cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
 	}
 }

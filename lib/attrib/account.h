@@ -33,6 +33,18 @@ struct watt_look {
 	bool is_owed;         /* it was shown alive: when it is gone, it is shown once more */
 };
 
+/* How unsure what an account has of a domain is: doubt.c */
+struct watt_doubt {
+	int64_t told_nj;  /* lowest bits of energy_nj: what is in the spans by now */
+	double variation; /* relative variance of what was told last; below 0: nothing yet */
+};
+
+/* The same of a span of time: of all, or of a window. */
+struct watt_doubt_span {
+	double variance_j2;
+	double past_j; /* of its energy, what is off the same way as what comes next */
+};
+
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
 	uint64_t id;
@@ -64,16 +76,19 @@ struct watt_account {
 	 * and scratch of the check; else NULL. */
 	watt_i128 *retired_nj;
 	watt_i128 *check_nj;
-	int64_t *carry;          /* of watt_share; NULL of a sum */
-	watt_i128 *bases_nj;     /* per window and domain: energy_nj at its beginning */
-	struct watt_look *looks; /* per window */
-	size_t cap_domains;      /* that it has room for */
-	bool is_promised;        /* of a thread: who reads is owed to be shown it gone */
-	bool is_kept;            /* for threads that some readers see in it, and others don't */
+	int64_t *carry;                /* of watt_share; NULL of a sum */
+	watt_i128 *bases_nj;           /* per window and domain: energy_nj at its beginning */
+	struct watt_look *looks;       /* per window */
+	struct watt_doubt *doubts;     /* per domain */
+	struct watt_doubt_span *spans; /* per domain: of all, and behind it per window */
+	size_t cap_domains;            /* that it has room for */
+	bool is_promised;              /* of a thread: who reads is owed to be shown it gone */
+	bool is_kept; /* for threads that some readers see in it, and others don't */
 	/* Scratch of retiring, of a process: members of threads that are gone. */
 	uint32_t n_gone_parts;
-	/* Scratch of a snapshot. */
+	/* Scratch of a snapshot, and of doubt.c. */
 	size_t row;
+	uint32_t doubt_at; /* among the sums that are told of now, plus 1 */
 	bool is_hidden;    /* its reader sees it among those that are over */
 	uint32_t n_hidden; /* of an account of those: who is in it for this reader alone */
 };
@@ -136,6 +151,14 @@ bool watt_entity_kind_is_sum(enum watt_entity_kind kind);
 static inline watt_i128 *watt_account_get_base(const struct watt_account *account, size_t reader)
 {
 	return &account->bases_nj[reader * account->cap_domains];
+}
+
+/* Where its doubts are, of a window or, where reader is WATT_DOUBT_ALL, since the beginning. */
+#define WATT_DOUBT_ALL SIZE_MAX
+static inline struct watt_doubt_span *watt_account_get_spans(const struct watt_account *account,
+							     size_t reader)
+{
+	return &account->spans[(reader + 1) * account->cap_domains];
 }
 
 static inline void watt_account_add_energy(struct watt_account *account, size_t domain,

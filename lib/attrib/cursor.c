@@ -52,6 +52,7 @@ static void rebase_ledger(const struct watt_ledger *ledger, struct watt_ledger_b
 {
 	*base = (struct watt_ledger_base){
 		.t_ns = ledger->cursor_ns,
+		.n_told = ledger->n_told,
 		.energy_nj = ledger->energy_nj,
 		.idle_nj = ledger->idle_nj,
 		.unattributed_nj = ledger->unattributed_nj,

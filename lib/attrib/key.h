@@ -36,6 +36,25 @@ struct watt_key_slice {
 	size_t n_parts;
 };
 
+/* How far off an actor's part of a slice may be, all relative to the part. */
+struct watt_key_doubt {
+	uint16_t at[2]; /* directions of the key's space that it depends on */
+	uint16_t n_at;
+	double by;   /* and how much by a unit of each */
+	double own;  /* variance of what is only its own */
+	double bias; /* what the part is too small by, as the key has it where another one divided */
+};
+
+/* What all doubts have in common: how those directions vary together. */
+struct watt_key_space {
+	size_t n;     /* 0: there are none yet */
+	double scale; /* by which variances are larger than the covariance has them */
+	double prior; /* variance of a direction nobody knows anything of: never scaled */
+	const void *state;
+	const double *(*covariance)(const void *state, size_t row);
+	double (*growth)(const void *state, size_t row); /* of its variance, per second */
+};
+
 struct watt_key_ops {
 	enum watt_share_key id;
 	/* Activities that it needs, WATT_KEY_BIT() of each. A slice waits for all of them. */
@@ -52,6 +71,13 @@ struct watt_key_ops {
 	uint32_t (*uncertainty_ppm)(const void *state);
 	/* Sets the weights of all parts. 0; -EAGAIN: it can't tell, its fallback does; -ENOMEM. */
 	int (*weigh)(void *state, const struct watt_key_slice *slice);
+	/*
+	 * How far off the parts may be that it made, or, where is_fallback, the one behind it.
+	 * NULL: nobody knows.
+	 */
+	void (*get_space)(const void *state, struct watt_key_space *ret);
+	void (*doubt)(const void *state, const struct watt_member *actor, bool is_fallback,
+		      struct watt_key_doubt *ret);
 	/* Is told every slice that its domain has divided, ready or not. NULL: it learns nothing. */
 	int (*learn)(void *state, const struct watt_key_slice *slice);
 };

@@ -25,6 +25,8 @@ struct learned_state {
 	struct watt_learned *learned;
 	struct watt_learned_use *uses;
 	size_t cap_uses;
+	uint64_t taken_ns; /* whose uses these are: of the slice that ends there */
+	size_t n_taken;
 	uint64_t n_slices;
 	bool is_ready;
 };
@@ -71,6 +73,11 @@ static struct watt_learned_use use_of(const struct watt_part *part)
 	return use;
 }
 
+static bool is_taken(const struct learned_state *state, const struct watt_key_slice *slice)
+{
+	return state->taken_ns == slice->t1_ns && state->n_taken == slice->n_parts;
+}
+
 static int take_slice(struct learned_state *state, const struct watt_key_slice *slice,
 		      struct watt_learned_slice *ret)
 {
@@ -80,10 +87,15 @@ static int take_slice(struct learned_state *state, const struct watt_key_slice *
 	*ret = (struct watt_learned_slice){ .dt_s = (double)(slice->t1_ns - slice->t0_ns) / 1e9,
 					    .energy_j = (double)slice->dynamic_nj / 1e9,
 					    .n_cpus = slice->n_units };
-	for (i = 0; i < slice->n_parts && r == 0; i++) {
+	/* who divides a slice learns from it next */
+	for (i = 0; i < slice->n_parts && r == 0 && !is_taken(state, slice); i++) {
 		r = watt_grow((void **)&state->uses, &state->cap_uses, i, sizeof(*state->uses));
 		if (r == 0)
 			state->uses[i] = use_of(&slice->parts[i]);
+	}
+	if (r == 0) {
+		state->taken_ns = slice->t1_ns;
+		state->n_taken = slice->n_parts;
 	}
 	ret->uses = state->uses;
 	ret->n_uses = slice->n_parts;
@@ -119,7 +131,7 @@ static int weigh(void *data, const struct watt_key_slice *slice)
 	r = take_slice(state, slice, &view);
 	if (r < 0)
 		return r;
-	watt_learned_estimate(state->learned, &view);
+	watt_learned_weigh(state->learned, &view);
 	mean_w = watt_learned_mean_w(state->learned);
 	for (i = 0; i < slice->n_parts; i++)
 		slice->parts[i].weight =
@@ -153,6 +165,53 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	return 0;
 }
 
+static const double *covariance(const void *learned, size_t row)
+{
+	return watt_learned_covariance(learned, row);
+}
+
+static double growth(const void *learned, size_t row)
+{
+	return watt_learned_growth(learned, row);
+}
+
+static void get_space(const void *data, struct watt_key_space *ret)
+{
+	const struct learned_state *state = data;
+
+	double mean_w = watt_learned_mean_w(state->learned);
+
+	*ret = (struct watt_key_space){
+		.n = watt_learned_size(state->learned),
+		.scale = watt_learned_scale(state->learned),
+		.prior = watt_learned_prior(state->learned) * mean_w * mean_w,
+		.state = state->learned,
+		.covariance = covariance,
+		.growth = growth,
+	};
+}
+
+/* CPU time alone takes all for equal: what is known to be otherwise is a bias of it. */
+static void doubt(const void *data, const struct watt_member *actor, bool is_fallback,
+		  struct watt_key_doubt *ret)
+{
+	const struct learned_state *state = data;
+	struct watt_learned_doubt known;
+	double weight_w;
+
+	watt_learned_doubt(state->learned, program_of(actor), watt_member_get_user(actor)->id,
+			   &known);
+	*ret = (struct watt_key_doubt){ .own = watt_learned_prior(state->learned) };
+	if (!(known.watts > 0))
+		return;
+	weight_w = is_fallback ? known.mean_w : known.watts;
+	*ret = (struct watt_key_doubt){ .at = { known.at[0], known.at[1] },
+					.n_at = known.n_at,
+					.by = 1 / weight_w,
+					.own = known.own_w2 / (weight_w * weight_w),
+					.bias = (known.watts - weight_w) / weight_w };
+}
+
 const struct watt_key_ops watt_key_learned = {
 	.id = WATT_KEY_LEARNED,
 	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
@@ -162,6 +221,8 @@ const struct watt_key_ops watt_key_learned = {
 	.done = done,
 	.readiness_ppm = readiness_ppm,
 	.uncertainty_ppm = uncertainty_ppm,
+	.get_space = get_space,
+	.doubt = doubt,
 	.weigh = weigh,
 	.learn = learn,
 };

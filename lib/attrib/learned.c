@@ -34,7 +34,10 @@
 #define FEW_DEVIATIONS 16
 #define EVIDENCE_KEPT 0.999 /* of it, a slice */
 #define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
-#define NOISE_BEGIN 0.1     /* standard deviation of what nothing explains, of the first slice */
+#define RUN_SLICES 20
+#define RUN_FORGET 0.05
+#define RUN_SCALE 1.5   /* a run is short: errors that last for longer are in it by a part */
+#define NOISE_BEGIN 0.1 /* standard deviation of what nothing explains, of the first slice */
 
 struct learner {
 	uint64_t key;
@@ -55,6 +58,13 @@ struct candidate {
 	double score; /* and what they say of it, by that variance */
 };
 
+/* What neighbouring slices have left unexplained. */
+struct run {
+	double error_j;
+	double squares_j2; /* of each by itself */
+	uint32_t n;
+};
+
 struct watt_learned {
 	struct learner list[WATT_LEARNED_MAX];
 	size_t n, n_deviations;
@@ -67,6 +77,8 @@ struct watt_learned {
 	double told_weight;
 	double apart, unsure; /* the same: squared distance to the mean, and squared uncertainty */
 	double spread[2];     /* variance in squared means: of programs, of processes in one */
+	struct run run;
+	double scale; /* of the variances that are told */
 	uint64_t n_slices;
 	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
 	struct candidate candidates[CANDIDATES];
@@ -306,6 +318,17 @@ static double error_of(const struct watt_learned *l, const struct watt_learned_u
 	return variance > 0 ? __builtin_sqrt(variance) : 0;
 }
 
+void watt_learned_weigh(const struct watt_learned *l, struct watt_learned_slice *slice)
+{
+	double mean = watt_learned_mean_w(l);
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		seek(l, &slice->uses[i]);
+		slice->uses[i].watts = l->n_slices ? watts_of(l, &slice->uses[i], mean) : 0;
+	}
+}
+
 void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l);
@@ -321,6 +344,50 @@ void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_sli
 		use->watts = watts_of(l, use, mean);
 		use->error = error_of(l, use);
 	}
+}
+
+void watt_learned_doubt(const struct watt_learned *l, uint64_t program, uint64_t process,
+			struct watt_learned_doubt *ret)
+{
+	struct watt_learned_use use = { .program = program, .process = process };
+
+	*ret = (struct watt_learned_doubt){ .mean_w = watt_learned_mean_w(l) };
+	if (!l->n_slices)
+		return;
+	seek(l, &use);
+	ret->watts = watts_of(l, &use, ret->mean_w);
+	ret->at[0] = use.at[0];
+	ret->at[1] = use.at[1];
+	ret->n_at = use.at[1] != OTHERS ? 2 : 1;
+	if (use.at[1] == OTHERS && use.at[0] != OTHERS && l->list[use.at[0]].has_many)
+		ret->own_w2 = variance_of(l, get_candidate(l, &use));
+}
+
+size_t watt_learned_size(const struct watt_learned *l)
+{
+	return l->n;
+}
+
+const double *watt_learned_covariance(const struct watt_learned *l, size_t row)
+{
+	return cov_at(l, row, 0);
+}
+
+double watt_learned_growth(const struct watt_learned *l, size_t row)
+{
+	double mean = watt_learned_mean_w(l);
+
+	return 2 * l->spread[l->list[row].is_process] * squared(mean) / DRIFT_S;
+}
+
+double watt_learned_scale(const struct watt_learned *l)
+{
+	return RUN_SCALE * l->scale;
+}
+
+double watt_learned_prior(const struct watt_learned *l)
+{
+	return l->n ? l->spread[false] : squared(PRIOR_ERROR);
 }
 
 double watt_learned_told(const struct watt_learned *l)
@@ -571,6 +638,7 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 	l->noise = squared(energy_j * NOISE_BEGIN);
 	l->spread[false] = squared(PRIOR_ERROR);
 	l->spread[true] = squared(DEVIATION_ERROR);
+	l->scale = 1;
 	l->n = 1;
 	reset(l, OTHERS, &others, PRIOR_ERROR * others.watts);
 	return 0;
@@ -586,6 +654,25 @@ static double total_s(const struct watt_learned_slice *slice)
 	return sum_s;
 }
 
+/*
+ * The filter takes slices for independent. Where a sensor is late by turns what one has too much
+ * the next one lacks, and more is known than it thinks; where watts change in a way that it does
+ * not follow, errors are alike and less is.
+ */
+static void note_run(struct watt_learned *l, double error_j)
+{
+	struct run *run = &l->run;
+	double ratio;
+
+	run->error_j += error_j;
+	run->squares_j2 += squared(error_j);
+	if (++run->n < RUN_SLICES)
+		return;
+	ratio = run->squares_j2 > 0 ? squared(run->error_j) / run->squares_j2 : 1;
+	l->scale += RUN_FORGET * (ratio - l->scale);
+	*run = (struct run){ 0 };
+}
+
 static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
 {
 	double error_j = slice->energy_j, explained, variance;
@@ -599,6 +686,7 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	}
 	explained = spread(l);
 	variance = explained + l->noise;
+	note_run(l, error_j);
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
 	l->noise += rate * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
 				     squared(slice->energy_j * 1e-4)) -

@@ -44,6 +44,8 @@ struct watt_learned *watt_learned_new(void);
 void watt_learned_free(struct watt_learned *learned);
 /* Sets watts and error of each use. watts is above 0 once a slice was learned, and 0 before. */
 void watt_learned_estimate(const struct watt_learned *learned, struct watt_learned_slice *slice);
+/* The same of watts alone. */
+void watt_learned_weigh(const struct watt_learned *learned, struct watt_learned_slice *slice);
 /* Learns from a slice of which everything is known. 0 or -ENOMEM, and nothing was learned. */
 int watt_learned_update(struct watt_learned *learned, struct watt_learned_slice *slice);
 /*
@@ -60,6 +62,26 @@ double watt_learned_significance(const struct watt_learned *learned);
 double watt_learned_error(const struct watt_learned *learned);
 /* Watts of a busy CPU, as a mean of all; 0: nothing was learned yet. */
 double watt_learned_mean_w(const struct watt_learned *learned);
+/* What is not known of somebody's watts. */
+struct watt_learned_doubt {
+	double watts;   /* as watt_learned_estimate() has them; 0: nothing was learned yet */
+	double mean_w;  /* of all */
+	double own_w2;  /* variance that it shares with nobody */
+	uint16_t at[2]; /* its learners: rows of the covariance */
+	uint16_t n_at;  /* one or two of them */
+};
+void watt_learned_doubt(const struct watt_learned *learned, uint64_t program, uint64_t process,
+			struct watt_learned_doubt *ret);
+/* Rows and columns of the covariance; 0: nothing was learned yet. */
+size_t watt_learned_size(const struct watt_learned *learned);
+/* One row of it, in W^2. */
+const double *watt_learned_covariance(const struct watt_learned *learned, size_t row);
+/* Variance that the watts of a row gain in a second in which nothing is seen of them. */
+double watt_learned_growth(const struct watt_learned *learned, size_t row);
+/* By what the variances are too small or too large, as neighbouring slices have it. */
+double watt_learned_scale(const struct watt_learned *learned);
+/* Variance of a program's watts that nobody knows anything of, in squared means. */
+double watt_learned_prior(const struct watt_learned *learned);
 /* Learners that have a place of their own. */
 size_t watt_learned_count(const struct watt_learned *learned);
 

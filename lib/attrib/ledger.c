@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/doubt.h"
 #include "base/util.h"
 
 static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place *place)
@@ -492,6 +493,10 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	if (r == 0 && used && used->ops->needs && view.is_complete)
 		r = watt_baseline_add(&ledger->baseline, view.t1_ns - view.t0_ns, energy_nj,
 				      view.busy, view.n_units);
+	if (r < 0)
+		return r;
+	if (watt_doubt_is_due(ledger, slice->t1_ns, used))
+		r = watt_doubt_tell(at, ledger);
 	if (r < 0)
 		return r;
 	n = make_shares(at, ledger, &view, domain);

@@ -2,6 +2,8 @@
 /* Members of sums, and the check that sums are what their members are. */
 #include "attrib/member.h"
 
+#include "attrib/doubt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ static void add_old(const struct watt_accounts *accounts, struct watt_account *s
 
 	for (d = 0; d < accounts->n_domains; d++)
 		sum->energy_nj[d] += member->energy_nj[d];
+	watt_doubt_join(accounts, sum, member, is_only(member));
 	for (w = 0; is_only(member) && w < accounts->n_windows; w++)
 		for (d = 0; d < accounts->n_domains; d++)
 			watt_account_get_base(sum, w)[d] += watt_account_get_base(self, w)[d];
@@ -50,14 +53,19 @@ static void join_unknown(const struct watt_accounts *accounts, struct watt_accou
 
 static int resize(struct watt_member *member, size_t n, size_t cap)
 {
-	watt_i128 *energy_nj = calloc(cap + 1, sizeof(*energy_nj));
+	watt_i128 *energy_nj = calloc(cap + 1, sizeof(*energy_nj) + sizeof(*member->told_nj));
+	int64_t *told_nj;
 
 	if (!energy_nj)
 		return -ENOMEM;
-	if (n)
+	told_nj = (int64_t *)(energy_nj + cap + 1);
+	if (n) {
 		memcpy(energy_nj, member->energy_nj, n * sizeof(*energy_nj));
+		memcpy(told_nj, member->told_nj, n * sizeof(*told_nj));
+	}
 	free(member->energy_nj);
 	member->energy_nj = energy_nj;
+	member->told_nj = told_nj;
 	return 0;
 }
 
@@ -128,7 +136,7 @@ int watt_members_move(const struct watt_accounts *accounts, struct watt_account 
 	for (member = from->members; member; member = member->next) {
 		same = watt_member_get(accounts, to, member->sums);
 		for (i = 0; i < accounts->n_domains; i++)
-			same->energy_nj[i] += member->energy_nj[i];
+			watt_member_take(same, member, i);
 		same->cpu_ns += member->cpu_ns;
 	}
 	watt_members_free(from);
@@ -188,7 +196,7 @@ void watt_members_leave(const struct watt_accounts *accounts, struct watt_accoun
 			continue;
 		}
 		for (i = 0; i < accounts->n_domains; i++)
-			same->energy_nj[i] += member->energy_nj[i];
+			watt_member_take(same, member, i);
 		same->cpu_ns += member->cpu_ns;
 		*at = member->next;
 		member_free(member);

@@ -25,6 +25,7 @@ struct watt_member {
 	uint32_t users;                              /* slices and activities that point here */
 	uint64_t cpu_ns;
 	watt_i128 *energy_nj; /* per domain */
+	int64_t *told_nj;     /* per domain: as of watt_doubt */
 };
 
 /*
@@ -84,6 +85,15 @@ static inline void watt_member_add_energy(struct watt_member *member, size_t dom
 	for (i = 0; i < WATT_MEMBER_SUMS; i++)
 		if (member->sums[i])
 			watt_account_add_energy(member->sums[i], domain, energy_nj);
+}
+
+/* What another member has of a domain is its own now. */
+static inline void watt_member_take(struct watt_member *member, const struct watt_member *from,
+				    size_t domain)
+{
+	member->energy_nj[domain] += from->energy_nj[domain];
+	member->told_nj[domain] =
+		(int64_t)((uint64_t)member->told_nj[domain] + (uint64_t)from->told_nj[domain]);
 }
 
 static inline void watt_member_add_cpu(struct watt_member *member, uint64_t cpu_ns)

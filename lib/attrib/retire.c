@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/doubt.h"
 #include "base/util.h"
 
 #define MAX_EXITED_NAMES 512
@@ -246,7 +247,7 @@ static int retire_process(struct watt_attrib *at, struct watt_account *process)
 	struct watt_account *exited = exited_of(at, process);
 	size_t i;
 
-	if (!exited)
+	if (!exited || watt_doubt_settle(at, process) < 0)
 		return -ENOMEM;
 	watt_account_merge(&at->accounts, exited, process);
 	watt_members_retire(&at->accounts, process);

@@ -3,10 +3,12 @@
 #include "attrib/snapshot.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/doubt.h"
 #include "attrib/state.h"
 #include "base/cleanup.h"
 
@@ -31,6 +33,7 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 	free(snap->entities);
 	free(snap->energies);
 	free(snap->windows);
+	free(snap->uncertainties);
 	free(snap->states);
 	free(snap->domains);
 	free(snap->paths);
@@ -69,14 +72,16 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 	snap->names = calloc(2 * n_rows + 1, sizeof(*snap->names));
 	snap->energies = calloc(n_rows * n_domains + 1, sizeof(*snap->energies));
 	snap->windows = calloc(n_rows * n_domains + 1, sizeof(*snap->windows));
+	snap->uncertainties = calloc(2 * n_rows * n_domains + 1, sizeof(*snap->uncertainties));
 	snap->states = calloc(n_domains + 1, sizeof(*snap->states));
 	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
 	snap->cpus = calloc(n_cpus + 1, sizeof(*snap->cpus));
 	snap->paths = malloc(paths_size + 1);
 	if (!snap->rows || !snap->entities || !snap->names || !snap->energies || !snap->windows ||
-	    !snap->states || !snap->domains || !snap->cpus || !snap->paths)
+	    !snap->uncertainties || !snap->states || !snap->domains || !snap->cpus || !snap->paths)
 		return watt_snapshot_unref(snap);
 	snap->n_domains = n_domains;
+	snap->cap_rows = n_rows;
 	return snap;
 }
 
@@ -125,6 +130,53 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 	}
 }
 
+/* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
+static void add_domain_uncertainty(double *sum_j, double domain_j)
+{
+	*sum_j = *sum_j == 0 ? domain_j : sqrt(*sum_j * *sum_j + domain_j * domain_j);
+}
+
+static void sum_uncertainties(const struct watt_snapshot *snap, struct watt_row *row)
+{
+	size_t d;
+
+	row->total_uncertainty_j = row->window_total_uncertainty_j = 0;
+	for (d = 0; d < snap->n_domains; d++) {
+		if (!snap->domains[d].is_partition)
+			continue;
+		if (!watt_energy_is_zero(row->energy[d]))
+			add_domain_uncertainty(&row->total_uncertainty_j, row->uncertainty_j[d]);
+		if (row->window_nj[d])
+			add_domain_uncertainty(&row->window_total_uncertainty_j,
+					       row->window_uncertainty_j[d]);
+	}
+}
+
+/* Idle power is nobody's share; how sure it is, its own readiness says. */
+static bool is_shared(const struct watt_account *account)
+{
+	return account->kind != WATT_ENTITY_IDLE && account->kind != WATT_ENTITY_UNATTRIBUTED;
+}
+
+/* Errors of processes of one name are as good as the same: they add up. */
+static void add_uncertainties(struct watt_snapshot *snap, const struct watt_attrib *at,
+			      const struct watt_account *account, size_t reader,
+			      struct watt_row *row)
+{
+	size_t first = (size_t)(row - snap->rows), n = snap->n_domains, d;
+	double *all_j = &snap->uncertainties[first * n];
+	double *window_j = &snap->uncertainties[(snap->cap_rows + first) * n];
+
+	for (d = 0; d < n; d++) {
+		all_j[d] += is_shared(account) ? watt_doubt_get_j(at, account, d, WATT_DOUBT_ALL) :
+						 NAN;
+		window_j[d] += is_shared(account) ? watt_doubt_get_j(at, account, d, reader) : NAN;
+	}
+	row->uncertainty_j = all_j;
+	row->window_uncertainty_j = window_j;
+	sum_uncertainties(snap, row);
+}
+
 static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_attrib *at,
 		     struct watt_account *account, size_t reader)
 {
@@ -154,6 +206,7 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 		}
 	}
 	row->total = energy_of(total_nj);
+	add_uncertainties(snap, at, account, reader, row);
 	account->row = i;
 	account->looks[reader].is_owed = watt_retire_is_owing(account);
 }
@@ -189,6 +242,7 @@ static void add_hidden(struct watt_snapshot *snap, const struct watt_attrib *at,
 		}
 	}
 	row->total = watt_energy_add(row->total, energy_of(total_nj));
+	add_uncertainties(snap, at, process, reader, row);
 }
 
 /* What is empty for this reader has no row. */

@@ -28,12 +28,13 @@ struct watt_snapshot {
 	char *paths;
 	size_t n_cpus;
 	struct watt_cpu_state *cpus;
-	size_t n_rows;
+	size_t n_rows, cap_rows;
 	struct watt_row *rows;
 	struct watt_entity *entities; /* one per row */
 	struct watt_name **names;     /* two per row, owned: its own and its cgroup's, or NULL */
 	struct watt_energy *energies; /* what the rows point to */
 	int64_t *windows;             /* the same */
+	double *uncertainties;        /* the same, of all and behind it of the windows */
 };
 
 #endif

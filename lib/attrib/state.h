@@ -20,7 +20,8 @@
 
 /* Where a window of one reader began in a ledger. */
 struct watt_ledger_base {
-	uint64_t t_ns; /* attributed up to there */
+	uint64_t t_ns;   /* attributed up to there */
+	uint64_t n_told; /* as of the ledger */
 	watt_i128 energy_nj;
 	watt_i128 idle_nj;
 	watt_i128 unattributed_nj;
@@ -33,6 +34,9 @@ struct watt_ledger {
 	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
 	uint32_t n_places[WATT_N_ACTIVITIES];
 	struct watt_key_chain chain;
+	uint64_t n_told;         /* how often accounts were told how unsure it is: doubt.c */
+	uint64_t told_ns;        /* and up to where the last time */
+	double variation;        /* relative variance of what anybody got then, as a mean */
 	int64_t nobodys_carry;   /* as watt_share.carry, of those whom nobody knows */
 	enum watt_share_key key; /* that divided the newest slice */
 	bool is_started;

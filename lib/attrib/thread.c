@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/doubt.h"
 #include "attrib/state.h"
 #include "base/util.h"
 
@@ -182,6 +183,9 @@ int watt_thread_retire(struct watt_attrib *at, struct watt_account *thread)
 	struct watt_account *process, *ended;
 	int r;
 
+	r = watt_doubt_settle(at, thread);
+	if (r < 0)
+		return r;
 	process = watt_accounts_find_id(&at->accounts, thread->parent_id);
 	/* the last one goes with its process, which is the sum of its threads until then */
 	if (!process || (!process->is_alive && !watt_retire_is_owed(at, process) &&

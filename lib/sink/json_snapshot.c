@@ -260,6 +260,8 @@ static void add_row(struct watt_json *doc, struct watt_json_node array,
 	watt_json_int(doc, obj, "window_nj", row->window_total_nj);
 	watt_json_nano(doc, obj, "window_j", row->window_total_nj);
 	watt_json_real(doc, obj, "power_w", row_power_w(snap, row));
+	watt_json_real(doc, obj, "uncertainty_j", row->total_uncertainty_j);
+	watt_json_real(doc, obj, "window_uncertainty_j", row->window_total_uncertainty_j);
 	list = watt_json_array(doc, obj, "domain_energy");
 	for (i = 0; i < n; i++)
 		watt_json_append_energy(doc, list, row->energy[i]);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How unsure the energy of every account is, by what its domain's key says of its own shares. A
+ * standard uncertainty, carried from slices into totals and windows, and from processes into
+ * sums: programs that one key learned are correlated, and so are neighbouring slices. Reckoned now
+ * and then, not with each slice. One thread per object.
+ */
+#ifndef WATT_ATTRIB_DOUBT_H
+#define WATT_ATTRIB_DOUBT_H
+
+#include "attrib/state.h"
+
+/* Whether accounts have to be told of what they got before a slice is divided by this key. */
+bool watt_doubt_is_due(const struct watt_ledger *ledger, uint64_t t_ns,
+		       const struct watt_key *next);
+/* Tells all accounts how unsure what they got since the last time is. 0 or -ENOMEM. */
+int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger);
+/* The same in every domain in which this account has something untold: before it goes. */
+int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account);
+/*
+ * Standard uncertainty of what it has of a domain since the beginning (WATT_DOUBT_ALL) or in a
+ * reader's window, in joules; NAN: nobody knows.
+ */
+double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
+			size_t domain, size_t reader);
+
+/* One account has all that another has: errors of one name add up as they are. */
+void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,
+		      const struct watt_account *from);
+/* A sum gets what a member used before; is_only: the member is all that its account has. */
+void watt_doubt_join(const struct watt_accounts *accounts, struct watt_account *sum,
+		     const struct watt_member *member, bool is_only);
+
+#endif

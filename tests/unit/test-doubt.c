@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What rows say of how sure they are: lib/attrib/doubt.c, from sweeps and readings to snapshots.
+ * Two programs of 6 and 10 W always run together, a third one of 1 W comes and goes by itself.
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "attrib/attrib.h"
+#include "base/util.h"
+#include "rules_of.h"
+
+#define SLICE_NS 50000000ULL
+#define START_NS 1000000000000ULL
+#define IDLE_W 10.0
+#define N_SLICES 400
+
+enum {
+	TWIN_A,
+	TWIN_B,
+	LONER,
+	N_TASKS
+};
+
+static const double watts[N_TASKS] = { 6, 10, 1 };
+
+static const struct watt_channel package = {
+	.name = "package-0",
+	.source = "t",
+	.domain = "package-0",
+	.kind = WATT_DOMAIN_PACKAGE,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.origin = WATT_ORIGIN_MEASURED,
+	.scale_num = 1000,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.idle_uw = (uint64_t)(IDLE_W * 1e6),
+};
+
+struct rig {
+	struct watt_attrib *at;
+	struct watt_timeline *tl;
+	uint64_t now_ns;
+	uint64_t seed;
+	uint64_t cpu_ns[N_TASKS];
+	double used_j[N_TASKS];
+	double energy_j;
+	bool is_loner_over;
+};
+
+static void open_rig(struct rig *rig, const char *key)
+{
+	static const struct watt_channel *const channels[] = { &package };
+	static const uint16_t slots[N_TASKS] = { 0 };
+	struct watt_rules rules;
+	struct watt_attrib_opts opts = { .channels = channels,
+					 .n_channels = 1,
+					 .cpu_slot = slots,
+					 .n_cpus = N_TASKS,
+					 .n_slots = 1,
+					 .horizon_ns = 60000000000ULL,
+					 .share_keys = &rules };
+
+	*rig = (struct rig){ .now_ns = START_NS, .seed = 1 };
+	rules = rules_of(key, &watt_share_key_syntax);
+	assert_int_equal(watt_timeline_new(channels, 1, &rig->tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &rig->at), 0);
+	watt_rules_clear(&rules);
+}
+
+static void close_rig(struct rig *rig)
+{
+	watt_attrib_free(rig->at);
+	watt_timeline_free(rig->tl);
+}
+
+static double draw(struct rig *rig)
+{
+	rig->seed = watt_hash_u64(rig->seed + 0x9e3779b97f4a7c15ULL);
+	return (double)(rig->seed >> 11) / (double)(1ULL << 53);
+}
+
+static struct watt_usage usage_of(const struct rig *rig, int task, enum watt_usage_kind kind)
+{
+	struct watt_usage usage = { .t_ns = rig->now_ns,
+				    .cpu_ns = rig->cpu_ns[task],
+				    .start_ns = START_NS,
+				    .leader_start_ns = START_NS,
+				    .cgroup_id = task == LONER ? 2 : 1,
+				    .tid = 100 + (uint32_t)task,
+				    .tgid = 100 + (uint32_t)task,
+				    .parent_tgid = 1,
+				    .kind = (uint16_t)kind };
+
+	snprintf(usage.comm, sizeof(usage.comm), "task-%d", task);
+	return usage;
+}
+
+/* A slice in which who is on runs for some part of it. */
+static void step(struct rig *rig)
+{
+	double twins_s = draw(rig) * 0.05, loner_s = rig->is_loner_over ? 0 : draw(rig) * 0.05;
+	struct watt_usage records[N_TASKS];
+	struct watt_cpu_time cpus[N_TASKS] = { 0 };
+	struct watt_usage_batch batch = { .records = records,
+					  .cpus = cpus,
+					  .n_cpus = N_TASKS,
+					  .flags = WATT_BATCH_DEATHS | WATT_BATCH_IRQ_SEPARATE |
+						   WATT_BATCH_CPU_NS };
+	struct watt_sample sample = { 0 };
+	int i;
+
+	rig->now_ns += SLICE_NS;
+	rig->energy_j += IDLE_W * 0.05;
+	for (i = 0; i < N_TASKS; i++) {
+		double on_s = i == LONER ? loner_s : twins_s;
+
+		rig->cpu_ns[i] += (uint64_t)(on_s * 1e9);
+		rig->used_j[i] += on_s * watts[i];
+		rig->energy_j += on_s * watts[i];
+		cpus[i] = (struct watt_cpu_time){ .online = 1, .user_ns = rig->cpu_ns[i] };
+		if (on_s > 0)
+			records[batch.n_records++] = usage_of(rig, i, WATT_USAGE_TASK);
+	}
+	batch.t_before_ns = batch.t_after_ns = rig->now_ns;
+	sample.t_before_ns = sample.t_after_ns = rig->now_ns;
+	sample.raw = (int64_t)(rig->energy_j * 1e6);
+	assert_int_equal(watt_attrib_push_usage(rig->at, &batch), 0);
+	assert_int_equal(watt_timeline_push(rig->tl, &sample), 0);
+	assert_true(watt_attrib_advance(rig->at, rig->tl, rig->now_ns) >= 0);
+}
+
+static struct watt_snapshot *look(const struct rig *rig)
+{
+	struct watt_look_opts opts = { .t_ns = rig->now_ns };
+	struct watt_snapshot *snap;
+
+	assert_int_equal(watt_attrib_snapshot(rig->at, rig->tl, &opts, &snap), 0);
+	return snap;
+}
+
+static const struct watt_row *find(const struct watt_snapshot *snap, enum watt_entity_kind kind,
+				   const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(snap, i);
+
+		if (row->entity->kind == kind && !strcmp(row->entity->name, name))
+			return row;
+	}
+	return NULL;
+}
+
+/* The group in which both twins are. */
+static const struct watt_row *find_group(const struct watt_snapshot *snap)
+{
+	const struct watt_row *a = find(snap, WATT_ENTITY_PROCESS, "task-0");
+	const struct watt_row *b = find(snap, WATT_ENTITY_PROCESS, "task-1");
+	int64_t sum_nj = watt_energy_to_nj(a->total) + watt_energy_to_nj(b->total);
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(snap, i);
+
+		if (row->entity->kind == WATT_ENTITY_CGROUP &&
+		    watt_energy_to_nj(row->total) == sum_nj)
+			return row;
+	}
+	fail_msg("no group has both");
+	return NULL;
+}
+
+static double joules(struct watt_energy energy)
+{
+	return (double)watt_energy_to_nj(energy) / 1e9;
+}
+
+static void run(struct rig *rig, size_t n)
+{
+	while (n--)
+		step(rig);
+}
+
+/* Each of two that always run together is unsure; what both used is not. */
+static void test_sum_by_covariance(void **state)
+{
+	const struct watt_row *a, *b, *loner, *group;
+	struct watt_snapshot *snap;
+	struct rig rig;
+
+	(void)state;
+	open_rig(&rig, "learned");
+	run(&rig, N_SLICES);
+	snap = look(&rig);
+	a = find(snap, WATT_ENTITY_PROCESS, "task-0");
+	b = find(snap, WATT_ENTITY_PROCESS, "task-1");
+	loner = find(snap, WATT_ENTITY_PROCESS, "task-2");
+	group = find_group(snap);
+	assert_true(a->total_uncertainty_j > 0.1 * joules(a->total));
+	assert_true(fabs(joules(a->total) - rig.used_j[TWIN_A]) < 2 * a->total_uncertainty_j);
+	assert_true(fabs(joules(b->total) - rig.used_j[TWIN_B]) < 2 * b->total_uncertainty_j);
+	assert_true(fabs(joules(loner->total) - rig.used_j[LONER]) <
+		    2 * loner->total_uncertainty_j);
+	assert_true(group->total_uncertainty_j <
+		    0.5 * (a->total_uncertainty_j + b->total_uncertainty_j));
+	assert_true(fabs(joules(group->total) - rig.used_j[TWIN_A] - rig.used_j[TWIN_B]) <
+		    2 * group->total_uncertainty_j);
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+}
+
+/* A window is unsure by its own energy, the whole by all of it. */
+static void test_windows(void **state)
+{
+	struct watt_snapshot *all, *second, *empty;
+	const struct watt_row *row, *next;
+	struct rig rig;
+
+	(void)state;
+	open_rig(&rig, "learned");
+	run(&rig, N_SLICES);
+	all = look(&rig);
+	run(&rig, 20);
+	second = look(&rig);
+	empty = look(&rig);
+	row = find(all, WATT_ENTITY_PROCESS, "task-0");
+	next = find(second, WATT_ENTITY_PROCESS, "task-0");
+	assert_true(fabs(row->window_total_uncertainty_j - row->total_uncertainty_j) < 1e-9);
+	assert_true(next->window_total_uncertainty_j > 0);
+	assert_true(next->window_total_uncertainty_j < 0.5 * row->window_total_uncertainty_j);
+	assert_true(next->total_uncertainty_j >= row->total_uncertainty_j);
+	row = find(empty, WATT_ENTITY_PROCESS, "task-0");
+	assert_true(row->window_total_uncertainty_j == 0);
+	watt_snapshot_unref(all);
+	watt_snapshot_unref(second);
+	watt_snapshot_unref(empty);
+	close_rig(&rig);
+}
+
+/* Nobody said how sure CPU time is where it was chosen; where it stands in, by how all differ. */
+static void test_by_cpu_time(void **state)
+{
+	const struct watt_row *row;
+	struct watt_snapshot *snap;
+	struct rig rig;
+
+	(void)state;
+	open_rig(&rig, "cpu_time");
+	run(&rig, 40);
+	snap = look(&rig);
+	row = find(snap, WATT_ENTITY_PROCESS, "task-0");
+	assert_true(watt_energy_to_nj(row->total) > 0);
+	assert_true(isnan(row->total_uncertainty_j) && isnan(row->window_uncertainty_j[0]));
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+	open_rig(&rig, "learned");
+	run(&rig, 4);
+	snap = look(&rig);
+	assert_int_equal(watt_snapshot_get_domain_state(snap, 0)->key, WATT_KEY_CPU_TIME);
+	row = find(snap, WATT_ENTITY_PROCESS, "task-0");
+	assert_true(row->total_uncertainty_j > 0.1 * joules(row->total));
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+}
+
+/* Who is gone is as unsure among the exited as it was. */
+static void test_outlives_the_process(void **state)
+{
+	struct watt_usage gone[2];
+	struct watt_usage_batch batch = { .records = gone, .n_records = 2 };
+	struct watt_snapshot *snap;
+	const struct watt_row *row;
+	double before_j, used_j;
+	struct rig rig;
+	int i;
+
+	(void)state;
+	open_rig(&rig, "learned");
+	run(&rig, N_SLICES);
+	snap = look(&rig);
+	row = find(snap, WATT_ENTITY_PROCESS, "task-2");
+	before_j = row->total_uncertainty_j;
+	used_j = joules(row->total);
+	watt_snapshot_unref(snap);
+	rig.is_loner_over = true;
+	rig.now_ns += 1000;
+	gone[0] = usage_of(&rig, LONER, WATT_USAGE_EXIT);
+	gone[1] = usage_of(&rig, LONER, WATT_USAGE_FREE);
+	batch.t_before_ns = batch.t_after_ns = rig.now_ns;
+	batch.flags = WATT_BATCH_DEATHS | WATT_BATCH_IRQ_SEPARATE | WATT_BATCH_CPU_NS;
+	assert_int_equal(watt_attrib_push_usage(rig.at, &batch), 0);
+	for (i = 0; i < 3; i++) {
+		run(&rig, 4);
+		watt_snapshot_unref(look(&rig));
+	}
+	snap = look(&rig);
+	assert_null(find(snap, WATT_ENTITY_PROCESS, "task-2"));
+	row = find(snap, WATT_ENTITY_EXITED, "task-2");
+	assert_non_null(row);
+	assert_true(fabs(joules(row->total) - used_j) < 1e-2 * used_j);
+	assert_true(fabs(row->total_uncertainty_j - before_j) < 0.1 * before_j);
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sum_by_covariance),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_by_cpu_time),
+		cmocka_unit_test(test_outlives_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
