@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/tally.h>
 #include <wattribute/units.h>
 
 #include "base/cleanup.h"
@@ -318,20 +319,84 @@ static void range_of(const struct drawing *d, const struct watt_plot_panel *pane
 
 /* ---- legend ---- */
 
-/* The prefix micro is a letter of its own where everybody can show it. */
-static char *power_text(char *buf, double power_w)
-{
-	char *u;
+#define LEGEND_DIGITS 4 /* of the total */
 
-	watt_units_power(buf, power_w, 3);
-	u = strstr(buf, " uW");
-	if (u)
-		strcpy(u, " \u00b5W");
+/* The means of a panel in one unit: lines that make up the total add up to it as they are shown. */
+struct legend {
+	const char *prefix;
+	double factor;
+	struct watt_tally *tally; /* of all lines but the total */
+	double total_w;           /* NAN: there is none */
+};
+
+static void choose_prefix(struct legend *legend, double greatest_w)
+{
+	static const struct {
+		double factor;
+		const char *name;
+	} prefixes[] = { { 1e3, "k" }, { 1, "" }, { 1e-3, "m" }, { 1e-6, "\u00b5" } };
+	size_t i = 0;
+
+	while (i + 1 < WATT_ARRAY_SIZE(prefixes) && greatest_w < prefixes[i].factor)
+		i++;
+	if (!(greatest_w > 0))
+		i = 1;
+	legend->prefix = prefixes[i].name;
+	legend->factor = prefixes[i].factor;
+}
+
+static int legend_init(struct legend *legend, const struct watt_plot_panel *panel)
+{
+	_cleanup_free_ double *parts = calloc(panel->n_lines, sizeof(*parts));
+	double sum = 0, size = 0, greatest_w = 0, whole;
+	size_t i;
+	int decimals;
+
+	*legend = (struct legend){ .total_w = NAN };
+	if (!parts)
+		return -ENOMEM;
+	for (i = 0; i < panel->n_lines; i++) {
+		const struct watt_plot_line *line = &panel->lines[i];
+
+		greatest_w = fmax(greatest_w, fabs(line->mean_w));
+		if (line->role == WATT_PLOT_TOTAL)
+			legend->total_w = line->mean_w;
+	}
+	choose_prefix(legend, greatest_w);
+	for (i = 0; i < panel->n_lines; i++) {
+		const struct watt_plot_line *line = &panel->lines[i];
+
+		parts[i] = line->role == WATT_PLOT_TOTAL ? NAN : line->mean_w / legend->factor;
+		if (isfinite(parts[i])) {
+			sum += parts[i];
+			size += fabs(parts[i]);
+		}
+	}
+	whole = legend->total_w / legend->factor;
+	decimals = watt_units_decimals(greatest_w / legend->factor, LEGEND_DIGITS, 3);
+	if (!(fabs(sum - whole) <= 1e-9 * size))
+		whole = sum;
+	return watt_tally_new_within(parts, panel->n_lines, whole, decimals, &legend->tally);
+}
+
+static char *power_text(const struct legend *legend, const struct watt_plot_panel *panel,
+			size_t index, char *buf)
+{
+	size_t n;
+
+	if (panel->lines[index].role != WATT_PLOT_TOTAL)
+		watt_tally_text(legend->tally, index, buf);
+	else
+		watt_units_fixed(buf, legend->total_w / legend->factor,
+				 watt_tally_get_decimals(legend->tally), 0, 0);
+	n = strlen(buf);
+	if (strcmp(buf, "-") != 0)
+		snprintf(buf + n, WATT_UNITS_SIZE - n, " %sW", legend->prefix);
 	return buf;
 }
 
-static void draw_legend_row(struct drawing *d, const struct watt_plot_panel *panel, size_t index,
-			    double x, double y)
+static void draw_legend_row(struct drawing *d, const struct watt_plot_panel *panel,
+			    const struct legend *legend, size_t index, double x, double y)
 {
 	const struct watt_plot_line *line = &panel->lines[index];
 	struct watt_svg_font name = { .size = 11.5, .colour = d->colours->ink };
@@ -350,7 +415,7 @@ static void draw_legend_row(struct drawing *d, const struct watt_plot_panel *pan
 			      (struct watt_svg_pen){ .stroke = colour_of(d, panel, index),
 						     .width = 2.4,
 						     .dash = dash_of(panel, index) });
-	power_text(mean, line->mean_w);
+	power_text(legend, panel, index, mean);
 	watt_svg_text(&d->svg, x + d->legend_width, y, value, mean);
 	room = d->legend_width - 22 - watt_svg_text_width(value, mean) - 10;
 	name.is_bold = line->role == WATT_PLOT_TOTAL;
@@ -366,14 +431,20 @@ static void draw_legend(struct drawing *d, const struct watt_svg_box *area,
 	double x = area->x + area->width + LEGEND_SPACE, y = area->y + 10;
 	size_t rows = (size_t)(area->height / ROW), i, shown;
 	size_t n_totals = panel->lines[panel->n_lines - 1].role == WATT_PLOT_TOTAL;
+	struct legend legend;
 	char more[48];
 
+	if (legend_init(&legend, panel) < 0) {
+		d->error = -ENOMEM;
+		return;
+	}
 	watt_svg_text(&d->svg, x + d->legend_width, area->y - 9, faint, "mean");
 	shown = panel->n_lines <= rows || rows == 0 ? panel->n_lines : rows - 1;
 	/* The total, which is the last line, stands first: a legend that is cut must have it. */
 	for (i = 0; i < shown; i++)
-		draw_legend_row(d, panel, (i + panel->n_lines - n_totals) % panel->n_lines, x,
-				y + (double)i * ROW);
+		draw_legend_row(d, panel, &legend, (i + panel->n_lines - n_totals) % panel->n_lines,
+				x, y + (double)i * ROW);
+	watt_tally_free(legend.tally);
 	if (shown == panel->n_lines)
 		return;
 	snprintf(more, sizeof(more), "and %zu more", panel->n_lines - shown);

@@ -383,6 +383,19 @@ class Picture(unittest.TestCase):
         self.assertGreaterEqual(dark, height / 8 / 2, column)
 
 
+    def test_legend_adds_up_in_one_unit(self):
+        for kind in ('full', 'plain', 'estimate', 'one'):
+            with self.subTest(kind):
+                means = [text.text for text in self.elements(kind, 'text') if text.get('text-anchor') == 'end'
+                         and re.fullmatch(r'(<?-?[\d.]+) .?W', text.text or '')]
+                self.assertEqual(len({mean.split()[1] for mean in means}), 1, means)
+                total, *parts = [mean.split()[0] for mean in means]
+                steps = 10 ** len(total.partition('.')[2])
+                self.assertGreaterEqual(len(parts), 5)
+                self.assertEqual(sum(round(float(part) * steps) for part in parts if part[0] != '<'),
+                                 round(float(total) * steps), means)
+
+
 def main():
     global BROWSER, FOLDER
     if not chromium.find():
