@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "base/util.h"
 
 #define MAX_TIME_NS (365 * 86400 * WATT_NSEC_PER_SEC)
@@ -366,13 +367,39 @@ static char clean_char(char c)
 	return '_';
 }
 
+/*
+ * Bytes of a letter or sign beyond ASCII that a name can have; 0: it begins with none. Spaces, what
+ * turns the direction of text and what has no shape are none.
+ */
+static size_t take_letter(const char *text)
+{
+	size_t n = strnlen(text, 4), len;
+	uint32_t code;
+
+	len = watt_utf8_decode(text, n, &code);
+	if (len < 2 || code <= 0xa0 || code == 0xad || (code >= 0x2000 && code < 0x2070) ||
+	    code == 0x3000 || code == 0xfeff || (code >= 0xfff0 && code < 0x10000) ||
+	    code >= 0xe0000)
+		return 0;
+	return len;
+}
+
 size_t watt_clean_name(const char *label, char *buf, size_t size)
 {
-	size_t n = 0;
+	size_t n = 0, len;
 
-	for (; *label && n + 1 < size; label++) {
+	for (; *label && n + 1 < size; label += len) {
 		char c = clean_char(*label);
 
+		len = take_letter(label);
+		if (n + len + 1 > size)
+			break;
+		if (len) {
+			memcpy(buf + n, label, len);
+			n += len;
+			continue;
+		}
+		len = 1;
 		if (c == '_' && n == 0)
 			continue;
 		buf[n++] = c;

@@ -42,8 +42,8 @@ int watt_parse_rate(const char *text, uint64_t *ret_period_ns);
 int watt_parse_cpulist(const char *text, int (*fn)(unsigned int cpu, void *data), void *data);
 
 /*
- * Makes a name of ours from a label of theirs: lower case; anything outside [a-z0-9:_-] becomes
- * '_'; no '_' at either end. Returns its length; 0: nothing is left.
+ * Makes a name of ours from a label of theirs: lower case; of ASCII, anything outside [a-z0-9:_-]
+ * becomes '_', as does what is no letter or sign of UTF-8; no '_' at either end. Returns its length; 0: nothing is left.
  */
 size_t watt_clean_name(const char *label, char *buf, size_t size);
 

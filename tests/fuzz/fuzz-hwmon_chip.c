@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "source/power/sensor/device_name.h"
 #include "source/power/hwmon/hwmon_chip.h"
 #include "source/power/hwmon/hwmon_place.h"
@@ -38,7 +39,8 @@ static void try_label(const char *text)
 
 	n = watt_clean_name(text, clean, sizeof(clean));
 	check(n < sizeof(clean) && strlen(clean) == n);
-	check(strspn(clean, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == n);
+	check(watt_utf8_is_printable(clean, n));
+	check(!strpbrk(clean, " /\"\\{}=,ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
 	watt_rail_kind_of_label(clean);
 	if (watt_grace_parse(text, &level, &socket) == 0)
 		check(level <= WATT_GRACE_SYSIO && socket < 1024);

@@ -283,7 +283,7 @@ static void test_garbage(void **state)
 	static const struct expected expected[] = {
 		{ "hwmon/0-0040/power6", "0-0040:ch5", WATT_DOMAIN_RAIL, 7 * MW, OVERLAP, -1 },
 		{ "hwmon/0-0040/power7", "0-0040:ch6", WATT_DOMAIN_RAIL, -3, OVERLAP | SIGNED, -1 },
-		{ "hwmon/0-0041/-rail____two", "0-0041", WATT_DOMAIN_RAIL, MW, OVERLAP, -1 },
+		{ "hwmon/0-0041/µ-rail____two", "0-0041", WATT_DOMAIN_RAIL, MW, OVERLAP, -1 },
 		{ "hwmon/0-0044/power1", "0-0044", WATT_DOMAIN_RAIL, 2 * MW, OVERLAP, -1 },
 		{ "hwmon/0-0045/power1", "power_meter", WATT_DOMAIN_TOTAL, 3 * MW, 0, -1 },
 	};

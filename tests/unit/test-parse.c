@@ -127,12 +127,50 @@ static void test_clean_name(void **state)
 	assert_int_equal(watt_clean_name("a very long label indeed", buf, sizeof(buf)), 15);
 }
 
+/* As it is, but for spaces and what would garble a line; never half a letter. */
+static void test_clean_name_beyond_ascii(void **state)
+{
+	static const struct {
+		const char *label, *name;
+	} cases[] = {
+		{ "L\xc3\xbc"
+		  "fter 1",
+		  "l\xc3\xbc"
+		  "fter_1" },
+		{ "\xe9\x9b\xbb\xe6\xba\x90", "\xe9\x9b\xbb\xe6\xba\x90" },
+		{ "CPU\xc2\xa0"
+		  "12V",
+		  "cpu__12v" }, /* a space */
+		{ "a\xe2\x80\xae"
+		  "b",
+		  "a___b" }, /* turns what follows */
+		{ "a\xff"
+		  "b\xc3",
+		  "a_b" },                                      /* Latin-1, and half a letter */
+		{ "\xed\xa0\x80x", "x" },                       /* half a pair */
+		{ "fourteen_bytes\xc3\xbc", "fourteen_bytes" }, /* 16 with its NUL, one too many */
+		{ "\xc2\x85", "" },
+	};
+	char buf[16];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		watt_clean_name(cases[i].label, buf, sizeof(buf));
+		assert_string_equal(buf, cases[i].name);
+	}
+	assert_int_equal(watt_clean_name("\xc3\xbc", buf, 2), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),     cmocka_unit_test(test_i64),
-		cmocka_unit_test(test_hex),     cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_cpulist), cmocka_unit_test(test_clean_name),
+		cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_i64),
+		cmocka_unit_test(test_hex),
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_cpulist),
+		cmocka_unit_test(test_clean_name),
+		cmocka_unit_test(test_clean_name_beyond_ascii),
 	};
 
 	return cmocka_run_group_tests_name("parse", tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <wattribute/channel.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "source/config/config_reader.h"
 
 #define UW_PLACES 6  /* of a number in W */
@@ -156,17 +157,19 @@ static int take_rail_label(struct watt_config_reader *rd, struct fy_node *node, 
 	return watt_config_take_text(rd, node, "label", &((struct watt_config_rail *)obj)->label);
 }
 
-/* Names of [a-z0-9:_-], joined by '/'. */
+/* Names of [a-z0-9:_-] and of what is beyond ASCII, joined by '/'. */
 static bool is_domain_path(const char *path)
 {
 	bool is_empty = true;
 
+	if (!watt_utf8_is_printable(path, strlen(path)))
+		return false;
 	for (; *path; path++) {
 		if (*path == '/' && is_empty)
 			return false;
 		is_empty = *path == '/';
 		if (!strchr("/:_-", *path) && !(*path >= 'a' && *path <= 'z') &&
-		    !(*path >= '0' && *path <= '9'))
+		    !(*path >= '0' && *path <= '9') && (unsigned char)*path < 0x80)
 			return false;
 	}
 	return !is_empty;

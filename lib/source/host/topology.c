@@ -305,10 +305,13 @@ int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_
 		      struct watt_cpu_place *places)
 {
 	struct watt_topology_cpu found = { .is_online = true };
+	struct watt_env quiet = *env;
 	struct watt_cpu_place place;
 	uint32_t i = 0;
 
-	read_cpu(env, cpu, &found);
+	/* it is asked again and again until there is an answer */
+	quiet.log = (struct watt_log){ 0 };
+	read_cpu(&quiet, cpu, &found);
 	if (!found.is_known)
 		return -ENODEV;
 	place = place_of(&found, map->split);
