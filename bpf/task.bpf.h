@@ -105,55 +105,77 @@ enum cgroup_tells {
 #define CONTAINER_ID 64
 #define NAME_MOST 128
 
-/* n: bytes of the name, its NUL included. */
-static __always_inline bool has_suffix(const char *name, long n, const char *suffix, long len)
-{
-	char tail[sizeof(".service")];
+/* The last characters of a name are compared as one number; of it, the last six as if they were the
+ * first ones of one that ends in zeros. */
+#define TAIL 8
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define LAST_6(bits) ((bits) >> 16)
+#else
+#define LAST_6(bits) ((bits) << 16)
+#endif
 
-	if (n < len || bpf_probe_read_kernel(tail, len, name + n - len))
-		return false;
-	for (int i = 0; i < len; i++)
-		if (tail[i] != suffix[i])
-			return false;
-	return true;
+static __always_inline __u64 number_of(const char text[TAIL])
+{
+	__u64 bits;
+
+	__builtin_memcpy(&bits, text, TAIL);
+	return bits;
 }
 
-static __always_inline bool is_of_systemd(const char *name, long n)
+/* len: of the name; where it is shorter than what is compared, other bytes are in front of it. */
+static __always_inline bool is_of_systemd(__u64 tail, long len)
 {
-	return has_suffix(name, n, ".slice", sizeof(".slice")) ||
-	       has_suffix(name, n, ".scope", sizeof(".scope")) ||
-	       has_suffix(name, n, ".service", sizeof(".service"));
+	__u64 last_6 = LAST_6(tail);
+
+	return (len >= TAIL && tail == number_of(".service")) ||
+	       (len >= 6 && (last_6 == number_of(".slice\0") || last_6 == number_of(".scope\0")));
 }
 
-static __noinline enum cgroup_tells cgroup_tells(struct cgroup *cgroup)
+/*
+ * What a path tells, into *ret. The verifier goes down the loop again for each way to it: there are as
+ * few branches in it as can be, and the answer goes into memory of a map, from which it comes back
+ * as any number, so that all that follows is one way.
+ */
+static __noinline int find_tells(struct cgroup *cgroup, __u64 *ret)
 {
 	char text[NAME_MOST];
+	__u64 tail = 0;
+	long len = 0;
 
+	*ret = CGROUP_OF_SYSTEMD;
 	for (int i = 0; i < CGROUP_DEPTH && cgroup->level > 0; i++) {
 		const char *name = cgroup->kn->name;
-		long n = bpf_probe_read_kernel_str(text, sizeof(text), name);
 
-		if (n > CONTAINER_ID && !has_suffix(name, n, ".service", sizeof(".service")))
-			return CGROUP_CONTAINER;
-		if (cgroup->level == 1)
-			return is_of_systemd(name, n) ? CGROUP_OF_SYSTEMD : CGROUP_NAMED;
+		len = bpf_probe_read_kernel_str(text, sizeof(text), name) - 1;
+		bpf_probe_read_kernel(&tail, TAIL, name + len - TAIL);
+		if (len >= CONTAINER_ID && tail != number_of(".service")) {
+			*ret = CGROUP_CONTAINER;
+			return 0;
+		}
 		cgroup = cgroup->self.parent->cgroup;
 	}
-	return CGROUP_OF_SYSTEMD;
+	if (len > 0 && !cgroup->level && !is_of_systemd(tail, len))
+		*ret = CGROUP_NAMED;
+	return 0;
 }
 
 /* On a hybrid machine, the v1 cgroup where it tells more; NULL: it does not. */
-static __always_inline struct cgroup *better_cgroup(struct css_set *set, struct cgroup *cgroup)
+static __always_inline struct cgroup *better_cgroup(struct css_set *set, struct cgroup *cgroup,
+						    __u64 *scratch)
 {
 	struct cgroup *v1 = v1_cgroup(set);
-	enum cgroup_tells tells;
+	__u64 tells;
 
 	if (!v1 || !v1->level)
 		return NULL;
 	if (!cgroup->level)
 		return v1;
-	tells = cgroup_tells(v1);
-	return tells > CGROUP_OF_SYSTEMD && tells > cgroup_tells(cgroup) ? v1 : NULL;
+	find_tells(v1, scratch);
+	tells = *scratch;
+	if (tells <= CGROUP_OF_SYSTEMD)
+		return NULL;
+	find_tells(cgroup, scratch);
+	return tells > *scratch ? v1 : NULL;
 }
 
 static __always_inline void record_cgroup(struct watt_bpf_record *record, struct css_set *set)
@@ -163,9 +185,9 @@ static __always_inline void record_cgroup(struct watt_bpf_record *record, struct
 	if (!set)
 		return;
 	cgroup = set->dfl_cgrp;
-	record->cgroup_id = cgroup->kn->id;
 	record->flags &= ~WATT_BPF_NO_CGROUP;
-	v1 = v1_controller ? better_cgroup(set, cgroup) : NULL;
+	v1 = v1_controller ? better_cgroup(set, cgroup, &record->cgroup_id) : NULL;
+	record->cgroup_id = cgroup->kn->id;
 	if (!v1)
 		return;
 	record->cgroup_id = v1->kn->id;

@@ -6,7 +6,15 @@
  */
 #include "../unit/unit.h"
 
+#include <linux/types.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <usage_layout.h>
+#include <usage.skel.h>
+
 #include "base/util.h"
+#include "source/activity/bpf_object.h"
 #include "usage_rig.h"
 
 #define ID "8f1c2b3a4d5e6f708192a3b4c5d6e7f808192a3b4c5d6e7f8091a2b3c4d5e6f7"
@@ -145,6 +153,32 @@ static void test_who_tells_more(void **state)
 		check_place(rig, &places[i]);
 }
 
+/* 46,000 on Linux 6.18, in 20 ms; each character that is compared by itself may double it. */
+#define VERIFIED_MOST 150000
+
+/* What decides how long it takes to begin: the instructions that the kernel went through to verify. */
+static void test_is_soon_loaded(void **state)
+{
+	struct watt_bpf_object object;
+	struct bpf_program *program;
+	uint64_t sum = 0;
+
+	assert_int_equal(rig_open_object(&object, WATT_BPF_MODE_AUTO, NULL), 0);
+	bpf_object__for_each_program(program, object.skel->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t len = sizeof(info);
+
+		if (bpf_program__fd(program) < 0)
+			continue; /* not loaded */
+		assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len), 0);
+		sum += info.verified_insns;
+	}
+	watt_bpf_object_close(&object);
+	fprintf(stderr, "verified: %llu instructions\n", (unsigned long long)sum);
+	assert_true(sum < VERIFIED_MOST);
+}
+
 /* At least one cgroup beside the root makes a hierarchy worth a look. */
 static int prepare(void **state)
 {
@@ -177,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST_BOTH(who_tells_more),
+		cmocka_unit_test(test_is_soon_loaded),
 	};
 	const char *why = rig_why_not();
 
