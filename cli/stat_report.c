@@ -37,6 +37,15 @@ enum measure {
 	ELAPSED_S,
 };
 
+/*
+ * Too little for the sensors is not none. A command that came and went unseen (by who has to look
+ * in /proc, or on a machine that had no time for us) is known by getrusage.
+ */
+static bool is_too_little(const struct watt_run *run)
+{
+	return !run->energy_nj && (run->cpu_ns || run->rusage_s > 0);
+}
+
 static double value_of(const struct watt_run *run, enum measure measure)
 {
 	double elapsed_s = (double)run->elapsed_ns / 1e9;
@@ -61,9 +70,7 @@ static double value_of(const struct watt_run *run, enum measure measure)
 	case SHARE_RATIO:
 		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
 	case POWER_W:
-		/* too little for the sensors is not none */
-		return run->energy_nj || !run->cpu_ns ? (double)run->energy_nj / 1e9 / elapsed_s :
-							NAN;
+		return is_too_little(run) ? NAN : (double)run->energy_nj / 1e9 / elapsed_s;
 	case MACHINE_W:
 		return run->machine_w;
 	case CPU_S:
@@ -361,14 +368,16 @@ static void print_command(const struct page *page, FILE *out)
 {
 	struct watt_statistics share = over_runs(page->report, SHARE_RATIO);
 	struct watt_statistics cpu = over_runs(page->report, CPU_S);
+	struct watt_statistics rusage = over_runs(page->report, RUSAGE_S);
 	double energy_j = watt_tally_get_part(page->tally, COMMAND);
+	double cpu_s = cpu.mean > 0 ? cpu.mean : rusage.mean;
 	auto_free char *what = NULL;
 	char number[WATT_UNITS_SIZE];
 
-	if (page->parts[COMMAND].mean == 0 && cpu.mean > 0) {
+	if (energy_j == 0 && cpu_s > 0) {
 		energy_j = NAN;
 		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
-				 watt_units_time(number, cpu.mean, 2));
+				 watt_units_time(number, cpu_s, 2));
 	} else if (isfinite(share.mean)) {
 		what = xasprintf("the command, %.1f %% of the machine", share.mean * 100);
 	} else {

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli/stat_report.c: what is said of a command for which there is next to nothing to say. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "../options_of.h"
+#include "stat_report.h"
+
+static struct watt_session *ses;
+
+static int setup(void **state)
+{
+	struct watt_options *options = options_of("sources", "synth", "usage", "synth", NULL);
+
+	assert_int_equal(watt_options_set_driven(options, 1), 0);
+	assert_int_equal(open_by(options, &ses), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	watt_session_close(ses);
+	return 0;
+}
+
+/* The text of one run of a machine that took 5 J; the caller frees. argv NULL: attached. */
+static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double rusage_s)
+{
+	struct stat_setup about = {
+		.ses = ses, .argv = argv, .pid = 7, .balance = { .is_baseline_ready = true }
+	};
+	struct watt_run run = { .sz = sizeof(run),
+				.is_known = 1,
+				.energy_nj = energy_nj,
+				.machine_nj = 5000000000,
+				.machine_w = 5,
+				.cpu_ns = cpu_ns,
+				.rusage_s = rusage_s,
+				.elapsed_ns = 1000000000 };
+	struct stat_report report = { .setup = &about, .runs = &run, .n_runs = 1 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	stat_report_print(&report, out);
+	fclose(out);
+	return text;
+}
+
+static char *command[] = { (char[]){ "true" }, NULL };
+
+/* The line has no number, but a dash. */
+static void check_dash(const char *text, const char *what)
+{
+	const char *p = strstr(text, what);
+
+	assert_non_null(p);
+	while (p > text && p[-1] == ' ')
+		p--;
+	assert_true(p > text + 1);
+	assert_int_equal(p[-1], '-');
+	assert_int_equal(p[-2], ' ');
+}
+
+static void check_too_little(uint64_t cpu_ns, double rusage_s)
+{
+	char *text = print_run(command, 0, cpu_ns, rusage_s);
+
+	check_dash(text, " J  the command: below what could be resolved, for 1");
+	check_dash(text, " W  the command, on average");
+	free(text);
+}
+
+static void test_too_little_is_not_none(void **state)
+{
+	check_too_little(1000000, 0.001);
+	/* over before anybody looked: the kernel told who waited for it */
+	check_too_little(0, 0.001);
+}
+
+static void test_little_is_told(void **state)
+{
+	char *text = print_run(command, 2000, 1000000, 0.001);
+
+	assert_null(strstr(text, "below what could be resolved"));
+	assert_null(strstr(text, "0.000000 J  the command"));
+	free(text);
+}
+
+/* Who sleeps uses nothing, and that is known. */
+static void test_none_is_none(void **state)
+{
+	char *text = print_run(NULL, 0, 0, NAN);
+
+	assert_null(strstr(text, "below what could be resolved"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_too_little_is_not_none),
+		cmocka_unit_test(test_little_is_told),
+		cmocka_unit_test(test_none_is_none),
+	};
+
+	return cmocka_run_group_tests_name("stat_report", tests, setup, teardown);
+}
