@@ -116,13 +116,14 @@ struct part {
 	size_t mark; /* WATT_NO_MARK: none */
 };
 
-/* The n-th phase of the label that lies, some of it, in what was asked for. False: no more. */
-static bool find_phase(const struct recording *recording, const char *label, size_t n,
+/* The next phase of the label, from a mark on, that lies, some of it, in what was asked for. False: no
+ * more. */
+static bool find_phase(const struct recording *recording, const char *label, size_t from,
 		       struct part *ret)
 {
 	size_t i;
 
-	for (i = 0; i < recording->n_marks; i++) {
+	for (i = from; i < recording->n_marks; i++) {
 		struct part part = { .t0_ns = recording->marks[i].t_ns,
 				     .t1_ns = i + 1 < recording->n_marks ?
 						      recording->marks[i + 1].t_ns :
@@ -133,7 +134,7 @@ static bool find_phase(const struct recording *recording, const char *label, siz
 			part.t0_ns = recording->from_ns;
 		if (part.t1_ns > recording->to_ns)
 			part.t1_ns = recording->to_ns;
-		if (strcmp(recording->marks[i].label, label) || part.t0_ns >= part.t1_ns || n--)
+		if (strcmp(recording->marks[i].label, label) || part.t0_ns >= part.t1_ns)
 			continue;
 		*ret = part;
 		return true;
@@ -182,12 +183,12 @@ static int show_phases(const struct replay_options *opts, struct replay_show *sh
 		       struct recording *recording)
 {
 	struct part part;
-	size_t n = 0;
+	size_t from = 0;
 	int r = 0;
 
-	while (r == 0 && find_phase(recording, opts->phase, n, &part)) {
+	while (r == 0 && find_phase(recording, opts->phase, from, &part)) {
 		r = show_part(opts, show, recording, &part);
-		n++;
+		from = part.mark + 1;
 	}
 	return r;
 }

@@ -12,6 +12,7 @@
 #include <wattribute/balance.h>
 #include <wattribute/units.h>
 
+#include "labels.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
@@ -207,34 +208,34 @@ void replay_show_done(struct replay_show *show)
 	top_model_done(&show->model);
 }
 
-static bool is_first_of_label(const struct recording *recording, size_t mark)
-{
-	size_t i;
-
-	for (i = 0; i < mark; i++)
-		if (strcmp(recording->marks[i].label, recording->marks[mark].label) == 0)
-			return false;
-	return recording->marks[mark].label[0];
-}
+/* Labels that are named to whoever asked for another. */
+#define KNOWN_MAX 50
 
 void replay_show_complain_phase(const struct recording *recording, const char *label)
 {
 	auto_free char *known = xstrdup("");
 	char clean[WATT_MARK_SIZE];
+	struct labels labels = { 0 };
 	size_t i;
 
 	for (i = 0; i < recording->n_marks; i++) {
+		const char *mark = recording->marks[i].label;
 		char *more;
 
-		if (!is_first_of_label(recording, i))
+		if (!*mark || labels_find(&labels, mark) != LABELS_NONE ||
+		    labels_get(&labels, mark) >= KNOWN_MAX)
 			continue;
 		text_clean(clean, sizeof(clean), recording->marks[i].label);
 		more = xasprintf("%s%s%s", known, *known ? ", " : "", clean);
 		free(known);
 		known = more;
 	}
-	if (*known)
+	if (labels.n > KNOWN_MAX)
+		message_error("no phase there is called '%s'; there are %zu: %s, ...", label,
+			      labels.n, known);
+	else if (*known)
 		message_error("no phase there is called '%s'; there are: %s", label, known);
 	else
 		message_error("no phase there is called '%s': nobody marked any", label);
+	labels_done(&labels);
 }

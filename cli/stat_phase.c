@@ -7,23 +7,22 @@
 
 #include "xalloc.h"
 
-const struct watt_run_phase *stat_phases_find(const struct watt_run *run, const char *label)
+const struct watt_run_phase *stat_phases_find(const struct watt_run *run, struct labels *index,
+					      const char *label)
 {
-	size_t i;
+	size_t i = labels_find(index, label);
 
-	for (i = 0; i < run->n_phases; i++)
-		if (strcmp(run->phases[i].label, label) == 0)
-			return &run->phases[i];
-	return NULL;
+	return i == LABELS_NONE ? NULL : &run->phases[i];
 }
 
-static struct watt_run_phase *find_or_add(struct watt_run *run, const char *label, size_t n_domains)
+static struct watt_run_phase *find_or_add(struct watt_run *run, struct labels *index,
+					  const char *label, size_t n_domains)
 {
-	const struct watt_run_phase *found = stat_phases_find(run, label);
+	size_t i = labels_get(index, label);
 	struct watt_run_phase *phase;
 
-	if (found)
-		return &run->phases[found - run->phases];
+	if (i < run->n_phases)
+		return &run->phases[i];
 	run->phases = xrealloc(run->phases, run->n_phases + 1, sizeof(*run->phases));
 	phase = &run->phases[run->n_phases++];
 	*phase = (struct watt_run_phase){ .n_domains = n_domains };
@@ -33,10 +32,11 @@ static struct watt_run_phase *find_or_add(struct watt_run *run, const char *labe
 	return phase;
 }
 
-void stat_phases_add(struct watt_run *run, const char *label, uint64_t elapsed_ns,
-		     const struct totals *from, const struct totals *to)
+void stat_phases_add(struct watt_run *run, struct labels *index, const char *label,
+		     uint64_t elapsed_ns, const struct totals *from, const struct totals *to)
 {
-	struct watt_run_phase *phase = find_or_add(run, label, to->view ? to->view->n_domains : 0);
+	struct watt_run_phase *phase =
+		find_or_add(run, index, label, to->view ? to->view->n_domains : 0);
 	size_t i;
 
 	phase->count++;

@@ -45,22 +45,38 @@ static double value_of(const struct watt_run_phase *phase, enum column column)
 	return NAN;
 }
 
+/* All labels of all runs, and where each run has them. */
+struct label_table {
+	struct labels all;
+	struct labels *of_run;
+	const char **list; /* in the order of their numbers in all */
+};
+
+static const struct watt_run_phase *phase_of(const struct stat_report *report,
+					     struct label_table *labels, size_t run,
+					     const char *label)
+{
+	return stat_phases_find(&report->runs[run], &labels->of_run[run], label);
+}
+
 /* Over the runs that had the phase. */
-static struct watt_statistics over_runs(const struct stat_report *report, const char *label,
+static struct watt_statistics over_runs(const struct stat_report *report,
+					struct label_table *labels, const char *label,
 					enum column column)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
-		const struct watt_run_phase *phase = stat_phases_find(&report->runs[i], label);
+		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
 
 		values[i] = phase && !report->runs[i].is_left_out ? value_of(phase, column) : NAN;
 	}
 	return watt_statistics_of(values, report->n_runs);
 }
 
-static struct watt_statistics domain_over_runs(const struct stat_report *report, const char *label,
+static struct watt_statistics domain_over_runs(const struct stat_report *report,
+					       struct label_table *labels, const char *label,
 					       size_t domain)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
@@ -68,7 +84,7 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run *run = &report->runs[i];
-		const struct watt_run_phase *phase = stat_phases_find(run, label);
+		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
 		bool is_known = phase && !run->is_left_out && domain < phase->n_domains &&
 				run->domain_known[domain];
 
@@ -97,37 +113,37 @@ static void add_number(struct table *table, const struct watt_statistics *s, int
 }
 
 /* The phases' energies, which add up to the command's, or the machine's. */
-static struct watt_tally *tally_phases(const struct stat_report *report,
-				       const struct watt_run *labels, enum column column,
-				       const struct watt_tally *tally)
+static struct watt_tally *tally_phases(const struct stat_report *report, struct label_table *labels,
+				       enum column column, const struct watt_tally *tally)
 {
 	bool is_command = column == ENERGY_J;
-	auto_free double *parts = xcalloc(labels->n_phases, sizeof(*parts));
+	auto_free double *parts = xcalloc(labels->all.n, sizeof(*parts));
 	auto_free double *wholes = xcalloc(report->n_runs, sizeof(*wholes));
 	size_t i;
 
-	for (i = 0; i < labels->n_phases; i++)
-		parts[i] = over_runs(report, labels->phases[i].label, column).mean;
+	for (i = 0; i < labels->all.n; i++)
+		parts[i] = over_runs(report, labels, labels->list[i], column).mean;
 	for (i = 0; i < report->n_runs; i++)
 		wholes[i] = report->runs[i].is_left_out ? NAN :
 			    is_command                  ? (double)report->runs[i].energy_nj / 1e9 :
 							  (double)report->runs[i].machine_nj / 1e9;
-	return tally_within(
-		parts, labels->n_phases, watt_statistics_of(wholes, report->n_runs).mean,
-		is_command ? watt_tally_get_part(tally, 0) : watt_tally_get_whole(tally),
-		watt_tally_get_decimals(tally));
+	return tally_within(parts, labels->all.n, watt_statistics_of(wholes, report->n_runs).mean,
+			    is_command ? watt_tally_get_part(tally, 0) :
+					 watt_tally_get_whole(tally),
+			    watt_tally_get_decimals(tally));
 }
 
 /* tallies: per column; NULL: its numbers are no sum. */
-static void add_phase(const struct stat_report *report, struct table *table, const char *label,
-		      size_t i, struct watt_tally *const *tallies, int digits)
+static void add_phase(const struct stat_report *report, struct label_table *labels,
+		      struct table *table, size_t i, struct watt_tally *const *tallies, int digits)
 {
+	const char *label = labels->list[i];
 	enum column column;
 	char number[WATT_UNITS_SIZE];
 
 	table_add(table, " %s", *label ? label : "(in no phase)");
 	for (column = TIME_S; column < N_COLUMNS; column++) {
-		struct watt_statistics s = over_runs(report, label, column);
+		struct watt_statistics s = over_runs(report, labels, label, column);
 
 		if (tallies[column])
 			add_cell(table, &s, watt_tally_text(tallies[column], i, number));
@@ -137,12 +153,12 @@ static void add_phase(const struct stat_report *report, struct table *table, con
 }
 
 /* One line of what the phase used of a domain, below the phase's own. */
-static void add_domain(const struct stat_report *report, struct table *table, const char *label,
-		       size_t domain, int decimals)
+static void add_domain(const struct stat_report *report, struct label_table *labels,
+		       struct table *table, const char *label, size_t domain, int decimals)
 {
 	char number[WATT_UNITS_SIZE];
 	const struct watt_domain *d = watt_session_get_domain(report->setup->ses, domain);
-	struct watt_statistics s = domain_over_runs(report, label, domain);
+	struct watt_statistics s = domain_over_runs(report, labels, label, domain);
 	enum column column;
 
 	if (s.n == 0)
@@ -155,29 +171,46 @@ static void add_domain(const struct stat_report *report, struct table *table, co
 			table_add(table, "%s", "");
 }
 
-/* The labels of all runs' phases, each once, without numbers. */
-static struct watt_run labels_of(const struct stat_report *report)
+static void label_table_init(struct label_table *labels, const struct stat_report *report)
 {
-	static const struct totals none;
-	struct watt_run labels = { 0 };
-	size_t i, k;
+	size_t i, k, number;
+
+	*labels = (struct label_table){ .of_run = xcalloc(report->n_runs, sizeof(struct labels)) };
+	for (i = 0; i < report->n_runs; i++)
+		for (k = 0; k < report->runs[i].n_phases; k++) {
+			const char *label = report->runs[i].phases[k].label;
+
+			labels_get(&labels->of_run[i], label);
+			number = labels_get(&labels->all, label);
+			labels->list = xrealloc(labels->list, labels->all.n, sizeof(char *));
+			labels->list[number] = label;
+		}
+}
+
+static void label_table_done(struct label_table *labels, const struct stat_report *report)
+{
+	size_t i;
 
 	for (i = 0; i < report->n_runs; i++)
-		for (k = 0; k < report->runs[i].n_phases; k++)
-			stat_phases_add(&labels, report->runs[i].phases[k].label, 0, &none, &none);
-	return labels;
+		labels_done(&labels->of_run[i]);
+	labels_done(&labels->all);
+	free(labels->of_run);
+	free(labels->list);
 }
 
 void stat_report_phases(const struct stat_report *report, const struct watt_tally *tally, FILE *out)
 {
 	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
-	struct watt_run labels = labels_of(report);
+	struct label_table labels;
 	struct watt_tally *tallies[N_COLUMNS] = { NULL };
 	struct table *table;
 	size_t i, d;
 
-	if (labels.n_phases == 0)
+	label_table_init(&labels, report);
+	if (labels.all.n == 0) {
+		label_table_done(&labels, report);
 		return;
+	}
 	tallies[ENERGY_J] = tally_phases(report, &labels, ENERGY_J, tally);
 	tallies[MACHINE_J] = tally_phases(report, &labels, MACHINE_J, tally);
 	table = table_new();
@@ -187,10 +220,10 @@ void stat_report_phases(const struct stat_report *report, const struct watt_tall
 	table_add_column(table, "POWER W", TABLE_RIGHT);
 	table_add_column(table, "MACHINE J", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
-	for (i = 0; i < labels.n_phases; i++) {
-		add_phase(report, table, labels.phases[i].label, i, tallies, digits);
+	for (i = 0; i < labels.all.n; i++) {
+		add_phase(report, &labels, table, i, tallies, digits);
 		for (d = 0; report->has_domains && d < report->runs[0].n_domains; d++)
-			add_domain(report, table, labels.phases[i].label, d,
+			add_domain(report, &labels, table, labels.list[i], d,
 				   watt_tally_get_decimals(tally));
 	}
 	fputc('\n', out);
@@ -198,5 +231,5 @@ void stat_report_phases(const struct stat_report *report, const struct watt_tall
 	table_free(table);
 	for (i = 0; i < N_COLUMNS; i++)
 		watt_tally_free(tallies[i]);
-	stat_phases_done(&labels);
+	label_table_done(&labels, report);
 }

@@ -33,6 +33,7 @@ struct measurement {
 	struct watt_mark phase;     /* that began it */
 	struct watt_mark *marks;    /* whose snapshots are still to come, in their order */
 	size_t n_marks;
+	struct labels phase_index;
 	bool has_phases;
 };
 
@@ -97,8 +98,8 @@ static void end_phase(struct measurement *m, const struct totals *to)
 	uint64_t begin_ns = m->phase_begin.snap ? m->phase_begin.t_ns : m->begin_ns;
 	uint64_t end_ns = m->end_ns && m->end_ns < to->t_ns ? m->end_ns : to->t_ns;
 
-	stat_phases_add(m->run, m->phase.label, end_ns > begin_ns ? end_ns - begin_ns : 0, from,
-			to);
+	stat_phases_add(m->run, &m->phase_index, m->phase.label,
+			end_ns > begin_ns ? end_ns - begin_ns : 0, from, to);
 }
 
 static void begin_phase(struct measurement *m, const struct watt_mark *mark)
@@ -453,6 +454,7 @@ int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 	totals_done(&m.last);
 	totals_done(&m.phase_begin);
 	free(m.marks);
+	labels_done(&m.phase_index);
 	if (r == 0)
 		*ret = run;
 	else

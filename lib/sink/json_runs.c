@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/sized.h"
+#include "base/textmap.h"
 #include "sink/json_value.h"
 
 static double power_w(bool is_known, int64_t energy_nj, uint64_t elapsed_ns)
@@ -217,24 +218,61 @@ static void put_statistics(struct watt_json *json, struct watt_json_node obj, co
 	}
 }
 
-static const struct watt_run_phase *find_phase(const struct watt_run *run, const char *label)
+/* Which phases the runs have: all labels in their order, and in each run where it is. */
+struct label_index {
+	struct watt_textmap all;
+	struct watt_textmap *of_run;
+	size_t n_runs;
+};
+
+static void label_index_done(struct label_index *index)
 {
 	size_t i;
 
-	for (i = 0; i < run->n_phases; i++)
-		if (strcmp(run->phases[i].label, label) == 0)
-			return &run->phases[i];
-	return NULL;
+	for (i = 0; i < index->n_runs; i++)
+		watt_textmap_done(&index->of_run[i]);
+	watt_textmap_done(&index->all);
+	free(index->of_run);
+}
+
+static int label_index_init(struct label_index *index, const struct watt_runs *runs)
+{
+	size_t i, k, *position;
+
+	*index = (struct label_index){ .of_run = calloc(runs->n_runs + 1, sizeof(*index->of_run)) };
+	if (!index->of_run)
+		return -ENOMEM;
+	index->n_runs = runs->n_runs;
+	for (i = 0; i < runs->n_runs; i++)
+		for (k = 0; k < runs->runs[i]->n_phases; k++) {
+			position =
+				watt_textmap_get(&index->of_run[i], runs->runs[i]->phases[k].label);
+			if (!position) {
+				label_index_done(index);
+				return -ENOMEM;
+			}
+			*position = k;
+		}
+	return 0;
+}
+
+static const struct watt_run_phase *
+find_phase(struct label_index *index, const struct watt_runs *runs, size_t run, const char *label)
+{
+	size_t position = watt_textmap_find(&index->of_run[run], label);
+
+	return position == WATT_TEXTMAP_NONE ? NULL : &runs->runs[run]->phases[position];
 }
 
 /* One phase over the runs that had it. */
 static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
-			      const struct watt_runs *runs, const char *label, double *values)
+			      const struct watt_runs *runs, struct label_index *index,
+			      const char *label, double *values)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < runs->n_runs; i++) {
-		const struct watt_run_phase *phase = find_phase(runs->runs[i], label);
+		const struct watt_run_phase *phase = find_phase(index, runs, i, label);
 
 		if (!phase || runs->runs[i]->is_left_out) {
 			fill_unknown(values, runs->n_runs, i);
@@ -249,22 +287,37 @@ static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
 	put_statistics(json, obj, values, runs->n_runs);
 }
 
-/* Whether an earlier run has the phase: it is told there. */
-static bool is_told(const struct watt_runs *runs, size_t run, const char *label)
+/* Each phase once, in the order in which runs had it first. */
+static int put_phases(struct watt_json *json, struct watt_json_node list,
+		      const struct watt_runs *runs, double *values)
 {
-	size_t i;
+	struct label_index index;
+	size_t i, k, *told;
+	int r = label_index_init(&index, runs);
 
-	for (i = 0; i < run; i++)
-		if (find_phase(runs->runs[i], label))
-			return true;
-	return false;
+	if (r < 0)
+		return r;
+	for (i = 0; i < runs->n_runs && r == 0; i++)
+		for (k = 0; k < runs->runs[i]->n_phases && r == 0; k++) {
+			const char *label = runs->runs[i]->phases[k].label;
+
+			told = watt_textmap_get(&index.all, label);
+			r = told ? 0 : -ENOMEM;
+			if (!told || *told != WATT_TEXTMAP_NONE)
+				continue;
+			*told = i;
+			put_phase_summary(json, watt_json_append(json, list), runs, &index, label,
+					  values);
+		}
+	label_index_done(&index);
+	return r;
 }
 
 static int put_summary(struct watt_json *json, const struct watt_runs *runs)
 {
 	_cleanup_free_ double *values = calloc(runs->n_runs * N_MEASURES + 1, sizeof(double));
 	struct watt_json_node obj = watt_json_object(json, json->root, "summary"), list;
-	size_t i, k, n_left_out = 0;
+	size_t i, n_left_out = 0;
 
 	if (!values)
 		return -ENOMEM;
@@ -283,15 +336,7 @@ static int put_summary(struct watt_json *json, const struct watt_runs *runs)
 	watt_json_uint(json, obj, "left_out", n_left_out);
 	put_statistics(json, obj, values, runs->n_runs);
 	list = watt_json_array(json, obj, "phases");
-	for (i = 0; i < runs->n_runs; i++)
-		for (k = 0; k < runs->runs[i]->n_phases; k++) {
-			const char *label = runs->runs[i]->phases[k].label;
-
-			if (!is_told(runs, i, label))
-				put_phase_summary(json, watt_json_append(json, list), runs, label,
-						  values);
-		}
-	return 0;
+	return put_phases(json, list, runs, values);
 }
 
 static void put_sources(struct watt_json *json, const struct watt_session *ses)

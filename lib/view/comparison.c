@@ -50,11 +50,11 @@ struct powers {
 	size_t n;
 };
 
-static int powers_init(struct powers *powers, const struct watt_series *series)
+static int powers_init(struct powers *powers, size_t n_windows)
 {
 	*powers = (struct powers){ 0 };
-	powers->power_w = calloc(series->info.n_windows + 1, sizeof(double));
-	powers->weight = calloc(series->info.n_windows + 1, sizeof(double));
+	powers->power_w = calloc(n_windows + 1, sizeof(double));
+	powers->weight = calloc(n_windows + 1, sizeof(double));
 	if (powers->power_w && powers->weight)
 		return 0;
 	free(powers->power_w);
@@ -98,6 +98,12 @@ static double machine_w(const struct watt_series *series, const struct watt_seri
 	return is_known ? power_w : NAN;
 }
 
+/* The first phase of a label, which is one of theirs. */
+static size_t first_of(const struct watt_phases *phases, const struct watt_phase *label)
+{
+	return phases->first_of_label[label - phases->by_label];
+}
+
 /*
  * The energies of all runs of a phase. One in which there is no window was too short to be
  * measured, and is none.
@@ -105,14 +111,14 @@ static double machine_w(const struct watt_series *series, const struct watt_seri
 static int fill_runs(struct row *row, size_t s, const struct watt_phases *phases,
 		     const struct watt_phase *label)
 {
-	_cleanup_free_ double *runs_j = calloc(phases->n + 1, sizeof(double));
+	_cleanup_free_ double *runs_j = calloc(label->count + 1, sizeof(double));
 	struct watt_statistics of_runs;
 	size_t i, n = 0;
 
 	if (!runs_j)
 		return -ENOMEM;
-	for (i = 0; i < phases->n; i++)
-		if (strcmp(phases->list[i].label, label->label) == 0 && phases->list[i].elapsed_ns)
+	for (i = first_of(phases, label); i != WATT_NO_PHASE; i = phases->next_of_label[i])
+		if (phases->list[i].elapsed_ns)
 			runs_j[n++] = (double)phases->list[i].energy_nj / 1e9;
 	of_runs = watt_statistics_of(runs_j, n);
 	row->side[s].n_runs = n;
@@ -125,6 +131,28 @@ static int fill_runs(struct row *row, size_t s, const struct watt_phases *phases
 	return 0;
 }
 
+/* Of a label; NULL: all. */
+static size_t count_windows(const struct watt_phases *phases, const struct watt_phase *label)
+{
+	size_t i, n = 0;
+
+	if (!label)
+		return phases->whole.end_index;
+	for (i = first_of(phases, label); i != WATT_NO_PHASE; i = phases->next_of_label[i])
+		n += phases->list[i].end_index - phases->list[i].first_index;
+	return n;
+}
+
+static void put_windows(struct powers *powers, const struct watt_series *series,
+			const struct watt_phase *part)
+{
+	size_t w;
+
+	for (w = part->first_index; w < part->end_index; w++)
+		put(powers, machine_w(series, &series->windows[w]),
+		    series->windows[w].t1_ns - series->windows[w].t0_ns);
+}
+
 /* The whole machine, in the windows of a label; NULL: in all. */
 static int fill_machine(struct row *row, size_t s, const struct source *source,
 			const struct watt_phase *label)
@@ -133,19 +161,16 @@ static int fill_machine(struct row *row, size_t s, const struct source *source,
 	const struct watt_phase *sum = label ? label : &source->phases->whole;
 	struct watt_comparison_side *side = &row->side[s];
 	struct powers powers;
-	size_t i, w;
+	size_t i;
 
-	if (powers_init(&powers, series) < 0)
+	if (powers_init(&powers, count_windows(source->phases, label)) < 0)
 		return -ENOMEM;
-	for (i = 0; i < source->phases->n; i++) {
-		const struct watt_phase *part = &source->phases->list[i];
-
-		if (label && strcmp(part->label, label->label) != 0)
-			continue;
-		for (w = part->first_index; w < part->end_index; w++)
-			put(&powers, machine_w(series, &series->windows[w]),
-			    series->windows[w].t1_ns - series->windows[w].t0_ns);
-	}
+	if (label)
+		for (i = first_of(source->phases, label); i != WATT_NO_PHASE;
+		     i = source->phases->next_of_label[i])
+			put_windows(&powers, series, &source->phases->list[i]);
+	else
+		put_windows(&powers, series, sum);
 	side->is_there = sum->elapsed_ns > 0;
 	side->energy_nj = sum->energy_nj;
 	side->elapsed_ns = sum->elapsed_ns;
@@ -161,7 +186,7 @@ static int fill_domain(struct row *row, size_t s, const struct source *source, s
 	struct powers powers;
 	size_t w;
 
-	if (powers_init(&powers, series) < 0)
+	if (powers_init(&powers, series->info.n_windows) < 0)
 		return -ENOMEM;
 	for (w = 0; w < series->info.n_windows; w++) {
 		const struct watt_series_energy *energy = &series->windows[w].domains[domain];
@@ -228,7 +253,7 @@ static int fill_name(struct row *row, size_t s, const struct source *source, con
 	struct powers powers;
 	size_t i, w, c;
 
-	if (!is_of_name || powers_init(&powers, series) < 0)
+	if (!is_of_name || powers_init(&powers, series->info.n_windows) < 0)
 		return -ENOMEM;
 	side->energy_nj = 0;
 	for (i = 0; i < series->info.n_entities; i++) {

@@ -101,10 +101,22 @@ static int add_phase(struct watt_phases *phases, const struct watt_series *serie
 	return 0;
 }
 
-static int add_label(struct watt_phases *phases, const struct watt_series *series,
-		     const struct watt_phase *phase)
+/* Puts a phase behind those that have its label. */
+static void link_phase(struct watt_phases *phases, size_t label, size_t phase)
 {
-	struct watt_phase *to = NULL;
+	if (phases->by_label[label].count == 0)
+		phases->first_of_label[label] = phase;
+	else
+		phases->next_of_label[phases->last_of_label[label]] = phase;
+	phases->last_of_label[label] = phase;
+	phases->next_of_label[phase] = WATT_NO_PHASE;
+}
+
+static int add_label(struct watt_phases *phases, const struct watt_series *series, size_t index)
+{
+	const struct watt_phase *phase = &phases->list[index];
+	size_t *label = watt_textmap_get(&phases->index, phase->label), w;
+	struct watt_phase *to;
 	/* Of the label: nothing is summed yet. */
 	struct watt_phase none = { .sz = sizeof(none),
 				   .label = phase->label,
@@ -112,16 +124,17 @@ static int add_label(struct watt_phases *phases, const struct watt_series *serie
 				   .first_index = phase->first_index,
 				   .end_index = phase->end_index,
 				   .t0_ns = phase->t0_ns };
-	size_t i, w;
 
-	for (i = 0; i < phases->n_labels; i++)
-		if (strcmp(phases->by_label[i].label, phase->label) == 0)
-			to = &phases->by_label[i];
-	if (!to)
-		to = append(&phases->by_label, &phases->n_labels, &phases->labels_cap, &none,
-			    series->info.n_domains);
-	if (!to)
+	if (!label)
 		return -ENOMEM;
+	if (*label == WATT_TEXTMAP_NONE) {
+		*label = phases->n_labels;
+		if (!append(&phases->by_label, &phases->n_labels, &phases->labels_cap, &none,
+			    series->info.n_domains))
+			return -ENOMEM;
+	}
+	to = &phases->by_label[*label];
+	link_phase(phases, *label, index);
 	to->count++;
 	to->t1_ns = phase->t1_ns;
 	for (w = phase->first_index; w < phase->end_index; w++)
@@ -150,6 +163,16 @@ static int find_whole(struct watt_phases *phases, const struct watt_series *seri
 	return 0;
 }
 
+/* There are at most as many labels as phases. */
+static int make_index(struct watt_phases *phases)
+{
+	phases->first_of_label = calloc(phases->n + 1, sizeof(size_t));
+	phases->last_of_label = calloc(phases->n + 1, sizeof(size_t));
+	phases->next_of_label = calloc(phases->n + 1, sizeof(size_t));
+	return phases->first_of_label && phases->last_of_label && phases->next_of_label ? 0 :
+											  -ENOMEM;
+}
+
 static int find(struct watt_phases *phases, const struct watt_series *series,
 		const struct watt_mark *marks, size_t n_marks)
 {
@@ -161,8 +184,10 @@ static int find(struct watt_phases *phases, const struct watt_series *series,
 		r = add_phase(phases, series, marks, n_marks, WATT_NO_MARK);
 	for (i = 0; i < n_marks && r == 0; i++)
 		r = add_phase(phases, series, marks, n_marks, i);
+	if (r == 0)
+		r = make_index(phases);
 	for (i = 0; i < phases->n && r == 0; i++)
-		r = add_label(phases, series, &phases->list[i]);
+		r = add_label(phases, series, i);
 	for (i = 0; i < phases->n_labels; i++)
 		finish_sum(&phases->by_label[i], series);
 	return r;
@@ -198,6 +223,10 @@ struct watt_phases *watt_phases_free(struct watt_phases *phases)
 	free(phases->whole.domains);
 	free(phases->list);
 	free(phases->by_label);
+	free(phases->first_of_label);
+	free(phases->last_of_label);
+	free(phases->next_of_label);
+	watt_textmap_done(&phases->index);
 	free(phases);
 	return NULL;
 }

@@ -126,6 +126,37 @@ static const struct watt_mark marks[] = {
 	{ .t_ns = 400 * WINDOW_NS, .label = "never" },
 };
 
+/* Each of many labels costs a few comparisons, alone and between two series. */
+static void test_many_labels(void **state)
+{
+	static struct watt_mark many[20000];
+	struct watt_comparison *comparison = NULL;
+	struct watt_phases *phases = NULL;
+	struct watt_series *series;
+	struct machine m;
+	size_t i, n = sizeof(many) / sizeof(many[0]);
+
+	for (i = 0; i < n; i++) {
+		many[i].t_ns = 120 * WINDOW_NS + i;
+		snprintf(many[i].label, sizeof(many[i].label), "label %zu", i / 2);
+	}
+	init(&m, "db");
+	series = make(&m, 1, many, n);
+	assert_int_equal(watt_phases_find(series, many, n, &phases), 0);
+	assert_int_equal(phases->n, n + 1);
+	assert_int_equal(phases->n_labels, n / 2 + 1);
+	assert_int_equal(phases->by_label[1].count, 2);
+	assert_int_equal(phases->first_of_label[1], 1);
+	assert_int_equal(phases->next_of_label[1], 2);
+	assert_true(phases->next_of_label[2] == WATT_NO_PHASE);
+	assert_true(phases->index.n_compares < n * 100);
+	assert_int_equal(watt_comparison_build(series, phases, series, phases, &comparison), 0);
+	assert_non_null(find(comparison, WATT_COMPARISON_PHASES, "label 777"));
+	watt_comparison_free(comparison);
+	watt_phases_free(phases);
+	watt_series_free(series);
+}
+
 /* Phases are all of the time, and sums of their windows. */
 static void test_phases(void **state)
 {
@@ -443,6 +474,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_many_labels),
 		cmocka_unit_test(test_rankings_are_complete),
 		cmocka_unit_test(test_comparison),
 		cmocka_unit_test(test_energy_is_what_is_judged),

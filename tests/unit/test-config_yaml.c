@@ -265,6 +265,26 @@ static void test_too_many_entries(void **state)
 	assert_string_equal(said, "f:1: more than 1024 entries in one list");
 }
 
+/* Refused before libfyaml compares each key with all others, which takes as long as it looks. */
+static void test_too_many_keys(void **state)
+{
+	struct watt_config *config = NULL;
+	size_t size = 1 << 20, len = 0;
+	char *text = malloc(size);
+	int i;
+
+	assert_non_null(text);
+	for (i = 0; i < 60000; i++)
+		len += (size_t)snprintf(text + len, size - len, "key%d: 1\n", i);
+	assert_int_equal(parse(text, &config), -EINVAL);
+	assert_string_equal(said, "f:257: more than 256 keys in one mapping");
+	for (len = 0, i = 0; i < 40; i++)
+		len += (size_t)snprintf(text + len, size - len, "[");
+	assert_int_equal(parse(text, &config), -EINVAL);
+	assert_string_equal(said, "f:1: nested deeper than 32 levels");
+	free(text);
+}
+
 /* Nobody need listen. */
 static void test_without_log(void **state)
 {
@@ -302,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_text_that_is_none),
 		cmocka_unit_test(test_too_many_entries),
+		cmocka_unit_test(test_too_many_keys),
 		cmocka_unit_test(test_without_log),
 		cmocka_unit_test(test_the_example_is_valid),
 	};

@@ -62,6 +62,80 @@ int watt_config_check_text(struct watt_config_reader *rd, const char *text, size
 	return 0;
 }
 
+/* ---- entries ---- */
+
+/* Where the events of a document are. */
+struct walk {
+	struct level {
+		bool is_mapping;
+		size_t n; /* nodes in it, which are keys and values in turn in a mapping */
+	} levels[WATT_CONFIG_DEPTH_MAX];
+	size_t depth;
+};
+
+static int enter_node(struct watt_config_reader *rd, struct walk *walk)
+{
+	struct level *level;
+
+	if (walk->depth == 0)
+		return 0;
+	level = &walk->levels[walk->depth - 1];
+	level->n++;
+	if (level->is_mapping && level->n > 2 * WATT_CONFIG_KEYS_MAX)
+		return watt_config_complain(rd, NULL, "more than %d keys in one mapping",
+					    WATT_CONFIG_KEYS_MAX);
+	if (!level->is_mapping && level->n > WATT_CONFIG_ENTRIES_MAX)
+		return watt_config_complain(rd, NULL, "more than %d entries in one list",
+					    WATT_CONFIG_ENTRIES_MAX);
+	return 0;
+}
+
+static int walk_event(struct watt_config_reader *rd, struct walk *walk, struct fy_event *event)
+{
+	const struct fy_mark *mark = fy_event_start_mark(event);
+	int r;
+
+	if (mark)
+		rd->line = mark->line + 1;
+	switch (event->type) {
+	case FYET_SCALAR:
+	case FYET_ALIAS:
+		return enter_node(rd, walk);
+	case FYET_MAPPING_START:
+	case FYET_SEQUENCE_START:
+		r = enter_node(rd, walk);
+		if (r < 0)
+			return r;
+		if (walk->depth == WATT_CONFIG_DEPTH_MAX)
+			return watt_config_complain(rd, NULL, "nested deeper than %d levels",
+						    WATT_CONFIG_DEPTH_MAX);
+		walk->levels[walk->depth++] =
+			(struct level){ .is_mapping = event->type == FYET_MAPPING_START };
+		return 0;
+	case FYET_MAPPING_END:
+	case FYET_SEQUENCE_END:
+		walk->depth--;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int watt_config_check_entries(struct watt_config_reader *rd, struct fy_parser *parser)
+{
+	struct walk walk = { .depth = 0 };
+	struct fy_event *event;
+	int r = 0;
+
+	while (r == 0 && (event = fy_parser_parse(parser))) {
+		r = walk_event(rd, &walk, event);
+		fy_parser_event_free(parser, event);
+	}
+	if (r == 0)
+		rd->line = 1;
+	return r;
+}
+
 /* ---- scalars ---- */
 
 char *watt_config_dup_scalar(struct fy_node *node)

@@ -16,6 +16,8 @@
 
 /* More of one kind, and a longer text, than a configuration can mean. */
 #define WATT_CONFIG_ENTRIES_MAX 1024
+#define WATT_CONFIG_KEYS_MAX 256
+#define WATT_CONFIG_DEPTH_MAX 32
 #define WATT_CONFIG_TEXT_MAX 255
 /* The highest number of a sensor in its chip. */
 #define WATT_CONFIG_INDEX_MAX 255
@@ -42,6 +44,12 @@ watt_config_complain(struct watt_config_reader *rd, struct fy_node *node, const 
  * are not UTF-8, NUL among them, and directives ('%' at the begin of a line).
  */
 int watt_config_check_text(struct watt_config_reader *rd, const char *text, size_t len);
+
+/*
+ * Refuses more entries in a list or keys in a mapping than any configuration has, before libfyaml
+ * compares each key of a mapping with all others. What is not YAML passes: others complain.
+ */
+int watt_config_check_entries(struct watt_config_reader *rd, struct fy_parser *parser);
 
 /* The text of a scalar, to be freed; NULL if it is none or too long. Complains of nothing. */
 char *watt_config_dup_scalar(struct fy_node *node);

@@ -530,27 +530,45 @@ static int read_documents(struct watt_config_reader *rd, struct fy_parser *parse
 	return 0;
 }
 
-static int read_text(struct watt_config_reader *rd, const char *text, size_t len,
+/* Without an output it collects what it has to say, and prints nothing. */
+static struct fy_diag *quiet_diag(void)
+{
+	struct fy_diag_cfg cfg;
+	struct fy_diag *diag;
+
+	fy_diag_cfg_default(&cfg);
+	cfg.fp = NULL;
+	cfg.level = FYET_ERROR;
+	diag = fy_diag_create(&cfg);
+	if (diag)
+		fy_diag_set_collect_errors(diag, true);
+	return diag;
+}
+
+/* Takes the text; without a configuration only looks how much there is of everything. */
+static int read_with(struct watt_config_reader *rd, const char *text, size_t len,
 		     struct watt_config *config)
 {
-	struct fy_diag_cfg diag_cfg;
 	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET };
-	_cleanup_(cleanup_diag) struct fy_diag *diag = NULL;
+	_cleanup_(cleanup_diag) struct fy_diag *diag = quiet_diag();
 	_cleanup_(cleanup_parser) struct fy_parser *parser = NULL;
 
-	/* Without an output it collects what it has to say, and prints nothing. */
-	fy_diag_cfg_default(&diag_cfg);
-	diag_cfg.fp = NULL;
-	diag_cfg.level = FYET_ERROR;
-	diag = fy_diag_create(&diag_cfg);
 	if (!diag)
 		return -ENOMEM;
-	fy_diag_set_collect_errors(diag, true);
 	cfg.diag = diag;
 	parser = fy_parser_create(&cfg);
 	if (!parser || fy_parser_set_string(parser, text, len) < 0)
 		return -ENOMEM;
-	return read_documents(rd, parser, diag, config);
+	return config ? read_documents(rd, parser, diag, config) :
+			watt_config_check_entries(rd, parser);
+}
+
+static int read_text(struct watt_config_reader *rd, const char *text, size_t len,
+		     struct watt_config *config)
+{
+	int r = read_with(rd, text, len, NULL);
+
+	return r < 0 ? r : read_with(rd, text, len, config);
 }
 
 int watt_config_parse(const char *text, size_t len, const char *name, const struct watt_log *log,
