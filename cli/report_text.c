@@ -604,7 +604,8 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 	uint64_t gap_ns = longest_gap_ns(run);
 
 	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
-	    run->info->lost_samples == 0 && run->info->lost_usage == 0 && gap_ns == 0) {
+	    run->info->lost_samples == 0 && run->info->lost_usage == 0 &&
+	    run->info->lost_marks == 0 && gap_ns == 0) {
 		fputs("Losses: none\n", out);
 		return;
 	}
@@ -624,6 +625,9 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 	if (run->info->lost_usage)
 		report_say(&line, "%llu records of tasks lost",
 			   (unsigned long long)run->info->lost_usage);
+	if (run->info->lost_marks)
+		report_say(&line, "%llu marks came too fast to be taken",
+			   (unsigned long long)run->info->lost_marks);
 	fputs("Losses:\n", out);
 	report_end(&line, out, 2, width);
 	for (i = 0; i < run->n_losses && i < LOSSES_MOST; i++) {

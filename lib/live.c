@@ -99,6 +99,7 @@ static void quiet(int fd)
 /* Takes what programs told. Returns how many there were, or a negative errno. */
 static int take_marks(struct live *live)
 {
+	struct watt_mark_socket_counts counts;
 	struct watt_mark mark;
 	int n = 0, r;
 
@@ -109,6 +110,10 @@ static int take_marks(struct live *live)
 			return r;
 		watt_mark_queue_push(&live->ses.told, &mark);
 		n++;
+	}
+	if (live->marks) {
+		watt_mark_socket_get_counts(live->marks, &counts);
+		watt_pipeline_set_lost_marks(live->pipeline, counts.excess + counts.lost);
 	}
 	return n;
 }

@@ -662,9 +662,8 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint32_t cursor, uint64_t
 {
 	bool was_told = p->barriers.told_ns == t_ns;
 	uint64_t cut_ns = 0, since_ns;
-	int r;
+	int r = watt_barriers_put(&p->barriers, cursor, t_ns, watt_now_ns());
 
-	r = watt_barriers_put(&p->barriers, cursor, t_ns, watt_now_ns());
 	if (r == 0)
 		r = set_barrier(p);
 	if (was_told)
@@ -689,9 +688,8 @@ int watt_pipeline_open_cursor(struct watt_pipeline *p, uint32_t *ret_cursor)
 		.kind = WATT_OP_CURSOR,
 		.cursor = { .t_ns = watt_now_ns(), .id = p->newest_cursor + 1, .is_open = true }
 	};
-	int r;
+	int r = watt_executor_apply(p->executor, &op, NULL);
 
-	r = watt_executor_apply(p->executor, &op, NULL);
 	if (r == 0)
 		*ret_cursor = ++p->newest_cursor;
 	return r;
@@ -710,6 +708,12 @@ int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)
 	struct watt_op op = { .kind = WATT_OP_MARK, .mark = *mark };
 
 	return watt_executor_apply(p->executor, &op, NULL);
+}
+
+void watt_pipeline_set_lost_marks(struct watt_pipeline *p, uint64_t n)
+{
+	if (p->recorder)
+		watt_recorder_set_lost_marks(p->recorder, n);
 }
 
 int watt_pipeline_track(struct watt_pipeline *p, uint32_t pid, uint64_t *ret_entity_id)
@@ -760,10 +764,8 @@ int watt_pipeline_crosscheck(const struct watt_pipeline *p, size_t i, int64_t *r
 {
 	const struct watt_crosscheck_pair *dup = watt_crosschecks_find(&p->crosschecks, i);
 
-	if (!dup)
-		return -EINVAL;
-	if (dup->error < 0)
-		return dup->error;
+	if (!dup || dup->error < 0)
+		return dup ? dup->error : -EINVAL;
 	*ret_difference_ppm = dup->result.difference_ppm;
 	return !dup->result.is_agreeing;
 }

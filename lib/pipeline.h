@@ -66,6 +66,8 @@ int watt_pipeline_open_cursor(struct watt_pipeline *pipeline, uint32_t *ret_curs
 void watt_pipeline_close_cursor(struct watt_pipeline *pipeline, uint32_t cursor);
 /* A phase begins; the caller ends the slice. */
 int watt_pipeline_mark(struct watt_pipeline *pipeline, const struct watt_mark *mark);
+/* So many marks so far are none: they came too fast. */
+void watt_pipeline_set_lost_marks(struct watt_pipeline *pipeline, uint64_t n);
 int watt_pipeline_track(struct watt_pipeline *pipeline, uint32_t pid, uint64_t *ret_entity_id);
 /* What was used up to now is still in the set. 0; -ENOENT: there is none by this id. */
 int watt_pipeline_untrack(struct watt_pipeline *pipeline, uint64_t entity_id);

@@ -123,6 +123,7 @@ struct watt_recording_info {
 	uint32_t part;              /**< number of this file of a rotated recording, from 1 */
 	uint32_t is_complete;       /**< 0: the writer did not finish it: up to 1 s is missing */
 	uint32_t is_snapshot_aligned; /**< 1: its snapshots are complete in every domain */
+	uint64_t lost_marks;          /**< marks that came too fast to be taken */
 };
 
 /** A time of which something is missing in the file. */

@@ -27,6 +27,7 @@
 
 #define PAST_MAX_NS WATT_NSEC_PER_SEC
 #define READS_MAX 64
+#define MARK_NS (WATT_NSEC_PER_SEC / WATT_MARKS_PER_S)
 
 struct watt_mark_socket {
 	const struct watt_log *log;
@@ -38,6 +39,7 @@ struct watt_mark_socket {
 	char name[32]; /* PID-TOKEN */
 	char address[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	uint64_t newest_ns; /* time of the last mark */
+	uint64_t paid_ns;   /* marks that were taken have used up the time until then */
 	struct watt_mark_socket_counts counts;
 };
 
@@ -221,6 +223,10 @@ struct watt_mark_socket *watt_mark_socket_close(struct watt_mark_socket *marks)
 			 "%" PRIu64
 			 " marks were made faster than they could be taken, and are lost",
 			 marks->counts.lost);
+	if (marks->counts.excess)
+		watt_log(marks->log, WATT_LOG_WARNING,
+			 "%" PRIu64 " marks are left out: more than %d a second are not taken",
+			 marks->counts.excess, WATT_MARKS_PER_S);
 	if (marks->dir_fd >= 0) {
 		if (getpid() == marks->owner)
 			remove_socket(marks->dir_fd, marks->name);
@@ -260,6 +266,24 @@ static bool is_allowed(struct watt_mark_socket *marks, const struct ucred *who)
 			 "marks here",
 			 (int)who->pid, who->uid, marks->uid);
 	return false;
+}
+
+/*
+ * Whether there is room for one more now. By when it is taken, not by when it says it was made:
+ * what somebody sends decides nothing.
+ */
+static bool is_within_rate(struct watt_mark_socket *marks)
+{
+	uint64_t now_ns = watt_now_ns();
+	uint64_t begin_ns = now_ns > WATT_NSEC_PER_SEC ? now_ns - WATT_NSEC_PER_SEC : 0;
+
+	marks->paid_ns = WATT_MAX(marks->paid_ns, begin_ns);
+	if (marks->paid_ns + MARK_NS > now_ns) {
+		marks->counts.excess++;
+		return false;
+	}
+	marks->paid_ns += MARK_NS;
+	return true;
 }
 
 static void take(struct watt_mark_socket *marks, const struct watt_mark_datagram *datagram,
@@ -314,6 +338,10 @@ static int receive(struct watt_mark_socket *marks, struct watt_mark *ret)
 		if (marks->counts.malformed++ == 0)
 			watt_log(marks->log, WATT_LOG_WARNING,
 				 "process %d sent something that is no mark", (int)who.pid);
+		return 1;
+	}
+	if (!is_within_rate(marks)) {
+		marks->counts.lost += datagram.lost;
 		return 1;
 	}
 	take(marks, &datagram, &who, ret);

@@ -14,6 +14,9 @@
 
 #include "base/log.h"
 
+/* Marks that are taken in a second, of all senders together: what each costs, others wait for. */
+#define WATT_MARKS_PER_S 1000
+
 struct watt_mark_socket;
 
 /* What did not become a mark, or not as it was sent; cumulative. */
@@ -21,6 +24,7 @@ struct watt_mark_socket_counts {
 	uint64_t refused;   /* of a user who may not */
 	uint64_t malformed; /* no mark at all */
 	uint64_t lost;      /* as their senders say: the queue was full */
+	uint64_t excess;    /* more in a second than are taken: left out */
 	uint64_t retimed;   /* from the future or the far past: they count as made at reception */
 };
 
@@ -38,7 +42,7 @@ const char *watt_mark_socket_get_address(const struct watt_mark_socket *marks);
 /* Readable when a mark waits. */
 int watt_mark_socket_get_fd(const struct watt_mark_socket *marks);
 /*
- * The next mark. Their times never go back. 0; 1: there is none now. Looks at a bounded number
+ * The next mark, WATT_MARKS_PER_S a second and as many at once. Their times never go back. 0; 1: there is none now. Looks at a bounded number
  * of datagrams: with many that are refused, 1 may come before the last.
  */
 int watt_mark_socket_read(struct watt_mark_socket *marks, struct watt_mark *ret);

@@ -298,7 +298,7 @@ static void load_meta(struct row *row)
 	} numbers[] = {
 		{ "memory_bytes", &info->memory_bytes }, { "slice_ns", &info->slice_ns },
 		{ "missed_reads", &info->missed_reads }, { "lost_samples", &info->lost_samples },
-		{ "lost_usage", &info->lost_usage },
+		{ "lost_usage", &info->lost_usage },     { "lost_marks", &info->lost_marks },
 	};
 	const struct {
 		const char *key;

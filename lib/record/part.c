@@ -421,6 +421,8 @@ static int put_entry(struct watt_part *part, const struct watt_part_entry *entry
 		r = put_meta(part, "lost_samples", entry->lost_samples);
 	if (r == 0)
 		r = put_meta(part, "lost_usage", entry->lost_usage);
+	if (r == 0)
+		r = put_meta(part, "lost_marks", entry->lost_marks);
 	return r < 0 ? r : put_meta(part, "snapshot_aligned", entry->is_snapshot_aligned);
 }
 

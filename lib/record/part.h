@@ -42,6 +42,7 @@ struct watt_part_entry {
 	/* as the newest data says */
 	uint64_t missed_reads;
 	uint64_t lost_samples;
+	uint64_t lost_marks;
 	uint64_t lost_usage;
 	bool is_snapshot_aligned;
 };

@@ -77,6 +77,8 @@ void watt_recorder_put_snapshot(struct watt_recorder *recorder, struct watt_snap
  * must be a full one, and all names have to be told again.
  */
 bool watt_recorder_needs_all(struct watt_recorder *recorder);
+/* Marks that were told, or tried to be, and are in no op: so far. */
+void watt_recorder_set_lost_marks(struct watt_recorder *recorder, uint64_t n);
 void watt_recorder_get_stats(struct watt_recorder *recorder, struct watt_record_stats *ret);
 
 /* ---- reading (the object of <wattribute/recording.h>) ---- */

@@ -252,6 +252,7 @@ static struct watt_job *change_current(struct watt_recorder *rec)
 	rec->current->missed_reads = before->missed_reads;
 	rec->current->lost_samples = before->lost_samples;
 	rec->current->lost_usage = before->lost_usage;
+	rec->current->lost_marks = before->lost_marks;
 	rec->current->is_snapshot_aligned = before->is_snapshot_aligned;
 	watt_predict_clear(&rec->predict);
 	return before;
@@ -427,6 +428,11 @@ bool watt_recorder_needs_all(struct watt_recorder *rec)
 	needs_all = rec->needs_all;
 	rec->needs_all = false;
 	return needs_all;
+}
+
+void watt_recorder_set_lost_marks(struct watt_recorder *rec, uint64_t n)
+{
+	rec->current->lost_marks = n;
 }
 
 void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats *ret)

@@ -236,6 +236,7 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 		.missed_reads = job->missed_reads,
 		.lost_samples = job->lost_samples,
 		.lost_usage = job->lost_usage,
+		.lost_marks = job->lost_marks,
 		.is_snapshot_aligned = job->is_snapshot_aligned,
 	};
 	int r = watt_packer_pack(writer->packer, &job->chunk, &entry.packed, &entry.packed_size);

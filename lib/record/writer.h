@@ -13,7 +13,7 @@
 /* Chunks that may wait for the disk. */
 #define WATT_WRITER_QUEUE 8
 /* Marks and snapshots of one chunk. */
-#define WATT_JOB_MARKS 256
+#define WATT_JOB_MARKS 1024
 #define WATT_JOB_SNAPSHOTS 32
 
 /* All channels and domains that there are. */
@@ -39,6 +39,7 @@ struct watt_job {
 	uint64_t missed_reads;
 	uint64_t lost_samples;
 	uint64_t lost_usage;
+	uint64_t lost_marks;
 	bool is_snapshot_aligned;
 	bool begins_file;           /* with it begins another file */
 	struct watt_tables *tables; /* owned; NULL: none have come */

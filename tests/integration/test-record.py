@@ -209,6 +209,34 @@ def test_mark_by_recording():
     equal(query(path, 'SELECT label FROM marks'), [('by file',)], 'marks')
 
 
+# Sends marks as fast as they are taken, and says how many.
+FLOOD = """
+import os, socket, struct, time
+end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+address = os.environ['WATTRIBUTE_MARKS']
+end.connect('\\0' + address[1:] if address[0] == '@' else address)
+for i in range(200000):
+    label = f'label {i}'.encode()
+    end.send(struct.pack('=8sIIQ64s', b'WATTMARK', 1, 0, time.monotonic_ns(), label))
+"""
+
+
+def test_a_flood_of_marks():
+    """It costs marks, told once and written down, and nothing else."""
+    path, snapshots, result = record('--sources=synth', '--usage=procfs', '--', sys.executable, '-c',
+                                     FLOOD)
+    marks = query(path, 'SELECT count(*) FROM marks')[0][0]
+    meta = dict(query(path, 'SELECT key, value FROM meta'))
+    equal(marks + int(meta['lost_marks']), 200000, 'marks taken and left out')
+    true(marks >= 1000, f'only {marks} marks')
+    equal(result.err.count('a second are not taken'), 1, f'lines of {result.err!r}')
+    equal(query(path, 'SELECT why FROM losses'), [], 'losses')
+    equal(int(meta['lost_samples']), 0, 'samples lost')
+    check_windows(snapshots)
+    report = run('report', path).out
+    true(f"{meta['lost_marks']} marks came too fast" in ' '.join(report.split()), report)
+
+
 def test_exit_status():
     path, _, _ = record('--', 'sh', '-c', 'exit 3', status=3)
     record('--', 'sh', '-c', 'kill -TERM $$', status=128 + 15)
@@ -464,6 +492,7 @@ main([
     test_phases_are_the_whole,
     test_marks_of_a_script,
     test_mark_by_recording,
+    test_a_flood_of_marks,
     test_exit_status,
     test_time_is_over_for_a_command,
     test_ctrl_c,

@@ -250,6 +250,26 @@ static void test_full_queue(void **state)
 	assert_int_equal(counts_of(rig).lost, 3);
 }
 
+/* More than are taken in a second are counted, and none of them is passed on. */
+static void test_rate_is_limited(void **state)
+{
+	struct rig *rig = *state;
+	uint64_t begin_ns = watt_now_ns(), passed_ms;
+	uint64_t sent = 0, taken = 0, i;
+	struct watt_mark mark;
+
+	for (i = 0; i < 5000; i++) {
+		sent += send_label(rig, "flood", watt_now_ns()) == 0;
+		taken += watt_mark_socket_read(rig->marks, &mark) == 0;
+	}
+	while (is_readable(rig))
+		taken += watt_mark_socket_read(rig->marks, &mark) == 0;
+	passed_ms = (watt_now_ns() - begin_ns) / WATT_NSEC_PER_MSEC;
+	assert_int_equal(taken + counts_of(rig).excess, sent);
+	assert_true(taken >= WATT_MARKS_PER_S);
+	assert_true(taken <= WATT_MARKS_PER_S + passed_ms * WATT_MARKS_PER_S / 1000 + 1);
+}
+
 /* A flood of refused datagrams must not keep the session from its work. */
 static void test_reads_are_bounded(void **state)
 {
@@ -456,6 +476,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refuses_what_is_no_mark, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_takes_no_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_queue, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rate_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reads_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_root_listens_to_whom_it_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_address_is_secret, setup, teardown),
