@@ -404,6 +404,11 @@ double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account 
 	return span.variance_j2 > 0 ? __builtin_sqrt(span.variance_j2) : 0;
 }
 
+void watt_doubt_add_domain(double *sum_j, double domain_j)
+{
+	*sum_j = *sum_j == 0 ? domain_j : __builtin_sqrt(*sum_j * *sum_j + domain_j * domain_j);
+}
+
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,
 		      const struct watt_account *from)
 {

@@ -24,6 +24,8 @@ int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account
 double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
 			size_t domain, size_t reader);
 
+/* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
+void watt_doubt_add_domain(double *sum_j, double domain_j);
 /* One account has all that another has: errors of one name add up as they are. */
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,
 		      const struct watt_account *from);

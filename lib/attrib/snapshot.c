@@ -130,12 +130,6 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 	}
 }
 
-/* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
-static void add_domain_uncertainty(double *sum_j, double domain_j)
-{
-	*sum_j = *sum_j == 0 ? domain_j : sqrt(*sum_j * *sum_j + domain_j * domain_j);
-}
-
 static void sum_uncertainties(const struct watt_snapshot *snap, struct watt_row *row)
 {
 	size_t d;
@@ -145,10 +139,10 @@ static void sum_uncertainties(const struct watt_snapshot *snap, struct watt_row 
 		if (!snap->domains[d].is_partition)
 			continue;
 		if (!watt_energy_is_zero(row->energy[d]))
-			add_domain_uncertainty(&row->total_uncertainty_j, row->uncertainty_j[d]);
+			watt_doubt_add_domain(&row->total_uncertainty_j, row->uncertainty_j[d]);
 		if (row->window_nj[d])
-			add_domain_uncertainty(&row->window_total_uncertainty_j,
-					       row->window_uncertainty_j[d]);
+			watt_doubt_add_domain(&row->window_total_uncertainty_j,
+					      row->window_uncertainty_j[d]);
 	}
 }
 
