@@ -209,32 +209,42 @@ def test_mark_by_recording():
     equal(query(path, 'SELECT label FROM marks'), [('by file',)], 'marks')
 
 
-# Sends marks as fast as they are taken, and says how many.
+# Sends marks for two seconds as fast as they are taken, and writes down how many. On a machine that
+# is busy each of them may wait for its turn, so no number is sure to be sent in any time.
 FLOOD = """
-import os, socket, struct, time
+import os, socket, struct, sys, time
 end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 address = os.environ['WATTRIBUTE_MARKS']
 end.connect('\\0' + address[1:] if address[0] == '@' else address)
-for i in range(200000):
-    label = f'label {i}'.encode()
+sent, end_s = 0, time.monotonic() + 2
+while sent < 200000 and time.monotonic() < end_s:
+    label = f'label {sent}'.encode()
     end.send(struct.pack('=8sIIQ64s', b'WATTMARK', 1, 0, time.monotonic_ns(), label))
+    sent += 1
+with open(sys.argv[1], 'w') as file:
+    file.write(str(sent))
 """
 
 
 def test_a_flood_of_marks():
     """It costs marks, told once and written down, and nothing else."""
+    number = new_path() + '.sent'
     path, snapshots, result = record('--sources=synth', '--usage=procfs', '--', sys.executable, '-c',
-                                     FLOOD)
+                                     FLOOD, number)
+    with open(number, encoding='ascii') as file:
+        sent = int(file.read())
     marks = query(path, 'SELECT count(*) FROM marks')[0][0]
     meta = dict(query(path, 'SELECT key, value FROM meta'))
-    equal(marks + int(meta['lost_marks']), 200000, 'marks taken and left out')
-    true(marks >= 1000, f'only {marks} marks')
-    equal(result.err.count('a second are not taken'), 1, f'lines of {result.err!r}')
+    lost = int(meta['lost_marks'])
+    equal(marks + lost, sent, 'marks taken and left out')
+    true(marks >= min(sent, 1000), f'only {marks} marks')
+    equal(result.err.count('a second are not taken'), int(lost > 0), f'lines of {result.err!r}')
     equal(query(path, 'SELECT why FROM losses'), [], 'losses')
     equal(int(meta['lost_samples']), 0, 'samples lost')
     check_windows(snapshots)
     report = run('report', path).out
-    true(f"{meta['lost_marks']} marks came too fast" in ' '.join(report.split()), report)
+    told = f'{lost} marks came too fast' in ' '.join(report.split())
+    equal(told, lost > 0, f'lost marks in {report!r}')
 
 
 def test_exit_status():
