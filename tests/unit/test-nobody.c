@@ -45,6 +45,21 @@ static void close_bench(struct bench *b)
 	watt_timeline_free(b->tl);
 }
 
+/* What ran, and what both packages have counted until then. */
+static void push(struct bench *b, const struct watt_usage_batch *batch)
+{
+	uint32_t i;
+
+	assert_int_equal(watt_attrib_push_usage(b->at, batch), 0);
+	for (i = 0; i < 2; i++) {
+		struct watt_sample sample = { b->t_ns, b->t_ns, (int64_t)b->energy_nj, i,
+					      WATT_STATUS_OK };
+
+		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
+	}
+	assert_true(watt_attrib_advance(b->at, b->tl, b->t_ns) >= 0);
+}
+
 static void push_sweep(struct bench *b)
 {
 	struct watt_usage u = { .t_ns = b->t_ns,
@@ -63,16 +78,8 @@ static void push_sweep(struct bench *b)
 					  .n_cpus = 2,
 					  .flags = WATT_BATCH_FULL | WATT_BATCH_COARSE,
 					  .unseen_ns = b->unseen_ns };
-	uint32_t i;
 
-	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
-	for (i = 0; i < 2; i++) {
-		struct watt_sample sample = { b->t_ns, b->t_ns, (int64_t)b->energy_nj, i,
-					      WATT_STATUS_OK };
-
-		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
-	}
-	assert_true(watt_attrib_advance(b->at, b->tl, b->t_ns) >= 0);
+	push(b, &batch);
 }
 
 /* 100 ms at 10 W a package in which the visible one ran for so long. */
@@ -270,14 +277,7 @@ static void push_outside(struct bench *b, uint64_t outside_ns, bool is_one_over)
 					     .flags = WATT_USAGE_NO_UID | WATT_USAGE_NO_CGROUP };
 	if (is_one_over)
 		records[3].kind = WATT_USAGE_FREE;
-	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
-	for (i = 0; i < 2; i++) {
-		struct watt_sample sample = { b->t_ns, b->t_ns, (int64_t)b->energy_nj, i,
-					      WATT_STATUS_OK };
-
-		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
-	}
-	assert_true(watt_attrib_advance(b->at, b->tl, b->t_ns) >= 0);
+	push(b, &batch);
 }
 
 static void check_outside(const struct bench *b, int64_t energy_nj, uint64_t cpu_ns)
