@@ -303,12 +303,6 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 
 /* ---- levels ---- */
 
-static bool is_told_in_levels(const struct monitor *monitor, size_t domain)
-{
-	return monitor_has_counter(monitor, domain) &&
-	       (monitor->has_all_domains || monitor_domain(monitor, domain)->is_partition);
-}
-
 static void write_sums(struct exposition *ex, const struct monitor *monitor, const char *labels,
 		       const struct roster_sum *sums, uint64_t created_ns)
 {
@@ -317,7 +311,7 @@ static void write_sums(struct exposition *ex, const struct monitor *monitor, con
 	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		const char *path = monitor_domain(monitor, i)->path;
 
-		if (!is_told_in_levels(monitor, i))
+		if (!monitor_is_in_levels(monitor, i))
 			continue;
 		exposition_energy(ex, labels, path, sums[ROSTER_DOMAIN(i)].out);
 		if (monitor->has_created)
@@ -347,7 +341,7 @@ static void write_level_energy(struct exposition *ex, const struct monitor *moni
 	gauge(ex, ended, "joules",
 	      "Energy of those that are not told of any more. No part of a rate: it was told of.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)
-		if (is_told_in_levels(monitor, i))
+		if (monitor_is_in_levels(monitor, i))
 			exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
 					  level->ended[ROSTER_DOMAIN(i)].out);
 }

@@ -312,6 +312,12 @@ bool monitor_has_counter(const struct monitor *monitor, size_t domain)
 		monitor->roster.whole[ROSTER_DOMAIN(domain)].out);
 }
 
+bool monitor_is_in_levels(const struct monitor *monitor, size_t domain)
+{
+	return monitor_has_counter(monitor, domain) &&
+	       (monitor->has_all_domains || monitor_domain(monitor, domain)->is_partition);
+}
+
 double monitor_power_w(const struct monitor *monitor, size_t domain)
 {
 	const struct watt_domain_state *state = monitor_state(monitor, domain);

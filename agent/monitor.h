@@ -114,6 +114,8 @@ static inline const struct watt_domain_state *monitor_state(const struct monitor
 bool monitor_is_counter(const struct monitor *monitor, size_t domain);
 /* Whether it is one: it has said something, and what it says can only grow. */
 bool monitor_has_counter(const struct monitor *monitor, size_t domain);
+/* Whether users are told of in it: those that don't overlap, or all. */
+bool monitor_is_in_levels(const struct monitor *monitor, size_t domain);
 /* Mean power of a domain in the newest window in which it was told of; NAN: not known now. */
 double monitor_power_w(const struct monitor *monitor, size_t domain);
 /* The same of the machine; NAN: a part of it is not known. */

@@ -228,12 +228,6 @@ static void add_domains(json_t *metrics, const struct monitor *monitor)
 
 /* ---- users ---- */
 
-static bool is_told_in_levels(const struct monitor *monitor, size_t domain)
-{
-	return monitor_has_counter(monitor, domain) &&
-	       (monitor->has_all_domains || monitor_domain(monitor, domain)->is_partition);
-}
-
 /* One user's energy in each domain that users are told of. */
 static void add_sums(json_t *points, const struct monitor *monitor, const char *labels,
 		     const struct roster_sum *sums, uint64_t created_ns)
@@ -245,7 +239,7 @@ static void add_sums(json_t *points, const struct monitor *monitor, const char *
 		size_t column = ROSTER_DOMAIN(i);
 		json_t *attributes;
 
-		if (!is_told_in_levels(monitor, i))
+		if (!monitor_is_in_levels(monitor, i))
 			continue;
 		attributes = make_attributes(labels);
 		add_text(attributes, "hw.id", monitor_domain(monitor, i)->path);
