@@ -184,15 +184,18 @@ static char *print(json_t *document)
 
 char *api_status(const struct monitor *monitor)
 {
-	return print(json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-			       watt_version(), "usage",
-			       watt_session_get_usage_name(monitor->session), "usage_why",
-			       watt_session_get_usage_why(monitor->session), "time_s",
-			       number(seconds(monitor->realtime_ns)), "machine_w",
-			       number(monitor_machine_w(monitor)), "machine_j",
-			       number(joules(monitor->roster.machine_nj)), "domains",
-			       make_domains(monitor), "levels", make_levels(monitor), "sensors",
-			       make_sensors(monitor), "quality", make_quality(monitor)));
+	const struct watt_total *total = &monitor->total;
+
+	return print(json_pack(
+		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "version",
+		watt_version(), "usage", watt_session_get_usage_name(monitor->session), "usage_why",
+		watt_session_get_usage_why(monitor->session), "time_s",
+		number(seconds(monitor->realtime_ns)), "machine_w", number(total->power_w),
+		"machine_idle_w", number(total->is_baseline_ready ? total->baseline_w : NAN),
+		"machine_j", number(total->n_known ? watt_energy_to_j(total->energy) : NAN),
+		"machine_origin", watt_origin_name(total->origin), "machine_why", total->why,
+		"domains", make_domains(monitor), "levels", make_levels(monitor), "sensors",
+		make_sensors(monitor), "quality", make_quality(monitor)));
 }
 
 /* ---- history ---- */

@@ -379,7 +379,7 @@ static void write_processes(struct exposition *ex, const struct monitor *monitor
 void compat_write_scaphandre(struct exposition *ex, const struct monitor *monitor)
 {
 	begin_scaphandre(ex, "scaph_host_power_microwatts", "Power of the machine.");
-	exposition_number(ex, NULL, NULL, round(monitor_machine_w(monitor) * UW_PER_W));
+	exposition_number(ex, NULL, NULL, round(monitor->total.power_w * UW_PER_W));
 	begin_scaphandre(ex, "scaph_host_energy_microjoules", "Energy of the machine so far.");
 	exposition_count(ex, NULL, (uint64_t)(monitor->roster.machine_nj / 1000));
 	write_sockets(ex, monitor);

@@ -88,7 +88,7 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 					  (nanojoules)net.j * 1000000000 + net.nj);
 		}
 	counter(ex, "wattribute_machine_joules", "joules",
-		"Energy of the machine: the sum over its domains that contain all others.");
+		"Energy of the machine: the sum over the domains that cover it exactly once.");
 	exposition_energy(ex, NULL, NULL, roster->machine_nj);
 	if (monitor->has_created)
 		exposition_created(ex, NULL, NULL, roster->created_ns[ROSTER_CPU]);
@@ -109,8 +109,11 @@ static void write_domain_powers(struct exposition *ex, const struct monitor *mon
 			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 					  (double)monitor_state(monitor, i)->baseline_uw / 1e6);
 	gauge(ex, "wattribute_machine_watts", "watts",
-	      "Mean power of the machine in the newest window; absent while a part of it is.");
-	exposition_number(ex, NULL, NULL, monitor_machine_w(monitor));
+	      "Mean power of the machine in the newest window, of those domains that tell.");
+	exposition_number(ex, NULL, NULL, monitor->total.power_w);
+	gauge(ex, "wattribute_machine_missing_domains", NULL,
+	      "Domains of the machine that can't be read: their energy is in no sum.");
+	exposition_count(ex, NULL, monitor->total.n_missing);
 }
 
 static void write_domain_infos(struct exposition *ex, const struct monitor *monitor)

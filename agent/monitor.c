@@ -135,6 +135,7 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 	memset(monitor, 0, sizeof(*monitor));
 	pthread_mutex_init(&monitor->lock, NULL);
 	roster_init(&monitor->roster, &roster);
+	monitor->total = (struct watt_total){ .sz = sizeof(monitor->total), .power_w = NAN };
 	monitor_set(monitor, settings);
 	r = open_session(settings, &monitor->session);
 	if (r == 0)
@@ -158,7 +159,7 @@ void monitor_close(struct monitor *monitor)
 	watt_session_close(monitor->session);
 	roster_done(&monitor->roster);
 	free(monitor->sensors);
-	free(monitor->power_w);
+	free(monitor->states);
 	pthread_mutex_destroy(&monitor->lock);
 }
 
@@ -239,23 +240,49 @@ static void update_roster(struct monitor *monitor, const struct watt_snapshot *s
 	monitor->realtime_ns = census.realtime_ns;
 }
 
-/* A window may be shorter than what a sensor needs: its power is then that of the one before. */
-static void update_powers(struct monitor *monitor, const struct watt_snapshot *snap)
+static void keep_window(struct watt_domain_state *state, const struct watt_domain_state *before)
+{
+	state->window_ns = before->window_ns;
+	state->window_nj = before->window_nj;
+	state->window_idle_nj = before->window_idle_nj;
+	state->window_unattributed_nj = before->window_unattributed_nj;
+	state->window_shared_idle_nj = before->window_shared_idle_nj;
+}
+
+static void update_states(struct monitor *monitor, const struct watt_snapshot *snap)
 {
 	size_t n = watt_snapshot_get_domain_count(snap), i;
 
-	if (n > monitor->n_powers) {
-		monitor->power_w = xrealloc(monitor->power_w, n, sizeof(*monitor->power_w));
-		for (i = monitor->n_powers; i < n; i++)
-			monitor->power_w[i] = NAN;
-		monitor->n_powers = n;
+	if (n > monitor->n_states) {
+		monitor->states = xrealloc(monitor->states, n, sizeof(*monitor->states));
+		memset(monitor->states + monitor->n_states, 0,
+		       (n - monitor->n_states) * sizeof(*monitor->states));
+		monitor->n_states = n;
 	}
 	for (i = 0; i < n; i++) {
-		const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
+		struct watt_domain_state state = *watt_snapshot_get_domain_state(snap, i);
 
-		if (state->window_ns)
-			monitor->power_w[i] = (double)state->window_nj / (double)state->window_ns;
+		if (!state.window_ns)
+			keep_window(&state, &monitor->states[i]);
+		monitor->states[i] = state;
 	}
+}
+
+/* The library's, so that no other output of the same moment has another one. */
+static void update_total(struct monitor *monitor, const struct watt_snapshot *snap)
+{
+	size_t n = watt_snapshot_get_domain_count(snap), i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
+	const struct watt_view view = {
+		.sz = sizeof(view), .domains = domains, .states = states, .n_domains = n
+	};
+
+	for (i = 0; i < n; i++) {
+		domains[i] = watt_snapshot_get_domain(snap, i);
+		states[i] = &monitor->states[i];
+	}
+	watt_total_draw(&view, &monitor->total);
 }
 
 static void forget_renderings(struct monitor *monitor)
@@ -283,7 +310,8 @@ int monitor_refresh(struct monitor *monitor)
 	sensors = look_at_sensors(monitor, &n_sensors);
 	pthread_mutex_lock(&monitor->lock);
 	update_roster(monitor, snap);
-	update_powers(monitor, snap);
+	update_states(monitor, snap);
+	update_total(monitor, snap);
 	free(monitor->sensors);
 	monitor->sensors = sensors;
 	monitor->n_sensors = n_sensors;
@@ -320,25 +348,9 @@ bool monitor_is_in_levels(const struct monitor *monitor, size_t domain)
 
 double monitor_power_w(const struct monitor *monitor, size_t domain)
 {
-	const struct watt_domain_state *state = monitor_state(monitor, domain);
+	const struct watt_domain_state *state = &monitor->states[domain];
 
-	return state->status == WATT_STATUS_OK && domain < monitor->n_powers ?
-		       monitor->power_w[domain] :
-		       NAN;
-}
-
-double monitor_machine_w(const struct monitor *monitor)
-{
-	size_t n = monitor_domain_count(monitor), n_summed = 0, i;
-	double power_w = 0;
-
-	for (i = 0; i < n; i++) {
-		if (!monitor_domain(monitor, i)->is_summed)
-			continue;
-		n_summed++;
-		power_w += monitor_power_w(monitor, i);
-	}
-	return n_summed ? power_w : NAN;
+	return watt_view_power_w(state, state->window_nj);
 }
 
 /* ---- rendering ---- */

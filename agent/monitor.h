@@ -12,6 +12,7 @@
 
 #include <wattribute/cursor.h>
 #include <wattribute/session.h>
+#include <wattribute/total.h>
 
 #include "exposition.h"
 #include "history.h"
@@ -65,8 +66,11 @@ struct monitor {
 	struct watt_cursor *cursor; /* its windows are nobody else's */
 	struct watt_snapshot *snap; /* NULL: before the first refresh */
 	struct roster roster;
-	double *power_w; /* per domain: of the newest window that had anything; owned */
-	size_t n_powers;
+	/* Per domain, with the newest window that had anything: one may be shorter than what a
+	 * sensor needs. Owned. */
+	struct watt_domain_state *states;
+	size_t n_states;
+	struct watt_total total; /* the machine's, in those windows */
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
 	struct history history;
@@ -118,8 +122,6 @@ bool monitor_has_counter(const struct monitor *monitor, size_t domain);
 bool monitor_is_in_levels(const struct monitor *monitor, size_t domain);
 /* Mean power of a domain in the newest window in which it was told of; NAN: not known now. */
 double monitor_power_w(const struct monitor *monitor, size_t domain);
-/* The same of the machine; NAN: a part of it is not known. */
-double monitor_machine_w(const struct monitor *monitor);
 
 /* Writes all metrics; the caller has the lock. */
 void metrics_write(struct exposition *ex, const struct monitor *monitor);

@@ -647,7 +647,7 @@ void roster_update(struct roster *roster, const struct census *census)
 			roster->n_held++;
 			continue;
 		}
-		if (column != ROSTER_CPU && census->domains[column - 1]->is_summed)
+		if (column != ROSTER_CPU && census->domains[column - 1]->is_partition)
 			roster->machine_nj += roster->whole[column].held;
 		let_out_column(roster, column);
 	}

@@ -89,7 +89,7 @@ struct roster {
 	size_t n_columns;
 	struct roster_sum *whole, *idle, *unattributed, *own; /* per column; owned */
 	uint64_t *created_ns;  /* per column: CLOCK_REALTIME at which it began; owned */
-	nanojoules machine_nj; /* over the domains that make the machine's sum */
+	nanojoules machine_nj; /* over the partition: the library's total, less what is held */
 	uint64_t t_ns;
 	uint64_t n_updates;
 	uint64_t n_held; /* windows held back so far */

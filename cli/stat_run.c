@@ -297,7 +297,6 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 {
 	static const struct watt_domain_state none;
 	size_t i, n = after->view->n_domains, n_before = before->view->n_domains;
-	bool is_timed = false;
 
 	run->n_domains = n;
 	run->domain_known = xcalloc(n, sizeof(*run->domain_known));
@@ -313,15 +312,8 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 		run->domain_machine_nj[i] =
 			totals_difference_nj(totals_get_machine_energy(before, i), a->energy);
 		run->domain_loss[i] = loss_between(b, a);
-		if (!after->view->domains[i]->is_partition || a->t_ns <= b->t_ns || b->t_ns == 0)
-			continue;
-		is_timed = true;
-		run->machine_w += (double)totals_difference_nj(b->energy, a->energy) /
-				  (double)(a->t_ns - b->t_ns);
 	}
-	/* slow sensors may begin to tell in the middle: of how long that energy is, nobody knows */
-	if (!is_timed)
-		run->machine_w = NAN;
+	run->machine_w = totals_get_machine_w(before, after);
 }
 
 static void fill_run(struct measurement *m, const struct totals *after)

@@ -2,9 +2,11 @@
 /* A snapshot laid open, with one entity's row. */
 #include "totals.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "events.h"
+#include "xalloc.h"
 
 static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
 			 struct totals *ret)
@@ -84,6 +86,42 @@ struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t
 	return totals->row && totals->is_start ?
 		       watt_energy_sub(energy, totals->row->energy[domain]) :
 		       energy;
+}
+
+/* A domain's state with the window that lies between; no window: it told of nothing there. */
+static struct watt_domain_state state_between(const struct totals *from, const struct totals *to,
+					      size_t domain)
+{
+	struct watt_domain_state state = *to->view->states[domain];
+	const struct watt_domain_state *before =
+		domain < from->view->n_domains ? from->view->states[domain] : NULL;
+
+	state.status = WATT_STATUS_OK; /* whatever it is by now */
+	state.window_ns = 0;
+	/* slow sensors may begin to tell in the middle: of how long that energy is, nobody knows */
+	if (!before || !before->t_ns || state.t_ns <= before->t_ns)
+		return state;
+	state.window_ns = state.t_ns - before->t_ns;
+	state.window_nj = totals_difference_nj(before->energy, state.energy);
+	return state;
+}
+
+double totals_get_machine_w(const struct totals *from, const struct totals *to)
+{
+	size_t n = to->view->n_domains, i;
+	auto_free struct watt_domain_state *between = xcalloc(n, sizeof(*between));
+	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
+	const struct watt_view view = {
+		.sz = sizeof(view), .domains = to->view->domains, .states = states, .n_domains = n
+	};
+	struct watt_total total = { .sz = sizeof(total), .power_w = NAN };
+
+	for (i = 0; i < n; i++) {
+		between[i] = state_between(from, to, i);
+		states[i] = &between[i];
+	}
+	watt_total_draw(&view, &total);
+	return total.power_w;
 }
 
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)

@@ -10,6 +10,7 @@
 
 #include <wattribute/balance.h>
 #include <wattribute/session.h>
+#include <wattribute/total.h>
 #include <wattribute/view.h>
 
 /* All zero: none was taken. */
@@ -42,6 +43,8 @@ uint64_t totals_get_cpu_ns(const struct totals *totals);
 struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain);
 /* "incomplete: no energy of package-1 is known"; "": nothing is missing. Returns buf. */
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
+/* The machine's mean power from one to the other, of the domains that told; NAN: none did. */
+double totals_get_machine_w(const struct totals *from, const struct totals *to);
 /* What was used from one to the other. */
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to);
 

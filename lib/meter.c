@@ -228,10 +228,8 @@ static void fill_own(struct watt_meter_result *result, const struct watt_snapsho
 
 /* A domain of the machine's sum: what it makes of the whole. */
 static void add_domain(struct watt_meter_result *result, const struct watt_domain *domain,
-		       enum watt_status status, double joules, double *variance)
+		       enum watt_status status, double joules)
 {
-	double part = joules * domain->uncertainty_ppm / 1e6;
-
 	if (result->status == WATT_STATUS_OK)
 		result->status = status;
 	if (domain->origin > result->origin)
@@ -241,7 +239,15 @@ static void add_domain(struct watt_meter_result *result, const struct watt_domai
 	if (isnan(joules))
 		return;
 	result->energy_j = isnan(result->energy_j) ? joules : result->energy_j + joules;
-	*variance += domain->uncertainty_ppm ? part * part : NAN;
+}
+
+/* Of a whole that is measured: what is left of it beside its parts is as sure as it is. */
+static double variance_of(const struct watt_domain *domain, const struct watt_domain_state *state,
+			  double joules)
+{
+	double part = joules * domain->uncertainty_ppm / 1e6;
+
+	return state->is_usable && domain->uncertainty_ppm ? part * part : NAN;
 }
 
 /*
@@ -285,8 +291,11 @@ static void fill_domains(struct watt_meter_result *result, const struct watt_sna
 
 		if (i < WATT_METER_DOMAINS)
 			result->domain_energy_j[i] = joules;
-		if (domain->is_summed)
-			add_domain(result, domain, status, joules, &variance);
+		if (domain->is_partition)
+			add_domain(result, domain, status, joules);
+		if (domain->is_summed && !isnan(joules))
+			variance +=
+				variance_of(domain, watt_snapshot_get_domain_state(to, i), joules);
 	}
 	if (result->energy_j > 0 && variance > 0)
 		result->uncertainty_ppm = (uint32_t)(sqrt(variance) / result->energy_j * 1e6 + 0.5);

@@ -45,11 +45,13 @@ struct watt_domain {
 	enum watt_origin origin;
 	/** By what its energy is to be shared. Where that is not known its state has another one. */
 	enum watt_share_key key;
-	int32_t parent;     /**< index of the domain that contains it; -1: a root */
-	int32_t channel;    /**< index of the channel that measures it; -1: computed (residual) */
-	uint32_t is_summed; /**< 1: the machine's energy is the sum over these domains */
-	/** 1: who used the machine is the sum over these: they cover the summed domains without
-	 *  overlap, and each can be attributed as finely as this machine allows. */
+	int32_t parent;  /**< index of the domain that contains it; -1: a root */
+	int32_t channel; /**< index of the channel that measures it; -1: computed (residual) */
+	/** 1: nothing that is believed contains it. Where it counts less than its parts the
+	 *  machine's energy is theirs: sums are over the partition. */
+	uint32_t is_summed;
+	/** 1: the machine's energy, and who used it, is the sum over these: they cover the summed
+	 *  domains without overlap, and each can be attributed as finely as this machine allows. */
 	uint32_t is_partition;
 	int32_t package_id; /**< -1: not of one package */
 	int32_t die_id;

@@ -13,7 +13,7 @@
 #ifndef WATTRIBUTE_TOTAL_H
 #define WATTRIBUTE_TOTAL_H
 
-#include <wattribute/snapshot.h>
+#include <wattribute/view.h>
 
 WATT_BEGIN_DECLS
 
@@ -53,6 +53,12 @@ struct watt_total {
 
 /** 0; -EINVAL: no snapshot, or a size that is not valid. Thread-safe. */
 WATT_API int watt_snapshot_get_total(const struct watt_snapshot *snap, struct watt_total *ret);
+/**
+ * The same of a view, whose states may have other windows than those of one snapshot: between two
+ * of them, or for each domain the newest in which it told of anything. Rows are not looked at.
+ * 0; -EINVAL: no view, or a size that is not valid. Thread-safe.
+ */
+WATT_API int watt_total_draw(const struct watt_view *view, struct watt_total *ret);
 
 WATT_END_DECLS
 

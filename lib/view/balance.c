@@ -87,21 +87,19 @@ static void add_row(struct watt_balance *sum, const struct watt_view *view,
 int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 {
 	struct watt_balance sum = { .idle_policy = view->idle_policy };
-	struct watt_total total;
+	struct watt_total total = { .sz = sizeof(total) };
 	struct watt_energy parts;
 	size_t i;
 
 	if (!watt_sized_is_valid(ret))
 		return -EINVAL;
-	watt_total_init(&total);
+	watt_total_draw(view, &total);
+	take_total(&sum, &total);
 	for (i = 0; i < view->n_domains; i++) {
-		watt_total_add(&total, view->domains[i], view->states[i]);
 		if (view->domains[i]->is_partition && watt_view_has_energy(view->states[i]))
 			add_key(&sum, view->states[i]->key);
-	}
-	take_total(&sum, &total);
-	for (i = 0; i < view->n_domains; i++)
 		add_supply(&sum, view->domains[i], view->states[i]);
+	}
 	judge_outside(&sum);
 	for (i = 0; i < view->n_rows; i++)
 		if (watt_view_is_user(view->rows[i]->entity->kind))

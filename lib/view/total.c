@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <wattribute/view.h>
-
 #include "base/sized.h"
 
 void watt_total_init(struct watt_total *total)
@@ -111,6 +109,20 @@ void watt_total_add(struct watt_total *total, const struct watt_domain *domain,
 		total->origin = domain->origin;
 	if (domain->uncertainty_ppm > total->uncertainty_ppm)
 		total->uncertainty_ppm = domain->uncertainty_ppm;
+}
+
+int watt_total_draw(const struct watt_view *view, struct watt_total *ret)
+{
+	struct watt_total total;
+	size_t i;
+
+	if (!view || !watt_sized_is_valid(ret))
+		return -EINVAL;
+	watt_total_init(&total);
+	for (i = 0; i < view->n_domains; i++)
+		watt_total_add(&total, view->domains[i], view->states[i]);
+	watt_sized_give(&total, sizeof(total), ret);
+	return 0;
 }
 
 int watt_snapshot_get_total(const struct watt_snapshot *snap, struct watt_total *ret)

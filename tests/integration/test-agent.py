@@ -22,8 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser as chromium  # noqa: E402
 from agent import PATIENCE_S, Agent as Process  # noqa: E402
-from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, one_line,  # noqa: E402
-                     run, true, validate)
+from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, near,  # noqa: E402
+                     one_line, run, true, validate)
 from metrics import Metrics  # noqa: E402
 
 LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
@@ -149,6 +149,39 @@ def test_metrics():
               {'simulated'}, 'origin')
         for sample in second.get('wattribute_process_joules_total'):
             true('method' not in sample[1], 'a changed method would be another series')
+
+
+def test_a_total_below_its_parts():
+    """The machine is what the library says it is: the sum of the parts, in every document."""
+    files = {'hwmon0/name': 'power_meter', 'hwmon0/power1_average': '100000000',
+             'hwmon1/name': 'fam15h_power', 'hwmon1/power1_input': '250000000'}
+    with tempfile.TemporaryDirectory(prefix='watt-machine-') as folder:
+        for path, text in files.items():
+            path = os.path.join(folder, 'class', 'hwmon', path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text + '\n')
+        with Agent('--sources=hwmon', '--usage=synth', f'--sysfs-root={folder}',
+                   '--compat=scaphandre') as agent:
+            def told():
+                found = json.loads(agent.ask('/api/v1/status')[2])
+                known = [domain for domain in found['domains'] if domain['power_w'] is not None]
+                return found if len(known) == 3 else None
+            status = agent.wait_for(told, 'no power is known')
+            metrics = agent.metrics()
+        whole = [domain for domain in status['domains'] if domain['is_summed']]
+        near(whole[0]['power_w'], 100, 1e-6, 'the total that is not believed')
+        near(status['machine_w'], 250, 1e-6, 'the page')
+        near(status['machine_j'], sum(domain['energy_j'] for domain in status['domains']
+                                      if domain['is_partition']), 1e-9, 'energy on the page')
+        equal((status['machine_origin'], status['machine_why']), ('measured', ''), 'trust')
+        near(float(metrics.value('wattribute_machine_watts')), 250, 1e-6, 'Prometheus')
+        near(float(metrics.value('scaph_host_power_microwatts')), 250e6, 1e-6, 'Scaphandre')
+        equal(metrics.value('wattribute_machine_missing_domains'), 0, 'missing')
+        equal(metrics.value('wattribute_machine_joules_total'),
+              sum(metrics.value('wattribute_node_joules_total', domain=sample[1]['domain'])
+                  for sample in metrics.get('wattribute_domain_info')
+                  if sample[1]['partition'] == 'true'), 'energy')
 
 
 def test_openmetrics():
@@ -598,7 +631,7 @@ def test_node_by_an_instrument():
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
-main([test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
+main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,

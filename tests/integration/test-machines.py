@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines that nobody here has, as files show them: what the command makes of each."""
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, TOP, equal, main, one_line, run, true, validate  # noqa: E402
+from command import PROGRAM, TOP, equal, main, near, one_line, run, true, validate  # noqa: E402
 
 FIXTURES = os.path.join(TOP, 'tests', 'fixtures')
 
@@ -76,6 +77,48 @@ def test_dropped_zone_makes_the_total_incomplete():
         eventually(lambda: not snapshot(machine)[0]['machine']['is_complete'], 'it is complete')
         eventually(lambda: 'incomplete: no energy of package-12 is known' in
                    run('top', '--once', '--delay=300ms', *machine.options()).out, 'nobody says so')
+
+
+def power_by_stat(machine):
+    """Of the last run: there may be nothing known yet of the first."""
+    path = os.path.join(machine.folder.name, 'stat.json')
+    result = run('stat', '--json', '-r', '3', '-o', path, '--sysfs-root',
+                 os.path.join(machine.path, 'sys'), '--', 'sleep', '0.3')
+    equal(result.status, 0, result.err)
+    with open(path, encoding='utf-8') as file:
+        return json.load(file)['runs'][2]['machine_power_w']
+
+
+def power_by_report(machine):
+    path = os.path.join(machine.folder.name, 'x.watt')
+    result = run('record', '-q', '-o', path, '--for', '300ms', *machine.options())
+    equal(result.status, 0, result.err)
+    power_w = run('report', '--json', path).json()['total']['power_w']
+    os.unlink(path)
+    return power_w
+
+
+def known(ask, machine, what):
+    """A busy machine may not have had time to read anything."""
+    found = []
+    eventually(lambda: found.append(ask(machine)) or found[-1] is not None, f'{what} knows no power')
+    return found[-1]
+
+
+def test_a_total_below_its_parts():
+    """It is not believed: the machine is the sum of the parts, and every output says the same."""
+    with Machine('acpi-meter-server') as machine:
+        chip = 'sys/class/hwmon/hwmon2'
+        machine.write(f'{chip}/name', 'fam15h_power\n')
+        machine.write(f'{chip}/power1_input', '250000000\n')
+        document = snapshot(machine)[0]
+        uses = {domain['path']: (domain['is_summed'], domain['is_partition'])
+                for domain in document['domains']}
+        equal(uses['power_meter'], (True, False), 'the total that is not believed')
+        equal(uses['package-0'], (False, True), 'its part')
+        for ask in (lambda machine: snapshot(machine)[0]['machine']['power_w'], power_by_stat,
+                    power_by_report):
+            near(known(ask, machine, ask.__name__), 250, 1e-6, ask.__name__)
 
 
 def test_padded_files():
@@ -303,6 +346,6 @@ def test_one_that_was_killed_leaves_nothing():
         true(kept not in unpacked(), 'it leaves its folder')
 
 
-main([test_folders_that_lead_out, test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
+main([test_a_total_below_its_parts, test_folders_that_lead_out, test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])

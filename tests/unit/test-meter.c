@@ -37,7 +37,7 @@ static void check(const struct watt_meter *meter, const struct watt_meter_result
 	assert_true(fabs(result->power_w - ORIN_W) < 1e-5 * ORIN_W);
 	assert_true(fabs(result->power_w - result->energy_j / result->elapsed_s) < 1e-9);
 	for (i = 0; i < result->n_domains; i++)
-		if (watt_meter_get_domain(meter, i)->is_summed)
+		if (watt_meter_get_domain(meter, i)->is_partition)
 			sum += result->domain_energy_j[i];
 	assert_true(fabs(sum - result->energy_j) < 1e-6);
 	assert_int_equal(result->origin, WATT_ORIGIN_MEASURED);
@@ -136,6 +136,36 @@ static void test_mistakes(void **state)
 	watt_meter_close(meter);
 }
 
+/* A total that counts less than its parts is not the machine's energy: theirs is. */
+static void test_total_below_its_parts(void **state)
+{
+	char *root = scratch_new();
+	struct watt_meter_result result = { .sz = sizeof(result) };
+	struct watt_options *options;
+	struct watt_meter *meter;
+	int i, n_exact = 0;
+
+	scratch_write(root, "class/hwmon/hwmon0/name", "power_meter\n");
+	scratch_write(root, "class/hwmon/hwmon0/power1_average", "100000000\n");
+	scratch_write(root, "class/hwmon/hwmon1/name", "fam15h_power\n");
+	scratch_write(root, "class/hwmon/hwmon1/power1_input", "250000000\n");
+	options = options_of("sysfs-root", root, "sources", "hwmon", "period", "1ms", "slice",
+			     "10ms", NULL);
+	meter = watt_meter_open(options);
+	watt_options_free(options);
+	assert_null(watt_meter_get_problem(meter));
+	for (i = 0; i < 100 && n_exact < 3; i++) {
+		assert_int_equal(watt_meter_begin(meter), 0);
+		usleep(10000);
+		assert_int_equal(watt_meter_end(meter, &result), 0);
+		assert_false(fabs(result.power_w - 100) < 1);
+		n_exact += fabs(result.power_w - 250) < 1e-3;
+	}
+	assert_int_equal(n_exact, 3);
+	watt_meter_close(meter);
+	scratch_remove(root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -143,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_total_below_its_parts),
 	};
 
 	return cmocka_run_group_tests_name("meter", tests, NULL, NULL);

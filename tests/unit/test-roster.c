@@ -151,6 +151,23 @@ static void test_sums(void **state)
 	roster_done(&roster);
 }
 
+/* The machine's is the sum over the partition, whatever else is beside it or above. */
+static void test_machine(void **state)
+{
+	struct machine machine;
+	struct roster roster;
+
+	machine_init(&machine);
+	machine.domains[0].is_partition = 0; /* a whole that is not believed */
+	machine.domains[1].is_summed = 0;
+	roster_init(&roster, &opts);
+	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 300);
+	roster_update(&roster, &machine.census);
+	assert_true(roster.whole[ROSTER_DOMAIN(0)].out == 300);
+	assert_true(roster.machine_nj == 100);
+	roster_done(&roster);
+}
+
 /* Its value stays for a while, and is then in `ended`: no rate has it twice. */
 static void test_end(void **state)
 {
@@ -544,6 +561,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_machine),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_same_labels),
 		cmocka_unit_test(test_rename),

@@ -109,6 +109,33 @@ static void test_says_what_is_missing(void **state)
 	assert_int_equal(total.status, WATT_STATUS_PENDING);
 }
 
+/* A whole that counts less than its parts, as states made up with windows of their own. */
+static void test_draw(void **state)
+{
+	struct watt_domain psys = domain_named("psys", 0), package = domain_named("package-0", 0);
+	struct watt_domain rest = domain_named("psys/residual", 0);
+	struct watt_domain_state less = told, nothing = told;
+	const struct watt_domain *domains[] = { &psys, &package, &rest };
+	const struct watt_domain_state *states[] = { &less, &told, &nothing };
+	struct watt_view view = {
+		.sz = sizeof(view), .domains = domains, .states = states, .n_domains = 3
+	};
+	struct watt_total total = { .sz = sizeof(total) };
+
+	psys.is_partition = package.is_summed = rest.is_summed = 0;
+	less.window_nj /= 2;
+	nothing.energy = (struct watt_energy){ 0 };
+	nothing.window_nj = nothing.window_idle_nj = nothing.window_unattributed_nj = 0;
+	nothing.window_ns = 10 * S;
+	assert_int_equal(watt_total_draw(NULL, &total), -EINVAL);
+	assert_int_equal(watt_total_draw(&view, &total), 0);
+	assert_int_equal(total.n_domains, 2);
+	assert_true(total.power_w == 15);
+	assert_int_equal(total.energy.j, 100);
+	total.sz = 0;
+	assert_int_equal(watt_total_draw(&view, &total), -EINVAL);
+}
+
 /* Names that don't fit are cut between two of them, and it is said. */
 static void test_many(void **state)
 {
@@ -176,9 +203,8 @@ static void test_of_snapshot(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_adds_up),
-		cmocka_unit_test(test_says_what_is_missing),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_adds_up),     cmocka_unit_test(test_says_what_is_missing),
+		cmocka_unit_test(test_draw),        cmocka_unit_test(test_many),
 		cmocka_unit_test(test_of_snapshot),
 	};
 

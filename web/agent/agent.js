@@ -199,15 +199,14 @@ function drawSensors() {
 
 function drawTiles() {
   const { status } = state;
-  const summed = status.domains.filter((domain) => domain.is_summed && domain.idle_w !== null);
-  const idle = summed.reduce((sum, domain) => sum + domain.idle_w, 0);
   const errors = status.quality.conservation_errors;
-  const dynamic = status.machine_w === null || !summed.length ? null : Math.max(0, status.machine_w - idle);
+  const dynamic = status.machine_w === null || status.machine_idle_w === null ? null :
+    Math.max(0, status.machine_w - status.machine_idle_w);
+  const notes = ['machine, now'];
 
-  const origins = new Set(status.domains.filter((domain) => domain.is_summed).map((domain) => domain.origin));
-
-  origins.delete('measured');
-  byId('machine-note').textContent = ['machine, now', ...origins].join(', ');
+  if (status.machine_origin !== 'measured') notes.push(status.machine_origin);
+  if (status.machine_why) notes.push(status.machine_why);
+  byId('machine-note').textContent = notes.join(', ');
   document.title = status.machine_w === null ? 'Watts here' : `${digits(status.machine_w)} W here`;
   byId('machine-w').textContent = prefixed(status.machine_w, 'W');
   byId('dynamic-w').textContent = prefixed(dynamic, 'W');
