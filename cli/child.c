@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,17 +44,45 @@ static char **make_environment(const char *marks_address)
 	return copy;
 }
 
-static struct rlimit files_limit;
+static struct {
+	bool is_kept;
+	sigset_t mask, ignored;
+	struct rlimit files;
+} inheritance;
 
-void child_keep_limit(const struct rlimit *limit)
+void child_keep_inheritance(void)
 {
-	files_limit = *limit;
+	struct sigaction action;
+	int number;
+
+	sigemptyset(&inheritance.ignored);
+	for (number = 1; number <= SIGRTMAX; number++)
+		if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigaddset(&inheritance.ignored, number);
+	inheritance.is_kept = sigprocmask(SIG_BLOCK, NULL, &inheritance.mask) == 0 &&
+			      getrlimit(RLIMIT_NOFILE, &inheritance.files) == 0;
+}
+
+/* A handler ends with the exec; what is ignored stays so, and a library may ignore SIGPIPE. */
+static void pass_inheritance_on(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	int number;
+
+	if (!inheritance.is_kept)
+		return;
+	for (number = 1; number <= SIGRTMAX; number++) {
+		action.sa_handler = sigismember(&inheritance.ignored, number) == 1 ? SIG_IGN :
+										     SIG_DFL;
+		sigaction(number, &action, NULL); /* some can't be set: those are never ignored */
+	}
+	setrlimit(RLIMIT_NOFILE, &inheritance.files);
+	sigprocmask(SIG_SETMASK, &inheritance.mask, NULL);
 }
 
 struct start {
 	char *const *argv;
 	char *const *environment;
-	const sigset_t *mask;
 };
 
 __attribute__((noreturn)) static void run(const struct start *start, int gate_fd, int error_fd)
@@ -66,9 +96,7 @@ __attribute__((noreturn)) static void run(const struct start *start, int gate_fd
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127);
-	sigprocmask(SIG_SETMASK, start->mask, NULL);
-	if (files_limit.rlim_max)
-		setrlimit(RLIMIT_NOFILE, &files_limit);
+	pass_inheritance_on();
 	execvpe(start->argv[0], start->argv, start->environment);
 	error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)
@@ -113,11 +141,10 @@ err_pipes:
 	return r;
 }
 
-int child_start(struct child *child, char *const *argv, const char *marks_address,
-		const sigset_t *mask)
+int child_start(struct child *child, char *const *argv, const char *marks_address)
 {
 	char **environment = make_environment(marks_address);
-	struct start start = { .argv = argv, .environment = environment, .mask = mask };
+	struct start start = { .argv = argv, .environment = environment };
 	int r = fork_child(child, &start);
 
 	if (marks_address)

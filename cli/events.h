@@ -19,7 +19,7 @@ struct events {
 	int end_fd;            /* readable while a signal waits that ends a command; never read */
 	int input_fd;          /* keys; -1: none */
 	int process_fd;        /* pidfd of the process that is waited for; -1: none */
-	sigset_t old_mask;     /* what a child has to start with */
+	sigset_t old_mask;     /* what was blocked before */
 	int signal;            /* the newest signal */
 	bool is_from_terminal; /* it was sent by the terminal, so the whole group got it */
 	bool is_ending;        /* one came that ends a command */

@@ -113,14 +113,13 @@ static int finish(int status)
 	return STATUS_FAILURE;
 }
 
-/* Each sensor keeps its files open, and there may be thousands. What is run gets its own back. */
+/* Each sensor keeps its files open, and there may be thousands. */
 static void allow_files(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
 		return;
-	child_keep_limit(&limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -131,6 +130,7 @@ static int run(const struct command *command, int argc, char **argv)
 	int status;
 
 	message_set_name(name);
+	child_keep_inheritance();
 	allow_files();
 	status = command->fn(argc, argv);
 	return finish(status);

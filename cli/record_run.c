@@ -105,8 +105,7 @@ static int begin_child(struct recorder *rec)
 
 	if (!setup->argv)
 		return 0;
-	r = child_start(&rec->child, setup->argv, watt_session_get_marks_address(setup->ses),
-			&setup->events.old_mask);
+	r = child_start(&rec->child, setup->argv, watt_session_get_marks_address(setup->ses));
 	if (r < 0) {
 		message_error("cannot start a process: %s", strerror(-r));
 		return r;

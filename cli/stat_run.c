@@ -339,8 +339,7 @@ static int begin_child(struct measurement *m)
 	struct stat_setup *setup = m->setup;
 	int r;
 
-	r = child_start(&m->child, setup->argv, watt_session_get_marks_address(setup->ses),
-			&setup->events.old_mask);
+	r = child_start(&m->child, setup->argv, watt_session_get_marks_address(setup->ses));
 	if (r < 0) {
 		message_error("cannot start a process: %s", strerror(-r));
 		return r;

@@ -3,12 +3,15 @@
 """`wattribute stat` against getrusage: whatever the processes do, their time is accounted."""
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import LOAD, Skip, equal, main, near, run, true, validate  # noqa: E402
+from command import LOAD, PROGRAM, Skip, equal, main, near, run, true, validate  # noqa: E402
 
 
 def measure(*command, options=(), status=0):
@@ -239,8 +242,59 @@ def test_failed_runs_are_left_out():
         true('1 of 2 runs failed or were interrupted: left out.' in result.err, result.err)
 
 
+def be_a_caller():
+    """What nohup, a shell's background job and a careful parent leave behind, all at once."""
+    for number in (signal.SIGPIPE, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [signal.SIGUSR2])
+
+
+def signals_of(*command):
+    """What the command's own report of itself says of ignored and blocked signals."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, check=False, preexec_fn=be_a_caller, restore_signals=False)
+    found = re.findall(r'^(?:SigIgn|SigBlk):\t(\w+)$', done.stdout, re.M)
+    equal(len(found), 2, f'{command}: {done.stdout} {done.stderr}')
+    return found
+
+
+def test_the_command_has_the_callers_signals():
+    """Whatever we block and ignore for ourselves is no business of the command's."""
+    look = ('cat', '/proc/self/status')
+    truth = signals_of(*look)
+    true(int(truth[0], 16) and int(truth[1], 16), f'the caller leaves nothing: {truth}')
+    equal(signals_of(PROGRAM, 'stat', '--sources=synth', '--', *look), truth, 'stat')
+    with tempfile.TemporaryDirectory() as folder:
+        equal(signals_of(PROGRAM, 'record', '--sources=synth', '-o', f'{folder}/x.watt', '--', *look),
+              truth, 'record')
+
+
+def test_the_command_outlives_its_meter():
+    """A meter that dies must not take the work with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkfifo(f'{folder}/go')
+        go = os.open(f'{folder}/go', os.O_RDWR)
+        script = f'echo begun; read word < {folder}/go; echo $word > {folder}/x; mv {folder}/x {folder}/done'
+        meter = subprocess.Popen([PROGRAM, 'stat', '--sources=synth', '--', 'sh', '-c', script],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True)
+        equal(meter.stdout.readline(), 'begun\n', 'the command')
+        meter.kill()
+        meter.wait()
+        os.write(go, b'alive\n')
+        end = time.monotonic() + 30
+        while not os.path.exists(f'{folder}/done'):
+            true(time.monotonic() < end, 'the command is dead, as its meter is')
+            time.sleep(0.01)
+        os.close(go)
+        meter.stdout.close()
+
+
 main([
     test_failed_runs_are_left_out,
+    test_the_command_has_the_callers_signals,
+    test_the_command_outlives_its_meter,
     test_tree_agrees_with_getrusage,
     test_hog_pinned_for_ten_seconds,
     test_intervals_are_one_window,
