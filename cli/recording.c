@@ -45,13 +45,26 @@ static void copy_marks(struct recording *recording)
 		recording->marks[i] = *watt_recording_get_mark(recording->rec, i);
 }
 
+/* How long after the beginning; a time of the clock is where the recording says that it was. */
+static int64_t since_ns(const struct recording *recording, const struct time_arg *arg)
+{
+	const struct watt_recording_info *info = recording->info;
+	int64_t since_ns = time_arg_since_ns(arg, info->start_realtime_ns);
+
+	if (arg->kind != TIME_ARG_WALL && arg->kind != TIME_ARG_OF_DAY)
+		return since_ns;
+	return (int64_t)(watt_recording_find_ns(recording->rec,
+						info->start_realtime_ns + (uint64_t)since_ns) -
+			 info->start_ns);
+}
+
 /* The part that was asked for must be one, and have data. */
 static int choose_part(struct recording *recording, const struct time_arg *from,
 		       const struct time_arg *to)
 {
 	const struct watt_recording_info *info = recording->info;
 	int64_t length_ns = (int64_t)(info->end_ns - info->start_ns);
-	int64_t from_ns = time_arg_since_ns(from, info->start_realtime_ns), to_ns = length_ns;
+	int64_t from_ns = since_ns(recording, from), to_ns = length_ns;
 	char length[WATT_UNITS_SIZE], number[WATT_UNITS_SIZE];
 
 	watt_units_time(length, (double)length_ns / 1e9, 4);
@@ -60,7 +73,7 @@ static int choose_part(struct recording *recording, const struct time_arg *from,
 		return -ENODATA;
 	}
 	if (to->kind != TIME_ARG_NONE)
-		to_ns = time_arg_since_ns(to, info->start_realtime_ns);
+		to_ns = since_ns(recording, to);
 	if (from_ns < 0 || from_ns >= length_ns) {
 		message_error("--from is %s %s the beginning of %s, which is %s long",
 			      watt_units_time(number, (double)llabs(from_ns) / 1e9, 4),

@@ -605,7 +605,7 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 
 	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
 	    run->info->lost_samples == 0 && run->info->lost_usage == 0 &&
-	    run->info->lost_marks == 0 && gap_ns == 0) {
+	    run->info->lost_marks == 0 && run->info->slept_ns == 0 && gap_ns == 0) {
 		fputs("Losses: none\n", out);
 		return;
 	}
@@ -615,6 +615,9 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 	if (run->info->lost_ns)
 		report_say(&line, "of %s nothing is in the file",
 			   watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
+	if (run->info->slept_ns)
+		report_say(&line, "the machine slept for %s: what was used meanwhile is in no sum",
+			   watt_units_time(number, (double)run->info->slept_ns / 1e9, 3));
 	if (gap_ns)
 		report_say(&line,
 			   "for %s not all sensors told something: what they missed is in no sum",

@@ -308,6 +308,10 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 		return 0;
 	case WATT_OP_THREADS:
 		return watt_attrib_show_threads(executor->attrib);
+	case WATT_OP_CLOCK:
+		if (op->clock.slept_ns)
+			watt_timeline_sleep(executor->timeline, op->clock.from_ns, op->clock.to_ns);
+		return 0;
 	case WATT_OP_PLACE:
 		return watt_attrib_place_cpu(executor->attrib, op->place.cpu, op->place.slot,
 					     &op->place.at);

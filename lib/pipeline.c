@@ -8,13 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "barriers.h"
 #include "base/clock.h"
 #include "base/uevent.h"
 #include "base/util.h"
+#include "clocks.h"
 #include "crosschecks.h"
 #include "executor.h"
 #include "machine.h"
@@ -43,6 +42,7 @@ struct watt_pipeline {
 	size_t n_channels;
 	struct watt_sample *newest;  /* per channel; t_after_ns 0: none yet */
 	struct watt_uevents uevents; /* of devices that come and go */
+	struct watt_clock_watch clocks;
 	struct watt_places places;
 	struct watt_activity_source *usage;
 	struct watt_select_why usage_why; /* it is not a better one */
@@ -119,17 +119,6 @@ static int open_tellers(struct watt_pipeline *p, const struct watt_rules *source
 	return r;
 }
 
-/* The pid of this process, if the kernel gives it the orphans among its descendants; else 0. */
-static uint32_t orphans_pid(const struct watt_env *env)
-{
-	int is_subreaper = 0;
-	uint32_t pid;
-
-	if (getpid() != 1 && (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) < 0 || !is_subreaper))
-		return 0;
-	return watt_pidns_translate(&env->procfs, (uint32_t)getpid(), &pid) < 0 ? 0 : pid;
-}
-
 static int open_flow(struct watt_pipeline *p, const struct watt_options *options)
 {
 	int r;
@@ -141,7 +130,7 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 		.n_cpus = p->places.map.n_cpus,
 		.n_slots = p->places.map.n_slots,
 		.places = p->places.list,
-		.self_pid = orphans_pid(p->env),
+		.self_pid = watt_pidns_orphans_pid(&p->env->procfs),
 		.slice_ns = options->slice_ns,
 		.usage = p->usage->ops->name,
 		.usage_why = p->usage_why.text,
@@ -333,6 +322,15 @@ static int take_channels(struct watt_pipeline *p)
 	return r;
 }
 
+/* That the machine slept is known before what was read behind it. Nothing fails there. */
+static void look_at_clocks(struct watt_pipeline *p)
+{
+	struct watt_op op;
+
+	if (watt_clocks_look(&p->clocks, &p->env->log, &op))
+		watt_executor_apply(p->executor, &op, NULL);
+}
+
 static int fetch(struct watt_pipeline *p)
 {
 	struct watt_sample samples[FETCH_SIZE];
@@ -345,6 +343,7 @@ static int fetch(struct watt_pipeline *p)
 		return r;
 	do {
 		n = watt_engine_fetch(p->engine, samples, FETCH_SIZE);
+		look_at_clocks(p);
 		if (!n)
 			break;
 		op = (struct watt_op){ .kind = WATT_OP_SAMPLES, .samples = { samples, n } };
@@ -707,6 +706,7 @@ int watt_pipeline_mark(struct watt_pipeline *p, const struct watt_mark *mark)
 {
 	struct watt_op op = { .kind = WATT_OP_MARK, .mark = *mark };
 
+	look_at_clocks(p);
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 

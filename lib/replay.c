@@ -139,6 +139,9 @@ static void note(struct replay *p, const struct watt_op *op)
 		p->missed_reads = op->snapshot.missed_reads;
 		p->lost_samples = op->snapshot.lost_samples;
 		break;
+	case WATT_OP_CLOCK:
+		p->realtime_off_ns = op->clock.realtime_ns - op->clock.to_ns;
+		break;
 	case WATT_OP_MARK:
 		watt_mark_queue_push(&p->ses.told, &op->mark);
 		break;

@@ -124,6 +124,7 @@ struct watt_recording_info {
 	uint32_t is_complete;       /**< 0: the writer did not finish it: up to 1 s is missing */
 	uint32_t is_snapshot_aligned; /**< 1: its snapshots are complete in every domain */
 	uint64_t lost_marks;          /**< marks that came too fast to be taken */
+	uint64_t slept_ns;            /**< time that the machine slept: CLOCK_MONOTONIC stood */
 };
 
 /** A time of which something is missing in the file. */
@@ -162,6 +163,16 @@ WATT_API size_t watt_recording_get_loss_count(const struct watt_recording *rec);
 /** In the order of time; NULL if @p index is out of range. */
 WATT_API const struct watt_recording_loss *watt_recording_get_loss(const struct watt_recording *rec,
 								   size_t index);
+/**
+ * What the clock on the wall said, CLOCK_REALTIME, at an instant of CLOCK_MONOTONIC: also behind a
+ * time at which it was set, or the machine slept.
+ */
+WATT_API uint64_t watt_recording_get_realtime_ns(const struct watt_recording *rec, uint64_t t_ns);
+/**
+ * When the clock on the wall said that: an instant of CLOCK_MONOTONIC, the first one in the
+ * recording if there are two. One that is not in it is told as if the clock had never been set.
+ */
+WATT_API uint64_t watt_recording_find_ns(const struct watt_recording *rec, uint64_t realtime_ns);
 /**
  * Reads samples as they were recorded, from where the last call ended.
  *

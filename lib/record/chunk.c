@@ -589,6 +589,20 @@ static int put_cpu_place(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+static int put_clock(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	int r = reserve(chunk, WATT_COLUMN_CLOCK_FROM, WATT_COLUMN_CLOCK_REALTIME, 1);
+
+	if (r < 0)
+		return r;
+	PUT(chunk, CLOCK_FROM, op->clock.from_ns);
+	PUT(chunk, CLOCK_TO, op->clock.to_ns);
+	PUT(chunk, CLOCK_SLEPT, op->clock.slept_ns);
+	PUT(chunk, CLOCK_REALTIME, op->clock.realtime_ns);
+	take_time(chunk, op->clock.to_ns);
+	return 0;
+}
+
 static int put_advance(struct watt_chunk *chunk, struct watt_predict *predict, uint64_t t_ns)
 {
 	int r = reserve(chunk, WATT_COLUMN_ADVANCE_TIME, WATT_COLUMN_ADVANCE_TIME, 1);
@@ -653,6 +667,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_untrack(chunk, op);
 	case WATT_OP_PLACE:
 		return put_cpu_place(chunk, op);
+	case WATT_OP_CLOCK:
+		return put_clock(chunk, op);
 	}
 	return -EINVAL;
 }

@@ -125,7 +125,11 @@
 	X(SLOT, "slot.slot", UNSIGNED) \
 	X(SLOT_PACKAGE, "slot.package", UNSIGNED) \
 	X(SLOT_DIE, "slot.die", UNSIGNED) \
-	X(SLOT_CORE, "slot.core", UNSIGNED)
+	X(SLOT_CORE, "slot.core", UNSIGNED) \
+	X(CLOCK_FROM, "clock.from_ns", UNSIGNED) \
+	X(CLOCK_TO, "clock.to_ns", UNSIGNED) \
+	X(CLOCK_SLEPT, "clock.slept_ns", UNSIGNED) \
+	X(CLOCK_REALTIME, "clock.realtime_ns", UNSIGNED)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

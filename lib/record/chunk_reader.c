@@ -542,6 +542,23 @@ static int next_cpu_place(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int next_clock(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	int r = watt_values_get(&reader->values, WATT_COLUMN_CLOCK_FROM, UINT64_MAX,
+				&ret->clock.from_ns);
+
+	if (r == 0)
+		r = watt_values_get(&reader->values, WATT_COLUMN_CLOCK_TO, UINT64_MAX,
+				    &ret->clock.to_ns);
+	if (r == 0)
+		r = watt_values_get(&reader->values, WATT_COLUMN_CLOCK_SLEPT, UINT64_MAX,
+				    &ret->clock.slept_ns);
+	if (r == 0)
+		r = watt_values_get(&reader->values, WATT_COLUMN_CLOCK_REALTIME, UINT64_MAX,
+				    &ret->clock.realtime_ns);
+	return r;
+}
+
 static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	switch (ret->kind) {
@@ -583,6 +600,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_untrack(reader, ret);
 	case WATT_OP_PLACE:
 		return next_cpu_place(reader, ret);
+	case WATT_OP_CLOCK:
+		return next_clock(reader, ret);
 	}
 	return watt_values_refuse(&reader->values, WATT_COLUMN_OP);
 }

@@ -299,6 +299,7 @@ static void load_meta(struct row *row)
 		{ "memory_bytes", &info->memory_bytes }, { "slice_ns", &info->slice_ns },
 		{ "missed_reads", &info->missed_reads }, { "lost_samples", &info->lost_samples },
 		{ "lost_usage", &info->lost_usage },     { "lost_marks", &info->lost_marks },
+		{ "slept_ns", &info->slept_ns },
 	};
 	const struct {
 		const char *key;
@@ -332,6 +333,44 @@ static void load_meta(struct row *row)
 		rec->check = take(row, INT64_MIN, INT64_MAX);
 		rec->has_check = true;
 	}
+}
+
+/* A window in which the clock was set counts as before it: nobody knows when in it that was. */
+static void load_clock_step(struct row *row)
+{
+	struct watt_recording *rec = row->rec;
+	int r = watt_grow((void **)&rec->clock_steps, &rec->cap_clock_steps, rec->n_clock_steps,
+			  sizeof(*rec->clock_steps));
+
+	if (r < 0) {
+		refuse(row, r);
+		return;
+	}
+	rec->clock_steps[rec->n_clock_steps].t_ns = take_u64(row);
+	rec->clock_steps[rec->n_clock_steps++].realtime_offset_ns = take(row, INT64_MIN, INT64_MAX);
+}
+
+/*
+ * Windows say what the clock on the wall said at their ends. They are for people: what is wrong with
+ * them spoils nothing else. Half a second is much more than what two clocks that are read one after
+ * the other are off by.
+ */
+static int load_clock_steps(struct watt_recording *rec)
+{
+	static const char query[] =
+		"SELECT t1_ns, now FROM (SELECT id, t1_ns, realtime_ns - t1_ns AS now, "
+		"lag(realtime_ns - t1_ns) OVER (ORDER BY id) AS before FROM windows) "
+		"WHERE before NOT NULL AND now - before NOT BETWEEN -500000000 AND 500000000 "
+		"ORDER BY id LIMIT 1000";
+	const struct watt_log log = rec->log;
+	int r;
+
+	rec->log.fn = NULL;
+	r = each(rec, "windows", query, load_clock_step);
+	rec->log = log;
+	if (r == -EBADMSG)
+		rec->n_clock_steps = 0;
+	return r == -EBADMSG ? 0 : r;
 }
 
 static int load_rules(struct watt_recording *rec, const char *key, const char *text,
@@ -531,6 +570,8 @@ int watt_recording_load(struct watt_recording *rec)
 			 "SELECT t0_ns, t1_ns, samples, usage_records, why FROM losses "
 			 "ORDER BY t0_ns, id",
 			 load_loss);
+	if (r == 0)
+		r = load_clock_steps(rec);
 	if (r == 0)
 		r = load_chunks(rec);
 	if (r == 0)

@@ -20,7 +20,7 @@
 #include "base/usage.h"
 
 /* The highest number of them. */
-#define WATT_OP_LAST WATT_OP_PLACE
+#define WATT_OP_LAST WATT_OP_CLOCK
 
 /* The numbers are those of the file format: never change one. */
 enum watt_op_kind {
@@ -42,6 +42,7 @@ enum watt_op_kind {
 	WATT_OP_CONTAINER = 16, /* what a container or pod is called; since format 2 */
 	WATT_OP_UNTRACK = 17,   /* a set of processes is tracked no more; since format 2 */
 	WATT_OP_PLACE = 18,     /* a CPU has come, and has a slot; since format 2 */
+	WATT_OP_CLOCK = 19,     /* the machine slept, or its clock was set; since format 2 */
 };
 
 struct watt_op {
@@ -89,6 +90,12 @@ struct watt_op {
 			uint32_t cpu;
 			uint32_t slot;
 		} place;
+		struct {
+			uint64_t from_ns; /* CLOCK_MONOTONIC: it was between these two */
+			uint64_t to_ns;
+			uint64_t slept_ns;    /* 0: it did not sleep */
+			uint64_t realtime_ns; /* CLOCK_REALTIME at to_ns */
+		} clock;
 	};
 };
 

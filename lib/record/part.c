@@ -39,7 +39,6 @@ struct watt_part {
 	sqlite3_stmt *longer_loss;
 	sqlite3_stmt *meta;
 	struct watt_rows rows;
-	int64_t realtime_offset_ns;
 	size_t n_channels; /* in the file */
 	size_t n_domains;
 	int reserve_fd; /* a file without a name; -1: none */
@@ -311,7 +310,6 @@ int watt_part_create(const char *path, bool overwrite, const struct watt_part_he
 		return -ENOMEM;
 	part->reserve_fd = -1;
 	part->place = WATT_PLACE_INIT;
-	part->realtime_offset_ns = head->realtime_offset_ns;
 	part->n_channels = head->setup->n_channels;
 	part->n_domains = head->n_domains;
 	r = watt_place_take(&part->place, path, overwrite, head->uid, head->gid, log);
@@ -409,7 +407,7 @@ static int put_entry(struct watt_part *part, const struct watt_part_entry *entry
 		const struct watt_mark *mark = &entry->marks[i];
 
 		watt_sql_bind(part->mark, "iiis", (int64_t)mark->t_ns,
-			      (int64_t)mark->t_ns + part->realtime_offset_ns, (int64_t)mark->pid,
+			      (int64_t)mark->t_ns + entry->realtime_offset_ns, (int64_t)mark->pid,
 			      mark->label);
 		r = watt_sql_step(part->db, part->mark);
 	}
@@ -423,6 +421,8 @@ static int put_entry(struct watt_part *part, const struct watt_part_entry *entry
 		r = put_meta(part, "lost_usage", entry->lost_usage);
 	if (r == 0)
 		r = put_meta(part, "lost_marks", entry->lost_marks);
+	if (r == 0)
+		r = put_meta(part, "slept_ns", entry->slept_ns);
 	return r < 0 ? r : put_meta(part, "snapshot_aligned", entry->is_snapshot_aligned);
 }
 

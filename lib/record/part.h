@@ -44,6 +44,8 @@ struct watt_part_entry {
 	uint64_t lost_samples;
 	uint64_t lost_marks;
 	uint64_t lost_usage;
+	uint64_t slept_ns;
+	int64_t realtime_offset_ns; /* of the marks */
 	bool is_snapshot_aligned;
 };
 

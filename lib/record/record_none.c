@@ -106,6 +106,16 @@ const struct watt_recording_loss *watt_recording_get_loss(const struct watt_reco
 	return NULL;
 }
 
+uint64_t watt_recording_get_realtime_ns(const struct watt_recording *rec, uint64_t t_ns)
+{
+	return 0;
+}
+
+uint64_t watt_recording_find_ns(const struct watt_recording *rec, uint64_t realtime_ns)
+{
+	return 0;
+}
+
 int watt_recording_read_samples(struct watt_recording *rec, struct watt_sample *ret, size_t n)
 {
 	return -EOPNOTSUPP;

@@ -91,6 +91,8 @@ static uint64_t op_time_ns(const struct watt_op *op)
 		return op->usage.t_after_ns;
 	case WATT_OP_ADVANCE:
 		return op->advance_ns;
+	case WATT_OP_CLOCK:
+		return op->clock.to_ns;
 	default:
 		return 0;
 	}
@@ -150,6 +152,10 @@ static void remember(struct watt_recorder *rec, const struct watt_op *op)
 	case WATT_OP_THREADS:
 		rec->has_threads = true;
 		break;
+	case WATT_OP_CLOCK:
+		job->realtime_offset_ns = (int64_t)(op->clock.realtime_ns - op->clock.to_ns);
+		job->slept_ns += op->clock.slept_ns;
+		break;
 	case WATT_OP_TRACK:
 		if (rec->n_tracks < MAX_TRACKS)
 			rec->tracks[rec->n_tracks++] = op->track_pid;
@@ -204,7 +210,8 @@ static void carry(struct watt_recorder *rec, const struct watt_chunk *from)
 		has_barrier |= op.kind == WATT_OP_BARRIER;
 		if (!is_name(op.kind) && op.kind != WATT_OP_MARK && op.kind != WATT_OP_TRACK &&
 		    op.kind != WATT_OP_UNTRACK && op.kind != WATT_OP_CHANNELS &&
-		    op.kind != WATT_OP_THREADS && op.kind != WATT_OP_PLACE)
+		    op.kind != WATT_OP_THREADS && op.kind != WATT_OP_PLACE &&
+		    op.kind != WATT_OP_CLOCK)
 			continue;
 		if (watt_chunk_size(&rec->current->chunk) > limit)
 			break;
@@ -254,6 +261,8 @@ static struct watt_job *change_current(struct watt_recorder *rec)
 	rec->current->lost_usage = before->lost_usage;
 	rec->current->lost_marks = before->lost_marks;
 	rec->current->is_snapshot_aligned = before->is_snapshot_aligned;
+	rec->current->realtime_offset_ns = before->realtime_offset_ns;
+	rec->current->slept_ns = before->slept_ns;
 	watt_predict_clear(&rec->predict);
 	return before;
 }
@@ -377,8 +386,8 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 		  op->usage.flags & WATT_BATCH_FULL;
 	if (rotates)
 		rotate(rec);
-	else if (is_due(rec))
-		cut(rec);
+	else if (is_due(rec) || op->kind == WATT_OP_CLOCK)
+		cut(rec); /* marks of one chunk are of one clock on the wall */
 	encode(rec, op);
 	remember(rec, op);
 	if (rotates)
@@ -517,6 +526,8 @@ int watt_recorder_new(const char *path, const struct watt_record_opts *opts,
 	if (r == 0)
 		r = watt_head_copy(&rec->head, setup, machine, domains, n_domains,
 				   rec->opts.command);
+	if (r == 0)
+		rec->current->realtime_offset_ns = rec->head.head.realtime_offset_ns;
 	if (r == 0)
 		r = watt_predict_init(&rec->predict, (uint32_t)setup->n_channels);
 	if (r == 0)

@@ -95,6 +95,7 @@ struct watt_recording *watt_recording_close(struct watt_recording *rec)
 	free(rec->cpu_slot);
 	free(rec->marks);
 	free(rec->losses);
+	free(rec->clock_steps);
 	free(rec->chunks);
 	free(rec->path);
 	free(rec);
@@ -138,6 +139,32 @@ const struct watt_recording_loss *watt_recording_get_loss(const struct watt_reco
 							  size_t index)
 {
 	return index < rec->n_losses ? &rec->losses[index] : NULL;
+}
+
+uint64_t watt_recording_get_realtime_ns(const struct watt_recording *rec, uint64_t t_ns)
+{
+	uint64_t offset_ns = rec->info.start_realtime_ns - rec->info.start_ns;
+	size_t i;
+
+	for (i = 0; i < rec->n_clock_steps && rec->clock_steps[i].t_ns <= t_ns; i++)
+		offset_ns = (uint64_t)rec->clock_steps[i].realtime_offset_ns;
+	return t_ns + offset_ns;
+}
+
+uint64_t watt_recording_find_ns(const struct watt_recording *rec, uint64_t realtime_ns)
+{
+	uint64_t first_ns = realtime_ns - (rec->info.start_realtime_ns - rec->info.start_ns);
+	uint64_t t_ns = first_ns;
+	size_t i = 0;
+
+	for (;;) {
+		if (t_ns >= rec->info.start_ns && t_ns <= rec->info.end_ns &&
+		    watt_recording_get_realtime_ns(rec, t_ns) == realtime_ns)
+			return t_ns;
+		if (i == rec->n_clock_steps)
+			return first_ns;
+		t_ns = realtime_ns - (uint64_t)rec->clock_steps[i++].realtime_offset_ns;
+	}
 }
 
 const struct watt_setup *watt_recording_get_setup(const struct watt_recording *rec)

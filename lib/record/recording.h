@@ -27,6 +27,12 @@ struct watt_stream {
 
 struct watt_nvmt;
 
+/* What the clock on the wall says from t_ns on. */
+struct watt_clock_step {
+	uint64_t t_ns;
+	int64_t realtime_offset_ns;
+};
+
 struct watt_recording {
 	struct watt_nvmt *nvmt; /* it is no file of ours but a trace; NULL: it is one */
 	sqlite3 *db;
@@ -57,6 +63,10 @@ struct watt_recording {
 	struct watt_mark *marks;
 	size_t n_marks;
 	size_t cap_marks;
+	/* CLOCK_REALTIME minus CLOCK_MONOTONIC from some time on, as its windows say */
+	struct watt_clock_step *clock_steps;
+	size_t n_clock_steps;
+	size_t cap_clock_steps;
 	struct watt_recording_loss *losses;
 	size_t n_losses;
 	size_t cap_losses;

@@ -191,7 +191,7 @@ static void take_success(struct watt_writer *writer, const struct watt_job *job)
  * A file more, if it can be made: else the one before goes on. The old one is finished only when
  * the new one is there.
  */
-static void begin_file(struct watt_writer *writer)
+static void begin_file(struct watt_writer *writer, const struct watt_job *job)
 {
 	struct watt_part_head head = writer->head;
 	struct watt_part *part;
@@ -199,6 +199,7 @@ static void begin_file(struct watt_writer *writer)
 	int r;
 
 	head.part++;
+	head.realtime_offset_ns = job->realtime_offset_ns;
 	path = watt_part_path(writer->path, head.part);
 	r = path ? watt_part_create(path, writer->opts->overwrite, &head, writer->log, &part) :
 		   -ENOMEM;
@@ -237,6 +238,8 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 		.lost_samples = job->lost_samples,
 		.lost_usage = job->lost_usage,
 		.lost_marks = job->lost_marks,
+		.slept_ns = job->slept_ns,
+		.realtime_offset_ns = job->realtime_offset_ns,
 		.is_snapshot_aligned = job->is_snapshot_aligned,
 	};
 	int r = watt_packer_pack(writer->packer, &job->chunk, &entry.packed, &entry.packed_size);
@@ -270,7 +273,7 @@ static void do_job(struct watt_writer *writer, struct watt_job *job)
 	if (job->loss.t1_ns)
 		add_loss(writer, &job->loss);
 	if (job->begins_file)
-		begin_file(writer);
+		begin_file(writer, job);
 	r = job->chunk.n_ops ? commit(writer, job) : 0;
 	if (r < 0)
 		take_failure(writer, job, r);

@@ -40,6 +40,8 @@ struct watt_job {
 	uint64_t lost_samples;
 	uint64_t lost_usage;
 	uint64_t lost_marks;
+	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC of its marks */
+	uint64_t slept_ns;          /* the machine, since the recording began */
 	bool is_snapshot_aligned;
 	bool begins_file;           /* with it begins another file */
 	struct watt_tables *tables; /* owned; NULL: none have come */

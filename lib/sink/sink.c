@@ -316,6 +316,7 @@ static int about_init(struct telling *t, const char *path)
 
 	*about = (struct watt_sink_about){ .file = path,
 					   .info = watt_recording_get_info(t->rec),
+					   .rec = t->rec,
 					   .n_channels = watt_recording_get_channel_count(t->rec),
 					   .n_marks = watt_recording_get_mark_count(t->rec),
 					   .n_losses = watt_recording_get_loss_count(t->rec) };
@@ -653,5 +654,7 @@ uint64_t watt_sink_realtime_ns(const struct watt_sink *sink, uint64_t t_ns)
 {
 	const struct watt_recording_info *info = sink->about->info;
 
+	if (sink->about->rec)
+		return watt_recording_get_realtime_ns(sink->about->rec, t_ns);
 	return info->start_realtime_ns + (t_ns - info->start_ns);
 }

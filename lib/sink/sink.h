@@ -25,6 +25,7 @@
 struct watt_sink_about {
 	const char *file;                       /* NULL: a live session */
 	const struct watt_recording_info *info; /* of a live session with zeros and "" */
+	const struct watt_recording *rec;       /* NULL: a live session */
 	const struct watt_channel **channels;
 	size_t n_channels;
 	const struct watt_domain **domains;

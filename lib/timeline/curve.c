@@ -125,6 +125,11 @@ static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	struct watt_counter_step step;
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
 
+	if (curve->has_slept) {
+		curve->stats.gap_ns += dt_ns;
+		add_point(curve, t_ns, true);
+		return;
+	}
 	step = watt_counter_step(curve->channel, curve->raw, raw, dt_ns);
 	curve->stats.wraps += step.event == WATT_COUNTER_WRAPPED;
 	curve->stats.resets += step.event == WATT_COUNTER_RESET;
@@ -236,7 +241,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	curve->raw = raw;
 	curve->power_uw = power_uw;
 	curve->has_value = true;
-	curve->lost_sight = false;
+	curve->lost_sight = curve->has_slept = false;
 	curve->stats.samples++;
 	return 0;
 }
@@ -256,6 +261,26 @@ static bool is_possible(const struct watt_channel *channel, int64_t raw)
 	       (watt_i128)(channel->max_power_uw ? channel->max_power_uw : MAX_POWER_UW);
 }
 
+void watt_curve_sleep(struct watt_curve *curve, uint64_t from_ns, uint64_t to_ns)
+{
+	/* one that no reading has met yet goes on */
+	if (!curve->sleep_to_ns)
+		curve->sleep_from_ns = from_ns;
+	curve->sleep_to_ns = to_ns;
+}
+
+/* Whether the machine may have slept between the newest good reading and this one. */
+static void note_sleep(struct watt_curve *curve, const struct watt_sample *sample)
+{
+	if (!curve->sleep_to_ns || sample->t_after_ns <= curve->sleep_from_ns)
+		return;
+	if (curve->read_ns < curve->sleep_to_ns)
+		curve->lost_sight = curve->has_slept = true;
+	/* what was read behind it knows nothing of it */
+	if (sample->t_before_ns >= curve->sleep_to_ns)
+		curve->sleep_from_ns = curve->sleep_to_ns = 0;
+}
+
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 {
 	enum watt_status status = (enum watt_status)sample->status;
@@ -271,6 +296,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		note_silence(curve, status, effective_ns(curve, sample));
 		return 0;
 	}
+	note_sleep(curve, sample);
 	move_delay(curve, sample);
 	t_ns = effective_ns(curve, sample);
 	if (curve->has_value && t_ns <= curve->stats.last_ns) {

@@ -25,8 +25,10 @@ struct watt_curve {
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;
-	bool has_value;   /* raw and power_uw hold the newest good reading */
-	bool lost_sight;  /* a reading without a value came since */
+	bool has_value;                      /* raw and power_uw hold the newest good reading */
+	bool lost_sight;                     /* a reading without a value came since */
+	bool has_slept;                      /* the machine did since: no count goes on */
+	uint64_t sleep_from_ns, sleep_to_ns; /* it did between these; to 0: it did not */
 	uint64_t zero_ns; /* the newest reading of a counter that has never moved from 0; 0: none */
 	int64_t raw;
 	int64_t power_uw;
@@ -37,6 +39,8 @@ struct watt_curve {
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);
 void watt_curve_done(struct watt_curve *curve);
+/* As watt_timeline_sleep(). */
+void watt_curve_sleep(struct watt_curve *curve, uint64_t from_ns, uint64_t to_ns);
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
 /*
  * Readings speak of an instant that long before them. The curve goes there in small steps, so that

@@ -131,6 +131,14 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
 	return r;
 }
 
+void watt_timeline_sleep(struct watt_timeline *tl, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t i;
+
+	for (i = 0; i < tl->n_curves; i++)
+		watt_curve_sleep(&tl->curves[i], from_ns, to_ns);
+}
+
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
 			    watt_i128 *ret_nj)
 {

@@ -71,6 +71,13 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
 int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample);
 
 /*
+ * The machine slept, at a time between these two. What its counters counted meanwhile is of a time
+ * that is not on this clock, and some of them began anew: where readings lie around it, there is a
+ * gap. Before the readings behind it.
+ */
+void watt_timeline_sleep(struct watt_timeline *tl, uint64_t from_ns, uint64_t to_ns);
+
+/*
  * Energy of a channel at an instant since its curve began, by linear interpolation between the
  * two readings around it. 0; -EAGAIN: not known yet; -ENODATA: before the curve begins, or
  * forgotten.

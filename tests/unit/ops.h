@@ -494,6 +494,9 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 	case WATT_OP_PLACE:
 		assert_memory_equal(&a->place, &b->place, sizeof(a->place));
 		break;
+	case WATT_OP_CLOCK:
+		assert_memory_equal(&a->clock, &b->clock, sizeof(a->clock));
+		break;
 	case WATT_OP_TRACK:
 		assert_int_equal(a->track_pid, b->track_pid);
 		break;

@@ -98,6 +98,29 @@ static void test_cpu_places(void **state)
 	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
 }
 
+/* Any time can be there: it is what somebody's clock said. */
+static void test_clocks(void **state)
+{
+	const struct watt_op ops[] = {
+		{ .kind = WATT_OP_CLOCK, .clock = { 1, 2, 3600000000000, 1790000000000000000 } },
+		{ .kind = WATT_OP_CLOCK, .clock = { 0, UINT64_MAX, UINT64_MAX, UINT64_MAX } },
+		{ .kind = WATT_OP_CLOCK, .clock = { 0, 0, 0, 0 } },
+	};
+	struct fixture_chunk *f = *state;
+	struct watt_chunk_fault fault;
+	struct watt_op op;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
+		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
+	open_packed(f);
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
+		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
+		ops_assert_equal(&op, &ops[i]);
+	}
+	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+}
+
 static void test_round_trip(void **state)
 {
 	static struct ops ops;
@@ -268,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_cpu_places, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_makes_no_sense_changes_nothing, setup,

@@ -287,6 +287,55 @@ static void test_impossible_power(void **state)
 	(void)state;
 }
 
+/* A counter that went on while the machine slept, or began anew: neither is of this time. */
+static void test_sleep_is_a_gap(void **state)
+{
+	static const int64_t woken[] = { 5000000, 40, 0 };
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(woken); i++) {
+		struct watt_curve curve;
+		struct watt_gap gap;
+
+		watt_curve_init(&curve, &counter);
+		push(&curve, 100 * MS, 1000, WATT_STATUS_OK);
+		push(&curve, 150 * MS, 2000, WATT_STATUS_OK);
+		watt_curve_sleep(&curve, 160 * MS, 210 * MS);
+		push(&curve, 155 * MS, 2100, WATT_STATUS_OK); /* was on its way */
+		push(&curve, 200 * MS, woken[i], WATT_STATUS_OK);
+		push(&curve, 250 * MS, woken[i] + 7, WATT_STATUS_OK);
+		push(&curve, 300 * MS, woken[i] + 57, WATT_STATUS_OK);
+		assert_int_equal(energy_nj(&curve, 155 * MS), 1100000);
+		assert_int_equal(energy_nj(&curve, 250 * MS), 1100000);
+		assert_int_equal(energy_nj(&curve, 300 * MS), 1150000);
+		assert_int_equal(curve.stats.gaps, 2);
+		assert_int_equal(curve.stats.gap_ns, 95 * MS);
+		assert_int_equal(curve.stats.resets, 0);
+		assert_true(watt_curve_find_gap(&curve, 0, 300 * MS, &gap));
+		assert_int_equal(gap.t0_ns, 155 * MS);
+		watt_curve_done(&curve);
+	}
+	(void)state;
+}
+
+/* Who reads seldom has one gap; what he read behind the sleep is as ever, and so is what has no value. */
+static void test_sleep_of_the_slow(void **state)
+{
+	struct watt_curve curve;
+
+	watt_curve_init(&curve, &power);
+	push(&curve, 1000 * MS, 1000000, WATT_STATUS_OK);
+	push(&curve, 2000 * MS, 1000000, WATT_STATUS_OK);
+	watt_curve_sleep(&curve, 2100 * MS, 2150 * MS);
+	push(&curve, 2500 * MS, 0, WATT_STATUS_BROKEN);
+	push(&curve, 3000 * MS, 1000000, WATT_STATUS_OK);
+	push(&curve, 4000 * MS, 1000000, WATT_STATUS_OK);
+	assert_int_equal(energy_nj(&curve, 4000 * MS), 2000000000);
+	assert_int_equal(curve.stats.gap_ns, 1000 * MS);
+	watt_curve_done(&curve);
+	(void)state;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -303,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_forgets),
 		cmocka_unit_test(test_years),
 		cmocka_unit_test(test_impossible_power),
+		cmocka_unit_test(test_sleep_is_a_gap),
+		cmocka_unit_test(test_sleep_of_the_slow),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);

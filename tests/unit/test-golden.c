@@ -161,6 +161,11 @@ static void print_op(FILE *out, const struct watt_op *op)
 		fprintf(out, "place %u %u %d %d %d\n", op->place.cpu, op->place.slot,
 			op->place.at.package_id, op->place.at.die_id, op->place.at.core_id);
 		break;
+	case WATT_OP_CLOCK:
+		fprintf(out, "clock %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			op->clock.from_ns, op->clock.to_ns, op->clock.slept_ns,
+			op->clock.realtime_ns);
+		break;
 	case WATT_OP_CONTAINER:
 		fprintf(out, "container %s %s\n", op->container->id ? op->container->id : "-",
 			op->container->name ? op->container->name : "-");

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -123,4 +124,14 @@ int watt_pidns_translate(const struct watt_root *procfs, uint32_t pid, uint32_t 
 		return -EXDEV;
 	*ret = (uint32_t)number;
 	return 0;
+}
+
+uint32_t watt_pidns_orphans_pid(const struct watt_root *procfs)
+{
+	int is_subreaper = 0;
+	uint32_t pid;
+
+	if (getpid() != 1 && (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) < 0 || !is_subreaper))
+		return 0;
+	return watt_pidns_translate(procfs, (uint32_t)getpid(), &pid) < 0 ? 0 : pid;
 }

@@ -28,5 +28,7 @@ int watt_pidns_get_inum(const struct watt_root *procfs, uint32_t *ret);
  * in that namespace; a captured tree calls it as we do.
  */
 int watt_pidns_translate(const struct watt_root *procfs, uint32_t pid, uint32_t *ret);
+/* What it calls this process, if the kernel gives it the orphans among its descendants; else 0. */
+uint32_t watt_pidns_orphans_pid(const struct watt_root *procfs);
 
 #endif
