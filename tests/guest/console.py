@@ -11,7 +11,7 @@ STAMP = re.compile(r'^\[ *\d+\.\d+\](?:\[[ \w]+\])? ?')
 # Any of these is a fault of the kernel, or of a module in it.
 COMPLAINTS = re.compile('|'.join((
     r'\bBUG\b', r'\bWARNING:', r'\bOops\b', r'cut here \]', r'Kernel panic', r'Internal error:',
-    r'general protection', r'invalid opcode', r'[Uu]nable to handle kernel', r'Call [Tt]race:',
+    r'general protection', r'invalid opcode', r'\bint3: 0000', r'[Uu]nable to handle kernel', r'Call [Tt]race:',
     r'INFO: task .* blocked', r'INFO: rcu', r'rcu.*\b(stall|starved)', r'soft lockup', r'hard LOCKUP',
     r'INFO: possible .*(dead)?lock', r'INFO: (inconsistent|suspicious|lockdep|trying)',
     r'suspicious RCU usage', r'\bK(A|C|M)SAN\b', r'\bKFENCE\b', r'\bUBSAN\b', r'unreferenced object',
@@ -42,6 +42,12 @@ STOPPED = re.compile(r'blocked for more than|\brcu\b|\brcu:|soft lockup|hard LOC
                      r'[Cc]all [Tt]race:')
 
 
+# The kernel says so of itself as soon as a module of ours was ever loaded. Before that, what it meets
+# is its own fault or the emulator's.
+TAINTED = re.compile(r'\bTainted: ')
+NOT_TAINTED = re.compile(r'\bNot tainted\b')
+
+
 def is_hosts(lines):
     """Whether the kernel complains of nothing but CPUs that stood still."""
     return all(STOPPED.search(line) for line in complaints(lines))
@@ -50,6 +56,16 @@ def is_hosts(lines):
 def is_emulators(lines):
     """Whether the emulator made the kernel die, and not what ran on it."""
     return any(STALE_CODE.search(line) for line in lines)
+
+
+def is_of_stock(lines):
+    """Whether the kernel complains while nothing of ours has ever been in it."""
+    return any(NOT_TAINTED.search(line) for line in lines) and not any(TAINTED.search(line) for line in lines)
+
+
+def is_doubtful(lines):
+    """Whether a complaint may be the emulator's doing: then it counts when it comes again."""
+    return is_hosts(lines) or is_emulators(lines) or is_of_stock(lines)
 
 
 def complaints(lines):
@@ -73,7 +89,9 @@ class Relay:
         self.lines = []
         self.running = None
         self.output = {}  # name -> lines, the kernel's among them
+        self.kernel = {}  # name -> the kernel's alone, until the next one begins; None: before all
         self.status = {}  # name -> exit status
+        self.last = None  # that began
         self.is_up = False
         self.is_done = False
 
@@ -83,7 +101,7 @@ class Relay:
         text = STAMP.sub('', line)
         kind, _, rest = text.partition(': ')
         if kind == 'guest-begin':
-            self.running = rest
+            self.running = self.last = rest
             self.output[rest] = []
         elif kind == 'guest-end':
             name, status = rest.split()
@@ -100,6 +118,7 @@ class Relay:
         elif kind == 'guest-leaks':
             pass
         else:
+            self.kernel.setdefault(self.last, []).append(line)
             if self.running:
                 self.output[self.running].append(line)
             return False

@@ -34,7 +34,7 @@ APPEND_DEBUG = APPEND.replace('slub_debug=FZP kfence.sample_interval=50', '')
 DEBUG_MIB = 1024  # the search for leaks goes through all of it
 DEBUG_FACTOR = 4  # they are slow: every limit is so many times as long
 PATIENCE = 3  # and so many times as long again: the host may have three times more to do than CPUs
-BOOT_S = 240
+BOOT_S = 80  # on a quiet host 4 to 20
 GRACE_S = 30
 # A guest that gets less of the CPU time that it wants proves nothing by what it fails in. On two
 # quiet CPUs four busy ones of a guest get half.
