@@ -42,6 +42,7 @@ struct push {
 	size_t n_answer;
 	uint64_t pause_ns; /* before the next try; 0: the last one went well */
 	bool has_told;     /* of the trouble that it is in */
+	uint64_t told_ns;  /* the instant that the last document tells of, by the wall clock */
 	unsigned int seed;
 	pthread_t thread;
 	bool is_ending; /* atomic */
@@ -211,11 +212,15 @@ static uint64_t send_all(struct push *push)
 
 static void add_document(struct push *push)
 {
-	char *text;
+	char *text = NULL;
 	int error_before = push->outbox.error;
 
 	pthread_mutex_lock(&push->monitor->lock);
-	text = otlp_document(push->monitor);
+	/* What is no newer than the last one says nothing, and would be sent twice. */
+	if (push->monitor->realtime_ns != push->told_ns) {
+		push->told_ns = push->monitor->realtime_ns;
+		text = otlp_document(push->monitor);
+	}
 	pthread_mutex_unlock(&push->monitor->lock);
 	if (!text)
 		return;

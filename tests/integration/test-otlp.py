@@ -3,6 +3,7 @@
 """Pushing by OTLP: what is in the documents, and what becomes of them when nobody takes them."""
 import os
 import signal
+import socket
 import sys
 import tempfile
 import urllib.request
@@ -156,9 +157,10 @@ def test_restart():
         def waiting():
             return sorted(name for name in os.listdir(queue) if name.endswith('.json'))
 
-        with Collector() as collector:
-            url = collector.url  # nobody answers there any more
-        with Agent(url, f'--otlp-queue={queue}') as agent:
+        silent = socket.socket()  # nobody answers there, and nobody else gets the port
+        silent.bind(('127.0.0.1', 0))
+        url = f'http://127.0.0.1:{silent.getsockname()[1]}'
+        with silent, Agent(url, f'--otlp-queue={queue}') as agent:
             agent.wait_for(lambda: len(waiting()) >= 3 and agent.metric('documents_waiting') >= 3, 'nothing waits')
             other = run('agent', *SIMULATED, '--listen=127.0.0.1:0', f'--otlp-url={url}', f'--otlp-queue={queue}')
             equal(other.status, 1, 'status of another one')
