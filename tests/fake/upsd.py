@@ -48,6 +48,11 @@ class Upsd:
         self.fault = None
         self.asked = []
         self.connections = []
+        # Nobody else gets the port, whether somebody listens there or not.
+        self.keeper = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.keeper.bind(('127.0.0.1', port))
+        port = self.keeper.getsockname()[1]
         self.server = Server(('127.0.0.1', port), Handler)
         self.server.upsd = self
         self.port = self.server.server_address[1]
@@ -90,6 +95,7 @@ class Upsd:
 
     def __exit__(self, *_):
         self.stop()
+        self.keeper.close()
 
 
 if __name__ == '__main__':
