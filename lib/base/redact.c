@@ -31,6 +31,7 @@ struct redaction {
 	bool has_hidden;     /* something of this word */
 	size_t quoted_until; /* where the quote ends that this word begins with; 0: none */
 	const struct program *program; /* whose options follow; NULL: none that is known */
+	bool has_command;              /* and their letters mean what they do by its command */
 };
 
 /* Options with one letter mean a password with these programs alone. */
@@ -38,6 +39,7 @@ static const struct program {
 	const char *name;
 	const char *spaced;   /* letters: the secret is the next word */
 	const char *attached; /* letters: it follows at once */
+	const char *command;  /* the word after which they do; NULL: always */
 } programs[] = {
 	{ "mysql", "", "p" },
 	{ "mysqldump", "", "p" },
@@ -46,13 +48,18 @@ static const struct program {
 	{ "mariadb-dump", "", "p" },
 	{ "mariadb-admin", "", "p" },
 	{ "sshpass", "p", "p" },
+	/* what it is for has no secrets among its letters */
+	{ "ssh", "", "" },
+	{ "scp", "", "" },
+	{ "sftp", "", "" },
+	{ "rsync", "", "" },
 	{ "redis-cli", "a", "a" },
 	{ "mongo", "p", "p" },
 	{ "mongosh", "p", "p" },
 	{ "mongodump", "p", "p" },
 	{ "mongorestore", "p", "p" },
-	{ "docker", "p", "p" },
-	{ "podman", "p", "p" },
+	{ "docker", "p", "p", "login" },
+	{ "podman", "p", "p", "login" },
 	{ "curl", "uU", "uU" },
 	{ "smbclient", "U", "U" },
 	{ "ldapsearch", "w", "w" },
@@ -70,8 +77,8 @@ static const struct program {
 	{ "xfreerdp", "p", "p" },
 	{ "mosquitto_pub", "P", "P" },
 	{ "mosquitto_sub", "P", "P" },
-	{ "helm", "p", "p" },
-	{ "az", "p", "p" },
+	{ "helm", "p", "p", "login" },
+	{ "az", "p", "p", "login" },
 };
 
 /* A name in which one of these is a word, or an end of one, is a secret's. */
@@ -292,6 +299,56 @@ static const struct program *find_program(const struct redaction *r, size_t at, 
 	return NULL;
 }
 
+/* What stands before a ':' and is no user of the host behind the '@'. */
+static bool is_user(const struct redaction *r, size_t begin, size_t end)
+{
+	static const char *const others[] = {
+		"mailto", "sip", "sips", "xmpp", "acct", "npm", "jsr"
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(others); i++)
+		if (is_word(r, begin, end, others[i]))
+			return false;
+	return begin < end && isalnum((unsigned char)r->bytes[begin]);
+}
+
+/* "host", "10.0.0.1:80", "[::1]", "tcp(host)"; no "sha256:..." and no "1.2.3" of a version. */
+static bool is_host(const struct redaction *r, size_t at, size_t end)
+{
+	size_t i, letters = 0, dots = 0;
+
+	if (at >= end || !(isalnum((unsigned char)r->bytes[at]) || r->bytes[at] == '['))
+		return false;
+	if (end - at > 3 && memcmp(r->bytes + at, "sha", 3) == 0 &&
+	    isdigit((unsigned char)r->bytes[at + 3]))
+		return false;
+	for (i = at; i < end && !strchr(":/?,\"'", r->bytes[i]); i++) {
+		letters += !isdigit((unsigned char)r->bytes[i]) && r->bytes[i] != '.';
+		dots += r->bytes[i] == '.';
+	}
+	return letters > 0 || dots == 3;
+}
+
+/* "user:password@host" without a scheme, also behind a '=' or a quote. */
+static void redact_login(struct redaction *r, size_t end)
+{
+	size_t begin = r->at, colon, at;
+
+	for (colon = r->at; colon < end && r->bytes[colon] != ':'; colon++)
+		if (!is_name_char(r->bytes[colon]))
+			begin = colon + 1;
+	for (at = end; at > colon + 2 && r->bytes[at - 1] != '@'; at--)
+		;
+	/* "host:/path@x", "a@b:c@d" */
+	if (at <= colon + 2 || strchr("/\\@:", r->bytes[colon + 1]) ||
+	    (begin > r->at && !strchr("=\"'(", r->bytes[begin - 1])) || !is_user(r, begin, colon) ||
+	    !is_host(r, at, end))
+		return;
+	copy(r, colon + 1);
+	hide(r, at - 1);
+}
+
 /* "https://user:password@host", "user@host" has none; and what its query says by name. */
 static void redact_url(struct redaction *r, size_t end)
 {
@@ -299,8 +356,10 @@ static void redact_url(struct redaction *r, size_t end)
 	const char *scheme_end;
 
 	scheme_end = memmem(r->bytes + r->at, end - r->at, "://", 3);
-	if (!scheme_end)
+	if (!scheme_end) {
+		redact_login(r, end);
 		return;
+	}
 	i = (size_t)(scheme_end - r->bytes) + 3;
 	for (stop = i; stop < end && !strchr("?#\"'", r->bytes[stop]); stop++)
 		if (r->bytes[stop] == '@')
@@ -358,9 +417,9 @@ static void redact_pairs(struct redaction *r, size_t end, bool begins_argument)
 	}
 }
 
-static bool is_letter_of(const char *letters, char c)
+static bool is_letter_of(const struct redaction *r, const char *letters, char c)
 {
-	return c && strchr(letters, c);
+	return c && (!r->program->command || r->has_command) && strchr(letters, c);
 }
 
 /* What an option without '=' says of the next word; it may hold the secret itself. */
@@ -371,13 +430,13 @@ static enum expected take_option(struct redaction *r, size_t end, bool begins_ar
 
 	if (len < 2 || word[0] != '-')
 		return EXPECTS_NOTHING;
-	if (r->program && word[1] != '-' && is_letter_of(r->program->attached, word[1]) &&
+	if (r->program && word[1] != '-' && is_letter_of(r, r->program->attached, word[1]) &&
 	    len > 2) {
 		copy(r, r->at + 2);
 		hide(r, find_value_end(r, r->at, begins_argument));
 		return EXPECTS_NOTHING;
 	}
-	if (r->program && len == 2 && is_letter_of(r->program->spaced, word[1]))
+	if (r->program && len == 2 && is_letter_of(r, r->program->spaced, word[1]))
 		return EXPECTS_SECRET;
 	if (len > 3 && !memchr(word, '=', len) && is_secret_name(word, len))
 		return EXPECTS_SECRET;
@@ -409,6 +468,7 @@ static void redact_word(struct redaction *r, bool begins_argument)
 	size_t at = r->at, end = find_word_end(r, at), skip = at;
 	enum expected next, option;
 	const struct program *program;
+	bool is_command;
 
 	r->quoted_until = 0;
 	if (is_expected(r, at, end)) {
@@ -423,6 +483,8 @@ static void redact_word(struct redaction *r, bool begins_argument)
 		skip++;
 	next = after_word(r, skip, end);
 	program = find_program(r, skip, end);
+	is_command = r->program && r->program->command &&
+		     is_word(r, skip, end, r->program->command);
 	if (is_secret_form(r, skip, end)) {
 		hide(r, end);
 		return;
@@ -438,8 +500,12 @@ static void redact_word(struct redaction *r, bool begins_argument)
 		copy(r, end);
 	/* the secret was here already */
 	r->expected = r->has_hidden ? EXPECTS_NOTHING : next;
-	if (program && !r->has_hidden)
+	if (program && !r->has_hidden) {
 		r->program = program;
+		r->has_command = false;
+	} else if (is_command) {
+		r->has_command = true;
+	}
 }
 
 size_t watt_redact(char *bytes, size_t len)
