@@ -151,13 +151,14 @@ static int take_options(int argc, char **argv, struct stat_options *opts)
 struct output {
 	FILE *file;
 	struct stat_setup *setup;
+	struct stat_lines lines;
 };
 
 static void show_interval(void *data, const struct watt_run_interval *interval)
 {
-	const struct output *output = data;
+	struct output *output = data;
 
-	stat_report_interval(output->file, interval, &output->setup->balance);
+	stat_lines_print(&output->lines, output->file, interval, &output->setup->balance);
 }
 
 static FILE *open_output(const struct stat_options *opts)
@@ -209,13 +210,15 @@ static void leave_out(const struct stat_setup *setup, struct stat_report *report
 }
 
 /* Measures all runs, and writes the report of those that there were. Returns the exit status. */
-static int measure_all(struct stat_setup *setup, const struct stat_options *opts, FILE *file)
+static int measure_all(struct stat_setup *setup, const struct stat_options *opts,
+		       const struct output *output)
 {
 	auto_free struct watt_run *runs = xcalloc(opts->repeat, sizeof(*runs));
 	struct stat_report report = { .setup = setup,
 				      .runs = runs,
 				      .has_domains = opts->has_domains,
-				      .has_threads = opts->has_threads };
+				      .has_threads = opts->has_threads,
+				      .lines = &output->lines };
 	int r = 0, status = STATUS_OK;
 	size_t i;
 
@@ -228,7 +231,8 @@ static int measure_all(struct stat_setup *setup, const struct stat_options *opts
 			status = runs[i].exit_status;
 	}
 	leave_out(setup, &report, runs);
-	if (report.n_runs > 0 && write_report(&report, opts, file) < 0 && status == STATUS_OK)
+	if (report.n_runs > 0 && write_report(&report, opts, output->file) < 0 &&
+	    status == STATUS_OK)
 		status = STATUS_FAILURE;
 	for (i = 0; i < report.n_runs; i++)
 		stat_run_done(&runs[i]);
@@ -266,7 +270,7 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 		if (r < 0)
 			message_error("cannot measure: %s", strerror(-r));
 		else
-			status = measure_all(&setup, opts, file);
+			status = measure_all(&setup, opts, &output);
 	}
 	watt_session_close(setup.ses);
 	events_close(&setup.events);

@@ -10,6 +10,7 @@
 
 #include <wattribute/units.h>
 
+#include "domain_sums.h"
 #include "domain_tree.h"
 #include "page.h"
 #include "report.h"
@@ -258,29 +259,85 @@ static void add_tallied(struct table *table, const struct watt_tally *tally, siz
 	table_add(table, "%s", watt_tally_text(tally, i, number));
 }
 
-/* Of a domain that another one contains: by itself. */
-static void round_inside(const struct page *page, const double parts_j[N_PARTS],
-			 double shown_j[N_PARTS])
-{
-	auto_tally struct watt_tally *tally = tally_within(
-		parts_j, N_PARTS, NAN, NAN, watt_tally_get_decimals(page->energy_j.tally));
-	size_t i;
-
-	for (i = 0; i < N_PARTS; i++)
-		shown_j[i] = watt_tally_get_part(tally, i);
-}
-
-/*
- * Energies of domains as they are shown: those that make up the machine add up to what is said of
- * it above, and each is the sum of its own parts.
- */
-static void round_domains(const struct page *page, double (*shown_j)[N_PARTS], double *shown_w)
+/* Each part of those that make up the machine adds up to what is said of it above. */
+static void round_partition(const struct page *page, const double (*exact_j)[N_PARTS],
+			    double (*shown_j)[N_PARTS])
 {
 	const struct watt_series *series = page->run->series;
 	size_t n = watt_series_get_info(series)->n_domains, d, i;
-	auto_free double(*exact_j)[N_PARTS] = xcalloc(n, sizeof(*exact_j));
 	auto_free double *column = xcalloc(n, sizeof(*column));
-	auto_tally struct watt_tally *watts = NULL;
+
+	for (i = 0; i < N_PARTS; i++) {
+		auto_tally struct watt_tally *tally = NULL;
+
+		for (d = 0; d < n; d++)
+			column[d] = watt_series_get_domain(series, d)->is_partition ?
+					    exact_j[d][i] :
+					    NAN;
+		tally = tally_of(&page->energy_j, (enum part)i, column, n);
+		for (d = 0; d < n; d++)
+			shown_j[d][i] = watt_tally_get_part(tally, d);
+	}
+}
+
+static double sum_of(const double parts[N_PARTS])
+{
+	return parts[ATTRIBUTED] + parts[IDLE] + parts[UNATTRIBUTED];
+}
+
+/* Each of the others is what it must be beside them, and the sum of its own parts. */
+static void round_others(const struct page *page, const struct watt_domain *const *domains,
+			 const double (*exact_j)[N_PARTS], double (*shown_j)[N_PARTS])
+{
+	size_t n = watt_series_get_info(page->run->series)->n_domains, d, i;
+	int decimals = watt_tally_get_decimals(page->energy_j.tally);
+	auto_free double *exact = xcalloc(n, sizeof(*exact));
+	auto_free double *shown = xcalloc(n, sizeof(*shown));
+
+	for (d = 0; d < n; d++) {
+		exact[d] = sum_of(exact_j[d]);
+		shown[d] = sum_of(shown_j[d]);
+	}
+	domain_sums_round(domains, exact, n, decimals, shown);
+	for (d = 0; d < n; d++) {
+		auto_tally struct watt_tally *tally = NULL;
+
+		if (domains[d]->is_partition)
+			continue;
+		tally = tally_of_shown(exact_j[d], N_PARTS, shown[d], decimals);
+		for (i = 0; i < N_PARTS; i++)
+			shown_j[d][i] = watt_tally_get_part(tally, i);
+	}
+}
+
+static void round_powers(const struct page *page, const struct watt_domain *const *domains,
+			 double *shown_w)
+{
+	const struct watt_phase *whole = watt_phases_get_whole(page->run->phases);
+	size_t n = watt_series_get_info(page->run->series)->n_domains, d;
+	auto_free double *exact = xcalloc(n, sizeof(*exact));
+	auto_free double *column = xcalloc(n, sizeof(*column));
+	auto_tally struct watt_tally *tally = NULL;
+
+	for (d = 0; d < n; d++) {
+		exact[d] = watt_series_power_w(&whole->domains[d], whole->domains[d].energy_nj);
+		column[d] = domains[d]->is_partition ? exact[d] : NAN;
+	}
+	tally = tally_of(&page->power_w, N_PARTS, column, n);
+	for (d = 0; d < n; d++)
+		shown_w[d] = watt_tally_get_part(tally, d);
+	domain_sums_round(domains, exact, n, watt_tally_get_decimals(page->power_w.tally), shown_w);
+}
+
+/*
+ * Numbers of domains as they are shown: those that make up the machine add up to what is said of
+ * it above, what lies in one to that, and each is the sum of its own parts.
+ */
+static void round_domains(const struct page *page, const struct watt_domain *const *domains,
+			  double (*shown_j)[N_PARTS], double *shown_w)
+{
+	size_t n = watt_series_get_info(page->run->series)->n_domains, d;
+	auto_free double(*exact_j)[N_PARTS] = xcalloc(n, sizeof(*exact_j));
 
 	for (d = 0; d < n; d++) {
 		const struct watt_series_energy *energy =
@@ -291,26 +348,22 @@ static void round_domains(const struct page *page, double (*shown_j)[N_PARTS], d
 		exact_j[d][ATTRIBUTED] =
 			(double)(energy->energy_nj - energy->idle_nj - energy->unattributed_nj) /
 			1e9;
-		round_inside(page, exact_j[d], shown_j[d]);
-		shown_w[d] = watt_series_power_w(energy, energy->energy_nj);
-		column[d] = watt_series_get_domain(series, d)->is_partition ? shown_w[d] : NAN;
 	}
-	watts = tally_of(&page->power_w, N_PARTS, column, n);
-	for (i = 0; i < N_PARTS; i++) {
-		auto_tally struct watt_tally *tally = NULL;
+	round_partition(page, (const double(*)[N_PARTS])exact_j, shown_j);
+	round_others(page, domains, (const double(*)[N_PARTS])exact_j, shown_j);
+	round_powers(page, domains, shown_w);
+}
 
-		for (d = 0; d < n; d++)
-			column[d] = watt_series_get_domain(series, d)->is_partition ?
-					    exact_j[d][i] :
-					    NAN;
-		tally = tally_of(&page->energy_j, (enum part)i, column, n);
-		for (d = 0; d < n; d++)
-			if (watt_series_get_domain(series, d)->is_partition)
-				shown_j[d][i] = watt_tally_get_part(tally, d);
-	}
-	for (d = 0; d < n; d++)
-		if (watt_series_get_domain(series, d)->is_partition)
-			shown_w[d] = watt_tally_get_part(watts, d);
+/* "forbidden", "less than its parts"; both joined, and "" where nothing is to be said. */
+static void add_state(struct table *table, const struct watt_domain *domain,
+		      const struct watt_domain_state *state)
+{
+	const char *status = state->status == WATT_STATUS_OK ? "" : watt_status_name(state->status);
+	const char *use = state->is_usable                     ? "" :
+			  domain->kind == WATT_DOMAIN_RESIDUAL ? "parts exceed it" :
+								 "less than its parts";
+
+	table_add(table, "%s%s%s", status, *status && *use ? ", " : "", use);
 }
 
 static void add_domain(struct table *table, const struct page *page,
@@ -326,19 +379,13 @@ static void add_domain(struct table *table, const struct page *page,
 	bool is_known = energy->known_ns > 0;
 
 	table_add(table, "%s%s", node->stem, domain->name);
-	report_number(table,
-		      is_known ? shown_j[ATTRIBUTED] + shown_j[IDLE] + shown_j[UNATTRIBUTED] : NAN,
-		      decimals);
+	report_number(table, is_known ? sum_of(shown_j) : NAN, decimals);
 	report_number(table, shown_w, watt_tally_get_decimals(page->power_w.tally));
 	report_number(table, is_known && energy->is_baseline_ready ? shown_j[IDLE] : NAN, decimals);
 	report_number(table, is_known ? shown_j[ATTRIBUTED] : NAN, decimals);
 	report_number(table, is_known ? shown_j[UNATTRIBUTED] : NAN, decimals);
 	table_add(table, "%s", watt_origin_name(domain->origin));
-	table_add(table, "%s%s",
-		  state->status == WATT_STATUS_OK ? "" : watt_status_name(state->status),
-		  state->is_usable                     ? "" :
-		  domain->kind == WATT_DOMAIN_RESIDUAL ? "parts exceed it" :
-							 "less than its parts");
+	add_state(table, domain, state);
 }
 
 static void print_domains(const struct page *page, FILE *out, size_t width)
@@ -353,7 +400,7 @@ static void print_domains(const struct page *page, FILE *out, size_t width)
 
 	for (i = 0; i < n; i++)
 		domains[i] = watt_series_get_domain(series, i);
-	round_domains(page, shown_j, shown_w);
+	round_domains(page, domains, shown_j, shown_w);
 	nodes = domain_tree_draw(domains, n);
 	report_title("Domains", out);
 	table_add_column(table, "DOMAIN", TABLE_CUT);

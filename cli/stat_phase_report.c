@@ -7,6 +7,7 @@
 #include <wattribute/statistics.h>
 #include <wattribute/units.h>
 
+#include "domain_sums.h"
 #include "stat_report.h"
 #include "table.h"
 #include "tally.h"
@@ -153,22 +154,48 @@ static void add_phase(const struct stat_report *report, struct label_table *labe
 }
 
 /* One line of what the phase used of a domain, below the phase's own. */
-static void add_domain(const struct stat_report *report, struct label_table *labels,
-		       struct table *table, const char *label, size_t domain, int decimals)
+static void add_domain(struct table *table, const struct watt_domain *domain,
+		       const struct watt_statistics *used, double shown_j, int decimals)
 {
 	char number[WATT_UNITS_SIZE];
-	const struct watt_domain *d = watt_session_get_domain(report->setup->ses, domain);
-	struct watt_statistics s = domain_over_runs(report, labels, label, domain);
 	enum column column;
 
-	if (s.n == 0)
+	if (used->n == 0)
 		return;
-	table_add(table, "   %s", d->path);
+	table_add(table, "   %s", domain->path);
 	for (column = TIME_S; column < N_COLUMNS; column++)
 		if (column == ENERGY_J)
-			add_cell(table, &s, watt_units_fixed(number, s.mean, decimals, 0, 0));
+			add_cell(table, used, watt_units_fixed(number, shown_j, decimals, 0, 0));
 		else
 			table_add(table, "%s", "");
+}
+
+/* All of them: they add up to the phase as it is shown. */
+static void add_domains(const struct stat_report *report, struct label_table *labels,
+			struct table *table, size_t label, const struct watt_tally *phases)
+{
+	size_t n = report->runs[0].n_domains, d;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free struct watt_statistics *used = xcalloc(n, sizeof(*used));
+	auto_free double *exact = xcalloc(n, sizeof(*exact));
+	auto_free double *shown = xcalloc(n, sizeof(*shown));
+	auto_tally struct watt_tally *tally = NULL;
+	int decimals = watt_tally_get_decimals(phases);
+
+	for (d = 0; d < n; d++) {
+		domains[d] = watt_session_get_domain(report->setup->ses, d);
+		used[d] = domain_over_runs(report, labels, labels->list[label], d);
+		exact[d] = used[d].mean;
+		shown[d] = domains[d]->is_partition ? exact[d] : NAN;
+	}
+	tally = tally_within(shown, n,
+			     over_runs(report, labels, labels->list[label], ENERGY_J).mean,
+			     watt_tally_get_part(phases, label), decimals);
+	for (d = 0; d < n; d++)
+		shown[d] = watt_tally_get_part(tally, d);
+	domain_sums_round(domains, exact, n, decimals, shown);
+	for (d = 0; d < n; d++)
+		add_domain(table, domains[d], &used[d], shown[d], decimals);
 }
 
 static void label_table_init(struct label_table *labels, const struct stat_report *report)
@@ -204,7 +231,7 @@ void stat_report_phases(const struct stat_report *report, const struct watt_tall
 	struct label_table labels;
 	struct watt_tally *tallies[N_COLUMNS] = { NULL };
 	struct table *table;
-	size_t i, d;
+	size_t i;
 
 	label_table_init(&labels, report);
 	if (labels.all.n == 0) {
@@ -222,9 +249,8 @@ void stat_report_phases(const struct stat_report *report, const struct watt_tall
 	table_add_column(table, "CPU s", TABLE_RIGHT);
 	for (i = 0; i < labels.all.n; i++) {
 		add_phase(report, &labels, table, i, tallies, digits);
-		for (d = 0; report->has_domains && d < report->runs[0].n_domains; d++)
-			add_domain(report, &labels, table, labels.list[i], d,
-				   watt_tally_get_decimals(tally));
+		if (report->has_domains)
+			add_domains(report, &labels, table, i, tallies[ENERGY_J]);
 	}
 	fputc('\n', out);
 	table_print(table, out, 0);

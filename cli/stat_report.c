@@ -11,9 +11,10 @@
 #include <wattribute/statistics.h>
 #include <wattribute/units.h>
 
-#include "tally.h"
+#include "domain_sums.h"
 #include "domain_tree.h"
 #include "latecomers.h"
+#include "tally.h"
 #include "text.h"
 #include "totals.h"
 #include "usage.h"
@@ -177,22 +178,32 @@ static struct domain_use use_of(const struct stat_report *report, size_t i)
 	return use;
 }
 
-/* Those that make up the machine add up to what the command used, and what the machine did. */
-static struct watt_tally *tally_domains(const struct page *page, const struct domain_use *uses,
-					size_t n, bool is_own)
+/*
+ * What is shown of what the command, or the machine, used of each domain: those that make up the
+ * machine add up to what is said of it above, and what lies in them to them.
+ */
+static double *round_domains(const struct page *page, const struct watt_domain *const *domains,
+			     const struct domain_use *uses, size_t n, bool is_own)
 {
-	const struct watt_session *ses = page->report->setup->ses;
+	auto_free double *exact = xcalloc(n, sizeof(*exact));
 	auto_free double *parts = xcalloc(n, sizeof(*parts));
+	auto_tally struct watt_tally *tally = NULL;
+	double *shown = xcalloc(n, sizeof(*shown));
+	int decimals = watt_tally_get_decimals(page->tally);
 	size_t i;
 
+	for (i = 0; i < n; i++) {
+		exact[i] = is_own ? uses[i].own.mean : uses[i].machine.mean;
+		parts[i] = domains[i]->is_partition ? exact[i] : NAN;
+	}
+	tally = tally_within(parts, n, is_own ? page->parts[COMMAND].mean : page->machine.mean,
+			     is_own ? watt_tally_get_part(page->tally, COMMAND) :
+				      watt_tally_get_whole(page->tally),
+			     decimals);
 	for (i = 0; i < n; i++)
-		parts[i] = !watt_session_get_domain(ses, i)->is_partition ? NAN :
-			   is_own                                         ? uses[i].own.mean :
-									    uses[i].machine.mean;
-	return tally_within(parts, n, is_own ? page->parts[COMMAND].mean : page->machine.mean,
-			    is_own ? watt_tally_get_part(page->tally, COMMAND) :
-				     watt_tally_get_whole(page->tally),
-			    watt_tally_get_decimals(page->tally));
+		shown[i] = watt_tally_get_part(tally, i);
+	domain_sums_round(domains, exact, n, decimals, shown);
+	return shown;
 }
 
 static void print_domains(const struct page *page, FILE *out)
@@ -202,27 +213,23 @@ static void print_domains(const struct page *page, FILE *out)
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
 	auto_free struct domain_use *uses = xcalloc(n, sizeof(*uses));
 	auto_free struct domain_tree_node *nodes = NULL;
-	auto_tally struct watt_tally *own = NULL, *machine = NULL;
+	auto_free double *own = NULL, *machine = NULL;
 
 	for (i = 0; i < n; i++) {
 		domains[i] = watt_session_get_domain(ses, i);
 		uses[i] = use_of(page->report, i);
 	}
-	own = tally_domains(page, uses, n, true);
-	machine = tally_domains(page, uses, n, false);
+	own = round_domains(page, domains, uses, n, true);
+	machine = round_domains(page, domains, uses, n, false);
 	nodes = domain_tree_draw(domains, n);
 	for (i = 0; i < n; i++) {
 		size_t d = nodes[i].index;
-		bool is_part = domains[d]->is_partition;
 		char number[WATT_UNITS_SIZE], whole[WATT_UNITS_SIZE];
 		auto_free char *what = NULL;
 
-		watt_units_fixed(whole,
-				 is_part ? watt_tally_get_part(machine, d) : uses[d].machine.mean,
-				 watt_tally_get_decimals(machine), 0, 0);
+		watt_units_fixed(whole, machine[d], watt_tally_get_decimals(page->tally), 0, 0);
 		what = xasprintf("%s%s, of %s J", nodes[i].stem, domains[d]->name, whole);
-		shown(number, page, is_part ? watt_tally_get_part(own, d) : uses[d].own.mean);
-		print_text(out, &uses[d].own, number, "J", 2, what);
+		print_text(out, &uses[d].own, shown(number, page, own[d]), "J", 2, what);
 	}
 }
 
@@ -386,14 +393,22 @@ static void print_command(const struct page *page, FILE *out)
 	print_text(out, &page->parts[COMMAND], shown(number, page, energy_j), "J", 0, what);
 }
 
-/* As many digits of the whole as it takes for the command, which is asked for, not to be 0. */
-static int digits_for(double whole, double command, int digits)
+/*
+ * With lines of -I, the page has their decimals, and what they add up to. Else it has as many as it
+ * takes for the command, which is asked for, not to be 0.
+ */
+static struct watt_tally *tally_page(const struct stat_report *report, double means[N_PARTS],
+				     double machine)
 {
-	int most = digits + DECIMALS;
+	const struct stat_lines *lines = report->lines;
+	int digits = tally_digits(report->setup->balance.uncertainty_ppm);
 
-	while (command > 0 && digits < most && command < whole * pow(10, -digits + 1))
-		digits++;
-	return digits;
+	if (!lines || !lines->is_begun || report->n_runs > 1 || !isfinite(machine))
+		return tally_new(means, N_PARTS,
+				 tally_digits_for(machine, means[COMMAND], digits, DECIMALS),
+				 DECIMALS);
+	means[COMMAND] = lines->shown_j;
+	return tally_of_shown(means, N_PARTS, lines->shown_machine_j, lines->decimals);
 }
 
 static void page_init(struct page *page, const struct stat_report *report)
@@ -407,10 +422,7 @@ static void page_init(struct page *page, const struct stat_report *report)
 		page->parts[i] = over_runs(report, measures[i]);
 		means[i] = page->parts[i].mean;
 	}
-	page->tally = tally_new(means, N_PARTS,
-				digits_for(page->machine.mean, means[COMMAND],
-					   tally_digits(report->setup->balance.uncertainty_ppm)),
-				DECIMALS);
+	page->tally = tally_page(report, means, page->machine.mean);
 }
 
 /* The machine, and all that its energy went to: what is shown adds up. */
@@ -482,23 +494,6 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	print_losses(report, out);
 	print_latecomers(report, out);
 	fputc('\n', out);
-}
-
-void stat_report_interval(FILE *out, const struct watt_run_interval *interval,
-			  const struct watt_balance *balance)
-{
-	int digits = watt_units_digits(balance->uncertainty_ppm);
-	double elapsed_s = (double)interval->elapsed_ns / 1e9;
-	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE], machine[WATT_UNITS_SIZE];
-
-	fprintf(out, "%12.3f s %s J %s W %s J machine %9.3f s CPU\n",
-		(double)interval->end_ns / 1e9,
-		watt_units_column(energy, (double)interval->energy_nj / 1e9, digits, 7, DECIMALS),
-		watt_units_column(power, (double)interval->energy_nj / 1e9 / elapsed_s, digits, 5,
-				  DECIMALS),
-		watt_units_column(machine, (double)interval->machine_nj / 1e9, digits, 7, DECIMALS),
-		(double)interval->cpu_ns / 1e9);
-	fflush(out);
 }
 
 int stat_report_json(const struct stat_report *report, FILE *out)

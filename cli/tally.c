@@ -13,6 +13,15 @@ int tally_digits(uint32_t uncertainty_ppm)
 	return watt_units_digits(uncertainty_ppm) + 1;
 }
 
+int tally_digits_for(double whole, double part, int digits, int max_decimals)
+{
+	int most = digits + max_decimals;
+
+	while (part > 0 && digits < most && part < whole * pow(10, -digits + 1))
+		digits++;
+	return digits;
+}
+
 struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, int max_decimals)
 {
 	struct watt_tally *tally = NULL;
@@ -22,10 +31,18 @@ struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, in
 	return tally;
 }
 
+struct watt_tally *tally_of_shown(const double *parts, size_t n_parts, double shown, int decimals)
+{
+	struct watt_tally *tally = NULL;
+
+	if (watt_tally_new_within(parts, n_parts, shown, decimals, &tally) < 0)
+		xalloc_fail();
+	return tally;
+}
+
 struct watt_tally *tally_within(const double *parts, size_t n_parts, double exact, double shown,
 				int decimals)
 {
-	struct watt_tally *tally = NULL;
 	double sum = 0, size = 0;
 	size_t i;
 
@@ -37,9 +54,7 @@ struct watt_tally *tally_within(const double *parts, size_t n_parts, double exac
 	/* Sums of the same numbers in another order are not the same to the last bit. */
 	if (!isfinite(shown) || !(fabs(sum - exact) <= 1e-9 * (size + fabs(exact))))
 		shown = sum;
-	if (watt_tally_new_within(parts, n_parts, shown, decimals, &tally) < 0)
-		xalloc_fail();
-	return tally;
+	return tally_of_shown(parts, n_parts, shown, decimals);
 }
 
 void tally_free(struct watt_tally **tally)

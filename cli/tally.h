@@ -7,6 +7,8 @@
 
 /* Digits of a tally: parts are less than their whole, so one more than that can stand. */
 int tally_digits(uint32_t uncertainty_ppm);
+/* As many of the whole, or more, as it takes for a part that is asked for not to be 0. */
+int tally_digits_for(double whole, double part, int digits, int max_decimals);
 struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, int max_decimals);
 /*
  * Of what another tally shows as `shown` where it is `exact`. Parts that are not all of it get the
@@ -14,6 +16,8 @@ struct watt_tally *tally_new(const double *parts, size_t n_parts, int digits, in
  */
 struct watt_tally *tally_within(const double *parts, size_t n_parts, double exact, double shown,
 				int decimals);
+/* The same of parts that are all of it, whatever their sum. */
+struct watt_tally *tally_of_shown(const double *parts, size_t n_parts, double shown, int decimals);
 
 /* Frees a local at the end of its scope. */
 #define auto_tally __attribute__((cleanup(tally_free)))

@@ -62,6 +62,37 @@ def test_what_is_shown_adds_up():
     equal(sum(round(float(number) * steps) for number in parts), round(float(whole) * steps), f'{rows}')
 
 
+def test_lines_add_up_to_the_page():
+    """The lines of -I, and the domains with what lies in them, are what is said of the whole run."""
+    result = run('stat', '--sources=synth', '--usage=procfs', '--per-domain', '-I', '100', '--', 'sh', '-c',
+                 'i=0; while [ $i -lt 60 ]; do sleep 0.01; i=$((i+1)); done')
+    equal(result.status, 0, result.err)
+    lines = re.findall(r' s +(<?[\d.]+) +J .* (<?[\d.]+) +J machine', result.err)
+    true(len(lines) >= 5, result.err)
+    own = re.search(r'^ +([\d.]+) +J  the command', result.err, re.M).group(1)
+    machine = re.search(r'^ +([\d.]+) +J  the machine', result.err, re.M).group(1)
+    decimals = len(machine.partition('.')[2])
+
+    def steps(text):
+        true(text[0] == '<' or len(text.partition('.')[2]) == decimals, f'decimals of {text}: {result.err}')
+        return 0 if text[0] == '<' else round(float(text) * 10 ** decimals)
+
+    equal(sum(steps(line[0]) for line in lines), steps(own), f'the command: {result.err}')
+    equal(sum(steps(line[1]) for line in lines), steps(machine), f'the machine: {result.err}')
+    domains = re.findall(r'^ +([\d.]+) +J    (.*?)([\w-]+), of ([\d.]+) J', result.err, re.M)
+    true(len(domains) > 3, result.err)
+    for column, whole in ((0, own), (3, machine)):
+        top, inside = 0, None
+        for row in domains:
+            if not row[1]:
+                true(inside is None or inside[0] <= inside[1], f'more in it than it has: {result.err}')
+                inside = [0, steps(row[column])]
+                top += steps(row[column])
+            elif len(row[1]) == 3:
+                inside[0] += steps(row[column])
+        equal(top, steps(whole), f'domains: {result.err}')
+
+
 def measure_load(kind, n, cpu_s=0, options=()):
     document, output = measure(LOAD, kind, str(n), str(cpu_s), options=options)
     check_sums(document)
@@ -310,4 +341,5 @@ main([
     test_a_command_of_a_moment,
     test_threads,
     test_what_is_shown_adds_up,
+    test_lines_add_up_to_the_page,
 ])
