@@ -173,6 +173,12 @@ static json_t *make_quality(const struct monitor *monitor)
 			 number(quality->coverage_ppm ? quality->coverage_ppm / 1e6 : NAN));
 }
 
+/* Energy of nobody. */
+static double unused_j(const struct monitor *monitor, const struct roster_sum *sums)
+{
+	return sums ? joules(partition_sum(monitor, sums)) : NAN;
+}
+
 /* Takes the document. */
 static char *print(json_t *document)
 {
@@ -187,14 +193,16 @@ char *api_status(const struct monitor *monitor)
 	const struct watt_total *total = &monitor->total;
 
 	return print(json_pack(
-		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "version",
-		watt_version(), "usage", watt_session_get_usage_name(monitor->session), "usage_why",
-		watt_session_get_usage_why(monitor->session), "time_s",
+		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"version", watt_version(), "usage", watt_session_get_usage_name(monitor->session),
+		"usage_why", watt_session_get_usage_why(monitor->session), "time_s",
 		number(seconds(monitor->realtime_ns)), "machine_w", number(total->power_w),
 		"machine_idle_w", number(total->is_baseline_ready ? total->baseline_w : NAN),
 		"machine_j", number(total->n_known ? watt_energy_to_j(total->energy) : NAN),
 		"machine_origin", watt_origin_name(total->origin), "machine_why", total->why,
-		"domains", make_domains(monitor), "levels", make_levels(monitor), "sensors",
+		"idle_j", number(unused_j(monitor, monitor->roster.idle)), "unattributed_j",
+		number(unused_j(monitor, monitor->roster.unattributed)), "domains",
+		make_domains(monitor), "levels", make_levels(monitor), "sensors",
 		make_sensors(monitor), "quality", make_quality(monitor)));
 }
 

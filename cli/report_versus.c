@@ -4,6 +4,7 @@
  * differs. All energies have the same decimals, and so have powers and times.
  */
 #include <math.h>
+#include <stdbool.h>
 
 #include <wattribute/units.h>
 
@@ -18,12 +19,20 @@
 /* As wide as it must be to tell times and watts of both, too. */
 #define WIDTH_OF_BOTH 120
 
+/* Less than what is shown of it. */
+static bool is_alike(const struct watt_comparison_row *row)
+{
+	return fabs(row->energy_ratio) < 0.0005;
+}
+
 static const char *verdict_of(const struct watt_comparison_row *row)
 {
 	if (!row->now->is_there || !row->before->is_there)
 		return row->now->is_there ? "new" : row->before->is_there ? "gone" : "-";
 	if (!isfinite(row->energy_j))
 		return "not known";
+	if (row->energy_basis == WATT_COMPARISON_NOTHING && is_alike(row))
+		return "no difference seen";
 	if (row->energy_basis == WATT_COMPARISON_NOTHING)
 		return row->energy_j < 0 ? "less, unsure" :
 		       row->energy_j > 0 ? "more, unsure" :
@@ -185,15 +194,19 @@ static void say_verdict(const struct watt_comparison_row *row, const char *who,
 			struct decimals decimals, struct report_line *line)
 {
 	const struct watt_comparison_side *now = row->now, *before = row->before;
-	char time[2][WATT_UNITS_SIZE];
+	char time[2][WATT_UNITS_SIZE], change[32];
 
 	if (!isfinite(row->energy_ratio)) {
 		report_say(line, "%s: its energy is not known of both", who);
 		return;
 	}
-	report_say(line, "%s used %.*f J instead of %.*f J: %.1f %% %s energy", who,
-		   decimals.energy, now->run_j, decimals.energy, before->run_j,
-		   fabs(row->energy_ratio) * 100, row->energy_ratio > 0 ? "more" : "less");
+	if (is_alike(row))
+		snprintf(change, sizeof(change), "as much");
+	else
+		snprintf(change, sizeof(change), "%.1f %% %s", fabs(row->energy_ratio) * 100,
+			 row->energy_ratio > 0 ? "more" : "less");
+	report_say(line, "%s used %.*f J instead of %.*f J: %s energy", who, decimals.energy,
+		   now->run_j, decimals.energy, before->run_j, change);
 	report_say(line, "in %s instead of %s", watt_units_time(time[0], now->run_s, 3),
 		   watt_units_time(time[1], before->run_s, 3));
 	report_say(line, "at %.*f W instead of %.*f W on average", decimals.power, now->power_w,

@@ -49,6 +49,9 @@ static const struct kind kinds[] = {
 	/* everything stood still for a while, in the middle of a window */
 	{ "stretched", 120, 12, false, false, false, false, WATT_ORIGIN_MEASURED },
 	{ "versus", 600, 60, true, false, false, true, WATT_ORIGIN_MEASURED },
+	/* compared with nearly the same, and too short to say anything of it */
+	{ "alike", 1, 5, false, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "kilo", 300, 20, true, false, false, false, WATT_ORIGIN_MEASURED }, /* takes some kW */
 };
 
 static const char *const commands[] = {
@@ -455,11 +458,13 @@ int main(int argc, char **argv)
 	}
 	text_init();
 	info = make_info(kind);
-	init(&m, kind, 1, 1);
+	init(&m, kind, 1, strcmp(kind->name, "kilo") == 0 ? 200 : 1);
 	make_run(&run, &m, kind->is_hostile ? hostile[1] : "run.watt");
 	run.info = &info;
 	if (kind->is_compared) {
-		init(&before, kind, 2, 1.25);
+		bool is_alike = strcmp(kind->name, "alike") == 0;
+
+		init(&before, kind, is_alike ? 1 : 2, is_alike ? 1.0001 : 1.25);
 		make_run(&other, &before, "before.watt");
 		other.info = &info;
 		report.other = &other;

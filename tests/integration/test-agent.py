@@ -519,6 +519,66 @@ def test_page():
             page.close()
 
 
+# Of one moment: the page asks again all the time.
+READ = """(() => {
+  const texts = (selector) => [...document.querySelectorAll(selector)].map((e) => e.textContent);
+  return {
+    machine: texts('#machine-j')[0], machine_w: texts('#machine-w')[0], dynamic_w: texts('#dynamic-w')[0],
+    units: texts('#users-energy, #domains-energy'), units_w: texts('#users-power, #domains-power'),
+    users: texts('#users tbody td:nth-child(4)'), note: texts('#users-note')[0],
+    domains: [...document.querySelectorAll('#domains tbody tr')].map((r) => [...r.children].map((c) => c.textContent)),
+    status: state.status.domains.map((d) => [d.path, d.parent, d.is_partition]) };
+})()"""
+
+
+def steps(text, decimals):
+    """What is read, in steps of the last decimal; "<0.1" is none."""
+    if text in ('\u2013', ) or text.startswith('<'):
+        return 0
+    equal(len(text.partition('.')[2]), decimals, f'decimals of {text}')
+    return round(float(text.replace('\u2212', '-')) * 10 ** decimals)
+
+
+def check_page_adds_up(read):
+    whole, unit = read['machine'].split('\u202f')
+    decimals = len(whole.partition('.')[2])
+    equal(set(read['units']), {unit}, 'units of energy')
+    note = re.findall(r': ([<\u2212\d.]+)\u202f(\w*J)', read['note'])
+    true(len(note) >= 4 and {found[1] for found in note} == {unit}, read['note'])
+    equal(sum(steps(text, decimals) for text in [*read['users'], *(found[0] for found in note)]),
+          steps(whole, decimals), f'{read}')
+    power, unit_w = read['machine_w'].split('\u202f')
+    equal(set(read['units_w']), {unit_w}, 'units of power')
+    parts = {path for path, _, is_partition in read['status'] if is_partition}
+    for column, text in ((3, whole), (1, power)):
+        decimals = len(text.partition('.')[2])
+        equal(sum(steps(row[column], decimals) for row in read['domains'] if row[0] in parts),
+              steps(text, decimals), f'domains: {read}')
+        shown = {row[0]: steps(row[column], decimals) for row in read['domains']}
+        for parent in parts:
+            true(sum(shown[path] for path, above, _ in read['status'] if above == parent) <= shown[parent],
+                 f'more in {parent} than it has: {read}')
+
+
+def test_page_adds_up():
+    """What is read on the page: users, and what nobody used, are the machine; so are its domains."""
+    if not chromium.find():
+        raise Skip('missing: chromium')
+    with Agent(*SIMULATED) as agent, chromium.Browser() as browser:
+        agent.wait_for_energy()
+        page = browser.open(f'http://127.0.0.1:{agent.port}/')
+        page.wait('document.getElementById("machine-w").textContent.endsWith("W")', PATIENCE_S)
+        before = None
+        for level in LEVELS:
+            page.eval('[...document.querySelectorAll("#levels button")]'
+                      f'.find((b) => b.textContent === "{level}").click()')
+            before = page.eval(READ)
+            check_page_adds_up(before)
+        page.wait(f'document.getElementById("machine-j").textContent !== {json.dumps(before["machine"])}', PATIENCE_S)
+        check_page_adds_up(page.eval(READ))
+        page.close()
+
+
 def test_rubbish():
     """What is no HTTP, or too much of it, ends that connection and nothing else."""
     with Agent(*SIMULATED) as agent:
@@ -634,5 +694,5 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
 main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
-      test_api, test_page, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
+      test_api, test_page, test_page_adds_up, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use, test_node_by_an_instrument])

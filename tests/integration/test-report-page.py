@@ -35,6 +35,11 @@ def nj(title):
     return int(float(re.fullmatch(r'(-?[0-9.e+]+) nJ', title).group(1)))
 
 
+def number(text):
+    """What a cell says; "<0.1" is no step."""
+    return 0 if text.startswith('<') else float(text.replace('\u2212', '-'))
+
+
 class Page(unittest.TestCase):
     def open(self, kind, **how):
         path = os.path.join(FOLDER, kind + '.html')
@@ -109,7 +114,81 @@ class Page(unittest.TestCase):
         for text, title in zip(shown, exact):
             if not text.startswith('<'):
                 decimals = len(text.partition('.')[2])
-                self.assertAlmostEqual(float(text), nj(title) / 1e9, delta=0.51 * 10 ** -decimals)
+                self.assertAlmostEqual(number(text), nj(title) / 1e9, delta=10 ** -decimals)
+
+    def steps(self, texts, decimals):
+        """What is read, in steps of the last decimal, of which all have as many."""
+        for text in texts:
+            if text != '\u2013':
+                self.assertEqual(len(text.partition('.')[2]), decimals, texts)
+        return [0 if text == '\u2013' else round(number(text) * 10 ** decimals) for text in texts]
+
+    def assert_range_adds_up(self, unit):
+        """Who used it, as it is read, is what is said of the range above; returns that text."""
+        whole = self.page.eval('document.querySelector("#range b").textContent').split('\u202f')
+        self.assertEqual(whole[1], unit)
+        decimals = len(whole[0].partition('.')[2])
+        column = self.headings('entities-table').index(unit)
+        for at, name in ((column, unit), (column + 1, 'mean W')):
+            texts = self.texts('entities-table', at)
+            if at == column + 1:
+                power = re.search(r', ([\d.<]+)\u202f(\w*W) on average', self.page.eval('document.getElementById("range").textContent'))
+                whole, decimals = power.groups(), len(power.group(1).partition('.')[2])
+                name = 'mean ' + power.group(2)
+            self.assertEqual(self.headings('entities-table')[at], name)
+            self.assertEqual(sum(self.steps(texts, decimals)), round(float(whole[0]) * 10 ** decimals), f'{name} {texts}')
+        shares = [text.split('\u202f')[0] for text in self.texts('entities-table', self.headings('entities-table').index('share'))]
+        self.assertEqual(sum(self.steps(shares, 1)), 1000, shares)
+
+    def test_what_is_read_adds_up(self):
+        """Tiles, split, users, domains and phases: one unit, and sums that anybody can check."""
+        for kind, unit in (('full', 'J'), ('plain', 'J'), ('estimate', 'J'), ('one', 'J'), ('kilo', 'kJ')):
+            with self.subTest(kind):
+                self.open(kind)
+                if self.page.eval('!document.getElementById("more").hidden'):
+                    self.click('#more')
+                whole, given = self.page.eval('document.querySelector(".tile b").innerText').split('\u202f')
+                self.assertEqual(given, unit)
+                decimals = len(whole.partition('.')[2])
+                split = self.page.eval('[...document.querySelectorAll("#headline .legend b")].map((b) => b.textContent)')
+                self.assertEqual({text.split('\u202f')[1] for text in split}, {unit})
+                parts = self.steps([text.split('\u202f')[0] for text in split], decimals)
+                self.assertEqual(sum(parts), round(float(whole) * 10 ** decimals), split)
+                self.assert_range_adds_up(unit)
+                self.check_domains(unit, whole, decimals)
+                if self.document['phases']:
+                    texts = self.texts('phases-table', self.headings('phases-table').index(unit))
+                    self.assertEqual(sum(self.steps(texts, decimals)), round(float(whole) * 10 ** decimals), texts)
+                    self.click('#phases-table tbody tr:nth-child(2) button')
+                    self.assert_range_adds_up(unit)
+
+    def check_domains(self, unit, whole, decimals):
+        """Domains are the machine; each is its idle, dynamic and unattributed; none is less than what is in it."""
+        headings = self.headings('domains-table')
+        columns = {name: self.steps(self.texts('domains-table', headings.index(f'{name} {unit}'.strip())), decimals)
+                   for name in ('', 'idle', 'dynamic', 'unattributed')}
+        rows = self.document['domains']
+        self.assertEqual([d['path'] for d in rows][:2], ['package-0', 'package-0/core'])
+        for i, domain in enumerate(rows):
+            if domain['is_baseline_ready']:
+                self.assertEqual(columns[''][i], sum(columns[name][i] for name in ('idle', 'dynamic', 'unattributed')), domain['path'])
+        partition = [i for i, domain in enumerate(rows) if domain['is_partition']]
+        self.assertEqual(sum(columns[''][i] for i in partition), round(float(whole) * 10 ** decimals))
+        self.assertLessEqual(columns[''][1], columns[''][0], 'what is inside is no more than the whole')
+
+    def test_what_is_hovered_adds_up(self):
+        self.open('full')
+        left, top, width, height = self.plot_box()
+        self.page.mouse('mouseMoved', left + width * 0.5, top + height * 0.5)
+        self.page.mouse('mouseMoved', left + width * 0.5 + 3, top + height * 0.5)
+        self.page.settle()
+        whole, *parts = self.page.eval('[document.querySelector("#tip div:nth-child(2)").textContent, '
+                                       '...[...document.querySelectorAll("#tip td.n")].map((t) => t.textContent)]')
+        whole = whole.split('\u202f')[0]
+        decimals = len(whole.partition('.')[2])
+        self.assertGreater(len(parts), 5)
+        self.assertEqual({part.split('\u202f')[1] for part in parts}, {'W'})
+        self.assertEqual(sum(self.steps([part.split('\u202f')[0] for part in parts], decimals)), round(float(whole) * 10 ** decimals))
 
     def test_phases_zoom_to_themselves(self):
         self.open('full')
@@ -215,7 +294,7 @@ class Page(unittest.TestCase):
             self.assertNotEqual(self.page.eval(paper), before)
 
     def test_fits_a_phone(self):
-        for kind in ('full', 'versus', 'hostile', 'empty', 'one', 'dark'):
+        for kind in ('full', 'versus', 'hostile', 'empty', 'one', 'dark', 'alike', 'kilo'):
             with self.subTest(kind):
                 self.open(kind, width=390, height=844, mobile=True)
                 self.assertLessEqual(self.page.eval('document.scrollingElement.scrollWidth'), 390)
@@ -310,6 +389,23 @@ class Page(unittest.TestCase):
         self.assertEqual(rows, len(comparison['domains']))
         self.assertEqual(nj(self.page.eval('document.querySelector("#comparison-table tbody[data-list=Whole] td:nth-child(3)").title')),
                          comparison['total']['now']['energy_nj'])
+
+    def test_nearly_the_same(self):
+        """What differs by less than is shown is no difference, though nobody can say how sure that is."""
+        self.open('alike')
+        total = self.document['comparison']['total']
+        self.assertTrue(0 < abs(total['energy_ratio']) < 0.0005, total)
+        self.assertIsNone(total['is_energy_significant'])
+        for text in (self.page.eval('document.getElementById("comparison").innerText'), made('alike', 'text').decode()):
+            self.assertIn('no difference seen', text)
+            self.assertRegex(text, r'as much\s+energy')
+            self.assertNotIn('unsure ', text)
+
+    def test_states_are_words(self):
+        """What is wrong with a domain twice is said as two things."""
+        self.open('dark')
+        self.assertIn('forbidden, less than its parts', self.page.eval('document.getElementById("domains-table").innerText'))
+        self.assertIn('forbidden, less than its parts', made('dark', 'text').decode())
 
     def test_prints(self):
         self.open('plain', scheme='dark')

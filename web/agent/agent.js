@@ -30,13 +30,12 @@ function digits(value) {
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 
-function prefixed(value, unit) {
-  if (value === null || value === undefined) return '–';
-  const size = Math.abs(value);
-  if (size >= 1e6) return `${digits(value / 1e6)} M${unit}`;
-  if (size >= 1e3) return `${digits(value / 1e3)} k${unit}`;
-  if (size > 0 && size < 0.1) return `${digits(value * 1e3)} m${unit}`;
-  return `${digits(value)} ${unit}`;
+/* One unit for each quantity of the page, with the decimals that the machine's sum can stand. */
+function scales() {
+  const { status } = state, parts = status.domains.filter((domain) => domain.is_partition);
+  const digits = digitsOf(Math.max(0, ...parts.map((domain) => domain.uncertainty_ratio || 0)));
+  return { energy: scaleFor(status.machine_j, unitOf(status.machine_j, 'J'), digits),
+    power: scaleFor(status.machine_w, unitOf(status.machine_w, 'W'), digits) };
 }
 
 function time(seconds) {
@@ -67,18 +66,18 @@ function area(points, indices, order, x, y) {
   return draw('polygon', { points: [...top, ...bottom].join(' '), class: `c${order % 8}` });
 }
 
-function drawAxes(chart, width, height, max, end) {
+function drawAxes(chart, width, height, max, end, unit) {
   for (let i = 0; i <= 4; i++) {
     const y = height - 24 - (height - 34) * i / 4;
     chart.append(draw('line', { x1: 46, x2: width, y1: y, y2: y }));
-    chart.append(draw('text', { x: 42, y: y + 4, 'text-anchor': 'end' }, digits(max * i / 4)));
+    chart.append(draw('text', { x: 42, y: y + 4, 'text-anchor': 'end' }, digits(max * i / 4 / unit.factor)));
   }
   for (const [share, anchor] of [[0, 'start'], [0.5, 'middle'], [1, 'end']]) {
     const at = new Date((end - state.span * (1 - share)) * 1000);
     chart.append(draw('text', { x: 46 + (width - 46) * share, y: height - 6, 'text-anchor': anchor },
       at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
   }
-  chart.append(draw('text', { x: 50, y: 12 }, 'W'));
+  chart.append(draw('text', { x: 50, y: 12 }, unit.unit));
 }
 
 function drawChart() {
@@ -92,7 +91,7 @@ function drawChart() {
 
   chart.replaceChildren();
   chart.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  drawAxes(chart, width, height, max, end);
+  drawAxes(chart, width, height, max, end, scales().power);
   if (points.length > 1) indices.forEach((_, order) => chart.append(area(points, indices, order, x, y)));
   byId('legend').replaceChildren(...indices.map((i, order) => {
     const item = make('span'), key = draw('svg', { viewBox: '0 0 10 10' });
@@ -143,18 +142,38 @@ function share(value, max) {
   return cell;
 }
 
-function drawUsers() {
-  const level = state.status.levels[state.level];
-  const users = level.users.filter((user) => !user.is_leaving).slice(0, ROWS);
-  const max = Math.max(...users.map((user) => user.power_w || 0), 1e-9);
+/*
+ * What a level's users used, and what nobody of them did: as it is shown it is the machine's. What
+ * is attributed otherwise by and by is told of later, and until then is a part of its own.
+ */
+function roundLevel(level, energy) {
+  const { status } = state;
+  const parts = [...level.users.map((user) => user.energy_j), level.other_j, level.ended_j, status.idle_j, status.unattributed_j]
+    .map((part) => (isKnown(part) ? part : NaN));
+  const held = status.machine_j - sumKnown(parts);
+  const isHeld = status.machine_j !== null && Math.abs(held) > 1e-9 * Math.abs(status.machine_j);
+  return tallyWithin(isHeld ? [...parts, held] : parts, energy, status.machine_j, toSteps(status.machine_j, energy));
+}
 
-  fill('users', users.map((user) => [who(user.labels), make('td', digits(user.power_w), 'n'),
-    share(user.power_w || 0, max), make('td', prefixed(user.energy_j, 'J'), 'n'),
+function drawUsers() {
+  const level = state.status.levels[state.level], { energy, power } = scales();
+  const rounded = roundLevel(level, energy), n = level.users.length;
+  const users = level.users.map((user, i) => ({ ...user, i })).filter((user) => !user.is_leaving).slice(0, ROWS);
+  const max = Math.max(...users.map((user) => user.power_w || 0), 1e-9);
+  const isShown = new Set(users.map((user) => user.i));
+
+  byId('users-power').textContent = power.unit;
+  byId('users-energy').textContent = energy.unit;
+  fill('users', users.map((user) => [who(user.labels), make('td', valueText(user.power_w, power), 'n'),
+    share(user.power_w || 0, max), make('td', rounded.text(user.i), 'n'),
     make('td', time(user.cpu_s), 'n')]));
-  const more = level.users.length - users.length;
-  byId('users-note').textContent = users.length === 0 ? 'Nobody here has used energy yet.' :
-    `${more > 0 ? `${more} more have ended or use less. ` : ''}Others: ${prefixed(level.other_j, 'J')}` +
-    `; ended and told of no more: ${prefixed(level.ended_j, 'J')}.`;
+  const unseen = sumKnown(rounded.steps.slice(0, n).filter((_, i) => !isShown.has(i)));
+  const told = (steps, exact) => `${stepsText(steps, energy, exact)}\u202f${energy.unit}`;
+  const list = ['all others', 'ended and told of no more', 'idle', 'unattributed', 'not told of yet']
+    .slice(0, rounded.parts.length - n).map((name, i) => `${name}: ${told(rounded.steps[n + i], rounded.parts[n + i])}`);
+  if (n > users.length) list.unshift(`${n - users.length} more, who have ended or use less: ${told(unseen)}`);
+  byId('users-note').textContent = (users.length === 0 ? 'Nobody here has used energy yet. ' : '') +
+    list.map((text, i) => (i ? text : text[0].toUpperCase() + text.slice(1))).join('; ') + '.';
 }
 
 function depth(domain, domains) {
@@ -173,14 +192,28 @@ function stateCell(word) {
   return make('td', word, word === 'ok' ? 'good' : word === 'pending' ? '' : 'bad');
 }
 
+/* Of a quantity: those that make up the machine add up to it, what lies in one to that. */
+function roundDomains(domains, key, scale, whole) {
+  const exact = domains.map((domain) => (isKnown(domain[key]) ? domain[key] : NaN));
+  const parts = exact.map((value, i) => (domains[i].is_partition ? value : NaN));
+  const shown = tallyWithin(parts, scale, whole, toSteps(whole, scale)).steps;
+  return tallyDomains(domains, exact, shown, scale).map((steps, i) => stepsText(steps, scale, exact[i]));
+}
+
 function drawDomains() {
-  const domains = inOrder(state.status.domains);
-  fill('domains', domains.map((domain) => {
+  const { status } = state, domains = inOrder(status.domains), { energy, power } = scales();
+  const watts = roundDomains(domains, 'power_w', power, status.machine_w);
+  const idle = roundDomains(domains, 'idle_w', power, status.machine_idle_w === null ? NaN : status.machine_idle_w);
+  const joules = roundDomains(domains, 'energy_j', energy, status.machine_j);
+  byId('domains-power').textContent = power.unit;
+  byId('domains-idle').textContent = `idle ${power.unit}`;
+  byId('domains-energy').textContent = energy.unit;
+  fill('domains', domains.map((domain, i) => {
     const origin = domain.uncertainty_ratio === null ? domain.origin :
       `${domain.origin} ±${digits(domain.uncertainty_ratio * 100)} %`;
     return [make('td', domain.path, `depth-${depth(domain, domains)}`),
-      make('td', digits(domain.power_w), 'n'), make('td', digits(domain.idle_w), 'n'),
-      make('td', prefixed(domain.energy_j, 'J'), 'n'), make('td', origin),
+      make('td', watts[i], 'n'), make('td', idle[i], 'n'),
+      make('td', joules[i], 'n'), make('td', origin),
       make('td', domain.method.replace('_', ' ')), stateCell(domain.status)];
   }));
 }
@@ -198,19 +231,19 @@ function drawSensors() {
 /* ---- tiles ---- */
 
 function drawTiles() {
-  const { status } = state;
-  const errors = status.quality.conservation_errors;
-  const dynamic = status.machine_w === null || status.machine_idle_w === null ? null :
-    Math.max(0, status.machine_w - status.machine_idle_w);
+  const { status } = state, { energy, power } = scales();
+  const errors = status.quality.conservation_errors, idle = status.machine_idle_w === null ? NaN : status.machine_idle_w;
+  const dynamic = status.machine_w === null ? NaN : Math.max(0, status.machine_w - idle);
+  const parts = tallyWithin([dynamic, idle], power, status.machine_w, toSteps(status.machine_w, power));
   const notes = ['machine, now'];
 
   if (status.machine_origin !== 'measured') notes.push(status.machine_origin);
   if (status.machine_why) notes.push(status.machine_why);
   byId('machine-note').textContent = notes.join(', ');
-  document.title = status.machine_w === null ? 'Watts here' : `${digits(status.machine_w)} W here`;
-  byId('machine-w').textContent = prefixed(status.machine_w, 'W');
-  byId('dynamic-w').textContent = prefixed(dynamic, 'W');
-  byId('machine-j').textContent = prefixed(status.machine_j, 'J');
+  document.title = status.machine_w === null ? 'Watts here' : `${quantityText(status.machine_w, power)} here`;
+  byId('machine-w').textContent = quantityText(status.machine_w, power);
+  byId('dynamic-w').textContent = isKnown(dynamic) ? `${parts.text(0)}\u202f${power.unit}` : '–';
+  byId('machine-j').textContent = quantityText(status.machine_j, energy);
   byId('balance').textContent = errors === 0 ? 'exact' : `${errors} errors`;
   byId('balance').className = errors === 0 ? 'good' : 'bad';
   byId('balance-note').textContent = errors === 0 ? `${status.quality.conservation_checks} checks of sums` :

@@ -108,11 +108,13 @@ function showTip(u, chart, page, event) {
   const layers = chart.layers.filter((l) => l.watts[w] !== null && l.watts[w] > 0).reverse();
   const whole = chart.layers.every((l) => l.watts[w] === null) ? NaN : chart.layers.reduce((s, l) => s + (l.watts[w] || 0), 0);
   const step = t[w + 1] - t[w], phase = page.phases.find((p) => p.label !== null && t[w] >= p.start_s - 1e-6 && t[w] < p.end_s);
-  const rows = layers.map((l) => el('tr', {}, el('td', {}, el('span', { class: 'dot', color: palette[l.color] }), l.name),
-    el('td', { class: 'n' }, withPrefix(l.watts[w], 'W'))));
+  const power = page.sums.power.scale, scale = scaleFor(whole, power, power.digits);
+  const shown = tallyWithin(layers.map((l) => l.watts[w]), scale, whole, toSteps(whole, scale));
+  const rows = layers.map((l, i) => el('tr', {}, el('td', {}, el('span', { class: 'dot', color: palette[l.color] }), l.name),
+    el('td', { class: 'n' }, shown.text(i) + '\u202f' + scale.unit)));
   tip.replaceChildren(
     el('div', {}, el('b', {}, clock(t[w], step) + ' \u2013 ' + clock(t[w + 1], step)), phase ? ' ' + clean(phase.label) : ''),
-    el('div', {}, isNumber(whole) ? withPrefix(whole, 'W') + ' in all' : 'not known in this window'),
+    el('div', {}, isNumber(whole) ? quantityText(whole, scale) + ' in all' : 'not known in this window'),
     el('table', {}, el('tbody', {}, rows)));
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
@@ -122,11 +124,12 @@ function showTip(u, chart, page, event) {
 }
 
 function axes(page) {
+  const scale = page.sums.power.scale;
   const common = { stroke: () => palette.quiet, font: '12px system-ui, sans-serif', grid: { stroke: () => palette.grid, width: 1 },
     ticks: { stroke: () => palette.grid, width: 1, size: 4 } };
   return [
     { ...common, space: 70, size: 34, values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
-    { ...common, size: 58, values: (u, splits) => splits.map((v) => (v === 0 ? '0' : withPrefix(v, 'W').replace(/\.0+(?=\u202f)/, ''))) },
+    { ...common, size: 58, values: (u, splits) => splits.map((v) => (v === 0 ? '0' : Number((v / scale.factor).toPrecision(4)) + '\u202f' + scale.unit)) },
   ];
 }
 
@@ -172,7 +175,7 @@ function drawStack(chart, page, layers) {
 }
 
 /* Two recordings from their beginnings on: lines, because they are not parts of anything. */
-function drawLines(host, lines) {
+function drawLines(host, page, lines) {
   const end = Math.max(...lines.map((l) => l.t[l.t.length - 1]));
   const xs = [...new Set(lines.flatMap((l) => Array.from(l.t)))].sort((a, b) => a - b);
   const ys = lines.map((l) => xs.map((x) => {
@@ -184,7 +187,7 @@ function drawLines(host, lines) {
     width: Math.max(200, host.clientWidth - 10), height: 220, padding: [10, 26, 0, 0], legend: { show: false },
     cursor: { drag: { x: true, y: false }, points: { show: false }, y: false },
     scales: { x: { time: false, range: (u, min, max) => [min, Math.min(max, end)] }, y: { range: (u, min, max) => [0, max > 0 ? max * 1.06 : 1] } },
-    axes: axes(),
+    axes: axes(page),
     series: [{}].concat(lines.map((l) => ({ label: l.name, stroke: () => palette[l.color], width: l.width, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }))),
   }, [xs].concat(ys), host);
 }

@@ -16,12 +16,6 @@ function withPrefix(value, unit) {
   return scaled.toFixed(Math.max(0, Math.min(3, 3 - whole))) + '\u202f' + prefix + unit;
 }
 
-/* Decimals for a column whose greatest value is given: it gets four digits. */
-function decimalsFor(greatest) {
-  if (!(greatest > 0)) return 1;
-  return Math.max(0, Math.min(4, 3 - Math.floor(Math.log10(greatest))));
-}
-
 function fixed(value, decimals) {
   if (!isNumber(value)) return '\u2013';
   const least = Math.pow(10, -decimals);

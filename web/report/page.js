@@ -9,10 +9,36 @@ function tile(value, unit, what, exact) {
   return el('div', { class: 'tile', title: exact }, el('b', {}, value, unit ? el('small', {}, unit) : null), el('span', {}, what));
 }
 
-/* "12.3 kJ" as a number and a smaller unit. */
-function quantityTile(value, unit, what, exact) {
-  const [number, ...rest] = withPrefix(value, unit).split('\u202f');
-  return tile(number, rest.length ? '\u202f' + rest.join(' ') : '', what, exact);
+/* ---- sums: what is shown adds up ---- */
+
+const ATTRIBUTED = 0, IDLE = 1, UNATTRIBUTED = 2;
+const PERCENT = { unit: '%', factor: 1, digits: 4, decimals: 1 };
+
+/* What became of a whole, with the decimals that the whole can stand. */
+function sumOver(whole, idle, rest, unit, digits) {
+  const exact = isNumber(whole) ? [whole - idle - rest, idle, rest] : [NaN, NaN, NaN];
+  return { exact, whole: isNumber(whole) ? whole : NaN, ...tally(exact, scaleFor(whole, unit, digits)) };
+}
+
+/* Of the whole recording: in its units energy and power are shown on all of the page. */
+function sumsOfPage(report, unused) {
+  const total = report.total, digits = digitsOf(total.uncertainty_ratio);
+  const power = (name) => (unused[name] ? unused[name].power_w : 0) || 0;
+  return {
+    energy: sumOver(total.energy_j, total.idle_j, total.unattributed_j, unitOf(total.energy_j, 'J'), digits),
+    power: sumOver(total.power_w, power('idle'), power('unattributed'), unitOf(total.power_w, 'W'), digits),
+  };
+}
+
+/* Parts of the whole, or of one of its parts. */
+function within(sum, parts, part) {
+  const known = parts.map((v) => (isNumber(v) ? v : NaN));
+  return part === undefined ? tallyWithin(known, sum.scale, sum.whole, sum.total) : tallyWithin(known, sum.scale, sum.exact[part], sum.steps[part]);
+}
+
+/* What a quantity of the page is called in a heading: "kJ". */
+function unitsOf(page) {
+  return { energy: page.sums.energy.scale.unit, power: page.sums.power.scale.unit };
 }
 
 function showHead(page) {
@@ -36,19 +62,22 @@ function originTag(total) {
 
 function showHeadline(page) {
   const total = page.report.total, whole = total.energy_nj;
-  const parts = [['attributed', total.attributed_nj, 'c0'], ['idle', total.idle_nj, 'idle'], ['unattributed', total.unattributed_nj, 'rest']];
+  const { energy, power } = page.sums;
+  const parts = [['attributed', total.attributed_nj, 'c0', ATTRIBUTED], ['idle', total.idle_nj, 'idle', IDLE], ['unattributed', total.unattributed_nj, 'rest', UNATTRIBUTED]];
+  const shares = tallyWithin(energy.exact.map((v) => v / energy.whole * 100), PERCENT, 100, 1000);
+  const quantity = (steps, sum, value, what, exact) => tile(stepsText(steps, sum.scale, value), isNumber(value) ? '\u202f' + sum.scale.unit : '', what, exact);
   /* What is not known is not 0. */
   if (!total.is_baseline_ready && !total.idle_nj) parts.splice(1, 1);
   const host = byId('headline');
   host.append(el('div', { class: 'tiles' },
-    quantityTile(total.energy_j, 'J', 'energy of the machine', nj(total.energy_nj)),
-    quantityTile(total.power_w, 'W', 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
-    isNumber(total.command_j) ? quantityTile(total.command_j, 'J', 'of it, the command', nj(total.command_nj) + ' by the command and all its descendants') : null,
+    quantity(isNumber(total.energy_j) ? energy.total : NaN, energy, total.energy_j, 'energy of the machine', nj(total.energy_nj)),
+    quantity(isNumber(total.power_w) ? power.total : NaN, power, total.power_w, 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
+    isNumber(total.command_j) ? quantity(toSteps(total.command_j, energy.scale), energy, total.command_j, 'of it, the command', nj(total.command_nj) + ' by the command and all its descendants') : null,
     tile(duration(page.report.recording.duration_s), '', 'measured'),
     tile(String(page.report.entities.filter((e) => isUser(e.kind)).reduce((s, e) => s + e.count, 0)), '', 'processes seen')));
   if (!(whole > 0)) return;
   host.append(el('div', { class: 'split', 'aria-hidden': true }, parts.map(([, v, c]) => el('i', { color: 'var(--' + c + ')', width: Math.max(0, v / whole * 100) + '%' }))));
-  host.append(el('div', { class: 'legend' }, parts.map(([name, v, c]) => el('span', { title: nj(v) }, el('span', { class: 'dot', color: 'var(--' + c + ')' }), name + ' ', el('b', {}, withPrefix(v / 1e9, 'J')), ' ' + percent(v / whole))),
+  host.append(el('div', { class: 'legend' }, parts.map(([name, v, c, i]) => el('span', { title: nj(v) }, el('span', { class: 'dot', color: 'var(--' + c + ')' }), name + ' ', el('b', {}, energy.text(i) + '\u202f' + energy.scale.unit), ' ' + shares.text(i) + '\u202f%')),
     el('span', {}, originTag(total))));
 }
 
@@ -72,7 +101,7 @@ function showDomains(page) {
   const docs = page.report.domains, ordered = [];
   const visit = (parent) => docs.filter((d) => d.parent === parent).forEach((d) => { ordered.push(d); visit(d.path); });
   visit(null);
-  fillTable(byId('domains-table'), domainColumns(docs), ordered, 'There is no domain: nothing measured this machine.');
+  fillTable(byId('domains-table'), domainColumns(page, docs), ordered, 'There is no domain: nothing measured this machine.');
 }
 
 function showPhases(page) {
@@ -112,14 +141,15 @@ function showComparison(page, other) {
   if (!c) return;
   const t = c.total, host = byId('comparison-tables');
   byId('comparison').hidden = false;
-  const words = [comparisonWords(c.command, 'The command'), comparisonWords(t, 'The machine')].filter(Boolean);
+  const scales = comparisonScales(page, t);
+  const words = [comparisonWords(c.command, 'The command', scales), comparisonWords(t, 'The machine', scales)].filter(Boolean);
   byId('comparison-text').replaceChildren(...words.map((w) => el('b', { class: 'block' }, w)),
     'Before: ' + clean(c.file) + '. Verdicts are on energy. Intervals of 95 % are from the runs of a phase where it was there several times, else from windows: runs of the same work may differ by more. Of 20 differences that are none, one is more or less by chance.');
   const table = el('table', { id: 'comparison-table' });
   host.append(el('div', { class: 'scroll' }, table));
   const add = (title, rows) => {
     if (!rows.length) return;
-    const columns = comparisonColumns(rows, title);
+    const columns = comparisonColumns(rows, title, scales);
     if (!table.tHead) table.append(headOf(columns));
     else table.append(el('tbody', { class: 'group' }, el('tr', {}, el('th', { colspan: columns.length, scope: 'rowgroup' }, title))));
     table.append(el('tbody', { 'data-list': title }, rows.map((row) => rowOf(columns, row))));
@@ -138,7 +168,7 @@ function drawComparison(page) {
   const host = byId('comparison-chart');
   if (page.comparisonLines.every((l) => l.t.length < 2)) return;
   if (page.comparisonPlot) page.comparisonPlot.destroy();
-  page.comparisonPlot = drawLines(host, page.comparisonLines);
+  page.comparisonPlot = drawLines(host, page, page.comparisonLines);
   host.append(el('div', { class: 'legend' }, page.comparisonLines.map((l) => el('span', {}, el('span', { class: 'dot', color: palette[l.color] }), l.name))));
 }
 
@@ -169,18 +199,43 @@ function domainLayers(page) {
   return parts.map((d, i) => ({ name: d.path, color: i < 8 ? 'c' + i : 'other', watts: powers(d.energy.map((e) => e || 0), d.known.map((k) => k * 1000)) }));
 }
 
-function entityColumns(page, measured) {
-  const most = (key) => decimalsFor(Math.max(0, ...measured.map((m) => m[key] || 0)));
-  const joules = most('joules'), watts = most('watts'), peak = most('peak'), hasPid = page.group === 'process';
-  const number = (title, key, decimals, wide, hint) => ({ title, number: true, wide, hint, value: (m) => m[key], cell: (m) => fixed(m[key], decimals) });
+/*
+ * What is shown of rows in a range: users add up to what is attributed in it, with idle and
+ * unattributed to the whole of it.
+ */
+function roundRows(page, measured, whole) {
+  const [first, last] = page.windows, isWhole = first === 0 && last === page.series.n;
+  const sum = (values) => sumOf(values, first, last) / 1e9;
+  const named = (kind) => measured.findIndex((m) => m.row.kind === kind);
+  const watts = (kind) => (named(kind) < 0 ? 0 : measured[named(kind)].watts);
+  const { energy, power } = page.sums;
+  const range = isWhole ? page.sums : {
+    energy: sumOver(whole.energy / 1e9, sum(page.series.total.idle), sum(page.series.total.rest), energy.scale, energy.scale.digits),
+    power: sumOver(whole.watts, watts('idle'), watts('unattributed'), power.scale, power.scale.digits),
+  };
+  const users = (key) => measured.map((m) => (m.row.kind === 'idle' || m.row.kind === 'unattributed' ? NaN : m[key]));
+  const shares = tallyWithin(measured.map((m) => m.share * 100), PERCENT, 100, 1000);
+  const joules = within(range.energy, users('joules'), ATTRIBUTED), means = within(range.power, users('watts'), ATTRIBUTED);
+  measured.forEach((m, i) => {
+    const part = m.row.kind === 'idle' ? IDLE : m.row.kind === 'unattributed' ? UNATTRIBUTED : -1;
+    m.steps = part < 0 ? joules.steps[i] : range.energy.steps[part];
+    m.shown = { joules: part < 0 ? joules.text(i) : range.energy.text(part), watts: part < 0 ? means.text(i) : range.power.text(part),
+      peak: valueText(m.peak, range.power.scale), cpu: fixed(m.cpu, 2), share: shares.text(i) };
+  });
+  return range;
+}
+
+function entityColumns(page) {
+  const units = unitsOf(page), hasPid = page.group === 'process';
+  const number = (key, title, wide, hint) => ({ key, title, number: true, wide, hint, value: (m) => m[key], cell: (m) => m.shown[key] });
   return [
-    { title: 'Name', name: true, value: (m) => m.row.name, exact: (m) => m.row.name, cell: (m) => el('div', {}, el('span', { class: 'dot', color: palette[m.row.color] }), m.row.name) },
-    ...(hasPid ? [{ title: 'PID', number: true, wide: true, value: (m) => m.row.pid || NaN, cell: (m) => (m.row.pid ? String(m.row.pid) : '') }] : []),
-    { ...number('J', 'joules', joules), exact: (m) => nj(m.nj) },
-    { ...number('mean W', 'watts', watts), exact: (m) => (isNumber(m.watts) ? m.watts + ' W' : null) },
-    number('peak W', 'peak', peak, true, 'The greatest mean of a window'),
-    number('CPU s', 'cpu', 2, true),
-    { title: 'share', number: true, value: (m) => m.share, cell: (m) => shareCell(m.share) },
+    { key: 'name', title: 'Name', name: true, value: (m) => m.row.name, exact: (m) => m.row.name, cell: (m) => el('div', {}, el('span', { class: 'dot', color: palette[m.row.color] }), m.row.name) },
+    ...(hasPid ? [{ key: 'pid', title: 'PID', number: true, wide: true, value: (m) => m.row.pid || NaN, cell: (m) => (m.row.pid ? String(m.row.pid) : '') }] : []),
+    { ...number('joules', units.energy), exact: (m) => nj(m.nj) },
+    { ...number('watts', 'mean ' + units.power), exact: (m) => (isNumber(m.watts) ? m.watts + ' W' : null) },
+    number('peak', 'peak ' + units.power, true, 'The greatest mean of a window'),
+    number('cpu', 'CPU s', true),
+    { key: 'share', title: 'share', number: true, value: (m) => m.share, cell: (m) => shareCell(m.share, m.shown.share) },
   ];
 }
 
@@ -190,22 +245,23 @@ function showEntities(page) {
   const sums = wholeOf(page.series, first, last);
   let measured = page.rows.map((row) => ({ row, ...measure(row, page.series, first, last, sums) }))
     .filter((m) => m.nj !== 0 || m.cpu > 0);
-  const whole = measured.length;
+  const whole = measured.length, range = roundRows(page, measured, sums);
   if (text) measured = measured.filter((m) => m.row.name.toLowerCase().includes(text) || String(m.row.pid) === text || (m.row.container || '').toLowerCase().includes(text) || (m.row.unit || '').toLowerCase().includes(text));
-  const columns = entityColumns(page, measured);
-  const column = columns.findIndex((c) => c.title === page.sort.title);
+  const columns = entityColumns(page);
+  const column = columns.findIndex((c) => c.key === page.sort.key);
   const sorted = sortRows(measured, columns[Math.max(0, column)], page.sort.down);
-  const shown = page.isLong ? sorted : sorted.slice(0, ROWS);
+  const shown = page.isLong ? sorted : sorted.slice(0, ROWS), others = sorted.slice(shown.length);
   const onSort = (i) => {
-    const title = columns[i].title;
-    page.sort = { title, down: page.sort.title === title ? !page.sort.down : title !== 'Name' };
+    const key = columns[i].key;
+    page.sort = { key, down: page.sort.key === key ? !page.sort.down : key !== 'name' };
     showEntities(page);
     byId('entities-table').querySelectorAll('th')[i].querySelector('button').focus();
   };
   fillTable(byId('entities-table'), columns, shown, text ? 'No name has \u201c' + page.search + '\u201d in it.' : 'Nobody used anything here.', { column, down: page.sort.down }, onSort);
   byId('entities-note').textContent = (text ? measured.length + ' of ' : '') + whole + (whole === 1 ? ' row' : ' rows') + ', ' + page.rangeText;
   byId('more').hidden = sorted.length <= ROWS;
-  byId('more').textContent = page.isLong ? 'Show the first ' + ROWS : 'Show all ' + sorted.length;
+  byId('more').textContent = page.isLong ? 'Show the first ' + ROWS : 'Show all ' + sorted.length + ': the other ' + others.length + ' have ' +
+    stepsText(sumKnown(others.map((m) => m.steps)), range.energy.scale) + '\u202f' + range.energy.scale.unit + ' together';
 }
 
 function setGroup(page, group) {
@@ -224,9 +280,10 @@ function updateRange(page) {
   const isWhole = from <= 1e-9 && to >= end - 1e-9;
   page.windows = isWhole ? [0, series.n] : windowsIn(series, from, to);
   const [first, last] = page.windows, a = series.t[first], b = series.t[last] || 0;
-  const { energy, watts } = wholeOf(series, first, last);
+  const { energy, watts } = wholeOf(series, first, last), sums = page.sums;
+  const told = (value, sum) => quantityText(value, isWhole ? sum.scale : scaleFor(value, sum.scale, sum.scale.digits));
   page.rangeText = (isWhole ? 'all of ' : clock(a, 0.1) + ' to ' + clock(b, 0.1) + ', ') + duration(b - a);
-  byId('range').replaceChildren(page.rangeText + ': ', el('b', { title: energy + ' nJ' }, isNumber(watts) ? withPrefix(energy / 1e9, 'J') : 'no energy is known'), isNumber(watts) ? ', ' + withPrefix(watts, 'W') + ' on average' : '');
+  byId('range').replaceChildren(page.rangeText + ': ', el('b', { title: energy + ' nJ' }, isNumber(watts) ? told(energy / 1e9, sums.energy) : 'no energy is known'), isNumber(watts) ? ', ' + told(watts, sums.power) + ' on average' : '');
   showEntities(page);
 }
 
@@ -320,8 +377,9 @@ function fillGroups(page) {
 function start() {
   const raw = JSON.parse(byId('data').textContent);
   const page = { report: raw.report, series: decode(raw), phases: raw.report.phases, losses: raw.report.losses.list, range: null, windows: [0, 0],
-    sort: { title: 'J', down: true }, search: '', group: 'process', which: 'both', isLong: false, rows: [], rangeText: '',
+    sort: { key: 'joules', down: true }, search: '', group: 'process', which: 'both', isLong: false, rows: [], rangeText: '',
     charts: { entity: { id: 'chart-entity', legend: 'legend-entity', layers: [] }, domain: { id: 'chart-domain', legend: 'legend-domain', layers: [] } } };
+  page.sums = sumsOfPage(raw.report, page.series.unused);
   page.setRange = (from, to, source) => setRange(page, from, to, source);
   page.zoomTo = (from, to) => setRange(page, from, to, null);
   document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
