@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "caller.h"
 #include "message.h"
 #include "xalloc.h"
 
@@ -37,7 +38,7 @@ void rendering_unref(struct rendering *rendering)
 
 /* ---- opening ---- */
 
-/* The library's options by their names. A setting without a text is one that nobody made. */
+/* The library's options by their names. What nobody set is the configuration's to say. */
 static const struct {
 	enum setting_id id;
 	const char *option;
@@ -55,6 +56,7 @@ static const struct {
 	{ SETTING_USAGE, "usage" },
 	{ SETTING_IDLE_POLICY, "idle-policy" },
 	{ SETTING_SHARE_KEYS, "share-key" },
+	{ SETTING_PRIVACY, "privacy" },
 	{ SETTING_DELAYS, "sensor-delay" },
 	{ SETTING_RATES, "rate" },
 	{ SETTING_KUBELET_URL, "kubelet-url" },
@@ -70,10 +72,13 @@ static int refuse(const struct watt_options *options, const char *setting, int r
 
 static int fill_options(struct watt_options *options, const struct settings *settings)
 {
+	uint32_t caller_uid;
 	size_t i;
 	int r;
 
 	watt_options_set_log(options, message_log, NULL);
+	if (caller_get_uid(&caller_uid))
+		watt_options_set_owner(options, caller_uid);
 	r = watt_options_set_slice_ns(options, settings_number(settings, SETTING_SLICE));
 	if (r < 0)
 		return refuse(options, "slice", r);
@@ -81,7 +86,9 @@ static int fill_options(struct watt_options *options, const struct settings *set
 	if (r < 0)
 		return refuse(options, "period", r);
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
-		const char *text = settings_text_or_null(settings, texts[i].id);
+		const char *text = settings_is_made(settings, texts[i].id) ?
+					   settings_text_or_null(settings, texts[i].id) :
+					   NULL;
 
 		r = text ? watt_options_set(options, texts[i].option, text) : 0;
 		if (r < 0)

@@ -94,6 +94,8 @@ static const struct setting table[SETTING_N] = {
 		"what becomes of idle energy"),
 	[SETTING_SHARE_KEYS] = TEXT("share_keys", "",
 		"how energy is shared: KEY, or DOMAIN=KEY,..."),
+	[SETTING_PRIVACY] = CHOICE("privacy", "names|own|users|all", "own",
+		"whose command lines are told"),
 	[SETTING_CONFIG] = TEXT("config", "",
 		"file with rules for sensors and models"),
 	[SETTING_MACHINE] = TEXT("machine", "",
@@ -413,6 +415,11 @@ const char *settings_text_or_null(const struct settings *settings, enum setting_
 uint64_t settings_number(const struct settings *settings, enum setting_id id)
 {
 	return settings->values[id].number;
+}
+
+bool settings_is_made(const struct settings *settings, enum setting_id id)
+{
+	return settings->values[id].where;
 }
 
 /* As YAML: in quotes, so that nothing in it means anything. */

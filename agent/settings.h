@@ -38,6 +38,7 @@ enum setting_id {
 	SETTING_DELAYS,
 	SETTING_IDLE_POLICY,
 	SETTING_SHARE_KEYS,
+	SETTING_PRIVACY,
 	SETTING_CONFIG,
 	SETTING_MACHINE,
 	SETTING_SYSFS_ROOT,
@@ -115,6 +116,8 @@ const char *settings_text(const struct settings *settings, enum setting_id id);
 /* NULL where the text is empty: not set. */
 const char *settings_text_or_null(const struct settings *settings, enum setting_id id);
 uint64_t settings_number(const struct settings *settings, enum setting_id id);
+/* Whether somebody set it: it is not the default. */
+bool settings_is_made(const struct settings *settings, enum setting_id id);
 
 /* All of them, as the file would have them; where each comes from is said beside it. */
 void settings_print(const struct settings *settings, FILE *out);

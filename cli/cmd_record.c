@@ -14,6 +14,7 @@
 #include <wattribute/json.h>
 #include <wattribute/recording.h>
 
+#include "caller.h"
 #include "command.h"
 #include "kept.h"
 #include "message.h"
@@ -260,15 +261,8 @@ static char *join(char *const *argv)
 /* Who records with the rights of root, by sudo, keeps the file. */
 static void own_for_caller(struct watt_record_opts *record)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	uint64_t value;
-
-	if (geteuid() != 0 || !uid || !gid)
-		return;
-	if (number_count(uid, 1, UINT32_MAX - 1, &value) == 0)
-		record->uid = (uint32_t)value;
-	if (number_count(gid, 1, UINT32_MAX - 1, &value) == 0)
-		record->gid = (uint32_t)value;
+	caller_get_uid(&record->uid);
+	caller_get_gid(&record->gid);
 }
 
 static int begin_recording(const struct record_options *opts, struct watt_session *ses,

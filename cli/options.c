@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "latecomers.h"
 #include "message.h"
-#include "number.h"
 #include "status.h"
 #include "verdict.h"
 
@@ -22,11 +22,10 @@ int options_bad_value(const char *option, const char *value, const char *expecte
 /* Who calls by sudo is who gets the files: root's command lines are those of somebody else. */
 static void set_owner(struct watt_options *session)
 {
-	const char *uid = getenv("SUDO_UID");
-	uint64_t value;
+	uint32_t uid;
 
-	if (geteuid() == 0 && uid && number_count(uid, 1, UINT32_MAX - 1, &value) == 0)
-		watt_options_set_owner(session, (uint32_t)value);
+	if (caller_get_uid(&uid))
+		watt_options_set_owner(session, uid);
 }
 
 void options_begin(struct options *opts)

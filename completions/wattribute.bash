@@ -104,8 +104,8 @@ _wattribute()
 	agent)
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
-			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --config
-			--machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
+			--sources --usage --slice --period --rates --delays --idle-policy --share-keys
+			--privacy --config --machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
 			--kubelet-url --kubelet-token --kubelet-tls --otlp-url --otlp-interval --otlp-headers --otlp-tls
 			--otlp-queue --otlp-queue-mib --help" -- "$cur"))
 		;;

@@ -579,6 +579,47 @@ def test_page_adds_up():
         page.close()
 
 
+def spinner(uid):
+    """A process that does something all the time, with a password among its arguments."""
+    return subprocess.Popen(['/bin/sh', '-c', 'while sleep 0.01; do :; done', 'sh', '--password=hunter2'], user=uid,
+                            cwd='/')
+
+
+def told_by(agent, *pids):
+    """The command lines that an agent tells of some processes, by their pids."""
+    def known():
+        rows = json.loads(agent.ask('/api/v1/snapshot')[2])['rows']
+        found = {row['process']['pid']: row['process'] for row in rows if row['process']}
+        return all(found.get(pid, {}).get('exe') for pid in pids) and found
+    found = agent.wait_for(known, f'{pids} are not known')
+    for path in ('/metrics', '/api/v1/status', '/api/v1/history'):
+        text = agent.ask(path)[2]
+        true('hunter2' not in text and '--password' not in text, f'{path} tells arguments')
+    return [found[pid]['cmdline'] or '' for pid in pids]
+
+
+def test_privacy():
+    """As much of command lines as is allowed, which is that of one's own processes at first."""
+    if os.geteuid() != 0:
+        raise Skip('not root: nobody is another user')
+    other = 65534
+    with contextlib.ExitStack() as stack:
+        mine, theirs = spinner(0), spinner(other)
+        for child in (mine, theirs):
+            stack.callback(lambda child=child: (child.kill(), child.wait()))
+        real, sudo = ('--sources=synth', '--usage=procfs'), {'SUDO_UID': str(other), 'SUDO_GID': str(other)}
+        told, secret = '--password=***', '--password=hunter2'
+        for args, env, wanted in (
+                ((), {}, (told, '')), (('--privacy=names', ), {}, ('', '')),
+                ((), {'WATTRIBUTE_PRIVACY': 'users'}, (told, told)),
+                (('--privacy=all', ), {}, (secret, secret)), ((), sudo, ('', told))):
+            with Agent(*real, *args, env=env) as agent:
+                lines = told_by(agent, mine.pid, theirs.pid)
+            for line, text in zip(lines, wanted):
+                true(line.endswith(text) if text else not line, f'{args} {env}: {lines}')
+    one_line(run('agent', '--privacy=none', '--check-config'), 2, 'privacy', "'none'", 'names, own, users or all')
+
+
 def test_rubbish():
     """What is no HTTP, or too much of it, ends that connection and nothing else."""
     with Agent(*SIMULATED) as agent:
@@ -694,5 +735,5 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
 main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
-      test_api, test_page, test_page_adds_up, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
+      test_api, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use, test_node_by_an_instrument])
