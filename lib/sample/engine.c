@@ -2,7 +2,6 @@
 /*
  * Owns the sources and deals them out to readers: all that are quick share one, each that can
  * block has its own, for all that it does. It must not know what is read.
- * More than 800 lines: what runs, what comes and what ends are about the same tables.
  */
 #include "sample/sample.h"
 
@@ -12,36 +11,16 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "sample/channel_table.h"
+#include "sample/crew.h"
 #include "sample/handover.h"
 #include "sample/search.h"
-#include "sample/reader.h"
 
 #define DEFAULT_QUANTUM_NS WATT_NSEC_PER_MSEC
 #define DEFAULT_STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
-/* At the end, a source that can block has no more time than this to come back. */
-#define SLOW_STOP_NS (100 * WATT_NSEC_PER_MSEC)
-/* What takes longer than this hangs. */
-#define HUNG_NS (5 * WATT_NSEC_PER_SEC)
-
-/* Where a channel is read now. */
-struct engine_channel {
-	const struct watt_channel *channel;
-	struct watt_channel *copy; /* of one that came later: its first source may go; else NULL */
-	const struct watt_power_ops *ops;
-	struct engine_bundle *bundle;
-	enum watt_status status; /* of the newest sample */
-};
-
-struct engine_reader {
-	struct watt_reader *reader;
-	const char *name; /* of its source, or "fast" */
-	bool is_blocking;
-	bool is_given_up;
-	bool has_hung; /* somebody was told */
-};
 
 struct engine_bundle {
-	struct engine_reader *reader;
+	struct watt_crew_member *reader;
 	struct watt_bundle *bundle;
 	bool is_first;  /* of the sources that were there at the beginning: it stays */
 	bool is_handed; /* the reader has it */
@@ -49,15 +28,11 @@ struct engine_bundle {
 
 struct watt_engine {
 	struct watt_engine_opts opts;
-	struct engine_reader **readers;
-	size_t n_readers, cap_readers;
-	struct engine_reader *fast;   /* NULL: no source is quick */
-	struct engine_reader *finder; /* of what comes to quick sources; NULL: nothing can */
+	struct watt_crew crew;
 	struct engine_bundle **bundles;
 	size_t n_bundles, cap_bundles;
 	size_t next_bundle; /* whose samples are fetched first */
-	struct engine_channel **channels;
-	size_t n_channels, cap_channels;
+	struct watt_channel_table channels;
 	struct watt_search **searches;
 	size_t n_searches, cap_searches;
 	uint64_t missed_before; /* by bundles that are no more */
@@ -73,38 +48,9 @@ static bool is_blocking(const struct watt_power_ops *ops)
 	return ops->flags & WATT_POWER_BLOCKING;
 }
 
-static int add_reader(struct watt_engine *engine, const char *name, bool is_slow, bool is_realtime,
-		      const struct watt_env *env, struct engine_reader **ret)
-{
-	const struct watt_reader_opts opts = {
-		.name = name,
-		.env = env,
-		.epoch_ns = engine->opts.epoch_ns,
-		/* what can block may also compute for long: it must never be above others */
-		.is_realtime = is_realtime && !engine->opts.is_never_realtime,
-	};
-	struct engine_reader *reader = calloc(1, sizeof(*reader));
-	int r = reader ? 0 : -ENOMEM;
-
-	if (r == 0)
-		r = watt_grow((void **)&engine->readers, &engine->cap_readers, engine->n_readers,
-			      sizeof(struct engine_reader *));
-	if (r == 0)
-		r = watt_reader_new(&opts, &reader->reader);
-	if (r < 0) {
-		free(reader);
-		return r;
-	}
-	reader->name = name;
-	reader->is_blocking = is_slow;
-	engine->readers[engine->n_readers++] = reader;
-	*ret = reader;
-	return 0;
-}
-
 /* Makes a bundle of open sources; numbers are those of their channels. */
 static int add_bundle(struct watt_engine *engine, struct watt_power *const *sources,
-		      size_t n_sources, const uint32_t *numbers, struct engine_reader *reader,
+		      size_t n_sources, const uint32_t *numbers, struct watt_crew_member *reader,
 		      struct engine_bundle **ret)
 {
 	const struct watt_bundle_opts opts = {
@@ -131,29 +77,6 @@ static int add_bundle(struct watt_engine *engine, struct watt_power *const *sour
 	return 0;
 }
 
-/* A channel of an open source; its number is the next one. */
-static int add_channel(struct watt_engine *engine, const struct watt_power *power, uint32_t i,
-		       bool is_copied)
-{
-	struct engine_channel *channel = calloc(1, sizeof(*channel));
-	int r = channel ? 0 : -ENOMEM;
-
-	if (r == 0)
-		r = watt_grow((void **)&engine->channels, &engine->cap_channels, engine->n_channels,
-			      sizeof(struct engine_channel *));
-	if (r == 0 && is_copied)
-		r = watt_channel_copy(&power->channels[i], &channel->copy);
-	if (r < 0) {
-		free(channel);
-		return r;
-	}
-	channel->channel = is_copied ? channel->copy : &power->channels[i];
-	channel->ops = power->ops;
-	channel->status = WATT_STATUS_PENDING;
-	engine->channels[engine->n_channels++] = channel;
-	return 0;
-}
-
 /* The sources that are there at the beginning, while they are dealt out. */
 struct dealer {
 	struct watt_power **sources; /* NULL: it is in a bundle */
@@ -174,10 +97,10 @@ static void dealer_done(struct dealer *dealer)
 
 /* Makes one bundle of all that are left and are (not) slow; only: of that one. */
 static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool is_slow, size_t only,
-		       struct engine_reader *reader)
+		       struct watt_crew_member *reader)
 {
 	struct watt_power **members = calloc(dealer->n + 1, sizeof(struct watt_power *));
-	uint32_t *numbers = calloc(engine->n_channels + 1, sizeof(*numbers));
+	uint32_t *numbers = calloc(engine->channels.n + 1, sizeof(*numbers));
 	struct engine_bundle *bundle;
 	size_t i, n = 0, n_numbers = 0;
 	uint32_t c;
@@ -201,7 +124,7 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 		if (bundle->is_handed)
 			watt_reader_add(reader->reader, bundle->bundle);
 		for (i = 0; i < n_numbers; i++)
-			engine->channels[numbers[i]]->bundle = bundle;
+			engine->channels.list[numbers[i]]->bundle = bundle;
 		for (i = 0; i < dealer->n; i++)
 			if (dealer->sources[i] && is_blocking(dealer->sources[i]->ops) == is_slow &&
 			    (!is_slow || i == only))
@@ -212,54 +135,17 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 	return r;
 }
 
-static struct engine_reader *find_slow_reader(const struct watt_engine *engine,
-					      const struct watt_power_ops *ops)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_readers; i++)
-		if (engine->readers[i]->is_blocking && engine->readers[i]->name == ops->name)
-			return engine->readers[i];
-	return NULL;
-}
-
-static struct engine_reader *find_reader(const struct watt_engine *engine,
-					 const struct watt_reader *reader)
-{
-	size_t i = 0;
-
-	while (engine->readers[i]->reader != reader)
-		i++;
-	return engine->readers[i];
-}
-
-/* The one that reads the source. */
-static int get_reader(struct watt_engine *engine, const struct watt_power_ops *ops,
-		      struct engine_reader **ret)
-{
-	int r;
-
-	*ret = is_blocking(ops) ? find_slow_reader(engine, ops) : engine->fast;
-	if (*ret)
-		return 0;
-	r = add_reader(engine, is_blocking(ops) ? ops->name : "watt-fast", is_blocking(ops),
-		       !is_blocking(ops), NULL, ret);
-	if (r == 0 && !is_blocking(ops))
-		engine->fast = *ret;
-	return r;
-}
-
 static int deal(struct watt_engine *engine, struct dealer *dealer)
 {
-	struct engine_reader *reader;
+	struct watt_crew_member *reader;
 	size_t i;
 	uint32_t c;
 	int r = 0;
 
 	for (i = 0; i < dealer->n; i++) {
-		dealer->first_channel[i] = (uint32_t)engine->n_channels;
+		dealer->first_channel[i] = (uint32_t)engine->channels.n;
 		for (c = 0; c < dealer->sources[i]->n_channels && r == 0; c++)
-			r = add_channel(engine, dealer->sources[i], c, false);
+			r = watt_channel_table_add(&engine->channels, dealer->sources[i], c, false);
 	}
 	for (i = 0; i < dealer->n && r == 0; i++) {
 		const struct watt_power_ops *ops;
@@ -267,7 +153,7 @@ static int deal(struct watt_engine *engine, struct dealer *dealer)
 		if (!dealer->sources[i])
 			continue;
 		ops = dealer->sources[i]->ops;
-		r = get_reader(engine, ops, &reader);
+		r = watt_crew_get(&engine->crew, ops, &reader);
 		if (r == 0)
 			r = deal_bundle(engine, dealer, is_blocking(ops), i, reader);
 	}
@@ -318,6 +204,7 @@ int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *cons
 		return -ENOMEM;
 	}
 	take_opts(engine, opts);
+	engine->crew.opts = &engine->opts;
 	if (n_sources > 0)
 		r = watt_engine_add(engine, sources, n_sources);
 	if (r < 0) {
@@ -336,26 +223,6 @@ static int hand_over(struct engine_bundle *bundle, enum watt_handover_kind kind)
 
 	bundle->is_handed |= r == 0;
 	return r;
-}
-
-static struct engine_channel *find_channel(const struct watt_engine *engine,
-					   const struct watt_power_ops *ops, const char *name,
-					   uint32_t *ret_number)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_channels; i++)
-		if (engine->channels[i]->ops == ops &&
-		    !strcmp(engine->channels[i]->channel->name, name)) {
-			*ret_number = (uint32_t)i;
-			return engine->channels[i];
-		}
-	return NULL;
-}
-
-static bool is_gone(const struct engine_channel *channel)
-{
-	return channel->status == WATT_STATUS_ABSENT;
 }
 
 static void forget_bundle(struct watt_engine *engine, struct engine_bundle *bundle)
@@ -384,27 +251,28 @@ static void leave_bundle(struct watt_engine *engine, struct engine_bundle *bundl
 static int number_channels(struct watt_engine *engine, const struct watt_power *power,
 			   uint32_t *numbers)
 {
-	struct engine_channel *channel;
+	struct watt_table_channel *channel;
 	uint32_t i;
 	int r;
 
 	for (i = 0; i < power->n_channels; i++) {
-		channel = find_channel(engine, power->ops, power->channels[i].name, &numbers[i]);
-		if (channel && !is_gone(channel)) {
+		channel = watt_channel_table_find(&engine->channels, power->ops,
+						  power->channels[i].name, &numbers[i]);
+		if (channel && !watt_table_channel_is_gone(channel)) {
 			numbers[i] = WATT_CHANNEL_UNWANTED; /* it came back by itself */
 			continue;
 		}
 		if (channel)
 			continue;
-		numbers[i] = (uint32_t)engine->n_channels;
-		r = add_channel(engine, power, i, true);
+		numbers[i] = (uint32_t)engine->channels.n;
+		r = watt_channel_table_add(&engine->channels, power, i, true);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static void say_arrival(const struct watt_engine *engine, const struct engine_channel *channel)
+static void say_arrival(const struct watt_engine *engine, const struct watt_table_channel *channel)
 {
 	watt_log(&engine->opts.log, WATT_LOG_INFO, "%s %s", channel->channel->name,
 		 channel->bundle ? "is back" : "has come: its energy counts from now on");
@@ -413,8 +281,9 @@ static void say_arrival(const struct watt_engine *engine, const struct engine_ch
 static int take_arrival(struct watt_engine *engine, const struct watt_search *search,
 			struct watt_power *power)
 {
-	struct engine_reader *reader =
-		is_blocking(search->ops) ? find_reader(engine, search->reader) : engine->fast;
+	struct watt_crew_member *reader = is_blocking(search->ops) ?
+						  watt_crew_find(&engine->crew, search->reader) :
+						  engine->crew.fast;
 	uint32_t *numbers = calloc(power->n_channels + 1, sizeof(*numbers)), i;
 	struct engine_bundle *bundle;
 	int r = numbers ? number_channels(engine, power, numbers) : -ENOMEM;
@@ -428,11 +297,11 @@ static int take_arrival(struct watt_engine *engine, const struct watt_search *se
 		return r;
 	}
 	for (i = 0; i < power->n_channels; i++) {
-		struct engine_channel *channel;
+		struct watt_table_channel *channel;
 
 		if (numbers[i] == WATT_CHANNEL_UNWANTED)
 			continue;
-		channel = engine->channels[numbers[i]];
+		channel = engine->channels.list[numbers[i]];
 		say_arrival(engine, channel);
 		if (channel->bundle)
 			leave_bundle(engine, channel->bundle, numbers[i]);
@@ -445,7 +314,7 @@ static int take_arrival(struct watt_engine *engine, const struct watt_search *se
 }
 
 static int add_search(struct watt_engine *engine, const struct watt_power_ops *ops,
-		      uint64_t asked_period_ns, struct engine_reader *finder, bool was_tried)
+		      uint64_t asked_period_ns, struct watt_crew_member *finder, bool was_tried)
 {
 	struct watt_search *search;
 	int r = watt_grow((void **)&engine->searches, &engine->cap_searches, engine->n_searches,
@@ -466,8 +335,8 @@ static int add_search(struct watt_engine *engine, const struct watt_power_ops *o
 static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
 {
-	struct engine_reader *reader;
-	int r = add_reader(engine, ops->name, true, false, env, &reader);
+	struct watt_crew_member *reader;
+	int r = watt_crew_add_waiting(&engine->crew, ops->name, env, &reader);
 
 	if (r == 0)
 		r = add_search(engine, ops, asked_period_ns, reader, false);
@@ -478,7 +347,7 @@ static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 			const struct watt_power_ops *ops, uint64_t asked_period_ns)
 {
-	struct engine_reader *reader = find_slow_reader(engine, ops);
+	struct watt_crew_member *reader = watt_crew_find_waiting(&engine->crew, ops);
 	int r = 0;
 
 	if (!ops->rescan)
@@ -486,13 +355,13 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 	if (reader)
 		watt_reader_set_env(reader->reader, env);
 	else
-		r = add_reader(engine, ops->name, true, false, env, &reader);
+		r = watt_crew_add_waiting(&engine->crew, ops->name, env, &reader);
 	if (r == 0)
 		r = add_search(engine, ops, asked_period_ns, reader, true);
 	return r;
 }
 
-static int start_late(const struct watt_engine *engine, struct engine_reader *reader)
+static int start_late(const struct watt_engine *engine, struct watt_crew_member *reader)
 {
 	if (!engine->is_started || watt_reader_is_running(reader->reader))
 		return 0;
@@ -502,20 +371,20 @@ static int start_late(const struct watt_engine *engine, struct engine_reader *re
 static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
 		       const struct watt_power_ops *ops, uint64_t asked_period_ns, bool was_tried)
 {
-	struct engine_reader *reader;
+	struct watt_crew_member *reader;
 	int r = 0;
 
 	if (!ops->rescan && was_tried)
 		return 0;
-	r = get_reader(engine, ops, &reader);
-	if (r == 0 && !engine->finder)
-		r = add_reader(engine, "watt-finder", false, false, env, &engine->finder);
+	r = watt_crew_get(&engine->crew, ops, &reader);
+	if (r == 0)
+		r = watt_crew_add_finder(&engine->crew, env);
 	if (r == 0)
 		r = start_late(engine, reader);
 	if (r == 0)
-		r = start_late(engine, engine->finder);
+		r = start_late(engine, engine->crew.finder);
 	if (r == 0)
-		r = add_search(engine, ops, asked_period_ns, engine->finder, was_tried);
+		r = add_search(engine, ops, asked_period_ns, engine->crew.finder, was_tried);
 	return r;
 }
 
@@ -534,28 +403,18 @@ int watt_engine_watch(struct watt_engine *engine, const struct watt_env *env,
 	return r;
 }
 
-static bool is_any_gone(const struct watt_engine *engine, const struct watt_power_ops *ops)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_channels; i++)
-		if (engine->channels[i]->ops == ops && is_gone(engine->channels[i]))
-			return true;
-	return false;
-}
-
 /* Asks what has come, and says what is known. Without memory it is asked the next time. */
 static void look(struct watt_engine *engine, struct watt_search *search)
 {
-	const char **names = calloc(engine->n_channels + 1, sizeof(char *));
-	struct watt_search_view view = { names, 0, is_any_gone(engine, search->ops) };
-	size_t i;
+	const char **names = calloc(engine->channels.n + 1, sizeof(char *));
+	struct watt_search_view view = {
+		names, 0, watt_channel_table_is_any_gone(&engine->channels, search->ops)
+	};
 
-	for (i = 0; names && i < engine->n_channels; i++)
-		if (engine->channels[i]->ops == search->ops && !is_gone(engine->channels[i]))
-			names[view.n_names++] = engine->channels[i]->channel->name;
-	if (names)
+	if (names) {
+		view.n_names = watt_channel_table_list(&engine->channels, search->ops, names);
 		watt_search_look(search, &view);
+	}
 	free(names);
 }
 
@@ -581,7 +440,8 @@ static void take_answer(struct watt_engine *engine, struct watt_lookup *lookup, 
 	if (r < 0)
 		watt_log(&engine->opts.log, WATT_LOG_WARNING, "%s: what has come can't be read: %s",
 			 search->ops->name, strerror(-r));
-	watt_search_plan(search, is_any_gone(engine, search->ops), now_ns);
+	watt_search_plan(search, watt_channel_table_is_any_gone(&engine->channels, search->ops),
+			 now_ns);
 }
 
 static void receive(struct watt_engine *engine, struct watt_reader *reader, uint64_t now_ns)
@@ -603,30 +463,16 @@ static void receive(struct watt_engine *engine, struct watt_reader *reader, uint
 	}
 }
 
-static void watch_deadlines(struct watt_engine *engine, struct engine_reader *reader,
-			    uint64_t now_ns)
-{
-	const char *what;
-	uint64_t since_ns = watt_reader_busy_since_ns(reader->reader, &what);
-	bool is_hung = since_ns && now_ns > since_ns + HUNG_NS;
-
-	if (is_hung && !reader->has_hung)
-		watt_log(&engine->opts.log, WATT_LOG_WARNING,
-			 "%s: %s has taken more than %u s: it is stale; nothing waits for it",
-			 reader->name, what, (unsigned int)(HUNG_NS / WATT_NSEC_PER_SEC));
-	if (!is_hung && reader->has_hung)
-		watt_log(&engine->opts.log, WATT_LOG_INFO, "%s: it has come back", reader->name);
-	reader->has_hung = is_hung;
-}
-
 void watt_engine_poll(struct watt_engine *engine, uint64_t now_ns)
 {
 	size_t i;
 
-	for (i = 0; i < engine->n_readers; i++) {
-		receive(engine, engine->readers[i]->reader, now_ns);
-		if (engine->readers[i]->is_blocking)
-			watch_deadlines(engine, engine->readers[i], now_ns);
+	for (i = 0; i < engine->crew.n; i++) {
+		struct watt_crew_member *member = engine->crew.members[i];
+
+		receive(engine, member->reader, now_ns);
+		if (member->is_blocking)
+			watt_crew_watch_deadline(&engine->crew, member, now_ns);
 	}
 	for (i = 0; i < engine->n_searches; i++) {
 		struct watt_search *search = engine->searches[i];
@@ -700,53 +546,22 @@ void watt_engine_ask_period(struct watt_engine *engine, const struct watt_power_
 		search->asked_period_ns = period_ns;
 }
 
-static bool has_channel_of(const struct watt_engine *engine, const struct watt_power_ops *ops)
-{
-	size_t i;
-
-	for (i = 0; i < engine->n_channels; i++)
-		if (engine->channels[i]->ops == ops)
-			return true;
-	return false;
-}
-
 enum watt_status watt_engine_source_status(const struct watt_engine *engine,
 					   const struct watt_power_ops *ops)
 {
 	const struct watt_search *search = find_search(engine, ops);
 
-	if (search && is_blocking(ops) && find_reader(engine, search->reader)->has_hung)
+	if (search && is_blocking(ops) && watt_crew_find(&engine->crew, search->reader)->has_hung)
 		return WATT_STATUS_STALE;
-	if (has_channel_of(engine, ops))
+	if (watt_channel_table_has(&engine->channels, ops))
 		return WATT_STATUS_OK;
 	return search ? watt_search_status(search) : WATT_STATUS_ABSENT;
 }
 
 /* ---- the end ---- */
 
-static void free_reader(struct engine_reader *reader)
-{
-	watt_reader_free(reader->reader);
-	free(reader);
-}
-
-/* What can block closes on its own thread, and nobody waits for long. */
-static void close_slow(struct watt_engine *engine)
-{
-	uint64_t deadline_ns = watt_now_ns() + SLOW_STOP_NS;
-	size_t i;
-
-	for (i = 0; i < engine->n_readers; i++)
-		if (engine->readers[i]->is_blocking)
-			watt_reader_ask_close(engine->readers[i]->reader);
-	for (i = 0; i < engine->n_readers; i++)
-		if (engine->readers[i]->is_blocking)
-			watt_reader_join(engine->readers[i]->reader, deadline_ns);
-}
-
 struct watt_engine *watt_engine_free(struct watt_engine *engine)
 {
-	bool is_given_up = false;
 	size_t i;
 
 	if (!engine)
@@ -755,28 +570,15 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 		if (!engine->bundles[i]->is_handed)
 			hand_over(engine->bundles[i], WATT_HANDOVER_KEEP);
 	watt_engine_stop(engine);
-	close_slow(engine);
+	watt_crew_close_waiting(&engine->crew);
 	for (i = 0; i < engine->n_searches; i++)
 		watt_search_free(engine->searches[i]);
 	for (i = 0; i < engine->n_bundles; i++)
 		free(engine->bundles[i]);
-	for (i = 0; i < engine->n_readers; i++)
-		is_given_up |= engine->readers[i]->is_given_up &&
-			       engine->readers[i] != engine->finder;
-	/* its environment is that of sources that others read */
-	for (i = 0; i < engine->n_readers; i++)
-		if (engine->readers[i] != engine->finder)
-			free_reader(engine->readers[i]);
-	if (engine->finder && !is_given_up)
-		free_reader(engine->finder);
-	for (i = 0; i < engine->n_channels; i++) {
-		watt_channel_free(engine->channels[i]->copy);
-		free(engine->channels[i]);
-	}
+	watt_crew_done(&engine->crew);
+	watt_channel_table_done(&engine->channels);
 	free(engine->searches);
-	free(engine->channels);
 	free(engine->bundles);
-	free(engine->readers);
 	free(engine);
 	return NULL;
 }
@@ -786,17 +588,12 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 int watt_engine_start(struct watt_engine *engine)
 {
 	size_t i;
-	int r = 0;
+	int r;
 
 	if (engine->is_started)
 		return -EBUSY;
 	engine->is_started = true;
-	for (i = 0; i < engine->n_readers && r >= 0; i++) {
-		if (engine->readers[i]->is_given_up)
-			r = -EBUSY;
-		else if (!watt_reader_is_running(engine->readers[i]->reader))
-			r = watt_reader_start(engine->readers[i]->reader);
-	}
+	r = watt_crew_start(&engine->crew);
 	for (i = 0; i < engine->n_bundles && r >= 0; i++)
 		if (!engine->bundles[i]->is_handed)
 			r = hand_over(engine->bundles[i], WATT_HANDOVER_READ);
@@ -805,87 +602,35 @@ int watt_engine_start(struct watt_engine *engine)
 	return r;
 }
 
-static uint64_t stop_deadline_ns(const struct watt_engine *engine,
-				 const struct engine_reader *reader, uint64_t begin_ns)
-{
-	uint64_t timeout_ns = engine->opts.stop_timeout_ns;
-
-	return begin_ns + (reader->is_blocking ? WATT_MIN(timeout_ns, SLOW_STOP_NS) : timeout_ns);
-}
-
-/* Who can block is not waited for: not to have come back at once is no fault, nor news. */
-static void say_given_up(const struct watt_engine *engine, const struct engine_reader *reader)
-{
-	const char *what;
-	uint64_t since_ns = watt_reader_busy_since_ns(reader->reader, &what);
-
-	if (reader->is_blocking && (!since_ns || watt_now_ns() <= since_ns + HUNG_NS))
-		watt_log(&engine->opts.log, WATT_LOG_INFO,
-			 "%s: a read is not waited for; its thread ends when it comes back",
-			 reader->name);
-	else
-		watt_log(&engine->opts.log, WATT_LOG_WARNING,
-			 "%s: a read hangs; its thread ends when it comes back", reader->name);
-}
-
 int watt_engine_stop(struct watt_engine *engine)
 {
-	uint64_t begin_ns = watt_now_ns();
-	int n_hung = 0;
-	size_t i;
+	int n_hung = watt_crew_stop(&engine->crew);
 
-	for (i = 0; i < engine->n_readers; i++)
-		watt_reader_ask_stop(engine->readers[i]->reader);
-	for (i = 0; i < engine->n_readers; i++) {
-		struct engine_reader *reader = engine->readers[i];
-
-		if (watt_reader_join(reader->reader, stop_deadline_ns(engine, reader, begin_ns)) ==
-		    0)
-			continue;
-		n_hung++;
-		if (!reader->is_given_up)
-			say_given_up(engine, reader);
-		reader->is_given_up = true;
-	}
 	engine->is_started = false;
 	return n_hung;
 }
 
 int watt_engine_count_stranded(const struct watt_engine *engine)
 {
-	int n = 0;
-	size_t i;
-
-	for (i = 0; i < engine->n_readers; i++)
-		n += engine->readers[i]->is_given_up &&
-		     !watt_reader_keeps_env(engine->readers[i]->reader);
-	return n;
+	return watt_crew_count_stranded(&engine->crew);
 }
 
 uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns)
 {
-	uint64_t due_ns = UINT64_MAX;
-	size_t i;
-
-	for (i = 0; i < engine->n_readers; i++) {
-		uint64_t t_ns = watt_reader_run_due(engine->readers[i]->reader, now_ns);
-
-		due_ns = WATT_MIN(due_ns, t_ns);
-	}
-	return due_ns;
+	return watt_crew_run_due(&engine->crew, now_ns);
 }
 
 void watt_engine_ask_now(struct watt_engine *engine)
 {
-	if (engine->fast)
-		watt_reader_ask_now(engine->fast->reader);
+	if (engine->crew.fast)
+		watt_reader_ask_now(engine->crew.fast->reader);
 }
 
 int watt_engine_wait_now(struct watt_engine *engine, uint64_t timeout_ns)
 {
-	if (!engine->fast)
+	if (!engine->crew.fast)
 		return 0;
-	return watt_reader_wait_now(engine->fast->reader, watt_now_ns() + timeout_ns);
+	return watt_reader_wait_now(engine->crew.fast->reader, watt_now_ns() + timeout_ns);
 }
 
 int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns)
@@ -911,11 +656,11 @@ static void note_statuses(struct watt_engine *engine, const struct watt_sample *
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct engine_channel *channel = engine->channels[samples[i].channel];
-		bool was_gone = is_gone(channel);
+		struct watt_table_channel *channel = engine->channels.list[samples[i].channel];
+		bool was_gone = watt_table_channel_is_gone(channel);
 
 		channel->status = (enum watt_status)samples[i].status;
-		if (is_gone(channel) && !was_gone)
+		if (watt_table_channel_is_gone(channel) && !was_gone)
 			search_soon(engine, channel->ops);
 	}
 }
@@ -939,22 +684,22 @@ size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, si
 
 size_t watt_engine_channel_count(const struct watt_engine *engine)
 {
-	return engine->n_channels;
+	return engine->channels.n;
 }
 
 const struct watt_channel *watt_engine_channel(const struct watt_engine *engine, size_t index)
 {
-	return index < engine->n_channels ? engine->channels[index]->channel : NULL;
+	return index < engine->channels.n ? engine->channels.list[index]->channel : NULL;
 }
 
 bool watt_engine_channel_is_blocking(const struct watt_engine *engine, size_t index)
 {
-	return is_blocking(engine->channels[index]->ops);
+	return is_blocking(engine->channels.list[index]->ops);
 }
 
 enum watt_status watt_engine_channel_status(const struct watt_engine *engine, size_t index)
 {
-	const struct engine_channel *channel = engine->channels[index];
+	const struct watt_table_channel *channel = engine->channels.list[index];
 
 	if (channel->bundle && channel->bundle->reader->has_hung)
 		return WATT_STATUS_STALE;
@@ -977,7 +722,7 @@ void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret)
 {
 	const struct engine_bundle *bundle =
-		channel < engine->n_channels ? engine->channels[channel]->bundle : NULL;
+		channel < engine->channels.n ? engine->channels.list[channel]->bundle : NULL;
 	const struct watt_reader *reader = bundle ? bundle->reader->reader : NULL;
 
 	*ret = (struct watt_reader_stats){ 0 };
