@@ -11,17 +11,15 @@
 
 #include "barriers.h"
 #include "base/clock.h"
-#include "base/uevent.h"
 #include "base/util.h"
 #include "clocks.h"
-#include "crosschecks.h"
 #include "executor.h"
 #include "machine.h"
 #include "naming.h"
 #include "places.h"
-#include "powers.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
+#include "sensors.h"
 #include "source/host/pidns.h"
 #include "source/select.h"
 
@@ -36,12 +34,8 @@
 
 struct watt_pipeline {
 	const struct watt_env *env;
-	struct watt_powers powers;
-	struct watt_engine *engine; /* of the powers */
-	const struct watt_channel **channels;
-	size_t n_channels;
-	struct watt_sample *newest;  /* per channel; t_after_ns 0: none yet */
-	struct watt_uevents uevents; /* of devices that come and go */
+	struct watt_sensors sensors;
+	struct watt_engine *engine; /* that reads them */
 	struct watt_clock_watch clocks;
 	struct watt_places places;
 	struct watt_activity_source *usage;
@@ -54,8 +48,7 @@ struct watt_pipeline {
 	struct watt_attrib *attrib;         /* of the executor, for questions */
 	struct watt_recorder *recorder;     /* NULL: nothing is recorded */
 	const struct watt_domain **domains; /* for the recorder */
-	struct watt_crosschecks crosschecks;
-	uint64_t full_sweep_ns; /* when the last one was */
+	uint64_t full_sweep_ns;             /* when the last one was */
 	bool has_threads;
 	struct watt_barriers barriers; /* of the snapshots that are being waited for */
 	uint32_t newest_cursor;
@@ -63,43 +56,6 @@ struct watt_pipeline {
 	uint64_t told_lost; /* of them, those that a flush has told */
 	uint64_t told_lost_samples;
 };
-
-static int list_channels(struct watt_pipeline *p)
-{
-	size_t n = watt_engine_channel_count(p->engine);
-	const struct watt_channel **channels;
-	struct watt_sample *newest;
-
-	channels = reallocarray(p->channels, n + 1, sizeof(struct watt_channel *));
-	if (channels)
-		p->channels = channels;
-	newest = reallocarray(p->newest, n + 1, sizeof(*newest));
-	if (newest)
-		p->newest = newest;
-	if (!channels || !newest)
-		return -ENOMEM;
-	for (; p->n_channels < n; p->n_channels++) {
-		channels[p->n_channels] = watt_engine_channel(p->engine, p->n_channels);
-		newest[p->n_channels] = (struct watt_sample){ .status = WATT_STATUS_PENDING };
-	}
-	p->setup.channels = channels;
-	p->setup.n_channels = n;
-	return 0;
-}
-
-static int open_power(struct watt_pipeline *p, const struct watt_options *options)
-{
-	const struct watt_powers_opts powers_opts = {
-		.sources = &options->sources,
-		.rates = &options->rates,
-		.patience_ns = options->open_wait_ms * WATT_NSEC_PER_MSEC,
-		.engine = { .period_ns = options->period_ns, .log = p->env->log },
-	};
-	int r = watt_powers_open(p->env, &powers_opts, &p->powers);
-
-	p->engine = p->powers.engine;
-	return r < 0 ? r : list_channels(p);
-}
 
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
 static int open_tellers(struct watt_pipeline *p, const struct watt_rules *sources)
@@ -124,8 +80,8 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 	int r;
 
 	p->setup = (struct watt_setup){
-		.channels = p->channels,
-		.n_channels = p->n_channels,
+		.channels = p->sensors.channels,
+		.n_channels = p->sensors.n_channels,
 		.cpu_slot = p->places.map.slot,
 		.n_cpus = p->places.map.n_cpus,
 		.n_slots = p->places.map.n_slots,
@@ -146,36 +102,6 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 	return 0;
 }
 
-/* Channels that would measure what another one does: whether they agree is worth knowing. */
-static int open_duplicates(struct watt_pipeline *p, size_t first)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = first; i < p->n_channels && r == 0; i++) {
-		int domain = watt_attrib_channel_domain(p->attrib, i);
-		int32_t used = domain < 0 ? (int32_t)i :
-					    watt_attrib_domain(p->attrib, (size_t)domain)->channel;
-
-		if (used != (int32_t)i)
-			r = watt_crosschecks_add(&p->crosschecks, p->channels[used], (uint32_t)used,
-						 p->channels[i], (uint32_t)i);
-	}
-	return r;
-}
-
-/* Of a machine that somebody captured nobody tells: it is looked at now and then, as others are. */
-static void open_uevents(struct watt_pipeline *p)
-{
-	int r = strcmp(p->env->sysfs.path, "/sys") ? 0 : watt_uevents_open(&p->uevents);
-
-	if (r < 0)
-		watt_log(
-			&p->env->log, WATT_LOG_DEBUG,
-			"the kernel does not tell of new devices here (%s): looked for each second",
-			strerror(-r));
-}
-
 int watt_pipeline_new(const struct watt_env *env, const struct watt_options *options,
 		      struct watt_pipeline **ret)
 {
@@ -187,11 +113,10 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	*ret = p; /* whatever becomes of it: a thread may have begun to open a source */
 	p->env = env;
 	p->has_threads = options->has_threads;
-	p->uevents.fd = -1;
-	open_uevents(p);
-	r = open_power(p, options);
+	r = watt_sensors_open(env, options, &p->sensors);
+	p->engine = p->sensors.engine;
 	if (r == 0)
-		r = watt_places_open(env, p->channels, p->n_channels, &p->places);
+		r = watt_places_open(env, p->sensors.channels, p->sensors.n_channels, &p->places);
 	if (r == 0)
 		r = watt_select_usage(p->env, &p->places.map, options->usage, &p->usage,
 				      &p->usage_why);
@@ -202,7 +127,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 	if (r == 0)
 		r = open_flow(p, options);
 	if (r == 0)
-		r = open_duplicates(p, 0);
+		r = watt_sensors_connect(&p->sensors, p->attrib);
 	return r;
 }
 
@@ -227,7 +152,6 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 
 	if (!p)
 		return NULL;
-	watt_crosschecks_done(&p->crosschecks);
 	watt_recorder_close(p->recorder);
 	watt_executor_free(p->executor);
 	watt_barriers_done(&p->barriers);
@@ -238,10 +162,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	if (p->usage)
 		p->usage->ops->close(p->usage);
 	watt_places_done(&p->places);
-	watt_engine_free(p->engine);
-	watt_uevents_close(&p->uevents);
-	free(p->channels);
-	free(p->newest);
+	watt_sensors_done(&p->sensors);
 	free(p);
 	return NULL;
 }
@@ -288,37 +209,25 @@ int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record
 
 /* ---- what the executor is told ---- */
 
-static void hear(void *data, const char *subsystem)
-{
-	struct watt_pipeline *p = data;
-
-	watt_engine_hear(p->engine, subsystem);
-}
-
 /* Channels that have come: before any sample of theirs. */
 static int take_channels(struct watt_pipeline *p)
 {
 	struct watt_op op = { .kind = WATT_OP_CHANNELS };
-	size_t first = p->n_channels;
-	int r;
+	size_t first = p->sensors.n_channels;
+	int r = watt_sensors_poll(&p->sensors);
 
-	watt_uevents_read(&p->uevents, hear, p);
-	watt_powers_poll(&p->powers, watt_now_ns());
-	if (watt_engine_channel_count(p->engine) == first)
-		return 0;
-	r = list_channels(p);
-	if (r < 0)
+	if (r <= 0)
 		return r;
-	op.channels.list = p->channels;
-	op.channels.n = p->n_channels;
+	p->setup.channels = op.channels.list = p->sensors.channels;
+	p->setup.n_channels = op.channels.n = p->sensors.n_channels;
 	r = watt_executor_apply(p->executor, &op, NULL);
 	if (r == 0)
-		r = open_duplicates(p, first);
+		r = watt_sensors_pair(&p->sensors, first);
 	if (r == 0 && p->recorder)
 		r = list_domains(p);
 	if (r == 0 && p->recorder)
-		r = watt_recorder_grow(p->recorder, p->channels, p->n_channels, p->domains,
-				       watt_attrib_domain_count(p->attrib));
+		r = watt_recorder_grow(p->recorder, p->setup.channels, p->setup.n_channels,
+				       p->domains, watt_attrib_domain_count(p->attrib));
 	return r;
 }
 
@@ -335,7 +244,7 @@ static int fetch(struct watt_pipeline *p)
 {
 	struct watt_sample samples[FETCH_SIZE];
 	struct watt_op op;
-	size_t i, n;
+	size_t n;
 	int r;
 
 	r = take_channels(p);
@@ -350,10 +259,7 @@ static int fetch(struct watt_pipeline *p)
 		r = watt_executor_apply(p->executor, &op, NULL);
 		if (r < 0)
 			return r;
-		for (i = 0; i < n; i++) {
-			p->newest[samples[i].channel] = samples[i];
-			watt_crosschecks_push(&p->crosschecks, &samples[i]);
-		}
+		watt_sensors_note(&p->sensors, samples, n);
 	} while (n == FETCH_SIZE);
 	return 0;
 }
@@ -441,7 +347,7 @@ static int attribute(struct watt_pipeline *p)
 	r = fetch(p);
 	if (r < 0)
 		return r;
-	watt_crosschecks_compare(&p->crosschecks, watt_now_ns(), &p->env->log);
+	watt_crosschecks_compare(&p->sensors.crosschecks, watt_now_ns(), &p->env->log);
 	watt_naming_ask(&p->naming);
 	r = take_activities(p);
 	return r < 0 ? r : advance(p);
@@ -509,38 +415,6 @@ int watt_pipeline_start(struct watt_pipeline *p)
 	return watt_pipeline_tick(p);
 }
 
-/* Whether a quick source measures the domain. */
-static bool is_quick(const struct watt_pipeline *p, size_t domain)
-{
-	int32_t channel = watt_attrib_domain(p->attrib, domain)->channel;
-
-	return channel >= 0 && !watt_engine_channel_is_blocking(p->engine, (size_t)channel);
-}
-
-/* It has spoken, and its newest reading has no value. */
-static bool is_silent(const struct watt_pipeline *p, size_t domain)
-{
-	return is_quick(p, domain) &&
-	       p->newest[watt_attrib_domain(p->attrib, domain)->channel].status != WATT_STATUS_OK;
-}
-
-/* A residual lacks what its parts lack. */
-static bool is_behind(const struct watt_pipeline *p, size_t domain, uint64_t t_ns)
-{
-	return is_quick(p, domain) && !is_silent(p, domain) &&
-	       watt_attrib_settled_ns(p->attrib, domain) < t_ns;
-}
-
-static bool is_settled(const struct watt_pipeline *p, uint64_t t_ns)
-{
-	size_t i;
-
-	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
-		if (is_behind(p, i, t_ns))
-			return false;
-	return true;
-}
-
 int watt_pipeline_drain(struct watt_pipeline *p)
 {
 	int r = fetch(p);
@@ -578,22 +452,19 @@ int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t tim
 		r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
-	return watt_attrib_dying_count(p->attrib, t_ns) || !is_settled(p, t_ns) ||
+	return watt_attrib_dying_count(p->attrib, t_ns) ||
+	       !watt_sensors_is_settled(&p->sensors, t_ns) ||
 	       (watt_naming_is_pending(&p->naming) && watt_now_ns() - t_ns < patience_ns);
 }
 
 void watt_pipeline_flush_explain(struct watt_pipeline *p, uint64_t t_ns)
 {
-	size_t n_dying = watt_attrib_dying_count(p->attrib, t_ns), i;
+	size_t n_dying = watt_attrib_dying_count(p->attrib, t_ns);
 
 	if (n_dying)
 		watt_log(&p->env->log, WATT_LOG_INFO,
 			 "flush: the last word of %zu tasks that died has not come", n_dying);
-	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
-		if (is_behind(p, i, t_ns))
-			watt_log(&p->env->log, WATT_LOG_INFO, "flush: %s lacks the last %.3f s",
-				 watt_attrib_domain(p->attrib, i)->path,
-				 (double)(t_ns - watt_attrib_settled_ns(p->attrib, i)) / 1e9);
+	watt_sensors_explain(&p->sensors, t_ns);
 }
 
 int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
@@ -608,7 +479,8 @@ int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
 	if (p->lost != p->told_lost)
 		losses |= WATT_FLUSH_LOST_USAGE;
 	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
-		if (is_silent(p, i) && watt_attrib_settled_ns(p->attrib, i) < t_ns)
+		if (watt_sensors_is_silent(&p->sensors, i) &&
+		    watt_attrib_settled_ns(p->attrib, i) < t_ns)
 			losses |= WATT_FLUSH_SILENT_SENSOR;
 	p->told_lost_samples = lost_samples;
 	p->told_lost = p->lost;
@@ -762,35 +634,18 @@ const struct watt_attrib *watt_pipeline_attrib(const struct watt_pipeline *p)
 
 int watt_pipeline_crosscheck(const struct watt_pipeline *p, size_t i, int64_t *ret_difference_ppm)
 {
-	const struct watt_crosscheck_pair *dup = watt_crosschecks_find(&p->crosschecks, i);
-
-	if (!dup || dup->error < 0)
-		return dup ? dup->error : -EINVAL;
-	*ret_difference_ppm = dup->result.difference_ppm;
-	return !dup->result.is_agreeing;
+	return watt_sensors_crosscheck(&p->sensors, i, ret_difference_ppm);
 }
 
 int watt_pipeline_sample(const struct watt_pipeline *p, size_t i, struct watt_sample *ret)
 {
-	if (i >= p->n_channels)
-		return -EINVAL;
-	if (!p->newest[i].t_after_ns)
-		return -ENODATA;
-	*ret = p->newest[i];
-	if (watt_engine_channel_status(p->engine, i) == WATT_STATUS_STALE) {
-		ret->status = WATT_STATUS_STALE;
-		ret->raw = 0;
-	}
-	return 0;
+	return watt_sensors_sample(&p->sensors, i, ret);
 }
 
 const char *watt_pipeline_source(const struct watt_pipeline *p, size_t i,
 				 enum watt_status *ret_status)
 {
-	if (i >= p->powers.n)
-		return NULL;
-	*ret_status = watt_engine_source_status(p->engine, p->powers.ops[i]);
-	return p->powers.ops[i]->name;
+	return watt_sensors_source(&p->sensors, i, ret_status);
 }
 
 void watt_pipeline_reader_stats(const struct watt_pipeline *p, size_t i,
