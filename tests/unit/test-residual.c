@@ -125,10 +125,126 @@ static void test_total_below_its_parts(void **state)
 	}
 }
 
+/* One rail never answers, so the rest can't be known: that costs no memory of the others. */
+static void test_stands_still(void **state)
+{
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "in",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
+						   .core_id = -1 };
+	static const struct watt_channel silent = { .name = "s",
+						    .source = "t",
+						    .domain = "dram-0",
+						    .kind = WATT_DOMAIN_DRAM,
+						    .scale_num = 1,
+						    .scale_den = 1,
+						    .package_id = 0,
+						    .die_id = -1,
+						    .core_id = -1 };
+	static const struct watt_channel *const channels[] = { &package, &total, &silent };
+	static const uint16_t slots[1] = { 0 };
+	struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 3, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
+	};
+	struct bench b = { 0 };
+	watt_i128 energy_nj;
+	uint64_t t_ms;
+
+	assert_int_equal(watt_timeline_new(channels, 3, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 100; t_ms <= 70000; t_ms += 100) {
+		struct watt_sample sample = { t_ms * MS, t_ms * MS, (int64_t)(2 * t_ms * MS), 1,
+					      0 };
+
+		assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
+		end_slice(&b, t_ms, WATT_BATCH_FULL);
+		assert_true(watt_attrib_advance(b.at, b.tl, t_ms * MS) >= 0);
+	}
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 0, 5000 * MS, &energy_nj), -ENODATA);
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 1, 5000 * MS, &energy_nj), -ENODATA);
+	assert_int_equal(watt_timeline_energy_nj(b.tl, 1, 69000 * MS, &energy_nj), 0);
+	close_bench(&b);
+}
+
+/* What a residual has no energy for is what its whole or any of its parts has none for. */
+static void test_has_the_gaps_of_all(void **state)
+{
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "in",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .quantity = WATT_QUANTITY_POWER,
+						   .semantics = WATT_SEMANTICS_INSTANT,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
+						   .core_id = -1 };
+	struct watt_channel part[2] = { total, total };
+	const struct watt_channel *const channels[] = { &total, &part[0], &part[1] };
+	static const uint16_t slots[1] = { 0 };
+	struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 3, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
+	};
+	const struct watt_domain_state *rest;
+	struct bench b = { 0 };
+	uint64_t t_ms;
+	uint32_t c;
+
+	part[0].domain = "in/cpu";
+	part[0].kind = WATT_DOMAIN_CPU_RAIL;
+	part[1].domain = "in/other";
+	part[1].kind = WATT_DOMAIN_RAIL;
+	assert_int_equal(watt_timeline_new(channels, 3, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 100; t_ms <= 20000; t_ms += 100) {
+		for (c = 0; c < 3; c++) {
+			/* one part is silent from 1 to 5 s and from 10 to 11 s, the other from
+			 * 3 to 8.9 s: 8.9 s of two gaps, told apart from slice to slice */
+			bool is_out = c == 1 ? (t_ms > 1000 && t_ms < 5000) ||
+						       (t_ms > 10000 && t_ms < 11000) :
+				      c == 2 ? t_ms > 3000 && t_ms < 8900 :
+					       false;
+			struct watt_sample sample = { t_ms * MS, t_ms * MS,
+						      is_out ? 0 :
+						      c      ? 1000000 :
+							       3000000,
+						      c,
+						      is_out ? WATT_STATUS_NODATA :
+							       WATT_STATUS_OK };
+
+			assert_int_equal(watt_timeline_push(b.tl, &sample), 0);
+		}
+		end_slice(&b, t_ms, WATT_BATCH_FULL);
+		assert_true(watt_attrib_advance(b.at, b.tl, t_ms * MS) >= 0);
+		if (t_ms == 4000) {
+			snapshot(&b, t_ms);
+			rest = watt_snapshot_get_domain_state(b.snap, 3);
+			assert_int_equal(rest->status, WATT_STATUS_NODATA);
+		}
+	}
+	snapshot(&b, 20000);
+	assert_string_equal(watt_snapshot_get_domain(b.snap, 3)->name, "residual");
+	rest = watt_snapshot_get_domain_state(b.snap, 3);
+	assert_int_equal(rest->status, WATT_STATUS_OK);
+	assert_int_equal(rest->gaps, 2);
+	assert_int_equal(rest->gap_ns, 8900 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->gaps, 0);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 1)->gap_ns, 5000 * MS);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_total_below_its_parts),
+		cmocka_unit_test(test_stands_still),
+		cmocka_unit_test(test_has_the_gaps_of_all),
 	};
 
 	return cmocka_run_group_tests_name("residual", tests, NULL, NULL);
