@@ -59,6 +59,8 @@ static void print_facts(const struct watt_diag *diag, size_t width)
 		if (diag->period_ns)
 			ADD(", a value every %s",
 			    watt_units_time(number, (double)diag->period_ns / 1e9, 3));
+		if (diag->efficiency_ppm)
+			ADD(", supplies %.1f %% efficient", (double)diag->efficiency_ppm / 1e4);
 	}
 	if (diag->read_cost_ns)
 		ADD("%s%s takes %s", n ? ", " : "",

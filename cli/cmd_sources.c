@@ -36,6 +36,7 @@ static const char help_text[] =
 	"      --json           one JSON document\n\n" OPTIONS_HELP
 	"\nUSE: sum = added to the machine's energy; part = inside a domain that is added;\n"
 	"whole = its parts are added, as it came after them;\n"
+	"outside = a supply, that sees the machine from outside; output = what comes out of it;\n"
 	"alone = its relation to the others is unknown, never added; duplicate = measures\n"
 	"what another channel measures already, never added.\n"
 	"\nSensors behind slow buses are waited for, for 3 s at most; those that are not\n"
@@ -155,6 +156,17 @@ static bool is_below_its_parts(const struct listing *list, size_t i)
 	return state && state->status == WATT_STATUS_OK && !state->is_usable;
 }
 
+static bool is_supply(const struct watt_domain *domain)
+{
+	return domain->kind == WATT_DOMAIN_SUPPLY;
+}
+
+static bool is_output(const struct listing *list, const struct watt_domain *domain)
+{
+	return domain && domain->parent >= 0 &&
+	       is_supply(watt_session_get_domain(list->ses, (size_t)domain->parent));
+}
+
 static void format_use(const struct listing *list, size_t i, const struct watt_domain *domain,
 		       char *buf, size_t size)
 {
@@ -164,7 +176,9 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 		format_duplicate(list, i, buf, size);
 		return;
 	}
-	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
+	if (is_output(list, domain))
+		use = "output";
+	else if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
 		use = "alone";
 	else if (is_below_its_parts(list, i))
 		use = "NOT USED: less than its parts";
@@ -172,6 +186,7 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 		use = domain->is_summed      ? "sum" :
 		      is_whole(list, domain) ? "whole" :
 		      domain->parent >= 0    ? "part" :
+		      is_supply(domain)      ? "outside" :
 					       "alone";
 	snprintf(buf, size, "%s", use);
 }
@@ -302,6 +317,23 @@ static void print_keys(const struct watt_session *ses)
 	puts(".");
 }
 
+/* "Power supplies: supply-3-0058 is 93.1 % efficient, ...": what comes out, of what goes in. */
+static void print_efficiencies(const struct watt_session *ses)
+{
+	uint32_t efficiency_ppm;
+	size_t i, n = 0;
+
+	for (i = 0; i < watt_session_get_channel_count(ses); i++) {
+		if (watt_session_get_efficiency(ses, i, &efficiency_ppm) < 0)
+			continue;
+		printf("%s%s is %.1f %% efficient",
+		       n++ ? ", " : "Power supplies: ", watt_session_get_channel(ses, i)->domain,
+		       (double)efficiency_ppm / 1e4);
+	}
+	if (n)
+		puts(".");
+}
+
 static void print_latecomers(const struct watt_session *ses)
 {
 	char late[160];
@@ -365,6 +397,7 @@ static int list_all(struct watt_session *ses, bool is_json)
 	} else {
 		print_table(&list, isatty(STDOUT_FILENO));
 		print_keys(ses);
+		print_efficiencies(ses);
 		print_latecomers(ses);
 	}
 	watt_snapshot_unref(list.snap);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/sized.h"
+#include "base/efficiency.h"
 
 int watt_session_open(const struct watt_options *options, struct watt_session **ret)
 {
@@ -184,6 +185,34 @@ int watt_session_get_sample(const struct watt_session *ses, size_t index, struct
 	if (index >= ses->setup->n_channels)
 		return -EINVAL;
 	return ses->ops->get_sample(ses, index, ret);
+}
+
+static const struct watt_channel *efficiency_channel(const void *of, size_t i)
+{
+	return ((const struct watt_session *)of)->setup->channels[i];
+}
+
+static int efficiency_sample(const void *of, size_t i, struct watt_sample *ret)
+{
+	const struct watt_session *ses = of;
+
+	return ses->ops->get_sample(ses, i, ret);
+}
+
+int watt_session_get_efficiency(const struct watt_session *ses, size_t index, uint32_t *ret_ppm)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+	const struct watt_efficiency_view view = { .of = ses,
+						   .n = ses->setup->n_channels,
+						   .channel = efficiency_channel,
+						   .sample = efficiency_sample };
+	struct watt_efficiency sides;
+	int r;
+
+	if (index >= view.n || !ret_ppm)
+		return -EINVAL;
+	r = watt_efficiency_read(&view, index, &sides);
+	return r < 0 ? r : watt_efficiency_ppm(&sides, ret_ppm);
 }
 
 int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,

@@ -41,7 +41,8 @@ struct watt_balance {
 	 */
 	uint32_t has_outside;
 	double outside_w;
-	char outside[128]; /**< "supply-bat0, supply-bat1" */
+	/** "supply-bat0, supply-bat1"; one that does not answer: "without supply-1-0058" */
+	char outside[128];
 };
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */

@@ -46,6 +46,8 @@ struct watt_diag {
 	char path[256]; /**< what was looked at; empty: nothing in particular */
 	char why[256];  /**< one sentence: what was found */
 	char hint[256]; /**< one sentence: what to do about it; empty: nothing */
+	/** What comes out of the power supplies that it shows, of what goes in; 0: unknown. */
+	uint32_t efficiency_ppm;
 };
 
 /** "available", "absent", "forbidden", "broken"; never NULL. Thread-safe. */

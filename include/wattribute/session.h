@@ -187,6 +187,15 @@ WATT_API int watt_session_get_crosscheck(const struct watt_session *ses, size_t 
 /** The newest sample of a channel; -ENODATA: none yet. */
 WATT_API int watt_session_get_sample(const struct watt_session *ses, size_t index,
 				     struct watt_sample *ret);
+/**
+ * What comes out of a power supply, of what goes into it, in 1e-6: from the newest samples of the
+ * channel that measures its input, and of those that measure its outputs.
+ *
+ * @return 0; -ENOENT: the channel is no supply's input, or nothing measures what comes out of it;
+ * -ENODATA: not all of it has a value now, or more comes out than goes in; -EINVAL.
+ */
+WATT_API int watt_session_get_efficiency(const struct watt_session *ses, size_t index,
+					 uint32_t *ret_ppm);
 /** How the reader of a channel is doing; -ENODATA: a recording does not know. */
 WATT_API int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 					   struct watt_reader_stats *ret);

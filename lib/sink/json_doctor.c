@@ -32,6 +32,7 @@ static void add_diag(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "path", *diag->path ? diag->path : NULL);
 	watt_json_text(doc, obj, "why", *diag->why ? diag->why : NULL);
 	watt_json_text(doc, obj, "hint", *diag->hint ? diag->hint : NULL);
+	watt_json_ratio(doc, obj, "efficiency_ratio", diag->efficiency_ppm);
 }
 
 static bool has_role(const struct watt_diag *diags, size_t n, enum watt_source_role role)

@@ -15,6 +15,17 @@ static void add_place(struct watt_json *doc, struct watt_json_node obj, int32_t 
 	watt_json_id(doc, obj, "core_id", core_id, -1);
 }
 
+static void add_efficiency(struct watt_json *doc, struct watt_json_node obj,
+			   const struct watt_session *ses, const struct watt_domain *domain)
+{
+	uint32_t efficiency_ppm = 0;
+
+	if (domain->channel < 0 ||
+	    watt_session_get_efficiency(ses, (size_t)domain->channel, &efficiency_ppm) < 0)
+		efficiency_ppm = 0;
+	watt_json_ratio(doc, obj, "efficiency_ratio", efficiency_ppm);
+}
+
 static void add_domain(struct watt_json *doc, struct watt_json_node array,
 		       const struct watt_session *ses, const struct watt_domain *domain)
 {
@@ -37,6 +48,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_bool(doc, obj, "is_partition", domain->is_partition);
 	add_place(doc, obj, domain->package_id, domain->die_id, domain->core_id);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", domain->uncertainty_ppm);
+	add_efficiency(doc, obj, ses, domain);
 }
 
 static void add_reader(struct watt_json *doc, struct watt_json_node obj,

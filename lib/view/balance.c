@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,19 +43,33 @@ static void take_total(struct watt_balance *sum, const struct watt_total *total)
 	watt_strlcpy(sum->missing, total->missing, sizeof(sum->missing));
 }
 
+/* It is there and does not answer: what the others measure is not all of the machine. */
+static bool is_lost(const struct watt_domain_state *state)
+{
+	return state->status == WATT_STATUS_BROKEN || state->status == WATT_STATUS_FORBIDDEN ||
+	       state->status == WATT_STATUS_STALE;
+}
+
 /* A supply that nothing contains is where the machine's power comes in, or into a battery. */
 static void add_supply(struct watt_balance *sum, const struct watt_domain *domain,
 		       const struct watt_domain_state *state)
 {
 	double power_w = watt_view_power_w(state, state->window_nj);
+	bool is_without = isnan(power_w) && is_lost(state);
 	size_t used = strlen(sum->outside);
 
 	if (domain->kind != WATT_DOMAIN_SUPPLY || domain->parent >= 0 || domain->is_partition ||
-	    domain->origin == WATT_ORIGIN_ESTIMATED || isnan(power_w) || power_w == 0)
+	    domain->origin == WATT_ORIGIN_ESTIMATED)
 		return;
-	sum->outside_w += power_w;
+	if (!is_without && (isnan(power_w) || power_w == 0))
+		return;
+	if (!is_without)
+		sum->outside_w += power_w;
 	snprintf(sum->outside + used, sizeof(sum->outside) - used, "%s%s%s", used ? ", " : "",
-		 power_w < 0 ? "less " : "", domain->path);
+		 is_without  ? "without " :
+		 power_w < 0 ? "less " :
+			       "",
+		 domain->path);
 }
 
 /* It must be more than what is known of the inside, or it is not all of the machine. */

@@ -170,6 +170,38 @@ def test_chips_of_one_name():
 
 
 
+def told_of_supplies():
+    """(use of each domain, what is told of efficiency, the JSON's), when all has been read."""
+    options = ('--machine', os.path.join(FIXTURES, 'psu-server'), '--sources=hwmon')
+    text = run('sources', *options).out
+    document = run('sources', '--json', *options).json()
+    validate(document, 'wattribute-sources-1')
+    return text, {domain['path']: domain for domain in document['domains']}
+
+
+def test_power_supplies():
+    """Input is the machine from outside, output lies in it, and the sockets alone are added."""
+    deadline = time.monotonic() + 30
+    while True:
+        text, domains = told_of_supplies()
+        if (text.count(' % efficient') == 3 and domains['supply-5-0058']['efficiency_ratio']) or \
+                time.monotonic() > deadline:
+            break
+    equal([path for path, domain in domains.items() if domain['is_summed']],
+          ['package-0', 'package-1'], 'what is added')
+    equal({path: domain['efficiency_ratio'] for path, domain in domains.items()
+           if domain['efficiency_ratio'] is not None},
+          {'supply-5-0058': 0.929204, 'supply-5-0059': 0.926087, 'supply-5-0068': 0.91125},
+          'efficiency')
+    true('supply-5-0058 is 92.9 % efficient, supply-5-0059 is 92.6 % efficient, '
+         'supply-5-0068 is 91.1 % efficient.\n' in text, text)
+    for line in text.splitlines():
+        if 'hwmon/5-00' in line and '5-0040' not in line:
+            true(('  output  ' if 'out1' in line else '  outside  ') in line, line)
+    doctor = run('doctor', '--machine', os.path.join(FIXTURES, 'psu-server'))
+    true('supplies 92.5 % efficient' in ' '.join(doctor.out.split()), doctor.out)
+
+
 def captured(folder, machine, *options):
     path = os.path.join(folder, 'machine.tar.zst')
     result = run('capture', '--machine', machine, '-o', path, *options)
@@ -179,7 +211,8 @@ def captured(folder, machine, *options):
 
 def test_capture_is_the_machine():
     """A machine of each kind: its capture has the same channels in the same tree."""
-    for name in ('xeon-2s', 'jetson-agx-orin', 'desktop-amdgpu', 'laptop-battery', 'tx2'):
+    for name in ('xeon-2s', 'jetson-agx-orin', 'desktop-amdgpu', 'laptop-battery', 'tx2',
+                 'psu-server'):
         with tempfile.TemporaryDirectory() as folder:
             machine = os.path.join(FIXTURES, name)
             archive = captured(folder, machine)
@@ -346,6 +379,8 @@ def test_one_that_was_killed_leaves_nothing():
         true(kept not in unpacked(), 'it leaves its folder')
 
 
-main([test_a_total_below_its_parts, test_folders_that_lead_out, test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets, test_dropped_zone_makes_the_total_incomplete,
+main([test_a_total_below_its_parts, test_folders_that_lead_out,
+      test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets,
+      test_power_supplies, test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])

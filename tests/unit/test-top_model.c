@@ -328,7 +328,6 @@ static void test_balance(void **state)
 	assert_false(balance.is_exact);
 }
 
-/* A sum that lacks something says so, and is no less for it. */
 /* A battery sees all of the machine, of which the package is a part. */
 static void test_measured_from_outside(void **state)
 {
@@ -371,6 +370,42 @@ static void test_measured_from_outside(void **state)
 	assert_false(balance.has_outside);
 }
 
+/* Supplies add up; one that does not answer is named, and one that is off is not. */
+static void test_supplies_add_up(void **state)
+{
+	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct machine m;
+
+	init(&m);
+	m.domain[CORE].kind = m.domain[DRAM].kind = WATT_DOMAIN_SUPPLY;
+	m.domain[DRAM].is_partition = 0;
+	m.domain[CORE].path = "supply-5-0058";
+	m.domain[DRAM].path = "supply-5-0059";
+	m.state[CORE].window_nj = 20000000000;
+	m.state[DRAM].window_nj = 22000000000;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(balance.has_outside);
+	assert_true(fabs(balance.outside_w - 42) < 1e-9);
+	assert_string_equal(balance.outside, "supply-5-0058, supply-5-0059");
+	m.state[DRAM].status = WATT_STATUS_BROKEN;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(fabs(balance.outside_w - 20) < 1e-9);
+	assert_string_equal(balance.outside, "supply-5-0058, without supply-5-0059");
+	m.state[DRAM].status = WATT_STATUS_NODATA;
+	watt_balance_draw(&m.view, &balance);
+	assert_string_equal(balance.outside, "supply-5-0058");
+	m.state[CORE].status = m.state[DRAM].status = WATT_STATUS_STALE;
+	watt_balance_draw(&m.view, &balance);
+	assert_false(balance.has_outside);
+	assert_string_equal(balance.outside, "");
+	/* What comes out of one lies in it: it is not added once more. */
+	m.state[CORE].status = m.state[DRAM].status = WATT_STATUS_OK;
+	m.domain[DRAM].parent = CORE;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(fabs(balance.outside_w - 20) < 1e-9);
+}
+
+/* A sum that lacks something says so, and is no less for it. */
 static void test_incomplete(void **state)
 {
 	struct watt_balance balance = { .sz = sizeof(balance) };
@@ -495,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_missing_power),
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_measured_from_outside),
+		cmocka_unit_test(test_supplies_add_up),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "source/power/hwmon/chip_rules.h"
 #include "source/power/hwmon/hwmon_pair.h"
+#include "source/power/hwmon/psu.h"
 
 #define PATH_SIZE 192
 
@@ -28,6 +29,7 @@ struct adding {
 	uint32_t ordinal;
 	uint32_t n_chips;
 	uint32_t n_powers;
+	bool is_psu;
 	uint64_t period_ns; /* of the group */
 };
 
@@ -81,6 +83,7 @@ static int add_spec(struct adding *a, struct watt_sensor_spec *spec,
 		.ordinal = a->ordinal,
 		.n_powers = a->n_powers,
 		.n_chips = a->n_chips,
+		.is_psu = a->is_psu,
 	};
 	int r;
 
@@ -267,6 +270,12 @@ static bool has_currents(const struct watt_chip_rule *rule,
 	return false;
 }
 
+/* Of what alternates, voltage times current is no power. */
+static bool is_wanted(const struct adding *a, const struct watt_sysfs_sensor *voltage)
+{
+	return !a->is_psu || !watt_psu_is_apparent(voltage->clean);
+}
+
 static int add_products(struct adding *a)
 {
 	const struct watt_sysfs_sensor *voltages, *currents;
@@ -293,8 +302,23 @@ static int add_products(struct adding *a)
 			a->chip->device, a->chip->name[0] ? a->chip->name : "no name");
 	a->n_powers = (uint32_t)n;
 	for (i = 0; i < n && r == 0; i++)
-		r = add_product(a, &voltages[matches[i].in_at], &currents[matches[i].curr_at]);
+		if (is_wanted(a, &voltages[matches[i].in_at]))
+			r = add_product(a, &voltages[matches[i].in_at],
+					&currents[matches[i].curr_at]);
 	return r;
+}
+
+/* Some units tell the power of their input alone: what comes out is a product. */
+static bool lacks_outputs(const struct adding *a)
+{
+	const struct watt_sysfs_sensor *powers;
+	size_t n, i;
+
+	powers = watt_sysfs_sensors_get(&a->chip->sensors, WATT_SYSFS_POWER, &n);
+	for (i = 0; i < n; i++)
+		if (!strncmp(powers[i].clean, "pout", strlen("pout")))
+			return false;
+	return a->is_psu;
 }
 
 int watt_hwmon_add(struct watt_sensor_set *set, const struct watt_hwmon_world *world,
@@ -308,6 +332,9 @@ int watt_hwmon_add(struct watt_sensor_set *set, const struct watt_hwmon_world *w
 
 	watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_ENERGY, &n_energies);
 	watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_POWER, &n_powers);
-	r = n_energies || n_powers ? add_direct(&a) : add_products(&a);
+	a.is_psu = watt_psu_is(world->env, chip);
+	r = n_energies || n_powers ? add_direct(&a) : 0;
+	if (r == 0 && ((!n_energies && !n_powers) || lacks_outputs(&a)))
+		r = add_products(&a);
 	return r < 0 ? r : watt_sensor_set_end_group(set, a.period_ns);
 }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/power/hwmon/psu.h"
 
 typedef bool (*place_fn)(const struct watt_hwmon_world *world, const struct watt_hwmon_power *power,
 			 struct watt_place *ret);
@@ -338,6 +339,14 @@ static bool place_by_driver(const struct watt_hwmon_world *world,
 	return false;
 }
 
+static bool place_psu(const struct watt_hwmon_power *power, struct watt_place *ret)
+{
+	char label[64];
+
+	return power->is_psu &&
+	       watt_psu_place(power->chip, clean_of(power, label, sizeof(label)), ret);
+}
+
 /* PMBus: what goes into a converter contains what comes out of it. */
 static void nest_output(const struct watt_hwmon_power *power, struct watt_place *ret)
 {
@@ -372,7 +381,8 @@ void watt_hwmon_place(const struct watt_hwmon_world *world, const struct watt_hw
 	if (watt_rail_map_find(world->rails, &rail, ret))
 		return;
 	*ret = (struct watt_place)WATT_PLACE_INIT;
-	if (place_by_text(world, power, ret) || place_by_driver(world, power, ret))
+	if (place_by_text(world, power, ret) || place_by_driver(world, power, ret) ||
+	    place_psu(power, ret))
 		return;
 	watt_rail_map_place(world->rails, &rail, ret);
 	if (!rail.is_alone)

@@ -26,6 +26,7 @@ struct watt_hwmon_power {
 	uint32_t ordinal;                       /* how many chips of this name come before it */
 	uint32_t n_powers;                      /* of this chip */
 	uint32_t n_chips;                       /* of this name */
+	bool is_psu;                            /* the chip is a power supply unit */
 };
 
 void watt_hwmon_place(const struct watt_hwmon_world *world, const struct watt_hwmon_power *power,

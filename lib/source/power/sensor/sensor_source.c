@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "base/efficiency.h"
 #include "source/power/sensor/sensor.h"
+#include "source/power/sensor/sensor_read.h"
 
 const char *watt_sensor_reason(int error)
 {
@@ -50,6 +52,32 @@ static void describe(const struct watt_sensor_set *set, struct watt_diag *diag)
 		if (c->uncertainty_ppm > diag->uncertainty_ppm)
 			diag->uncertainty_ppm = c->uncertainty_ppm;
 	}
+}
+
+static const struct watt_channel *efficiency_channel(const void *of, size_t i)
+{
+	return &((const struct watt_sensor_set *)of)->channels[i];
+}
+
+static int efficiency_sample(const void *of, size_t i, struct watt_sample *ret)
+{
+	const struct watt_sensor_set *set = of;
+
+	ret->status = watt_sensor_status(watt_sensor_read(&set->sensors[i], &ret->raw));
+	return 0;
+}
+
+static void describe_supplies(const struct watt_sensor_set *set, struct watt_diag *diag)
+{
+	const struct watt_efficiency_view view = { .of = set,
+						   .n = set->power.n_channels,
+						   .channel = efficiency_channel,
+						   .sample = efficiency_sample };
+	struct watt_efficiency sides;
+
+	if (watt_efficiency_sum(&view, &sides) < 0 ||
+	    watt_efficiency_ppm(&sides, &diag->efficiency_ppm) < 0)
+		diag->efficiency_ppm = 0;
 }
 
 static void explain_failure(struct watt_diag *diag, int r, const char *things, size_t n_devices)
@@ -188,6 +216,7 @@ int watt_sensor_source_probe(const struct watt_env *env, const struct watt_power
 	}
 	r = verdict(set);
 	describe(set, diag);
+	describe_supplies(set, diag);
 	explain(diag, r, things, n_devices);
 	if (r == 0)
 		explain_refused(diag, set);
