@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <wattribute/wattribute.h>
@@ -360,41 +361,52 @@ static void test_event_loop(void **state)
 	}
 }
 
+static volatile sig_atomic_t n_signals;
+static pthread_t waiter;
+
 static void on_signal(int signal)
 {
 	(void)signal;
+	n_signals += pthread_equal(pthread_self(), waiter) ? 1 : 1000000;
 }
 
-static void *send_signals(void *data)
-{
-	int i;
-
-	for (i = 0; i < 20; i++) {
-		usleep(2000);
-		pthread_kill(*(pthread_t *)data, SIGUSR1);
-	}
-	return NULL;
-}
-
-/* Signals neither end a wait nor shorten it. */
-static void test_signals(void **state)
+/* Fires each ms, at a handler that lets no call be restarted; 0: no more. */
+static void set_timer(suseconds_t period_us)
 {
 	struct sigaction action = { .sa_handler = on_signal };
-	pthread_t self = pthread_self(), thread;
+	struct itimerval when = { .it_interval.tv_usec = period_us, .it_value.tv_usec = period_us };
+
+	waiter = pthread_self();
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &when, NULL), 0);
+}
+
+/* Signals neither end a wait nor shorten it, and come to no thread of the library's. */
+static void test_signals(void **state)
+{
 	size_t i;
 
-	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 	for (i = 0; i < 2; i++) {
 		struct watt_session *ses = i ? open_driven() : open_synth();
-		uint64_t begin_ns;
+		int n_interrupted = 0;
 
 		assert_int_equal(watt_session_start(ses), 0);
-		begin_ns = watt_session_get_time_ns(ses);
-		assert_int_equal(pthread_create(&thread, NULL, send_signals, &self), 0);
-		assert_int_equal(watt_session_wait(ses, 60), 0);
-		assert_true(watt_session_get_time_ns(ses) >= begin_ns + 60000000);
-		assert_true(watt_session_flush(ses, 60000) >= 0);
-		pthread_join(thread, NULL);
+		set_timer(1000);
+		while (n_interrupted < 20) {
+			uint64_t begin_ns = watt_session_get_time_ns(ses);
+			struct watt_snapshot *snap = NULL;
+
+			n_signals = 0;
+			assert_int_equal(watt_session_wait(ses, 20), 0);
+			assert_true(watt_session_get_time_ns(ses) >= begin_ns + 20000000);
+			n_interrupted += n_signals;
+			assert_true(watt_session_flush(ses, 60000) >= 0);
+			begin_ns = watt_session_get_time_ns(ses);
+			assert_int_equal(watt_session_snapshot_at(ses, begin_ns, 60000, &snap), 0);
+			watt_snapshot_unref(snap);
+		}
+		set_timer(0);
+		assert_in_range(n_interrupted, 20, 999999);
 		watt_session_close(ses);
 	}
 }
