@@ -58,30 +58,6 @@ int number_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns)
 	return 0;
 }
 
-int number_rate(const char *text, uint64_t *ret_period_ns)
-{
-	static const struct {
-		const char *name;
-		double factor_hz;
-	} units[] = { { "", 1 }, { "Hz", 1 }, { "kHz", 1e3 } };
-	size_t len = strspn(text, "0123456789."), i;
-	double rate_hz;
-	char *end;
-
-	rate_hz = strtod(text, &end);
-	if (len == 0 || end != text + len)
-		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(units) && strcasecmp(units[i].name, end) != 0; i++)
-		continue;
-	if (i == ARRAY_SIZE(units))
-		return -EINVAL;
-	rate_hz *= units[i].factor_hz;
-	if (!(rate_hz >= 1.0 / 3600 && rate_hz <= 1e6))
-		return -ERANGE;
-	*ret_period_ns = (uint64_t)(1e9 / rate_hz + 0.5);
-	return 0;
-}
-
 int number_size(const char *text, uint64_t *ret_bytes)
 {
 	static const char units[] = "kMGT";

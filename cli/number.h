@@ -12,8 +12,6 @@ int number_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
  * 1 us, at most a year. 0, -EINVAL or -ERANGE.
  */
 int number_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns);
-/* A rate, as its period: "100", "100Hz", "1kHz". 0, -EINVAL or -ERANGE. */
-int number_rate(const char *text, uint64_t *ret_period_ns);
 /* A size: "500k", "100M", "2G", with or without B or iB behind; k is 1,024. 0, -EINVAL, -ERANGE. */
 int number_size(const char *text, uint64_t *ret_bytes);
 

@@ -45,28 +45,6 @@ static void test_duration(void **state)
 	}
 }
 
-static void test_rate(void **state)
-{
-	static const struct {
-		const char *text;
-		int r;
-		uint64_t period_ns;
-	} cases[] = {
-		{ "1kHz", 0, 1000000 },     { "100Hz", 0, 10000000 }, { "20", 0, 50000000 },
-		{ "0.5hz", 0, 2000000000 }, { "0", -ERANGE, 0 },      { "2000kHz", -ERANGE, 0 },
-		{ "", -EINVAL, 0 },         { "Hz", -EINVAL, 0 },     { "1MHz", -EINVAL, 0 },
-		{ "-1", -EINVAL, 0 },       { "1 kHz", -EINVAL, 0 },  { "1ms", -EINVAL, 0 },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint64_t period_ns = 0;
-
-		assert_int_equal(number_rate(cases[i].text, &period_ns), cases[i].r);
-		assert_int_equal(period_ns, cases[i].period_ns);
-	}
-}
-
 static void test_size(void **state)
 {
 	static const struct {
@@ -95,7 +73,6 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_size),
 	};
 
