@@ -176,7 +176,9 @@ static int first_total(const struct builder *b)
 	for (i = 0; i < tree->n_domains; i++) {
 		const struct watt_domain *d = &tree->domains[i];
 
-		if (d->kind != WATT_DOMAIN_TOTAL || d->parent >= 0)
+		/* one that nobody may add, as "psys-1", has nothing in it that would be */
+		if (d->kind != WATT_DOMAIN_TOTAL || d->parent >= 0 ||
+		    has_flag(b, d, WATT_CHANNEL_OVERLAP_UNKNOWN))
 			continue;
 		if (!has_flag(b, d, WATT_CHANNEL_UNREAD))
 			return (int)i;
@@ -581,7 +583,8 @@ static int show_late(struct builder *b, size_t newest)
 	int32_t total = tree->machine_total >= 0 ? tree->machine_total : tree->late_total;
 	int r = 0;
 
-	if (d->parent < 0 && d->kind == WATT_DOMAIN_TOTAL && total < 0 && !has_parts(tree, d))
+	if (d->parent < 0 && d->kind == WATT_DOMAIN_TOTAL && total < 0 && !has_parts(tree, d) &&
+	    !has_flag(b, d, WATT_CHANNEL_OVERLAP_UNKNOWN))
 		tree->late_total = (int32_t)newest;
 	else if (d->parent < 0 && total >= 0 && is_root_of(b, &tree->domains[total], newest))
 		r = show_below(tree, newest, total);

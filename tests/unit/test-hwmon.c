@@ -64,6 +64,30 @@ static const struct expected grace[] = {
 	  32 * MW, 0, 1 },
 };
 
+/* Firmware that gives its meters no names: nothing but their own words tells what they are. */
+static const struct expected grace_unnamed[] = {
+	{ "hwmon/hwmon0/module_power_socket_0", "module-0", WATT_DOMAIN_RAIL, 405 * MW, 0, -1 },
+	{ "hwmon/hwmon1/grace_power_socket_0", "module-0/package-0", WATT_DOMAIN_PACKAGE, 150 * MW,
+	  0, 0 },
+	{ "hwmon/hwmon2/cpu_power_socket_0", "module-0/package-0/core", WATT_DOMAIN_CORES, 80 * MW,
+	  0, 0 },
+	{ "hwmon/hwmon3/sysio_power_socket_0", "module-0/package-0/sysio", WATT_DOMAIN_RAIL,
+	  30 * MW, 0, 0 },
+	{ "hwmon/hwmon4/module_power_socket_1", "module-1", WATT_DOMAIN_RAIL, 405 * MW + 1, 0, -1 },
+	{ "hwmon/hwmon5/grace_power_socket_1", "module-1/package-1", WATT_DOMAIN_PACKAGE,
+	  150 * MW + 1, 0, 1 },
+	{ "hwmon/hwmon6/cpu_power_socket_1", "module-1/package-1/core", WATT_DOMAIN_CORES,
+	  80 * MW + 1, 0, 1 },
+	{ "hwmon/hwmon7/sysio_power_socket_1", "module-1/package-1/sysio", WATT_DOMAIN_RAIL,
+	  30 * MW + 1, 0, 1 },
+};
+
+/* HSMP by the platform driver: the sockets are chips of one device. */
+static const struct expected epyc_hsmp[] = {
+	{ "hwmon/amd_hsmp/power1", "package-0", WATT_DOMAIN_PACKAGE, 201500 * K, 0, 0 },
+	{ "hwmon/amd_hsmp/power1-2", "package-1", WATT_DOMAIN_PACKAGE, 187250 * K, 0, 1 },
+};
+
 static const struct expected acpi_meter[] = {
 	{ "hwmon/acpi000d:00/test", "power_meter", WATT_DOMAIN_TOTAL, 151 * MW, 0, -1 },
 };
@@ -90,6 +114,8 @@ static void test_boards(void **state)
 		BOARD("xavier-nx", xavier_nx, 5032 * 752),
 		BOARD("jetson-agx-xavier", agx_xavier, 19176 * (32 + 72 + 112 + 0 + 40 + 168)),
 		BOARD("grace", grace, 825 * MW),
+		BOARD("grace-unnamed", grace_unnamed, 810 * MW + 1),
+		BOARD("epyc-hsmp", epyc_hsmp, 388750 * K),
 		BOARD("acpi-meter-server", acpi_meter, 151 * MW),
 		BOARD("mac-smc", mac_smc, 7421 * K),
 	};

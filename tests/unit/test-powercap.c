@@ -165,6 +165,32 @@ static void test_sixteen_sockets(void **state)
 	close_fixture(&world, power);
 }
 
+/* By TPMI: of the same control type, in the order in which its devices came, memory in each. */
+static void test_tpmi(void **state)
+{
+	struct power_world world;
+	struct watt_power *power = open_fixture(&world, "xeon-tpmi");
+	struct watt_sample samples[16];
+	const struct watt_channel *ch;
+
+	assert_int_equal(power->n_channels, 6);
+	assert_int_equal(world.n_warnings, 0);
+	check_channel(power, "powercap/package-0", "package-0", WATT_DOMAIN_PACKAGE, 0, -1);
+	check_channel(power, "powercap/package-1", "package-1", WATT_DOMAIN_PACKAGE, 1, -1);
+	check_channel(power, "powercap/package-0/dram", "dram-0", WATT_DOMAIN_DRAM, 0, -1);
+	check_channel(power, "powercap/package-1/dram", "dram-1", WATT_DOMAIN_DRAM, 1, -1);
+	check_channel(power, "powercap/psys", "psys", WATT_DOMAIN_TOTAL, -1, -1);
+	assert_int_equal(channel_named(power, "powercap/psys")->flags, 0);
+	/* each socket's firmware tells of the platform */
+	assert_int_equal(channel_named(power, "powercap/psys-1")->flags,
+			 WATT_CHANNEL_OVERLAP_UNKNOWN);
+	ch = channel_named(power, "powercap/package-0");
+	assert_non_null(strstr(ch->path, "intel-rapl:2/energy_uj"));
+	read_all_groups(power, samples);
+	assert_int_equal(samples[ch - power->channels].raw, 33333444555);
+	close_fixture(&world, power);
+}
+
 /* A package without a number is not forgotten, and shows one as soon as it has it. */
 static void test_unread(void **state)
 {
@@ -481,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_amd),
 		cmocka_unit_test(test_scmi),
 		cmocka_unit_test(test_sixteen_sockets),
+		cmocka_unit_test(test_tpmi),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_removed_and_back),

@@ -122,6 +122,22 @@ static void test_psys(void **state)
 		    "battery<\nodd<\n");
 }
 
+/* Totals that may not be added contain nothing: what they see is added by itself, or by the one
+ * that may. */
+static void test_total_never_added(void **state)
+{
+	static const struct given given[] = {
+		{ "powercap", "psys-1", WATT_DOMAIN_TOTAL, WATT_CHANNEL_OVERLAP_UNKNOWN, 0 },
+		{ "powercap", "package-0", WATT_DOMAIN_PACKAGE, 0, 0 },
+		{ "powercap", "dram-0", WATT_DOMAIN_DRAM, 0, 0 },
+		{ "powercap", "psys", WATT_DOMAIN_TOTAL, 0, 0 },
+	};
+
+	assert_tree(given, 3, "psys-1<\npackage-0< s p\ndram-0< s p\n");
+	assert_tree(given, 4,
+		    "psys-1<\npsys< s\npackage-0<psys p\ndram-0<psys p\npsys/residual<psys p\n");
+}
+
 static void test_jetson(void **state)
 {
 	static const struct given given[] = {
@@ -264,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_stuck_total),
 		cmocka_unit_test(test_server),
 		cmocka_unit_test(test_psys),
+		cmocka_unit_test(test_total_never_added),
 		cmocka_unit_test(test_jetson),
 		cmocka_unit_test(test_orin),
 		cmocka_unit_test(test_estimate_is_not_mixed),
