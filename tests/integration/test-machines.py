@@ -121,6 +121,22 @@ def test_a_total_below_its_parts():
             near(known(ask, machine, ask.__name__), 250, 1e-6, ask.__name__)
 
 
+def test_bad_cpus_are_told_of_once():
+    """A line for each kind of file, of all CPUs together, whoever reads them."""
+    with Machine('xeon-16s') as machine:
+        for cpu in range(2, 14):
+            machine.write(f'sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id', 'x\n')
+        machine.write('sys/devices/system/cpu/cpu15/topology/core_id', 'y\n')
+        for command in (('top', '--once', '--delay=300ms'), ('sources',)):
+            result = run(*command, *machine.options())
+            equal(result.status, 0, result.err)
+            lines = [line.split('topology: ')[1] for line in result.err.splitlines()
+                     if 'topology: ' in line]
+            equal([line.split(':')[0] for line in lines],
+                  ['cpu2/topology/physical_package_id, and of 11 more CPUs',
+                   'cpu15/topology/core_id'], command)
+
+
 def test_padded_files():
     """A copy of sysfs by tar or cp has files of a page each: the rest is NULs."""
     with Machine('xeon-16s') as machine:
@@ -381,6 +397,7 @@ def test_one_that_was_killed_leaves_nothing():
 
 main([test_a_total_below_its_parts, test_folders_that_lead_out,
       test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets,
-      test_power_supplies, test_dropped_zone_makes_the_total_incomplete,
+      test_power_supplies, test_bad_cpus_are_told_of_once,
+      test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])

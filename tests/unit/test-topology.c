@@ -194,6 +194,38 @@ static void test_garbage(void **state)
 	scratch_remove(dir);
 }
 
+/* However many CPUs are wrong, each kind of file is told of once, with the first of them. */
+static void test_many_bad_cpus(void **state)
+{
+	char *dir = scratch_new(), path[96];
+	struct power_world world;
+	struct watt_topology topology;
+	unsigned int i;
+
+	scratch_write(dir, "sys/devices/system/cpu/possible", "0-4099\n");
+	scratch_write(dir, "sys/devices/system/cpu/online", "0-4099\n");
+	for (i = 2; i < 34; i++) {
+		snprintf(path, sizeof(path),
+			 "sys/devices/system/cpu/cpu%u/topology/physical_package_id", i);
+		scratch_write(dir, path, i < 32 ? "x\n" : "0\n");
+	}
+	scratch_write(dir, CPU(33, "core_id"), "-7\n");
+	world_open(&world, dir);
+	assert_int_equal(watt_topology_open(&world.env, &topology), 0);
+	assert_int_equal(topology.n_cpus, 4100);
+	assert_int_equal(world.n_warnings, 2);
+	assert_non_null(
+		strstr(world.text, "cpu2/topology/physical_package_id, and of 29 more CPUs: its"));
+	assert_non_null(strstr(world.text, "cpu33/topology/core_id: "));
+	watt_topology_done(&topology);
+	/* those who ask once more add nothing */
+	assert_int_equal(watt_topology_open_quietly(&world.env, &topology), 0);
+	assert_int_equal(world.n_warnings, 2);
+	watt_topology_done(&topology);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 /* Whatever machine runs this: every CPU that is online is somewhere. */
 static void test_this_machine(void **state)
 {
@@ -215,10 +247,11 @@ static void test_this_machine(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packages), cmocka_unit_test(test_not_needed),
-		cmocka_unit_test(test_dies),     cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_missing),  cmocka_unit_test(test_offline),
-		cmocka_unit_test(test_garbage),  cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_packages),     cmocka_unit_test(test_not_needed),
+		cmocka_unit_test(test_dies),         cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_missing),      cmocka_unit_test(test_offline),
+		cmocka_unit_test(test_garbage),      cmocka_unit_test(test_many_bad_cpus),
+		cmocka_unit_test(test_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "source/host/status.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,38 +91,76 @@ static uint32_t count_cpus(const struct watt_env *env)
 	return n > 0 ? (uint32_t)WATT_MIN(n, 65536) : 1;
 }
 
+static const char *const id_files[] = { "physical_package_id", "die_id", "core_id" };
+
+enum id {
+	ID_PACKAGE,
+	ID_DIE,
+	ID_CORE,
+	N_IDS,
+};
+
+/* What is wrong with one of the files, of however many CPUs. */
+struct faults {
+	uint32_t n[N_IDS];
+	uint32_t first[N_IDS]; /* CPU */
+	int error[N_IDS];      /* of the first */
+};
+
 /* One id of a CPU; -1 where the kernel does not know it. */
-static int read_id(const struct watt_env *env, uint32_t cpu, const char *file, int32_t *ret)
+static int read_id(const struct watt_env *env, uint32_t cpu, enum id id, struct faults *faults,
+		   int32_t *ret)
 {
 	char buf[32];
 	int64_t value;
 	int r;
 
-	r = watt_root_readf(&env->sysfs, buf, sizeof(buf), CPU_DIR "/cpu%u/topology/%s", cpu, file);
+	r = watt_root_readf(&env->sysfs, buf, sizeof(buf), CPU_DIR "/cpu%u/topology/%s", cpu,
+			    id_files[id]);
 	if (r >= 0)
 		r = watt_parse_i64(buf, &value);
 	if (r >= 0 && (value < -1 || value > INT32_MAX))
 		r = -ERANGE;
 	if (r < 0) {
-		if (r != -ENOENT)
-			watt_log(&env->log, WATT_LOG_WARNING, "topology: cpu%u/topology/%s: %s",
-				 cpu, file, watt_error_text(r));
+		if (r != -ENOENT && !faults->n[id]++) {
+			faults->first[id] = cpu;
+			faults->error[id] = r;
+		}
 		return r;
 	}
 	*ret = (int32_t)value;
 	return 0;
 }
 
-static void read_cpu(const struct watt_env *env, uint32_t cpu, struct watt_topology_cpu *ret)
+static void read_cpu(const struct watt_env *env, uint32_t cpu, struct faults *faults,
+		     struct watt_topology_cpu *ret)
 {
 	ret->core_id = -1;
-	ret->is_known = read_id(env, cpu, "physical_package_id", &ret->package_id) == 0;
+	ret->is_known = read_id(env, cpu, ID_PACKAGE, faults, &ret->package_id) == 0;
 	if (!ret->is_known)
 		return;
-	read_id(env, cpu, "die_id", &ret->die_id);
-	read_id(env, cpu, "core_id", &ret->core_id);
+	read_id(env, cpu, ID_DIE, faults, &ret->die_id);
+	read_id(env, cpu, ID_CORE, faults, &ret->core_id);
 	ret->package_id = WATT_MAX(ret->package_id, 0);
 	ret->die_id = WATT_MAX(ret->die_id, 0);
+}
+
+/* One line for each kind of file, whether it is of one CPU or of all. */
+static void tell_faults(const struct watt_env *env, const struct faults *faults)
+{
+	char others[48];
+	size_t i;
+
+	for (i = 0; i < N_IDS; i++) {
+		if (!faults->n[i])
+			continue;
+		others[0] = '\0';
+		if (faults->n[i] > 1)
+			snprintf(others, sizeof(others), ", and of %u more CPU%s", faults->n[i] - 1,
+				 faults->n[i] == 2 ? "" : "s");
+		watt_log(&env->log, WATT_LOG_WARNING, "topology: cpu%u/topology/%s%s: %s",
+			 faults->first[i], id_files[i], others, watt_error_text(faults->error[i]));
+	}
 }
 
 /* CPUs that the kernel says nothing of: there is only one package, or they never were online. */
@@ -147,6 +186,7 @@ static void settle_unknown(struct watt_topology *topology)
 int watt_topology_open(const struct watt_env *env, struct watt_topology *ret)
 {
 	struct watt_topology topology = { .n_cpus = count_cpus(env) };
+	struct faults faults = { 0 };
 	uint32_t i;
 
 	topology.cpus = calloc(topology.n_cpus, sizeof(*topology.cpus));
@@ -154,7 +194,8 @@ int watt_topology_open(const struct watt_env *env, struct watt_topology *ret)
 		return -ENOMEM;
 	walk_cpu_list(env, CPU_DIR "/online", mark_online, &topology);
 	for (i = 0; i < topology.n_cpus; i++)
-		read_cpu(env, i, &topology.cpus[i]);
+		read_cpu(env, i, &faults, &topology.cpus[i]);
+	tell_faults(env, &faults);
 	settle_unknown(&topology);
 	*ret = topology;
 	return 0;
@@ -305,13 +346,11 @@ int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_
 		      struct watt_cpu_place *places)
 {
 	struct watt_topology_cpu found = { .is_online = true };
-	struct watt_env quiet = *env;
 	struct watt_cpu_place place;
+	struct faults faults = { 0 }; /* it is asked again and again until there is an answer */
 	uint32_t i = 0;
 
-	/* it is asked again and again until there is an answer */
-	quiet.log = (struct watt_log){ 0 };
-	read_cpu(&quiet, cpu, &found);
+	read_cpu(env, cpu, &faults, &found);
 	if (!found.is_known)
 		return -ENODEV;
 	place = place_of(&found, map->split);
