@@ -27,8 +27,6 @@
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
 /* How long a flush waits for names: it is for numbers. */
 #define NAMES_PATIENCE_NS (100 * WATT_NSEC_PER_MSEC)
-/* How long the end waits for sources of activity that are being read. */
-#define STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
 #define FETCH_SIZE 512
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
 
@@ -133,7 +131,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 
 int watt_pipeline_stop(struct watt_pipeline *p)
 {
-	uint64_t deadline_ns = watt_now_ns() + STOP_TIMEOUT_NS;
+	uint64_t deadline_ns = watt_now_ns() + WATT_SLOW_STOP_NS;
 	int n_hung = 0;
 	size_t i;
 

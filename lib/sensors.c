@@ -182,12 +182,15 @@ int watt_sensors_crosscheck(const struct watt_sensors *sensors, size_t i,
 
 int watt_sensors_sample(const struct watt_sensors *sensors, size_t i, struct watt_sample *ret)
 {
+	bool is_hung;
+
 	if (i >= sensors->n_channels)
 		return -EINVAL;
-	if (!sensors->newest[i].t_after_ns)
+	is_hung = watt_engine_channel_status(sensors->engine, i) == WATT_STATUS_STALE;
+	if (!sensors->newest[i].t_after_ns && !is_hung)
 		return -ENODATA;
 	*ret = sensors->newest[i];
-	if (watt_engine_channel_status(sensors->engine, i) == WATT_STATUS_STALE) {
+	if (is_hung) {
 		ret->status = WATT_STATUS_STALE;
 		ret->raw = 0;
 	}

@@ -184,7 +184,10 @@ WATT_API int watt_session_channel_is_duplicate(const struct watt_session *ses, s
  */
 WATT_API int watt_session_get_crosscheck(const struct watt_session *ses, size_t index,
 					 int64_t *ret_difference_ppm);
-/** The newest sample of a channel; -ENODATA: none yet. */
+/**
+ * The newest sample of a channel; -ENODATA: none yet. While its source hangs the status is
+ * WATT_STATUS_STALE, whatever was read before; times are 0 then if nothing ever was.
+ */
 WATT_API int watt_session_get_sample(const struct watt_session *ses, size_t index,
 				     struct watt_sample *ret);
 /**

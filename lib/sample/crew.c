@@ -8,8 +8,6 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-/* At the end, a source that can block has no more time than this to come back. */
-#define WAITING_STOP_NS (100 * WATT_NSEC_PER_MSEC)
 /* What takes longer than this hangs. */
 #define HUNG_NS (5 * WATT_NSEC_PER_SEC)
 
@@ -150,7 +148,7 @@ static uint64_t stop_deadline_ns(const struct watt_crew *crew,
 	uint64_t timeout_ns = crew->opts->stop_timeout_ns;
 
 	return begin_ns +
-	       (member->is_blocking ? WATT_MIN(timeout_ns, WAITING_STOP_NS) : timeout_ns);
+	       (member->is_blocking ? WATT_MIN(timeout_ns, WATT_SLOW_STOP_NS) : timeout_ns);
 }
 
 /* Who can block is not waited for: not to have come back at once is no fault, nor news. */
@@ -191,7 +189,7 @@ int watt_crew_stop(struct watt_crew *crew)
 
 void watt_crew_close_waiting(struct watt_crew *crew)
 {
-	uint64_t deadline_ns = watt_now_ns() + WAITING_STOP_NS;
+	uint64_t deadline_ns = watt_now_ns() + WATT_SLOW_STOP_NS;
 	size_t i;
 
 	for (i = 0; i < crew->n; i++)

@@ -21,6 +21,9 @@
 
 #include "source/source.h"
 
+/* At the end, a source that can block has no more time than this to come back. */
+#define WATT_SLOW_STOP_NS (100 * WATT_NSEC_PER_MSEC)
+
 struct watt_engine;
 
 struct watt_engine_opts {

@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "sample/reader.h"
+#include "sample/sample.h"
 
 /* A source that can't be opened is tried again so much later. */
 #define RETRY_NS (10 * WATT_NSEC_PER_SEC)
 #define PAUSE_NS WATT_NSEC_PER_MSEC
-#define STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
 
 /* One reading, and the source. Belongs to the thread while it is under way. */
 struct question {
@@ -23,7 +23,8 @@ struct question {
 	const struct watt_activity_ops *ops;
 	struct watt_activity_source *source; /* NULL: it is not open */
 	struct watt_activity_batch batch;
-	int error; /* of the last reading; 0: the batch is there */
+	int error;    /* of the last reading; 0: the batch is there */
+	bool is_last; /* the source is to be closed */
 };
 
 struct watt_teller {
@@ -40,6 +41,12 @@ static void run_question(struct watt_reader *reader, struct watt_task *task)
 	struct question *q = watt_container_of(task, struct question, task);
 
 	q->error = 0;
+	if (q->is_last) {
+		if (q->source)
+			q->ops->close(q->source);
+		q->source = NULL;
+		return;
+	}
 	if (!q->source)
 		q->error = q->ops->open(watt_reader_get_env(reader), NULL, &q->source);
 	if (q->error == 0)
@@ -169,8 +176,17 @@ int watt_teller_new(const struct watt_env *env, const struct watt_activity_ops *
 	return 0;
 }
 
+/* Where it is open it is closed by its thread: that can block, too. */
 int watt_teller_stop(struct watt_teller *teller, uint64_t deadline_ns)
 {
+	receive(teller);
+	if (teller->question && teller->question->source) {
+		teller->question->is_last = true;
+		teller->question->task.what = "closing it";
+		ask(teller);
+		watt_reader_wait_task(teller->reader, deadline_ns);
+		receive(teller);
+	}
 	watt_reader_ask_stop(teller->reader);
 	return watt_reader_join(teller->reader, deadline_ns) < 0;
 }
@@ -180,7 +196,7 @@ struct watt_teller *watt_teller_free(struct watt_teller *teller)
 	if (!teller)
 		return NULL;
 	if (teller->reader) {
-		watt_teller_stop(teller, watt_now_ns() + STOP_TIMEOUT_NS);
+		watt_teller_stop(teller, watt_now_ns() + WATT_SLOW_STOP_NS);
 		receive(teller);
 	}
 	if (teller->question)

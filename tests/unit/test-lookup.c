@@ -13,12 +13,20 @@
 
 /* ---- a source that is quick and always there ---- */
 
+/* The thread that reads it, which nothing but reading may hold up. */
+static struct watt_counter has_fast_thread;
+static pthread_t fast_thread;
+
 static const struct watt_channel quick_channels[2] = { { .name = "q0" }, { .name = "q1" } };
 static const struct watt_power_group quick_group = { .n = 2 };
 
 static void quick_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	(void)power, (void)group;
+	if (!watt_counter_get(&has_fast_thread)) {
+		fast_thread = pthread_self();
+		watt_counter_publish(&has_fast_thread, 1);
+	}
 	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t t_ns = watt_now_ns();
 
@@ -60,12 +68,16 @@ static struct script {
 	struct watt_counter n_closed;
 	pthread_t main_thread;
 	struct watt_counter n_on_main; /* calls on the thread of the test */
+	struct watt_counter n_on_fast; /* and, but for readings, on that of what is quick */
 } script;
 
 static void pass(enum phase phase)
 {
 	if (pthread_equal(pthread_self(), script.main_thread))
 		watt_counter_add(&script.n_on_main, 1);
+	if (phase != PHASE_READ && watt_counter_get_published(&has_fast_thread) &&
+	    pthread_equal(pthread_self(), fast_thread))
+		watt_counter_add(&script.n_on_fast, 1);
 	if (watt_counter_get(&script.hangs_in) != phase)
 		return;
 	watt_counter_publish(&script.is_in, phase);
@@ -216,6 +228,7 @@ static void script_begin(enum phase hangs_in, uint64_t n_there)
 	script.main_thread = pthread_self();
 	watt_counter_set(&script.hangs_in, hangs_in);
 	watt_counter_set(&script.n_there, n_there);
+	watt_counter_set(&has_fast_thread, 0);
 }
 
 /* Drives the engine, whose clock stands still, until a channel has a sample with this status. */
@@ -333,6 +346,50 @@ static void test_hangs_anywhere(void **state)
 	}
 }
 
+/* Has the engine look as if it were t_ns, until the thread of the slow one is there. */
+static void wait_for_phase(struct watt_engine *engine, enum phase phase, uint64_t t_ns)
+{
+	uint64_t give_up_ns = watt_now_ns() + 30 * WATT_NSEC_PER_SEC;
+
+	while (watt_counter_get_published(&script.is_in) != phase) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, t_ns);
+		usleep(500);
+	}
+}
+
+/* Until it is open it is pending, when it takes too long for anything it is stale, never all right. */
+static void test_what_is_said_meanwhile(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t0_ns = watt_now_ns(), late_ns;
+	struct watt_engine *engine;
+
+	script_begin(PHASE_OPEN, 1);
+	engine = engine_with(&scripted_slow, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	wait_for_phase(engine, PHASE_OPEN, t0_ns);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_PENDING);
+	late_ns = watt_now_ns() + 6 * WATT_NSEC_PER_SEC;
+	watt_engine_poll(engine, late_ns);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_STALE);
+	/* it opens, and hangs in its first reading */
+	watt_counter_set(&script.hangs_in, PHASE_READ);
+	wait_for_phase(engine, PHASE_READ, t0_ns);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_status(engine, 2), WATT_STATUS_PENDING);
+	late_ns = watt_now_ns() + 6 * WATT_NSEC_PER_SEC;
+	watt_engine_poll(engine, late_ns);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_STALE);
+	assert_int_equal(watt_engine_channel_status(engine, 2), WATT_STATUS_STALE);
+	assert_int_not_equal(watt_engine_channel_status(engine, 0), WATT_STATUS_STALE);
+	watt_counter_set(&script.hangs_in, PHASE_NONE);
+	wait_for_status_at(engine, 2, WATT_STATUS_OK, t0_ns);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_OK);
+	assert_int_equal(watt_engine_channel_status(engine, 2), WATT_STATUS_OK);
+	watt_engine_free(engine);
+}
+
 /* A rescan that hangs keeps neither those who read nor the end waiting. */
 static void test_rescan_hangs(void **state)
 {
@@ -347,10 +404,39 @@ static void test_rescan_hangs(void **state)
 		usleep(500);
 	}
 	wait_for_status(engine, 0, WATT_STATUS_OK);
+	assert_int_equal(watt_counter_get(&has_fast_thread), 1);
 	watt_engine_free(engine);
 	watt_counter_set(&script.hangs_in, PHASE_NONE);
 	wait_for_count(&script.n_closed, 1);
 	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+	assert_int_equal(watt_counter_get(&script.n_on_fast), 0);
+}
+
+/* What can block looks for more on its own thread; if that hangs, all of it is stale. */
+static void test_slow_rescan_hangs(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	uint64_t t_ns = watt_now_ns(), give_up_ns = t_ns + 30 * WATT_NSEC_PER_SEC;
+	struct watt_engine *engine;
+
+	script_begin(PHASE_RESCAN, 1);
+	engine = engine_with(&scripted_slow, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	wait_for_status(engine, 2, WATT_STATUS_OK);
+	while (watt_counter_get_published(&script.is_in) != PHASE_RESCAN) {
+		assert_true(watt_now_ns() < give_up_ns);
+		watt_engine_poll(engine, t_ns += WATT_NSEC_PER_SEC);
+		usleep(500);
+	}
+	wait_for_status_at(engine, 0, WATT_STATUS_OK, watt_now_ns());
+	watt_engine_poll(engine, watt_now_ns() + 6 * WATT_NSEC_PER_SEC);
+	assert_int_equal(watt_engine_source_status(engine, &scripted_slow), WATT_STATUS_STALE);
+	assert_int_equal(watt_engine_channel_status(engine, 2), WATT_STATUS_STALE);
+	watt_engine_free(engine);
+	watt_counter_set(&script.hangs_in, PHASE_NONE);
+	wait_for_count(&script.n_closed, 1);
+	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+	assert_int_equal(watt_counter_get(&script.n_on_fast), 0);
 }
 
 /* What goes and comes back has the number that it had; what comes is behind all others. */
@@ -505,7 +591,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opens_late),
 		cmocka_unit_test(test_hangs_anywhere),
+		cmocka_unit_test(test_what_is_said_meanwhile),
 		cmocka_unit_test(test_rescan_hangs),
+		cmocka_unit_test(test_slow_rescan_hangs),
 		cmocka_unit_test(test_comes_and_goes),
 		cmocka_unit_test(test_searched_soon),
 		cmocka_unit_test(test_comes_in_pieces),

@@ -71,6 +71,8 @@ static void test_tells_the_truth(void **state)
 
 static struct {
 	_Atomic int opened, closed, readings, is_hung, is_released;
+	_Atomic pid_t thread;  /* that opened it */
+	_Atomic int elsewhere; /* calls by another one */
 } slow;
 
 static int slow_open(const struct watt_env *env, const struct watt_cpu_map *map,
@@ -78,6 +80,7 @@ static int slow_open(const struct watt_env *env, const struct watt_cpu_map *map,
 {
 	static struct watt_activity_source source;
 
+	slow.thread = gettid();
 	if (slow.opened++ == 0)
 		return -EAGAIN; /* it works at the second try only */
 	*ret = &source;
@@ -87,6 +90,7 @@ static int slow_open(const struct watt_env *env, const struct watt_cpu_map *map,
 static int slow_read(struct watt_activity_source *source, struct watt_activity_batch *ret)
 {
 	slow.readings++;
+	slow.elsewhere += gettid() != slow.thread;
 	while (slow.is_hung && !slow.is_released)
 		usleep(1000);
 	*ret = (struct watt_activity_batch){ 0 };
@@ -95,6 +99,9 @@ static int slow_read(struct watt_activity_source *source, struct watt_activity_b
 
 static void slow_close(struct watt_activity_source *source)
 {
+	while (slow.is_hung && !slow.is_released)
+		usleep(1000);
+	slow.elsewhere += gettid() != slow.thread;
 	slow.closed++;
 }
 
@@ -139,8 +146,39 @@ static void test_teller(void **state)
 	slow.is_released = 1;
 	for (i = 0; i < 10000 && !slow.closed; i++)
 		usleep(1000);
-	assert_int_equal(slow.closed, 1); /* by its own thread, when it came back */
+	assert_int_equal(slow.closed, 1); /* when it came back */
+	assert_int_equal(slow.elsewhere, 0);
 	close_env(&env);
+}
+
+/* One that is open and at rest is closed by its thread, too; where that hangs nobody waits. */
+static void test_teller_closes(void **state)
+{
+	struct watt_activity_batch batch;
+	struct watt_teller *teller;
+	struct watt_env env;
+	uint64_t now_ns = watt_now_ns();
+	int hangs, i;
+
+	for (hangs = 0; hangs < 2; hangs++) {
+		memset(&slow, 0, sizeof(slow));
+		slow.opened = 1; /* it works at once */
+		open_env(&env);
+		assert_int_equal(watt_teller_new(&env, &slow_ops, &teller), 0);
+		assert_int_equal(watt_teller_wait(teller, now_ns + 60000 * MS), 0);
+		assert_int_equal(watt_teller_poll(teller, now_ns, &batch), 0);
+		slow.is_hung = hangs;
+		assert_int_equal(
+			watt_teller_stop(teller, watt_now_ns() + (hangs ? 20 : 60000) * MS), hangs);
+		assert_int_equal(slow.closed, !hangs);
+		watt_teller_free(teller);
+		slow.is_released = 1;
+		for (i = 0; i < 30000 && !slow.closed; i++)
+			usleep(1000);
+		assert_int_equal(slow.closed, 1);
+		assert_int_equal(slow.elsewhere, 0);
+		close_env(&env);
+	}
 }
 
 /* ---- a session ---- */
@@ -221,6 +259,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tells_the_truth),
 		cmocka_unit_test(test_teller),
+		cmocka_unit_test(test_teller_closes),
 		cmocka_unit_test(test_live_and_replay),
 	};
 
