@@ -49,9 +49,9 @@ struct watt_row {
 
 /** One domain and what became of its energy. */
 struct watt_domain_state {
-	size_t sz;                 /**< sizeof(struct watt_domain_state), the library's */
-	enum watt_status status;   /**< PENDING until the first two samples are in */
-	uint64_t t_ns;             /**< attributed up to here, CLOCK_MONOTONIC */
+	size_t sz;               /**< sizeof(struct watt_domain_state), the library's */
+	enum watt_status status; /**< PENDING until two samples are in; STALE: none for too long */
+	uint64_t t_ns;           /**< attributed up to here, CLOCK_MONOTONIC */
 	struct watt_energy energy; /**< since the start of the session */
 	int64_t window_nj;
 	uint64_t window_ns;      /**< length of the domain's own window */

@@ -170,6 +170,7 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 		/* nobody waits for what may never have a reading */
 		if (is_late || is_unread(ledger->domain, channels))
 			ledger->join_seq = ledger->next_seq = WATT_NOT_JOINED;
+		ledger->come_ns = is_late ? at->now_ns : 0;
 	}
 	return r;
 }
@@ -543,13 +544,21 @@ static bool is_of_residual(const struct watt_attrib *at, const struct watt_ledge
 	       (d->parent == whole || (int32_t)domain == whole);
 }
 
-static enum watt_status channel_status(const struct watt_attrib *at, size_t channel,
+/* Of the channel of a domain that has one. One that never said anything is not early for ever. */
+static enum watt_status channel_status(const struct watt_attrib *at,
+				       const struct watt_ledger *ledger,
 				       const struct watt_timeline *tl)
 {
 	struct watt_curve_stats stats = { .status = WATT_STATUS_PENDING };
+	uint64_t since_ns = ledger->come_ns ? ledger->come_ns : at->first_sweep_ns;
+	bool is_silent;
 
-	watt_timeline_get_stats(tl, channel, &stats);
-	if (stats.status == WATT_STATUS_OK && at->now_ns > stats.last_ns + stats.patience_ns)
+	watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	is_silent = stats.status == WATT_STATUS_PENDING && !stats.errors && at->had_sweep;
+	if (stats.status == WATT_STATUS_OK)
+		since_ns = stats.last_ns;
+	if ((stats.status == WATT_STATUS_OK || is_silent) &&
+	    at->now_ns > since_ns + stats.patience_ns)
 		return WATT_STATUS_STALE;
 	return stats.status;
 }
@@ -561,12 +570,12 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 	size_t i;
 
 	if (ledger->domain->channel >= 0)
-		status = channel_status(at, (size_t)ledger->domain->channel, tl);
+		status = channel_status(at, ledger, tl);
 	for (i = 0; i < at->tree.n_domains && ledger->domain->channel < 0; i++) {
 		if (status != WATT_STATUS_OK)
 			break;
 		if (is_of_residual(at, ledger, i))
-			status = channel_status(at, (size_t)at->tree.domains[i].channel, tl);
+			status = channel_status(at, &at->ledgers[i], tl);
 	}
 	return status == WATT_STATUS_OK && !ledger->is_started ? WATT_STATUS_PENDING : status;
 }

@@ -50,6 +50,7 @@ int watt_domain_is_missing(const struct watt_domain *domain, const struct watt_d
 	case WATT_STATUS_FORBIDDEN:
 	case WATT_STATUS_BROKEN:
 	case WATT_STATUS_ABSENT:
+	case WATT_STATUS_STALE:
 		return 1;
 	case WATT_STATUS_STUCK:
 		/* memory that does not count is usual */

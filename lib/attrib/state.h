@@ -48,6 +48,7 @@ struct watt_ledger {
 	/* Its energy counts from this slice on; 0: from the beginning; WATT_NOT_JOINED: it has come
 	 * later, and has no reading yet. */
 	uint64_t join_seq;
+	uint64_t come_ns;  /* of one that has come later: when; 0: it was there at the beginning */
 	watt_i128 last_nj; /* E(cursor) on the curve */
 	watt_i128 energy_nj;
 	watt_i128 idle_nj;

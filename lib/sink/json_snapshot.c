@@ -332,8 +332,11 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 
 	watt_snapshot_get_total(snap, &sum);
 	is_known = sum.n_known > 0;
+	/* without a domain nobody knows yet whether there will be one */
 	watt_json_text(doc, obj, "status",
-		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
+		       watt_status_name(is_known      ? WATT_STATUS_OK :
+					sum.n_domains ? sum.status :
+							WATT_STATUS_PENDING));
 	watt_json_text(doc, obj, "origin", is_known ? watt_origin_name(sum.origin) : NULL);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", sum.uncertainty_ppm);
 	add_total(doc, obj, "energy", "energy_j", is_known, sum.energy);

@@ -2,6 +2,8 @@
 /* lib/attrib/tree.c and ledger.c: what comes while a session runs joins the tree, exactly. */
 #include "unit.h"
 
+#include <wattribute/total.h>
+
 #include "attrib/attrib.h"
 
 #define MS 1000000ULL
@@ -210,6 +212,42 @@ static void test_slow_part(void **state)
 	check_residual(&b, "in/residual",
 		       ((7900 - 100) * (100 - 20)) * (int64_t)MS -
 			       watt_energy_to_nj(state_of(&b, "in/gpu")->energy));
+	/* whoever says nothing for as long as anybody waits for a next reading is not early */
+	run_until(&b, 11200);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "in/fan")->status, WATT_STATUS_STALE);
+	assert_int_equal(state_of(&b, "in/fan")->samples, 0);
+	assert_int_equal(state_of(&b, "in/residual")->status, WATT_STATUS_OK);
+	b.silent_until_ms[LATER] = 0;
+	run_until(&b, 11500);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "in/fan")->status, WATT_STATUS_OK);
+	close_bench(&b);
+}
+
+/* One that was there at the beginning, too; the machine's sum says that it lacks it. */
+static void test_never_speaks(void **state)
+{
+	struct bench b = { .channels = { CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE),
+					 CHANNEL("q", "package-1", WATT_DOMAIN_PACKAGE) } };
+	struct watt_total total = { .sz = sizeof(total) };
+
+	b.channels[1].period_ns = 100 * MS;
+	b.silent_until_ms[1] = UINT64_MAX;
+	open_bench(&b, 2);
+	run_until(&b, 2000);
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "package-1")->status, WATT_STATUS_PENDING);
+	assert_int_equal(watt_snapshot_get_total(b.snap, &total), 0);
+	assert_int_equal(total.status, WATT_STATUS_PENDING);
+	assert_string_equal(total.missing, "");
+	run_until(&b, 3000); /* 2 s, and four times the period */
+	snapshot(&b);
+	assert_int_equal(state_of(&b, "package-1")->status, WATT_STATUS_STALE);
+	assert_int_equal(watt_snapshot_get_total(b.snap, &total), 0);
+	assert_int_equal(total.status, WATT_STATUS_STALE);
+	assert_int_equal(total.n_known, 1);
+	assert_string_equal(total.missing, "package-1");
 	close_bench(&b);
 }
 
@@ -305,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_part_of_a_residual),
 		cmocka_unit_test(test_slow_part),
+		cmocka_unit_test(test_never_speaks),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_counts_from_zero),
 		cmocka_unit_test(test_part_counts_from_zero),
