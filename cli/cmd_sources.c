@@ -47,6 +47,7 @@ struct listing {
 	struct table *table;
 	struct watt_sample *first;  /* per channel: the first of the two readings */
 	int *first_r;               /* what reading it returned */
+	size_t n_first;             /* channels that there were then: more may have come */
 	struct watt_snapshot *snap; /* its window lies between the two readings */
 };
 
@@ -67,7 +68,7 @@ static double counter_power_w(const struct watt_channel *channel, const struct w
 static void format_value(const struct listing *list, size_t i, char *buf)
 {
 	const struct watt_channel *channel = watt_session_get_channel(list->ses, i);
-	const struct watt_sample *first = &list->first[i];
+	bool has_first = i < list->n_first && list->first_r[i] == 0;
 	struct watt_sample now = { .status = WATT_STATUS_PENDING };
 	double power_w;
 
@@ -83,8 +84,8 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 	if (channel->quantity == WATT_QUANTITY_POWER)
 		power_w = (double)now.raw * (double)channel->scale_num /
 			  (double)channel->scale_den / 1e6;
-	else if (list->first_r[i] == 0 && first->status == WATT_STATUS_OK)
-		power_w = counter_power_w(channel, first, &now);
+	else if (has_first && list->first[i].status == WATT_STATUS_OK)
+		power_w = counter_power_w(channel, &list->first[i], &now);
 	else
 		power_w = NAN;
 	if (isnan(power_w))
@@ -377,6 +378,7 @@ static int list_all(struct watt_session *ses, bool is_json)
 
 	list.first = first;
 	list.first_r = first_r;
+	list.n_first = n;
 	r = watt_session_start(ses);
 	if (r == 0)
 		r = watt_session_wait(ses, SETTLE_MS);
