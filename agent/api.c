@@ -160,6 +160,19 @@ static json_t *make_sensors(const struct monitor *monitor)
 	return sensors;
 }
 
+/* Sources of power that are used, or would be if they were there. */
+static json_t *make_sources(const struct monitor *monitor)
+{
+	json_t *sources = json_array();
+	size_t i;
+
+	for (i = 0; i < monitor->n_sources; i++)
+		json_array_append_new(
+			sources, json_pack("{s:s, s:s}", "name", monitor->sources[i].name, "status",
+					   watt_status_name(monitor->sources[i].status)));
+	return sources;
+}
+
 static json_t *make_quality(const struct monitor *monitor)
 {
 	const struct watt_quality *quality = watt_snapshot_get_quality(monitor->snap);
@@ -193,7 +206,7 @@ char *api_status(const struct monitor *monitor)
 	const struct watt_total *total = &monitor->total;
 
 	return print(json_pack(
-		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", watt_version(), "usage", watt_session_get_usage_name(monitor->session),
 		"usage_why", watt_session_get_usage_why(monitor->session), "time_s",
 		number(seconds(monitor->realtime_ns)), "machine_w", number(total->power_w),
@@ -203,7 +216,8 @@ char *api_status(const struct monitor *monitor)
 		"idle_j", number(unused_j(monitor, monitor->roster.idle)), "unattributed_j",
 		number(unused_j(monitor, monitor->roster.unattributed)), "domains",
 		make_domains(monitor), "levels", make_levels(monitor), "sensors",
-		make_sensors(monitor), "quality", make_quality(monitor)));
+		make_sensors(monitor), "sources", make_sources(monitor), "quality",
+		make_quality(monitor)));
 }
 
 /* ---- history ---- */

@@ -381,7 +381,8 @@ void compat_write_scaphandre(struct exposition *ex, const struct monitor *monito
 	begin_scaphandre(ex, "scaph_host_power_microwatts", "Power of the machine.");
 	exposition_number(ex, NULL, NULL, round(monitor->total.power_w * UW_PER_W));
 	begin_scaphandre(ex, "scaph_host_energy_microjoules", "Energy of the machine so far.");
-	exposition_count(ex, NULL, (uint64_t)(monitor->roster.machine_nj / 1000));
+	if (monitor->total.n_known)
+		exposition_count(ex, NULL, (uint64_t)(monitor->roster.machine_nj / 1000));
 	write_sockets(ex, monitor);
 	write_parts(ex, monitor);
 	if (monitor->roster.opts.levels & 1u << LEVEL_PROCESS)

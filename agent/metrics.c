@@ -89,8 +89,9 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 		}
 	counter(ex, "wattribute_machine_joules", "joules",
 		"Energy of the machine: the sum over the domains that cover it exactly once.");
-	exposition_energy(ex, NULL, NULL, roster->machine_nj);
-	if (monitor->has_created)
+	if (monitor->total.n_known)
+		exposition_energy(ex, NULL, NULL, roster->machine_nj);
+	if (monitor->total.n_known && monitor->has_created)
 		exposition_created(ex, NULL, NULL, roster->created_ns[ROSTER_CPU]);
 }
 
@@ -223,7 +224,33 @@ static void write_domain_trust(struct exposition *ex, const struct monitor *moni
 				  monitor_state(monitor, i)->key_readiness_ppm / 1e6);
 }
 
-/* ---- sensors ---- */
+/* ---- sources and sensors ---- */
+
+/* What is not there is told of by nobody; what is on its way has no sensors yet. */
+static void write_sources(struct exposition *ex, const struct monitor *monitor)
+{
+	size_t i;
+
+	begin(ex, "wattribute_source", EXPOSITION_INFO, NULL,
+	      "A source of power and how it does: one that opens late is pending until then.");
+	for (i = 0; i < monitor->n_sources; i++) {
+		const struct monitor_source *source = &monitor->sources[i];
+		auto_free char *labels = xasprintf("source=\"%s\",status=\"%s\"", source->name,
+						   watt_status_name(source->status));
+
+		if (source->status != WATT_STATUS_ABSENT)
+			exposition_count(ex, labels, 1);
+	}
+	gauge(ex, "wattribute_source_up", NULL,
+	      "1: the source is open. 0: it is on its way, hangs, or can't be opened.");
+	for (i = 0; i < monitor->n_sources; i++) {
+		const struct monitor_source *source = &monitor->sources[i];
+		auto_free char *labels = xasprintf("source=\"%s\"", source->name);
+
+		if (source->status != WATT_STATUS_ABSENT)
+			exposition_count(ex, labels, source->status == WATT_STATUS_OK);
+	}
+}
 
 static char *sensor_labels(const struct monitor *monitor, const struct monitor_sensor *sensor,
 			   bool is_info)
@@ -546,6 +573,7 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 	write_domain_infos(ex, monitor);
 	write_domain_counts(ex, monitor);
 	write_domain_trust(ex, monitor);
+	write_sources(ex, monitor);
 	write_sensors(ex, monitor);
 	write_levels(ex, monitor);
 	write_quality(ex, monitor);

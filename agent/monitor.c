@@ -167,6 +167,7 @@ void monitor_close(struct monitor *monitor)
 	roster_done(&monitor->roster);
 	free(monitor->sensors);
 	free(monitor->states);
+	free(monitor->sources);
 	pthread_mutex_destroy(&monitor->lock);
 }
 
@@ -196,11 +197,13 @@ static void look_at_sensor(struct monitor *monitor, size_t index, struct monitor
 	sensor->has_stats = watt_session_get_reader_stats(session, index, &sensor->stats) == 0;
 	sensor->has_sample = watt_session_get_sample(session, index, &sample) == 0;
 	sensor->status = WATT_STATUS_PENDING;
-	if (sensor->has_sample) {
+	if (sensor->has_sample)
 		sensor->status = (enum watt_status)sample.status;
+	/* one that hangs may never have been read */
+	sensor->has_sample = sensor->has_sample && sample.t_after_ns;
+	if (sensor->has_sample)
 		sensor->age_ns =
 			monitor->t_ns > sample.t_after_ns ? monitor->t_ns - sample.t_after_ns : 0;
-	}
 }
 
 /* Outside the lock: a session may take its time. */
@@ -213,6 +216,20 @@ static struct monitor_sensor *look_at_sensors(struct monitor *monitor, size_t *r
 		look_at_sensor(monitor, i, &sensors[i]);
 	*ret_n = n;
 	return sensors;
+}
+
+static struct monitor_source *look_at_sources(const struct monitor *monitor, size_t *ret_n)
+{
+	struct monitor_source *sources = NULL;
+	struct monitor_source one;
+	size_t n = 0;
+
+	while ((one.name = watt_session_get_source(monitor->session, n, &one.status))) {
+		sources = xrealloc(sources, n + 1, sizeof(*sources));
+		sources[n++] = one;
+	}
+	*ret_n = n;
+	return sources;
 }
 
 static void update_roster(struct monitor *monitor, const struct watt_snapshot *snap)
@@ -306,8 +323,9 @@ int monitor_refresh(struct monitor *monitor)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct monitor_sensor *sensors;
+	struct monitor_source *sources;
 	struct watt_snapshot *snap;
-	size_t n_sensors;
+	size_t n_sensors, n_sources;
 	int r;
 
 	r = watt_cursor_snapshot(monitor->cursor, &snap);
@@ -315,6 +333,7 @@ int monitor_refresh(struct monitor *monitor)
 		return r;
 	monitor->t_ns = watt_session_get_time_ns(monitor->session);
 	sensors = look_at_sensors(monitor, &n_sensors);
+	sources = look_at_sources(monitor, &n_sources);
 	pthread_mutex_lock(&monitor->lock);
 	update_roster(monitor, snap);
 	update_states(monitor, snap);
@@ -322,6 +341,9 @@ int monitor_refresh(struct monitor *monitor)
 	free(monitor->sensors);
 	monitor->sensors = sensors;
 	monitor->n_sensors = n_sensors;
+	free(monitor->sources);
+	monitor->sources = sources;
+	monitor->n_sources = n_sources;
 	watt_snapshot_unref(monitor->snap);
 	monitor->snap = snap;
 	history_add(&monitor->history, snap);

@@ -29,6 +29,12 @@ struct monitor_sensor {
 	bool has_stats, has_sample, is_duplicate;
 };
 
+/* A source of power as it was then: it may be open, on its way, or not to be had. */
+struct monitor_source {
+	const char *name;
+	enum watt_status status;
+};
+
 /* What can be asked for. The first are those of enum exposition_format. */
 enum document {
 	DOCUMENT_TEXT = EXPOSITION_TEXT,
@@ -73,6 +79,8 @@ struct monitor {
 	struct watt_total total; /* the machine's, in those windows */
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
+	struct monitor_source *sources;
+	size_t n_sources;
 	struct history history;
 	struct rendering *renderings[DOCUMENT_N]; /* of this refresh; NULL: nobody asked yet */
 	uint64_t refreshes;

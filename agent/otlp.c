@@ -184,8 +184,9 @@ static void add_machine(json_t *metrics, const struct monitor *monitor)
 	const struct roster *roster = &monitor->roster;
 	json_t *energy = json_array(), *power = json_array();
 
-	add_point(energy, monitor, make_machine_attributes(), roster->created_ns[ROSTER_CPU],
-		  (double)roster->machine_nj / 1e9);
+	if (monitor->total.n_known)
+		add_point(energy, monitor, make_machine_attributes(),
+			  roster->created_ns[ROSTER_CPU], (double)roster->machine_nj / 1e9);
 	add_point(power, monitor, make_machine_attributes(), 0, monitor->total.power_w);
 	add_counter(metrics, "hw.host.energy", "J", "Energy of the machine.", energy);
 	add_gauge(metrics, "hw.host.power", "W", "Mean power of the machine in the newest window.",

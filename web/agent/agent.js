@@ -218,6 +218,16 @@ function drawDomains() {
   }));
 }
 
+/* A source that is not open has no sensors: nobody knows yet which. */
+function lateSources() {
+  return state.status.sources.filter(({ status }) => status !== 'ok' && status !== 'absent')
+    .map(({ name, status }) => {
+      const cell = make('td', name);
+      cell.append(make('small', 'not open; its sensors count from when it is'));
+      return [cell, stateCell(status), ...Array.from({ length: 3 }, () => make('td', '–', 'n'))];
+    });
+}
+
 function drawSensors() {
   fill('sensors', state.status.sensors.map((sensor) => {
     const name = make('td', sensor.name);
@@ -225,7 +235,7 @@ function drawSensors() {
     return [name, stateCell(sensor.status), make('td', time(sensor.age_s), 'n'),
       make('td', sensor.reads === null ? '–' : String(sensor.reads), 'n'),
       make('td', sensor.errors === null ? '–' : String(sensor.errors), 'n')];
-  }));
+  }).concat(lateSources()));
 }
 
 /* ---- tiles ---- */
