@@ -148,7 +148,7 @@ static int add_instance(struct parser *p, const char *rest)
 	return 0;
 }
 
-/* error FUNCTION SECONDS CODE, hang FUNCTION SECONDS SECONDS; "*": all functions */
+/* error FUNCTION SECONDS CODE, hang FUNCTION SECONDS SECONDS [CALLS]; "*": all functions */
 static int add_fault(struct parser *p, const char *rest, bool is_hang)
 {
 	struct fault *fault = &p->script->faults[p->script->n_faults];
@@ -157,7 +157,7 @@ static int add_fault(struct parser *p, const char *rest, bool is_hang)
 	if (p->script->n_faults == MAX_FAULTS)
 		return -1;
 	*fault = (struct fault){ .gpu = p->gpu ? (int)p->gpu->index : -1 };
-	if (sscanf(rest, "%63s %lf %lf", fault->function, &t_s, &value) != 3)
+	if (sscanf(rest, "%63s %lf %lf %u", fault->function, &t_s, &value, &fault->spared) < 3)
 		return -1;
 	fault->t_ns = (uint64_t)(t_s * NS_PER_S);
 	if (is_hang)
@@ -278,18 +278,22 @@ int script_parse(const char *text, struct script *ret)
 	return 0;
 }
 
-const struct fault *script_find_fault(const struct script *script, int gpu, const char *function,
+const struct fault *script_find_fault(struct script *script, int gpu, const char *function,
 				      uint64_t t_ns)
 {
 	const struct fault *found = NULL;
 	unsigned int i;
 
 	for (i = 0; i < script->n_faults; i++) {
-		const struct fault *fault = &script->faults[i];
+		struct fault *fault = &script->faults[i];
 
-		if (fault->t_ns <= t_ns && (fault->gpu < 0 || fault->gpu == gpu) &&
-		    (!strcmp(fault->function, "*") || !strcmp(fault->function, function)))
+		if (fault->t_ns > t_ns || (fault->gpu >= 0 && fault->gpu != gpu) ||
+		    (strcmp(fault->function, "*") && strcmp(fault->function, function)))
+			continue;
+		if (!fault->spared)
 			found = fault;
+		else
+			fault->spared--;
 	}
 	return found;
 }

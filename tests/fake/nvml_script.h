@@ -62,6 +62,7 @@ struct fault {
 	uint64_t t_ns;
 	int code;         /* returns it; 0: works again */
 	uint64_t hang_ns; /* sleeps so long before */
+	uint32_t spared;  /* calls that it does not touch yet */
 };
 
 struct script {
@@ -79,7 +80,8 @@ int script_parse(const char *text, struct script *ret);
 uint32_t steps_at(const struct steps *steps, uint64_t t_ns);
 /* Sum of value times ns between two instants. */
 uint64_t steps_area(const struct steps *steps, uint64_t t0_ns, uint64_t t1_ns);
-const struct fault *script_find_fault(const struct script *script, int gpu, const char *function,
+/* The newest that touches this call; NULL: none. Calls that are spared are counted. */
+const struct fault *script_find_fault(struct script *script, int gpu, const char *function,
 				      uint64_t t_ns);
 
 #endif
