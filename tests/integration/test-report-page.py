@@ -298,6 +298,10 @@ class Page(unittest.TestCase):
             with self.subTest(kind):
                 self.open(kind, width=390, height=844, mobile=True)
                 self.assertLessEqual(self.page.eval('document.scrollingElement.scrollWidth'), 390)
+                tiles = self.page.eval('[...document.querySelectorAll(".tile")].map((t) => [t.offsetTop, t.getBoundingClientRect().right])')
+                last = max(right for _, right in tiles)
+                for top, _ in tiles:
+                    self.assertAlmostEqual(max(right for other, right in tiles if other == top), last, delta=1.5, msg='a hole among tiles')
                 wide = self.page.eval('[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .chart, .skip, #tip") '
                                       '&& e.getBoundingClientRect().right > 391).map((e) => e.outerHTML.slice(0, 80))')
                 self.assertEqual(wide, [])
@@ -400,6 +404,18 @@ class Page(unittest.TestCase):
             self.assertIn('no difference seen', text)
             self.assertRegex(text, r'as much\s+energy')
             self.assertNotIn('unsure ', text)
+
+    def test_short_ones_are_drawn(self):
+        """Of two recordings of one window each, there is a line: more than grid and paper."""
+        self.open('alike')
+        colours = self.page.eval("""(() => {
+            const canvas = document.querySelector('#comparison-chart canvas'), c = canvas.getContext('2d');
+            const data = c.getImageData(0, 0, canvas.width, canvas.height).data, seen = new Set();
+            for (let i = 0; i < data.length; i += 4) seen.add(data.slice(i, i + 3).join());
+            const [r, g, b] = color('accent').match(/\\w\\w/g).map((h) => parseInt(h, 16));
+            return seen.has([r, g, b].join());
+          })()""".replace("color('accent')", "getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()"))
+        self.assertTrue(colours)
 
     def test_states_are_words(self):
         """What is wrong with a domain twice is said as two things."""

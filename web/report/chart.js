@@ -180,7 +180,7 @@ function drawLines(host, page, lines) {
   const xs = [...new Set(lines.flatMap((l) => Array.from(l.t)))].sort((a, b) => a - b);
   const ys = lines.map((l) => xs.map((x) => {
     const n = l.t.length - 1;
-    return n && x < l.t[n] ? l.watts[windowAt(l.t, x)] : null;
+    return n && x <= l.t[n] ? l.watts[windowAt(l.t, x)] : null;
   }));
   host.replaceChildren();
   return new uPlot({

@@ -81,7 +81,7 @@ function domainColumns(page, docs) {
     { ...idle, cell: (d) => (d.is_baseline_ready ? idle.cell(d) : '\u2013') },
     energy('dynamic ' + units.energy, 'dynamic', 'What was shared among those who ran', true),
     energy('unattributed ' + units.energy, 'unattributed', 'Measured, and no honest owner found', true),
-    { title: 'Origin', cell: (d) => el('span', { class: d.origin === 'measured' ? 'tag good' : 'tag warn' }, d.origin) },
+    { title: 'Origin', wide: true, cell: (d) => el('span', { class: d.origin === 'measured' ? 'tag good' : 'tag warn' }, d.origin) },
     { title: 'At the end', cell: (d) => el('span', { class: d.status === 'ok' && d.is_usable ? 'tag' : 'tag bad' }, domainState(d)) },
   ];
 }
