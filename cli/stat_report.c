@@ -33,6 +33,7 @@ enum measure {
 	SHARE_RATIO,
 	POWER_W,
 	MACHINE_W,
+	OUTSIDE_W,
 	CPU_S,
 	RUSAGE_S,
 	ELAPSED_S,
@@ -74,6 +75,8 @@ static double value_of(const struct watt_run *run, enum measure measure)
 		return is_too_little(run) ? NAN : (double)run->energy_nj / 1e9 / elapsed_s;
 	case MACHINE_W:
 		return run->machine_w;
+	case OUTSIDE_W:
+		return run->outside_w;
 	case CPU_S:
 		return (double)run->cpu_ns / 1e9;
 	case RUSAGE_S:
@@ -142,6 +145,7 @@ enum part {
 struct page {
 	const struct stat_report *report;
 	struct watt_statistics machine, parts[N_PARTS];
+	struct watt_statistics power, outside; /* W: of the domains, and of what supplies measure */
 	struct watt_tally *tally;
 };
 
@@ -250,7 +254,10 @@ static void print_title(const struct stat_report *report, FILE *out)
 	}
 	if (report->n_runs > 1)
 		fprintf(out, ", mean of %zu runs", report->n_runs - report->n_left_out);
-	fprintf(out, "\n %s", balance->is_known ? watt_origin_name(balance->origin) : "not known");
+	fputs("\n ", out);
+	if (balance->has_outside)
+		fprintf(out, "the whole machine measured (%s)\n of it ", balance->outside);
+	fputs(balance->is_known ? watt_origin_name(balance->origin) : "not known", out);
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
 	fprintf(out, ", shared by %s%s%s\n CPU time by %s\n\n",
@@ -370,6 +377,12 @@ static void print_losses(const struct stat_report *report, FILE *out)
 			(unsigned long long)quality->sum_failures);
 }
 
+/* Whether all of the machine was measured, of which its domains are a part. */
+static bool has_outside(const struct page *page)
+{
+	return page->outside.n && page->outside.mean > 0 && page->power.mean > 0;
+}
+
 /* What the command used; where that is too little for the sensors, not 0. */
 static void print_command(const struct page *page, FILE *out)
 {
@@ -386,7 +399,8 @@ static void print_command(const struct page *page, FILE *out)
 		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
 				 watt_units_time(number, cpu_s, 2));
 	} else if (isfinite(share.mean)) {
-		what = xasprintf("the command, %.1f %% of the machine", share.mean * 100);
+		what = xasprintf("the command, %.1f %% of %s", share.mean * 100,
+				 has_outside(page) ? "what is told apart" : "the machine");
 	} else {
 		what = xstrdup("the command");
 	}
@@ -417,12 +431,44 @@ static void page_init(struct page *page, const struct stat_report *report)
 	double means[N_PARTS];
 	size_t i;
 
-	*page = (struct page){ .report = report, .machine = over_runs(report, MACHINE_J) };
+	*page = (struct page){ .report = report,
+			       .machine = over_runs(report, MACHINE_J),
+			       .power = over_runs(report, MACHINE_W),
+			       .outside = over_runs(report, OUTSIDE_W) };
 	for (i = 0; i < N_PARTS; i++) {
 		page->parts[i] = over_runs(report, measures[i]);
 		means[i] = page->parts[i].mean;
 	}
 	page->tally = tally_page(report, means, page->machine.mean);
+}
+
+/* "the machine in 2.0 s" */
+static char *title_of(const struct page *page, const char *what)
+{
+	char time[WATT_UNITS_SIZE];
+
+	return page->power.mean > 0 ?
+		       xasprintf("%s in %s", what,
+				 watt_units_time(time, page->machine.mean / page->power.mean, 3)) :
+		       xasprintf("%s in that time", what);
+}
+
+/*
+ * The best measured total first: all of the machine, by what supplies measure from outside, and
+ * what of it no sensor tells apart.
+ */
+static void print_outside(const struct page *page, FILE *out)
+{
+	static const struct watt_statistics one = { .n = 1 };
+	double scale = pow(10, watt_tally_get_decimals(page->tally));
+	double whole_j = page->outside.mean * page->machine.mean / page->power.mean;
+	auto_free char *title = title_of(page, "the machine");
+	char number[WATT_UNITS_SIZE];
+
+	whole_j = round(whole_j * scale) / scale;
+	print_text(out, &one, shown(number, page, whole_j), "J", 0, title);
+	print_text(out, &one, shown(number, page, whole_j - watt_tally_get_whole(page->tally)), "J",
+		   2, "not told apart: screen, disks, losses and the like");
 }
 
 /* The machine, and all that its energy went to: what is shown adds up. */
@@ -433,26 +479,25 @@ static void print_machine(const struct page *page, FILE *out)
 	const char *const names[] = { "the command", "all others that ran",
 				      is_shared ? "idle while nobody ran" : "idle",
 				      "unattributed" };
-	struct watt_statistics power = over_runs(page->report, MACHINE_W), shared;
-	char number[WATT_UNITS_SIZE], time[WATT_UNITS_SIZE];
-	auto_free char *title = NULL;
+	int indent = has_outside(page) ? 2 : 0;
+	auto_free char *title = indent ? xstrdup("told apart") : title_of(page, "the machine");
+	struct watt_statistics shared;
+	char number[WATT_UNITS_SIZE];
 	size_t i;
 
-	title = power.mean > 0 ?
-			xasprintf("the machine in %s",
-				  watt_units_time(time, page->machine.mean / power.mean, 3)) :
-			xstrdup("the machine in that time");
+	if (indent)
+		print_outside(page, out);
 	print_text(out, &page->machine,
 		   shown(number, page, page->machine.n ? watt_tally_get_whole(page->tally) : NAN),
-		   "J", 0, title);
+		   "J", indent, title);
 	for (i = 0; i < N_PARTS; i++)
 		if (i != IDLE || balance->is_baseline_ready)
 			print_text(out, &page->parts[i],
-				   shown(number, page, watt_tally_get_part(page->tally, i)), "J", 2,
-				   names[i]);
+				   shown(number, page, watt_tally_get_part(page->tally, i)), "J",
+				   indent + 2, names[i]);
 	if (is_shared && balance->is_baseline_ready) {
 		shared = over_runs(page->report, SHARED_IDLE_J);
-		print_text(out, &shared, shown(number, page, shared.mean), "J", 2,
+		print_text(out, &shared, shown(number, page, shared.mean), "J", indent + 2,
 			   "idle, shared by all who ran, and in what they used");
 	}
 }
@@ -481,7 +526,10 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 	print_machine(&page, out);
 	fputc('\n', out);
 	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");
-	print_measure(report, out, MACHINE_W, "W", digits, 0, "the machine, on average");
+	if (has_outside(&page))
+		print_measure(report, out, OUTSIDE_W, "W", 3, 0, "the machine, on average");
+	print_measure(report, out, MACHINE_W, "W", digits, has_outside(&page) ? 2 : 0,
+		      has_outside(&page) ? "told apart" : "the machine, on average");
 	fputc('\n', out);
 	print_measure(report, out, CPU_S, "s", 6, 0, "CPU time, with all descendants");
 	if (report->setup->argv)

@@ -331,6 +331,8 @@ static void fill_run(struct measurement *m, const struct totals *after)
 	run->shared_idle_nj = totals_difference_nj(before->shared_idle, after->balance.shared_idle);
 	fill_domains(run, &m->before, after);
 	m->setup->balance = after->balance;
+	totals_look_outside(&m->before, after, run->machine_w, &m->setup->balance);
+	run->outside_w = m->setup->balance.has_outside ? m->setup->balance.outside_w : NAN;
 	m->setup->quality = *after->view->quality;
 }
 
@@ -415,7 +417,7 @@ static int finish(struct measurement *m)
 
 int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 {
-	struct watt_run run = { .sz = sizeof(run), .rusage_s = NAN };
+	struct watt_run run = { .sz = sizeof(run), .rusage_s = NAN, .outside_w = NAN };
 	struct measurement m = { .setup = setup, .run = &run, .child = CHILD_INIT };
 	int r;
 

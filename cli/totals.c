@@ -124,6 +124,24 @@ double totals_get_machine_w(const struct totals *from, const struct totals *to)
 	return total.power_w;
 }
 
+void totals_look_outside(const struct totals *from, const struct totals *to, double inside_w,
+			 struct watt_balance *balance)
+{
+	size_t n = to->view->n_domains, i;
+	auto_free struct watt_domain_state *between = xcalloc(n, sizeof(*between));
+	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
+	const struct watt_view view = {
+		.sz = sizeof(view), .domains = to->view->domains, .states = states, .n_domains = n
+	};
+
+	for (i = 0; i < n; i++) {
+		between[i] = state_between(from, to, i);
+		/* Supplies are slow: what began to tell in the middle has its newest window alone. */
+		states[i] = between[i].window_ns ? &between[i] : to->view->states[i];
+	}
+	watt_balance_look_outside(&view, inside_w, balance);
+}
+
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)
 {
 	return watt_energy_to_nj(watt_energy_sub(to, from));

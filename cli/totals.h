@@ -45,6 +45,9 @@ struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
 /* The machine's mean power from one to the other, of the domains that told; NAN: none did. */
 double totals_get_machine_w(const struct totals *from, const struct totals *to);
+/* What is measured from outside in that time, beside inside_w of the machine's domains. */
+void totals_look_outside(const struct totals *from, const struct totals *to, double inside_w,
+			 struct watt_balance *balance);
 /* What was used from one to the other. */
 int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to);
 

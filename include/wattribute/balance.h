@@ -47,6 +47,13 @@ struct watt_balance {
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */
 WATT_API int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret);
+/**
+ * What is measured from outside in other windows than a snapshot's: those of the view's states,
+ * beside which @p inside_w of the partition must be no more. Rows are not looked at, and the other
+ * members stay as they are. 0; -EINVAL: no view, or a size that is not valid. Thread-safe.
+ */
+WATT_API int watt_balance_look_outside(const struct watt_view *view, double inside_w,
+				       struct watt_balance *balance);
 
 WATT_END_DECLS
 

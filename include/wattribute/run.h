@@ -89,6 +89,9 @@ struct watt_run {
 	/** It failed or was interrupted, and others did not: no part of means and deviations. */
 	uint32_t is_left_out;
 	uint32_t reserved;
+	/** What supplies measured of all of the machine, of which machine_w is a part; NAN: nothing
+	 *  does, or no more than that. Their paths are in the balance. */
+	double outside_w;
 };
 
 /** Runs of one command, and what they have in common. */

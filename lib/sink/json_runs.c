@@ -152,6 +152,7 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 	watt_json_known_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
 	watt_json_real(json, obj, "power_w", power_w(is_known, run->energy_nj, run->elapsed_ns));
 	watt_json_real(json, obj, "machine_power_w", is_known ? run->machine_w : NAN);
+	watt_json_real(json, obj, "outside_power_w", run->outside_w > 0 ? run->outside_w : NAN);
 	watt_json_time(json, obj, "cpu_s", run->cpu_ns);
 	watt_json_real(json, obj, "rusage_cpu_s", run->rusage_s);
 	watt_json_time(json, obj, "elapsed_s", run->elapsed_ns);
@@ -388,6 +389,7 @@ static void put_head(struct watt_json *json, const struct watt_runs *runs)
 	watt_json_text(json, json->root, "idle_policy",
 		       watt_idle_policy_name(balance->idle_policy));
 	watt_json_bool(json, json->root, "is_complete", !*balance->missing);
+	watt_json_text(json, json->root, "outside", balance->has_outside ? balance->outside : NULL);
 	watt_json_bool(json, json->root, "is_baseline_ready", balance->is_baseline_ready);
 }
 

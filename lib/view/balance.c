@@ -72,15 +72,45 @@ static void add_supply(struct watt_balance *sum, const struct watt_domain *domai
 		 domain->path);
 }
 
-/* It must be more than what is known of the inside, or it is not all of the machine. */
-static void judge_outside(struct watt_balance *sum)
+static void clear_outside(struct watt_balance *sum)
 {
-	sum->has_outside = sum->outside_w > 0 &&
-			   (!sum->has_power || sum->outside_w >= sum->power_w);
-	if (sum->has_outside)
-		return;
+	sum->has_outside = false;
 	sum->outside_w = 0;
 	sum->outside[0] = '\0';
+}
+
+/* It must be more than what is known of the inside, or it is not all of the machine. */
+static void judge_outside(struct watt_balance *sum, double inside_w)
+{
+	sum->has_outside = sum->outside_w > 0 && (isnan(inside_w) || sum->outside_w >= inside_w);
+	if (!sum->has_outside)
+		clear_outside(sum);
+}
+
+static void look_outside(struct watt_balance *sum, const struct watt_view *view, double inside_w)
+{
+	size_t i;
+
+	clear_outside(sum);
+	for (i = 0; i < view->n_domains; i++)
+		add_supply(sum, view->domains[i], view->states[i]);
+	judge_outside(sum, inside_w);
+}
+
+int watt_balance_look_outside(const struct watt_view *view, double inside_w,
+			      struct watt_balance *balance)
+{
+	struct watt_balance sum;
+	int r;
+
+	if (!view)
+		return -EINVAL;
+	r = watt_sized_take(balance, &sum, sizeof(sum));
+	if (r < 0)
+		return r;
+	look_outside(&sum, view, inside_w);
+	watt_sized_give(&sum, sizeof(sum), balance);
+	return 0;
 }
 
 static void add_row(struct watt_balance *sum, const struct watt_view *view,
@@ -110,12 +140,10 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 		return -EINVAL;
 	watt_total_draw(view, &total);
 	take_total(&sum, &total);
-	for (i = 0; i < view->n_domains; i++) {
+	for (i = 0; i < view->n_domains; i++)
 		if (view->domains[i]->is_partition && watt_view_has_energy(view->states[i]))
 			add_key(&sum, view->states[i]->key);
-		add_supply(&sum, view->domains[i], view->states[i]);
-	}
-	judge_outside(&sum);
+	look_outside(&sum, view, sum.has_power ? sum.power_w : NAN);
 	for (i = 0; i < view->n_rows; i++)
 		if (watt_view_is_user(view->rows[i]->entity->kind))
 			add_row(&sum, view, view->rows[i]);

@@ -11,7 +11,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import LOAD, PROGRAM, Skip, equal, main, near, run, true, validate  # noqa: E402
+from command import LOAD, PROGRAM, TOP, Skip, equal, main, near, run, true, validate  # noqa: E402
 
 
 def measure(*command, options=(), status=0):
@@ -91,6 +91,30 @@ def test_lines_add_up_to_the_page():
             elif len(row[1]) == 3:
                 inside[0] += steps(row[column])
         equal(top, steps(whole), f'domains: {result.err}')
+
+
+def test_the_best_total_is_the_headline():
+    """A laptop on battery: what the battery says is the machine, and the estimate a part of it."""
+    options = (f'--sysfs-root={TOP}/tests/fixtures/laptop-battery/sys', '--usage=procfs')
+    result = run('stat', *options, '--', 'sleep', '2')
+    equal(result.status, 0, result.err)
+    true('the whole machine measured (supply-bat0, ' in result.err and 'of it estimated ' in result.err, result.err)
+
+    def number(what):
+        found = re.search(rf'^ +([\d.]+) +J  +{what}', result.err, re.M)
+        true(found, f'{what}: {result.err}')
+        return round(float(found.group(1)) * 10 ** len(found.group(1).partition('.')[2]))
+
+    equal(number('not told apart') + number('told apart$'), number('the machine in '), result.err)
+    equal(sum(number(what) for what in ('the command$', 'all others', 'unattributed$')) +
+          (number('idle$') if re.search(' idle$', result.err, re.M) else 0), number('told apart$'), result.err)
+    document = run('stat', '--json', *options, '--', 'sleep', '2').json()
+    one = document['runs'][0]
+    true(document['outside'].startswith('supply-bat0') and document['origin'] == 'estimated', f"{document['outside']}")
+    near(one['outside_power_w'], 49, 0.02, 'what the supplies measure')
+    true(0 < one['machine_power_w'] < one['outside_power_w'], f"{one['machine_power_w']} W are a part of it")
+    document = run('stat', '--json', '--sources=synth', '--usage=procfs', '--', 'true').json()
+    equal((document['outside'], document['runs'][0]['outside_power_w']), (None, None), 'nothing outside')
 
 
 def measure_load(kind, n, cpu_s=0, options=()):
@@ -342,4 +366,5 @@ main([
     test_threads,
     test_what_is_shown_adds_up,
     test_lines_add_up_to_the_page,
+    test_the_best_total_is_the_headline,
 ])

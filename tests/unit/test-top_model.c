@@ -362,6 +362,14 @@ static void test_measured_from_outside(void **state)
 	watt_balance_draw(&m.view, &balance);
 	assert_false(balance.has_outside);
 	assert_true(balance.outside_w == 0);
+	/* Beside another inside than the view's. */
+	m.state[CORE].window_nj = 28800000000;
+	assert_int_equal(watt_balance_look_outside(&m.view, 10, &balance), 0);
+	assert_true(balance.has_outside && fabs(balance.outside_w - 28.8) < 1e-9);
+	assert_string_equal(balance.outside, "supply-bat0");
+	watt_balance_look_outside(&m.view, 30, &balance);
+	assert_false(balance.has_outside);
+	assert_int_equal(watt_balance_look_outside(NULL, 30, &balance), -EINVAL);
 	/* What is a part of the sum is not told a second time. */
 	m.state[CORE].window_nj = 28800000000;
 	m.domain[CORE].is_partition = 1;
