@@ -251,7 +251,8 @@ static int take_next(struct replay *p, struct watt_snapshot **ret_snapshot)
 		 * have the sets whose first process had died before it began.
 		 */
 		if (r < 0 && op.kind != WATT_OP_TRACK && op.kind != WATT_OP_UNTRACK) {
-			note_damage(p, "it says what can't be");
+			note_damage(p, r == -EMFILE ? "more readers at a time than a session has" :
+						      "it says what can't be");
 			continue;
 		}
 		if (op.kind == WATT_OP_ADVANCE)

@@ -29,7 +29,7 @@ struct watt_cursor;
 
 /**
  * A reader of @p ses more, at any time and from any thread. To be closed before the session is.
- * @return 0; -ENOMEM; -EINVAL.
+ * @return 0; -EMFILE: the session has 256 already; -ENOMEM; -EINVAL.
  */
 WATT_API int watt_cursor_open(struct watt_session *ses, struct watt_cursor **ret);
 /** One reader less, at any time and from any thread; NULL is allowed. Always returns NULL. */

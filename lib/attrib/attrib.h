@@ -136,9 +136,12 @@ size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
 /* A domain is attributed up to here; UINT64_MAX: it has not begun. */
 uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain);
 
+/* Readers at a time: each costs room with every account. */
+#define WATT_CURSORS_MAX 256
 /*
  * A reader with windows of its own, the first of which begins at t_ns with what is attributed by
- * now. id: not 0, which is the session's own reader and always there. 0; -EEXIST; -ENOMEM.
+ * now. id: not 0, which is the session's own reader and always there. 0; -EEXIST; -EMFILE: there
+ * are too many; -ENOMEM.
  */
 int watt_attrib_open_cursor(struct watt_attrib *at, uint32_t id, uint64_t t_ns);
 /* 0; -ESRCH: there is no such reader; -EINVAL: id is 0. */

@@ -88,6 +88,8 @@ int watt_attrib_open_cursor(struct watt_attrib *at, uint32_t id, uint64_t t_ns)
 		return -EEXIST;
 	for (reader = 0; reader < at->accounts.n_windows && at->cursors[reader].is_open; reader++)
 		;
+	if (reader > WATT_CURSORS_MAX) /* and the session's own */
+		return -EMFILE;
 	if (reader == at->accounts.n_windows) {
 		r = add_windows(at);
 		if (r < 0)

@@ -675,7 +675,9 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 
 int watt_chunk_put(struct watt_chunk *chunk, struct watt_predict *predict, const struct watt_op *op)
 {
-	int r = reserve(chunk, WATT_COLUMN_OP, WATT_COLUMN_OP, 1);
+	int r = chunk->n_ops < WATT_CHUNK_OPS_MAX ?
+			reserve(chunk, WATT_COLUMN_OP, WATT_COLUMN_OP, 1) :
+			-E2BIG;
 
 	if (r == 0)
 		r = put_op(chunk, predict, op);

@@ -17,6 +17,8 @@
 #define WATT_CHUNK_VERSION 1
 /* Bytes of a chunk, unpacked. More is no chunk. */
 #define WATT_CHUNK_MAX ((size_t)64 << 20)
+/* Ops of a chunk. A recorder ends chunks long before. */
+#define WATT_CHUNK_OPS_MAX 262144
 /* Items of one op: samples, records, CPUs. More is no op. */
 #define WATT_OP_MAX 400000
 /* Labels of one container. */
@@ -178,7 +180,7 @@ void watt_chunk_done(struct watt_chunk *chunk);
 /* Bytes of all columns. */
 size_t watt_chunk_size(const struct watt_chunk *chunk);
 /*
- * Adds an op. 0; -EINVAL: it makes no sense; -E2BIG: too much for one op; -ENOMEM. On failure
+ * Adds an op. 0; -EINVAL: it makes no sense; -E2BIG: too much for one op, or for a chunk; -ENOMEM. On failure
  * nothing has changed.
  */
 int watt_chunk_put(struct watt_chunk *chunk, struct watt_predict *predict,

@@ -67,8 +67,16 @@ struct watt_chunk_reader *watt_chunk_reader_free(struct watt_chunk_reader *reade
 int watt_chunk_reader_open(struct watt_chunk_reader *reader, const void *data, size_t size,
 			   struct watt_chunk_fault *ret_fault)
 {
+	int r = watt_unpacker_open(&reader->values.unpacker, data, size, ret_fault);
+
 	watt_predict_clear(&reader->predict);
-	return watt_unpacker_open(&reader->values.unpacker, data, size, ret_fault);
+	if (r == 0 && watt_values_cursor(&reader->values, WATT_COLUMN_OP)->n > WATT_CHUNK_OPS_MAX) {
+		*ret_fault =
+			(struct watt_chunk_fault){ "it has more ops than a chunk can have", 0 };
+		memset(reader->values.unpacker.columns, 0, sizeof(reader->values.unpacker.columns));
+		return -EBADMSG;
+	}
+	return r;
 }
 
 void watt_chunk_reader_borrow(struct watt_chunk_reader *reader, const struct watt_chunk *chunk)

@@ -18,6 +18,8 @@
 #include "record/sql.h"
 
 #define BUSY_MS 2000
+/* Tables, indexes and views: those of the format, and some that somebody has added. */
+#define OBJECTS_MAX 1000
 
 /* Settings against files that were made to harm. */
 static void defend(sqlite3 *db)
@@ -49,9 +51,10 @@ static int try_open(struct watt_recording *rec, const char *name, int flags, con
 	if (rc != SQLITE_OK)
 		return rc;
 	defend(rec->db);
+	watt_guard_set(&rec->guard, rec->db, rec->bytes);
 	rc = sqlite3_exec(rec->db, pragma, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(rec->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+		rc = sqlite3_exec(rec->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
 	return rc;
 }
 
@@ -102,6 +105,20 @@ static int open_any(struct watt_recording *rec)
 	return rc;
 }
 
+/* With what is not in the file yet, but in the log beside it. */
+static uint64_t count_bytes(const struct watt_recording *rec)
+{
+	_cleanup_free_ char *wal = NULL;
+	struct stat st;
+
+	if (asprintf(&wal, "%s-wal", rec->path) < 0) {
+		wal = NULL;
+		return rec->info.bytes;
+	}
+	return rec->info.bytes +
+	       (stat(wal, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
+}
+
 static int check_file(struct watt_recording *rec)
 {
 	struct stat st;
@@ -118,10 +135,11 @@ static int check_file(struct watt_recording *rec)
 	if (access(rec->path, R_OK) < 0)
 		return watt_recording_complain(rec, -errno, "can't be read: %s", strerror(errno));
 	rec->info.bytes = (uint64_t)st.st_size;
+	rec->bytes = count_bytes(rec);
 	return 0;
 }
 
-static int get_pragma(struct watt_recording *rec, const char *sql, int64_t *ret)
+static int get_number(struct watt_recording *rec, const char *sql, int64_t *ret)
 {
 	sqlite3_stmt *stmt;
 	int r = watt_sql_prepare(rec->db, sql, &stmt);
@@ -134,12 +152,27 @@ static int get_pragma(struct watt_recording *rec, const char *sql, int64_t *ret)
 	return r;
 }
 
+int watt_recording_count(struct watt_recording *rec, const char *table, int64_t max, int64_t *ret)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM (SELECT 1 FROM %s LIMIT %lld)", table,
+		 (long long)max);
+	return get_number(rec, sql, ret);
+}
+
+const char *watt_recording_reason(const struct watt_recording *rec)
+{
+	return rec->guard.is_spent ? "its pages lead in circles: reading them would not end" :
+				     sqlite3_errmsg(rec->db);
+}
+
 static int check_format(struct watt_recording *rec)
 {
 	int64_t application = 0, format = 0;
 
-	if (get_pragma(rec, "PRAGMA application_id", &application) < 0 ||
-	    get_pragma(rec, "PRAGMA user_version", &format) < 0)
+	if (get_number(rec, "PRAGMA application_id", &application) < 0 ||
+	    get_number(rec, "PRAGMA user_version", &format) < 0)
 		return watt_recording_complain(rec, -EBADMSG, "is damaged in its first page");
 	if (application != WATT_RECORDING_APPLICATION)
 		return watt_recording_complain(rec, -EMEDIUMTYPE,
@@ -194,6 +227,22 @@ static int check_tables(struct watt_recording *rec)
 	return r;
 }
 
+static int check_objects(struct watt_recording *rec)
+{
+	int64_t n = 0;
+	int r = watt_recording_count(rec, "sqlite_schema", OBJECTS_MAX + 1, &n);
+
+	if (r < 0)
+		return watt_recording_complain(rec, -EBADMSG, "is damaged: %s",
+					       watt_recording_reason(rec));
+	if (n > OBJECTS_MAX)
+		return watt_recording_complain(rec, -EBADMSG,
+					       "has more tables, indexes and views than the %d of "
+					       "a recording",
+					       OBJECTS_MAX);
+	return 0;
+}
+
 int watt_recording_open_database(struct watt_recording *rec)
 {
 	int rc, r = check_file(rec);
@@ -205,12 +254,14 @@ int watt_recording_open_database(struct watt_recording *rec)
 		r = watt_sql_errno(rec->db, rc);
 		if (r == -EMEDIUMTYPE)
 			return watt_recording_complain(rec, r, "is no recording");
-		if (r == -EBADMSG || (rc & 0xff) == SQLITE_ERROR)
+		if (r == -EBADMSG || rec->guard.is_spent || (rc & 0xff) == SQLITE_ERROR)
 			return watt_recording_complain(rec, -EBADMSG, "is damaged: %s",
-						       sqlite3_errmsg(rec->db));
+						       watt_recording_reason(rec));
 		return watt_recording_complain(rec, r, "can't be read: %s",
 					       sqlite3_errmsg(rec->db));
 	}
 	r = check_format(rec);
+	if (r == 0)
+		r = check_objects(rec);
 	return r < 0 ? r : check_tables(rec);
 }

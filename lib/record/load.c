@@ -149,7 +149,25 @@ static int each(struct watt_recording *rec, const char *table, const char *sql,
 		return r;
 	return watt_recording_complain(rec, -EBADMSG, "is damaged: table %s: %s", table,
 				       row.r < 0 ? "a value is not valid" :
-						   sqlite3_errmsg(rec->db));
+						   watt_recording_reason(rec));
+}
+
+/* So many rows a recorder writes at most; what has more is refused before any is kept. */
+static int check_count(struct watt_recording *rec, const char *table, int64_t max)
+{
+	int64_t n = 0;
+	int r = watt_recording_count(rec, table, max + 1, &n);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return watt_recording_complain(rec, -EBADMSG, "is damaged: table %s: %s", table,
+					       watt_recording_reason(rec));
+	if (n > max)
+		return watt_recording_complain(
+			rec, -EBADMSG, "has more %s than the %lld that a recording can have", table,
+			(long long)max);
+	return 0;
 }
 
 /* ---- channels ---- */
@@ -198,8 +216,10 @@ static void load_channel(struct row *row)
 static int load_channels(struct watt_recording *rec)
 {
 	size_t i;
-	int r = each(rec, "channels", "SELECT * FROM channels ORDER BY id", load_channel);
+	int r = check_count(rec, "channels", WATT_RECORDING_CHANNELS_MAX);
 
+	if (r == 0)
+		r = each(rec, "channels", "SELECT * FROM channels ORDER BY id", load_channel);
 	if (r < 0)
 		return r;
 	rec->channel_list = calloc(rec->n_channels + 1, sizeof(struct watt_channel *));
@@ -563,6 +583,8 @@ int watt_recording_load(struct watt_recording *rec)
 	if (r == 0)
 		r = check_tables(rec);
 	if (r == 0)
+		r = check_count(rec, "marks", WATT_RECORDING_MARKS_MAX);
+	if (r == 0)
 		r = each(rec, "marks", "SELECT t_ns, pid, label FROM marks ORDER BY t_ns, id",
 			 load_mark);
 	if (r == 0)
@@ -574,6 +596,9 @@ int watt_recording_load(struct watt_recording *rec)
 		r = load_clock_steps(rec);
 	if (r == 0)
 		r = load_chunks(rec);
+	if (r == 0 && rec->guard.is_spent)
+		r = watt_recording_complain(rec, -EBADMSG, "is damaged: %s",
+					    watt_recording_reason(rec));
 	if (r == 0)
 		rec->info.start_realtime_ns =
 			rec->info.start_ns + (uint64_t)rec->realtime_offset_ns;

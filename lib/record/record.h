@@ -17,6 +17,13 @@
 #include "base/rules.h"
 #include "record/op.h"
 
+/*
+ * What one file holds at most: a recorder stops there, and a reader refuses what has more.
+ * wattribute-recording(5) states these, WATT_CHUNK_OPS_MAX and WATT_CURSORS_MAX.
+ */
+#define WATT_RECORDING_CHANNELS_MAX 16384
+#define WATT_RECORDING_MARKS_MAX 262144
+
 /* What a session was built from. Borrowed. */
 struct watt_setup {
 	const struct watt_channel *const *channels;
@@ -65,7 +72,8 @@ struct watt_recorder *watt_recorder_close(struct watt_recorder *recorder);
 void watt_recorder_put(struct watt_recorder *recorder, const struct watt_op *op);
 /*
  * What came of a CHANNELS op just put: all channels and domains that there are now. The lists are
- * copied; what they point to must outlive the recorder. 0 or -ENOMEM.
+ * copied; what they point to must outlive the recorder. 0; -E2BIG: no recording has
+ * so many, which is told; -ENOMEM.
  */
 int watt_recorder_grow(struct watt_recorder *recorder, const struct watt_channel *const *channels,
 		       size_t n_channels, const struct watt_domain *const *domains,

@@ -22,6 +22,7 @@
 /* With the time that a commit takes, less than a second is missing after a sudden end. */
 #define CHUNK_NS (750 * WATT_NSEC_PER_MSEC)
 #define CHUNK_BYTES ((size_t)4 << 20)
+#define CHUNK_OPS (WATT_CHUNK_OPS_MAX / 4)
 /* Names that are kept for later. */
 #define CARRY_BYTES ((size_t)1 << 20)
 #define MAX_TRACKS 64
@@ -47,6 +48,9 @@ struct watt_recorder {
 	uint64_t now_ns; /* of the newest op */
 	uint64_t barrier_ns;
 	struct watt_mark phase; /* t_ns 0: none */
+	uint64_t file_marks;    /* in the file that is written now */
+	uint64_t excess_marks;  /* that no file had room for */
+	uint64_t lost_marks;    /* as the session says */
 	uint32_t tracks[MAX_TRACKS];
 	size_t n_tracks;
 	bool has_threads;
@@ -330,7 +334,8 @@ static bool is_due(const struct watt_recorder *rec)
 	const struct watt_job *job = rec->current;
 
 	return rec->now_ns - job->begin_ns >= CHUNK_NS || job->n_marks == WATT_JOB_MARKS ||
-	       job->n_snapshots == WATT_JOB_SNAPSHOTS || watt_chunk_size(&job->chunk) > CHUNK_BYTES;
+	       job->n_snapshots == WATT_JOB_SNAPSHOTS || job->chunk.n_ops >= CHUNK_OPS ||
+	       watt_chunk_size(&job->chunk) > CHUNK_BYTES;
 }
 
 /* ---- files ---- */
@@ -347,6 +352,7 @@ static void rotate(struct watt_recorder *rec)
 	rec->files = stats.files;
 	rec->file_begin_ns = rec->rotated_ns = rec->now_ns;
 	rec->is_rotating = false;
+	rec->file_marks = 0;
 	rec->current->begins_file = true;
 	if (rec->has_threads)
 		encode(rec, &threads);
@@ -355,6 +361,7 @@ static void rotate(struct watt_recorder *rec)
 	if (rec->phase.label[0]) {
 		encode(rec, &phase);
 		rec->current->marks[rec->current->n_marks++] = rec->phase;
+		rec->file_marks = 1;
 	}
 	carry(rec, &rec->carry);
 }
@@ -371,6 +378,22 @@ static void track_again(struct watt_recorder *rec)
 	}
 }
 
+/* Whether a file has room for a mark more; one that has not says how many are missing. */
+static bool take_mark(struct watt_recorder *rec)
+{
+	if (rec->file_marks < WATT_RECORDING_MARKS_MAX) {
+		rec->file_marks++;
+		return true;
+	}
+	if (rec->excess_marks++ == 0)
+		watt_log(&rec->log, WATT_LOG_WARNING,
+			 "%s: has %d marks, and no file of a recording has more: later ones are "
+			 "counted as lost",
+			 rec->path, WATT_RECORDING_MARKS_MAX);
+	rec->current->lost_marks = rec->lost_marks + rec->excess_marks;
+	return false;
+}
+
 /* ---- the interface ---- */
 
 void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
@@ -379,6 +402,8 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 	bool rotates;
 
 	reclaim(rec);
+	if (op->kind == WATT_OP_MARK && !take_mark(rec))
+		return;
 	if (!rec->start_ns && t_ns)
 		rec->start_ns = rec->file_begin_ns = rec->current->begin_ns = t_ns;
 	rec->now_ns = WATT_MAX(rec->now_ns, t_ns);
@@ -397,12 +422,28 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 	rec->put_ns += watt_now_ns() - begin_ns;
 }
 
+static int check_channels(const char *path, size_t n_channels, const struct watt_log *log)
+{
+	if (n_channels <= WATT_RECORDING_CHANNELS_MAX)
+		return 0;
+	watt_log(
+		log, WATT_LOG_ERROR,
+		"%s: can't be recorded to: there are %zu channels, and a recording has at most %d; "
+		"choose some of them",
+		path, n_channels, WATT_RECORDING_CHANNELS_MAX);
+	return -E2BIG;
+}
+
 int watt_recorder_grow(struct watt_recorder *rec, const struct watt_channel *const *channels,
 		       size_t n_channels, const struct watt_domain *const *domains,
 		       size_t n_domains)
 {
-	struct watt_tables *tables = calloc(1, sizeof(*tables));
+	struct watt_tables *tables;
+	int r = check_channels(rec->path, n_channels, &rec->log);
 
+	if (r < 0)
+		return r;
+	tables = calloc(1, sizeof(*tables));
 	if (tables) {
 		tables->channels = calloc(n_channels + 1, sizeof(struct watt_channel *));
 		tables->domains = calloc(n_domains + 1, sizeof(struct watt_domain *));
@@ -441,7 +482,8 @@ bool watt_recorder_needs_all(struct watt_recorder *rec)
 
 void watt_recorder_set_lost_marks(struct watt_recorder *rec, uint64_t n)
 {
-	rec->current->lost_marks = n;
+	rec->lost_marks = n;
+	rec->current->lost_marks = n + rec->excess_marks;
 }
 
 void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats *ret)
@@ -517,6 +559,8 @@ int watt_recorder_new(const char *path, const struct watt_record_opts *opts,
 	rec->is_snapshot_aligned = true;
 	watt_chunk_clear(&rec->carry);
 	r = check_opts(path, opts, &rec->opts);
+	if (r == 0)
+		r = check_channels(path, setup->n_channels, log);
 	if (r == 0)
 		r = check_next_part(path, &rec->opts, log);
 	if (r == 0) {

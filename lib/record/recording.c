@@ -198,6 +198,7 @@ static int open_chunk(struct watt_recording *rec, struct watt_stream *stream)
 					       "is damaged behind chunk %zu: what follows is lost",
 					       rec->n_chunks);
 	}
+	watt_guard_begin(&rec->guard);
 	sqlite3_bind_int64(rec->get_chunk, 1, rec->chunks[stream->next++].id);
 	rc = sqlite3_step(rec->get_chunk);
 	if (rc == SQLITE_ROW && sqlite3_column_type(rec->get_chunk, 0) == SQLITE_BLOB)

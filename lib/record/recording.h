@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "record/chunk.h"
+#include "record/guard.h"
 #include "record/record.h"
 
 /* Where a chunk is and what it says of itself. */
@@ -36,6 +37,8 @@ struct watt_clock_step {
 struct watt_recording {
 	struct watt_nvmt *nvmt; /* it is no file of ours but a trace; NULL: it is one */
 	sqlite3 *db;
+	struct watt_guard guard;
+	uint64_t bytes; /* of its files, when it was opened */
 	char *path;
 	struct watt_log log;
 	struct watt_recording_info info;
@@ -83,6 +86,10 @@ struct watt_recording {
 /* One sentence, which begins with the name of the file. Returns r. */
 __attribute__((format(printf, 3, 4))) int watt_recording_complain(const struct watt_recording *rec,
 								  int r, const char *fmt, ...);
+/* Rows of a table, up to max. 0; -EBADMSG, -EIO, -ENOMEM. Does not complain. */
+int watt_recording_count(struct watt_recording *rec, const char *table, int64_t max, int64_t *ret);
+/* Why the last query failed, for people. Borrowed until the next. */
+const char *watt_recording_reason(const struct watt_recording *rec);
 /* Opens the database so that nothing in it can run. Complains. */
 int watt_recording_open_database(struct watt_recording *rec);
 /* Reads everything but the chunks' data. Complains. */
