@@ -29,6 +29,7 @@
 #define DEADLINE_MS 30000
 /* The twin goes in whole us, and a session in ns: at most one us of all its power at each end. */
 #define EDGES_NJ 1000000
+#define TRIES 4
 #define MAX_SNAPSHOTS 200
 #define MAX_SWEEPS 20000
 
@@ -244,29 +245,46 @@ static void assert_took(const char *who, int64_t got_nj, int64_t truth_nj, int64
 	assert_true(llabs(got_nj - truth_nj) <= most_nj);
 }
 
-/* The first two users are this process and its parent; the others are on no machine. */
-static void check_gpu(const struct watt_snapshot *snap)
+/*
+ * The first two users are this process and its parent; the others are on no machine. False: the host
+ * stopped this machine for so long that slices were given up before their users were told of, which
+ * has their energy unattributed, and nobody gets what is another's.
+ */
+static bool check_gpu(const struct watt_snapshot *snap)
 {
 	size_t d = domain_of(snap, WATT_DOMAIN_GPU);
 	const struct watt_domain_state *s = watt_snapshot_get_domain_state(snap, d);
 	uint64_t t1_ns = s->t_ns, t0_ns = t1_ns - s->window_ns;
 	struct watt_env env = { .epoch_ns = told.epoch_ns };
 	struct watt_synth_gpu gpu;
-	int64_t most_nj;
+	int64_t most_nj, nobody_nj;
+	bool is_whole;
 
 	watt_synth_live_gpu(&env, &gpu);
 	assert_int_equal(watt_synth_gpu_run(&gpu, t1_ns + S), 0);
 	most_nj = allowed_nj(&gpu, t0_ns, t1_ns);
 	assert_int_equal(s->key, WATT_KEY_GPU_TIME);
 	assert_true(s->window_ns >= WINDOW_NS);
-	assert_took("this process", energy_of(snap, d, getpid()), took_nj(&gpu, 0, t0_ns, t1_ns),
-		    most_nj);
-	assert_took("its parent", energy_of(snap, d, getppid()), took_nj(&gpu, 1, t0_ns, t1_ns),
-		    most_nj);
-	assert_took("nobody", s->window_unattributed_nj,
-		    took_nj(&gpu, 2, t0_ns, t1_ns) + took_nj(&gpu, 3, t0_ns, t1_ns), most_nj);
-	assert_took("idle", s->window_idle_nj, (int64_t)(s->window_ns * gpu.opts.idle_w), most_nj);
+	nobody_nj = took_nj(&gpu, 2, t0_ns, t1_ns) + took_nj(&gpu, 3, t0_ns, t1_ns);
+	is_whole = s->window_unattributed_nj <= nobody_nj + most_nj;
+	if (is_whole) {
+		assert_took("this process", energy_of(snap, d, getpid()),
+			    took_nj(&gpu, 0, t0_ns, t1_ns), most_nj);
+		assert_took("its parent", energy_of(snap, d, getppid()),
+			    took_nj(&gpu, 1, t0_ns, t1_ns), most_nj);
+		assert_took("nobody", s->window_unattributed_nj, nobody_nj, most_nj);
+		assert_took("idle", s->window_idle_nj, (int64_t)(s->window_ns * gpu.opts.idle_w),
+			    most_nj);
+	} else {
+		fprintf(stderr, "too late: %.6f J unattributed, truth %.6f J\n",
+			(double)s->window_unattributed_nj / 1e9, (double)nobody_nj / 1e9);
+		assert_true(energy_of(snap, d, getpid()) <=
+			    took_nj(&gpu, 0, t0_ns, t1_ns) + most_nj);
+		assert_true(energy_of(snap, d, getppid()) <=
+			    took_nj(&gpu, 1, t0_ns, t1_ns) + most_nj);
+	}
 	watt_synth_gpu_done(&gpu);
+	return is_whole;
 }
 
 /* Beside it: the CPUs' energy by what BPF tells, of whichever package they ran on; and who never had
@@ -307,6 +325,7 @@ static void check_replay(const char *path)
 	}
 	assert_int_equal(watt_session_next_snapshot(ses, &snap), 1);
 	watt_session_close(ses);
+	n_texts = 0;
 }
 
 static pid_t burn(void)
@@ -326,13 +345,15 @@ static pid_t burn(void)
 	}
 }
 
-static void test_beside(void **state)
+/* Whether it could be seen. */
+static bool try_beside(void)
 {
 	char *dir = scratch_new(), path[256];
 	struct watt_recording *rec;
 	struct watt_session *ses;
 	struct watt_snapshot *snap;
 	pid_t burner = burn();
+	bool is_whole;
 
 	snprintf(path, sizeof(path), "%s/gpu.watt", dir);
 	/* What is learned of a program may be that it takes nothing. */
@@ -349,13 +370,24 @@ static void test_beside(void **state)
 	assert_int_equal(waitpid(burner, NULL, 0), burner);
 	assert_int_equal(watt_recording_open(path, NULL, NULL, &rec), 0);
 	read_told(rec);
-	check_gpu(snap);
-	check_cpus(snap, burner);
+	is_whole = check_gpu(snap);
+	if (is_whole)
+		check_cpus(snap, burner);
 	watt_timeline_free(told.readings);
 	watt_recording_close(rec);
 	watt_snapshot_unref(snap);
 	check_replay(path);
 	scratch_remove(dir);
+	return is_whole;
+}
+
+static void test_beside(void **state)
+{
+	bool is_seen = false;
+
+	for (int i = 0; i < TRIES && !is_seen; i++)
+		is_seen = try_beside();
+	assert_true(is_seen);
 }
 
 int main(void)
