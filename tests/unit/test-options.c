@@ -320,6 +320,140 @@ static void test_info(void **state)
 	watt_options_free(o);
 }
 
+/* ---- by name and by setter ---- */
+
+static void describe_rules(FILE *out, const struct watt_rules *rules)
+{
+	size_t i;
+
+	for (i = 0; i < rules->n; i++)
+		fprintf(out, "%s=%llu,", rules->list[i].name ? rules->list[i].name : "(all)",
+			(unsigned long long)rules->list[i].value);
+	fputs(";", out);
+}
+
+/* All that was said; the caller frees it. */
+static char *describe(const struct watt_options *o)
+{
+	const char *const texts[] = { o->machine,       o->sysfs_root,   o->procfs_root,
+				      o->nvml_lib,      o->redfish_url,  o->meter,
+				      o->redfish_auth,  o->redfish_tls,  o->kubelet_url,
+				      o->kubelet_token, o->kubelet_tls,  o->config,
+				      o->usage,         o->redfish_user, o->redfish_password };
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
+		fprintf(out, "%s;", texts[i] ? texts[i] : "(none)");
+	fprintf(out, "%llu;%llu;%d;%d;%d;", (unsigned long long)o->slice_ns,
+		(unsigned long long)o->period_ns, o->has_idle_policy, o->idle_policy, o->privacy);
+	describe_rules(out, &o->sources);
+	describe_rules(out, &o->rates);
+	describe_rules(out, &o->share_keys);
+	describe_rules(out, &o->delays);
+	fclose(out);
+	return text;
+}
+
+static int choose_sources(struct watt_options *o, const char *text)
+{
+	return watt_options_add_source(o, "synth") || watt_options_drop_source(o, "estimate");
+}
+
+static int choose_slice(struct watt_options *o, const char *text)
+{
+	return watt_options_set_slice_ns(o, 20 * MS);
+}
+
+static int choose_period(struct watt_options *o, const char *text)
+{
+	return watt_options_set_period_ns(o, 5 * MS);
+}
+
+static int choose_rate(struct watt_options *o, const char *text)
+{
+	return watt_options_set_period_ns(o, 50 * MS) ||
+	       watt_options_set_source_period_ns(o, "hwmon", 100 * MS);
+}
+
+static int choose_idle_policy(struct watt_options *o, const char *text)
+{
+	return watt_options_set_idle_policy(o, WATT_IDLE_PROPORTIONAL);
+}
+
+static int choose_share_key(struct watt_options *o, const char *text)
+{
+	return watt_options_set_share_key(o, NULL, WATT_KEY_CPU_TIME) ||
+	       watt_options_set_share_key(o, "gpu", WATT_KEY_NONE);
+}
+
+static int choose_delay(struct watt_options *o, const char *text)
+{
+	return watt_options_set_delay_ns(o, "hwmon/*", 20 * MS);
+}
+
+static int choose_privacy(struct watt_options *o, const char *text)
+{
+	return watt_options_set_privacy(o, WATT_PRIVACY_ALL);
+}
+
+/* Nobody has to write a text for the library to read: each option has a setter of its type. */
+static void test_each_has_a_setter(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		int (*set)(struct watt_options *o, const char *text);
+	} setters[] = {
+		{ "sources", "synth,-estimate", choose_sources },
+		{ "usage", "procfs", watt_options_set_usage },
+		{ "slice", "20ms", choose_slice },
+		{ "period", "5ms", choose_period },
+		{ "rate", "20,hwmon=10Hz", choose_rate },
+		{ "idle-policy", "proportional", choose_idle_policy },
+		{ "share-key", "cpu_time,gpu=none", choose_share_key },
+		{ "sensor-delay", "hwmon/*=20ms", choose_delay },
+		{ "privacy", "all", choose_privacy },
+		{ "config", "/c", watt_options_set_config },
+		{ "machine", "/m", watt_options_set_machine },
+		{ "sysfs-root", "/s", watt_options_set_sysfs_root },
+		{ "procfs-root", "/p", watt_options_set_procfs_root },
+		{ "nvml-lib", "/n", watt_options_set_nvml_lib },
+		{ "redfish-url", "https://bmc", watt_options_set_redfish_url },
+		{ "meter", "exec:x", watt_options_set_meter },
+		{ "redfish-auth", "/a", watt_options_set_redfish_auth },
+		{ "redfish-tls", "insecure", watt_options_set_redfish_tls },
+		{ "kubelet-url", "https://node:10250", watt_options_set_kubelet_url },
+		{ "kubelet-token", "/t", watt_options_set_kubelet_token },
+		{ "kubelet-tls", "insecure", watt_options_set_kubelet_tls },
+	};
+	const struct watt_option_info *info;
+	size_t i, k;
+
+	for (i = 0; (info = watt_options_get_info(i)); i++) {
+		struct watt_options *by_name = new_options(), *by_setter = new_options();
+		char *a, *b, *new = describe(by_name);
+
+		for (k = 0; k < WATT_ARRAY_SIZE(setters); k++)
+			if (!strcmp(setters[k].name, info->name))
+				break;
+		if (k == WATT_ARRAY_SIZE(setters))
+			fail_msg("no setter is known of '%s'", info->name);
+		assert_int_equal(watt_options_set(by_name, info->name, setters[k].text), 0);
+		assert_int_equal(setters[k].set(by_setter, setters[k].text), 0);
+		a = describe(by_name);
+		b = describe(by_setter);
+		assert_string_equal(a, b);
+		assert_string_not_equal(a, new);
+		free(new);
+		free(a);
+		free(b);
+		watt_options_free(by_name);
+		watt_options_free(by_setter);
+	}
+}
+
 /* Every key that the ledger knows can be chosen by its name. */
 static void test_all_share_keys(void **state)
 {
@@ -384,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_each_has_a_setter),
 		cmocka_unit_test(test_all_share_keys),
 		cmocka_unit_test(test_rules_as_text),
 	};
