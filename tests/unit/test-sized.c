@@ -205,6 +205,38 @@ static void test_callers_of_another_time(void **state)
 	watt_session_close(ses);
 }
 
+/* Whoever fills in a struct of the caller's refuses one without a size, and knows its own end. */
+static void test_structs_of_the_caller(void **state)
+{
+	struct watt_balance balance = { .outside_w = 4711 };
+	struct watt_total total = { .power_w = 4711 };
+	struct watt_record_stats stats = { .elapsed_ns = 4711 };
+	struct watt_capture capture = { .bytes = 4711 };
+	struct watt_session *ses = open_synth();
+	struct watt_snapshot *snap;
+	struct watt_view *view;
+
+	assert_true(watt_session_flush(ses, 30000) >= 0);
+	assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+	assert_int_equal(watt_view_new(snap, &view), 0);
+	assert_int_equal(watt_balance_draw(view, &balance), -EINVAL);
+	assert_int_equal(watt_total_draw(view, &total), -EINVAL);
+	assert_int_equal(watt_session_get_record_stats(ses, &stats), -EINVAL);
+	assert_int_equal(watt_capture_write(NULL, "/nowhere/x.tar", 0, &capture), -EINVAL);
+	assert_true(balance.outside_w == 4711 && total.power_w == 4711 &&
+		    stats.elapsed_ns == 4711 && capture.bytes == 4711);
+	/* As older ones have them. */
+	balance.sz = offsetof(struct watt_balance, has_outside);
+	total.sz = offsetof(struct watt_total, power_w);
+	assert_int_equal(watt_balance_draw(view, &balance), 0);
+	assert_int_equal(watt_total_draw(view, &total), 0);
+	assert_true(balance.is_known && total.n_known);
+	assert_true(balance.outside_w == 4711 && total.power_w == 4711);
+	watt_view_free(view);
+	watt_snapshot_unref(snap);
+	watt_session_close(ses);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -212,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_gives_to_older_and_newer),
 		cmocka_unit_test(test_what_the_library_hands_out),
 		cmocka_unit_test(test_callers_of_another_time),
+		cmocka_unit_test(test_structs_of_the_caller),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
