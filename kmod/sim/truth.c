@@ -196,6 +196,18 @@ void sim_truth_begin_cpu(struct task_struct *current_task)
 	sim_truth_unlock(flags);
 }
 
+void sim_truth_end_cpu(unsigned int cpu)
+{
+	struct sim_cpu *dead = per_cpu_ptr(&cpus, cpu);
+	unsigned long flags;
+
+	sim_truth_lock(&flags);
+	dead->task = NULL;
+	dead->thread = NULL;
+	dead->process = NULL;
+	sim_truth_unlock(flags);
+}
+
 void sim_truth_rename(struct task_struct *task, const char *comm)
 {
 	struct sim_thread *thread;

@@ -35,6 +35,8 @@ void sim_truth_unlock(unsigned long flags);
 /* From the tracepoints. */
 void sim_truth_switch(struct task_struct *prev, struct task_struct *next);
 void sim_truth_begin_cpu(struct task_struct *current_task);
+/* A CPU that is dead: of its last switch nobody heard, and the next one is from anybody. */
+void sim_truth_end_cpu(unsigned int cpu);
 void sim_truth_rename(struct task_struct *task, const char *comm);
 void sim_truth_free(struct task_struct *task);
 

@@ -4,6 +4,7 @@
  */
 #include "truth_watch.h"
 
+#include <linux/cpuhotplug.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -60,6 +61,15 @@ static void begin_cpu(void *unused)
 	sim_truth_begin_cpu(current);
 }
 
+/* Tracepoints are deaf on a CPU that is leaving: it may have gone idle since. */
+static int on_cpu_dead(unsigned int cpu)
+{
+	sim_truth_end_cpu(cpu);
+	return 0;
+}
+
+static int hotplug_state = CPUHP_INVALID;
+
 int sim_watch_start(void)
 {
 	size_t i;
@@ -75,11 +85,18 @@ int sim_watch_start(void)
 			return r;
 		}
 	}
+	r = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "wattsim:dead", NULL, on_cpu_dead);
+	if (r < 0) {
+		leave(ARRAY_SIZE(watches));
+		return r;
+	}
+	hotplug_state = r;
 	on_each_cpu(begin_cpu, NULL, 1);
 	return 0;
 }
 
 void sim_watch_stop(void)
 {
+	cpuhp_remove_state_nocalls(hotplug_state);
 	leave(ARRAY_SIZE(watches));
 }
