@@ -69,6 +69,8 @@ void report_run_done(struct report_run *run);
 
 /* For people. */
 void report_text_print(const struct report *report, FILE *out, size_t width);
+/* Whether to believe it: the end of that. */
+void report_trust_print(const struct report_run *run, FILE *out, size_t width);
 void report_text_compare(const struct report *report, FILE *out, size_t width);
 
 /* A time of the recording: s since its first window. */

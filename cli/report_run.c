@@ -99,12 +99,41 @@ static void draw_balance(struct report_run *run)
 	watt_balance_draw(&view, &run->balance);
 }
 
+/* Of the whole recording, as far as a supply told of it. */
+static void look_outside(struct report_run *run)
+{
+	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
+	size_t n = watt_series_get_info(run->series)->n_domains, i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
+	auto_free struct watt_domain_state *list = xcalloc(n, sizeof(*list));
+	const struct watt_view view = {
+		.sz = sizeof(view), .domains = domains, .states = states, .n_domains = n
+	};
+
+	for (i = 0; i < n; i++) {
+		list[i] = *watt_series_get_state(run->series, i);
+		list[i].window_ns = (uint64_t)whole->domains[i].known_ns;
+		list[i].window_nj = whole->domains[i].energy_nj;
+		if (list[i].window_ns)
+			list[i].status = WATT_STATUS_OK; /* whatever it was at the end */
+		domains[i] = watt_series_get_domain(run->series, i);
+		states[i] = &list[i];
+	}
+	watt_balance_look_outside(&view, whole->power_w, &run->balance);
+}
+
 int report_run_finish(struct report_run *run)
 {
+	int r;
+
 	run->balance = (struct watt_balance){ .sz = sizeof(run->balance) };
 	if (watt_series_get_info(run->series)->n_windows)
 		draw_balance(run);
-	return watt_phases_find(run->series, run->marks, run->n_marks, &run->phases);
+	r = watt_phases_find(run->series, run->marks, run->n_marks, &run->phases);
+	if (r == 0 && run->balance.is_known)
+		look_outside(run);
+	return r;
 }
 
 void report_run_done(struct report_run *run)

@@ -23,7 +23,6 @@
 
 #define DECIMALS 3
 #define PHASES_MOST 40
-#define LOSSES_MOST 10
 
 static void say_machine(struct report_line *line, const struct watt_recording_info *info)
 {
@@ -205,17 +204,43 @@ static void print_part(const struct page *page, FILE *out, double energy_j, doub
 	fputc('\n', out);
 }
 
+static double round_to(const struct sum *sum, double value)
+{
+	double scale = pow(10, watt_tally_get_decimals(sum->tally));
+
+	return round(value * scale) / scale;
+}
+
+/* The best measured total first: all of the machine, and what of it nobody tells apart. */
+static void print_outside(const struct page *page, FILE *out)
+{
+	const struct watt_balance *balance = &page->run->balance;
+	const struct watt_phase *whole = watt_phases_get_whole(page->run->phases);
+	double power_w = round_to(&page->power_w, balance->outside_w);
+	double energy_j = round_to(&page->energy_j, balance->outside_w * (double)whole->energy_nj /
+							    1e9 / whole->power_w);
+	auto_free char *title = xasprintf("the machine, measured (%s)", balance->outside);
+
+	print_part(page, out, energy_j, power_w, NAN, title);
+	print_part(page, out, energy_j - watt_tally_get_whole(page->energy_j.tally),
+		   power_w - watt_tally_get_whole(page->power_w.tally), NAN,
+		   "not told apart: screen, disks, losses and the like");
+}
+
 /* The machine, and what became of its energy: what is shown adds up. */
 static void print_sum(const struct page *page, FILE *out)
 {
 	static const char *const names[] = { "attributed", "idle", "unattributed" };
 	const struct watt_phase *whole = watt_phases_get_whole(page->run->phases);
+	const struct watt_balance *balance = &page->run->balance;
 	double whole_j = (double)whole->energy_nj / 1e9;
 	size_t i;
 
+	if (balance->has_outside)
+		print_outside(page, out);
 	print_part(page, out, watt_tally_get_whole(page->energy_j.tally),
 		   isfinite(whole->power_w) ? watt_tally_get_whole(page->power_w.tally) : NAN, NAN,
-		   "the machine");
+		   balance->has_outside ? "told apart" : "the machine");
 	for (i = 0; i < N_PARTS; i++)
 		if (i != IDLE || page->run->balance.is_baseline_ready || whole->idle_nj)
 			print_part(page, out, watt_tally_get_part(page->energy_j.tally, i),
@@ -608,165 +633,6 @@ static void print_phases(const struct page *page, FILE *out, size_t width)
 	table_free(table);
 }
 
-static void print_checks(const struct report_run *run, FILE *out, size_t width)
-{
-	const struct watt_quality *quality = watt_series_get_quality(run->series);
-	const struct watt_series *series = run->series;
-	size_t n_failures = (size_t)quality->check_failures + (size_t)quality->sum_failures +
-			    watt_series_get_info(series)->n_failures;
-	struct report_line line = { 0 };
-
-	report_say(&line,
-		   "Conservation: %llu checks in the accounts, %llu of sums and %zu of windows",
-		   (unsigned long long)quality->checks, (unsigned long long)quality->sum_checks,
-		   watt_series_get_info(series)->n_checks);
-	if (n_failures)
-		report_say(&line, "%zu FAILED: this is a bug", n_failures);
-	else
-		report_say(&line, "all hold to the nJ");
-	report_end(&line, out, 0, width);
-}
-
-/* Of the domains that make up the machine, the one that is not known for longest. */
-static uint64_t longest_gap_ns(const struct report_run *run)
-{
-	uint64_t longest_ns = 0;
-	size_t i;
-
-	for (i = 0; i < watt_series_get_info(run->series)->n_domains; i++) {
-		uint64_t gap_ns = watt_series_get_state(run->series, i)->gap_ns;
-
-		if (watt_series_get_domain(run->series, i)->is_partition && gap_ns > longest_ns)
-			longest_ns = gap_ns;
-	}
-	return longest_ns;
-}
-
-static void print_losses(const struct report_run *run, FILE *out, size_t width)
-{
-	struct report_line line = { 0 };
-	char number[WATT_UNITS_SIZE];
-	size_t i;
-
-	uint64_t gap_ns = longest_gap_ns(run);
-
-	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
-	    run->info->lost_samples == 0 && run->info->lost_usage == 0 &&
-	    run->info->lost_marks == 0 && run->info->slept_ns == 0 && gap_ns == 0) {
-		fputs("Losses: none\n", out);
-		return;
-	}
-	if (!run->info->is_complete)
-		report_say(&line,
-			   "the recording was not finished: up to its last second is missing");
-	if (run->info->lost_ns)
-		report_say(&line, "of %s nothing is in the file",
-			   watt_units_time(number, (double)run->info->lost_ns / 1e9, 3));
-	if (run->info->slept_ns)
-		report_say(&line, "the machine slept for %s: what was used meanwhile is in no sum",
-			   watt_units_time(number, (double)run->info->slept_ns / 1e9, 3));
-	if (gap_ns)
-		report_say(&line,
-			   "for %s not all sensors told something: what they missed is in no sum",
-			   watt_units_time(number, (double)gap_ns / 1e9, 3));
-	if (run->info->lost_samples)
-		report_say(&line, "%llu readings of sensors lost",
-			   (unsigned long long)run->info->lost_samples);
-	if (run->info->lost_usage)
-		report_say(&line, "%llu records of tasks lost",
-			   (unsigned long long)run->info->lost_usage);
-	if (run->info->lost_marks)
-		report_say(&line, "%llu marks came too fast to be taken",
-			   (unsigned long long)run->info->lost_marks);
-	fputs("Losses:\n", out);
-	report_end(&line, out, 2, width);
-	for (i = 0; i < run->n_losses && i < LOSSES_MOST; i++) {
-		const struct report_loss *loss = &run->losses[i];
-
-		report_say(&line, "%.3f to %.3f s: %s", report_time_s(run, loss->t0_ns),
-			   report_time_s(run, loss->t1_ns), loss->why);
-		if (loss->samples)
-			report_say(&line, "%llu samples", (unsigned long long)loss->samples);
-		if (loss->usage_records)
-			report_say(&line, "%llu records of tasks",
-				   (unsigned long long)loss->usage_records);
-		report_end(&line, out, 2, width);
-	}
-	if (run->n_losses > LOSSES_MOST)
-		fprintf(out, "  and %zu more (--json has all)\n", run->n_losses - LOSSES_MOST);
-}
-
-static void say_time(struct report_line *line, uint64_t time_ns, const char *what)
-{
-	char number[WATT_UNITS_SIZE];
-
-	if (time_ns)
-		report_say(line, "%s %s", watt_units_time(number, (double)time_ns / 1e9, 3), what);
-}
-
-static void say_count(struct report_line *line, uint64_t n, const char *what)
-{
-	if (n)
-		report_say(line, "%llu %s", (unsigned long long)n, what);
-}
-
-static void say_sensors(struct report_line *line, const struct report_run *run)
-{
-	uint64_t errors = 0, gaps = 0, gap_ns = 0, resets = 0, ambiguous = 0;
-	struct watt_energy late = { 0 };
-	char number[WATT_UNITS_SIZE];
-	size_t d;
-
-	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
-		errors += watt_series_get_state(run->series, d)->errors;
-		gaps += watt_series_get_state(run->series, d)->gaps;
-		gap_ns += watt_series_get_state(run->series, d)->gap_ns;
-		resets += watt_series_get_state(run->series, d)->resets;
-		ambiguous += watt_series_get_state(run->series, d)->ambiguous;
-		late = watt_energy_add(late, watt_series_get_state(run->series, d)->late);
-	}
-	say_count(line, errors, "readings without a value");
-	if (gaps)
-		report_say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
-			   watt_units_time(number, (double)gap_ns / 1e9, 3));
-	say_count(line, resets, "resets of counters");
-	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
-	if (!watt_energy_is_zero(late))
-		report_say(line, "%s came too late to be shared",
-			   watt_units_energy(number, watt_energy_to_j(late), 3));
-}
-
-static void print_quality(const struct report_run *run, FILE *out, size_t width)
-{
-	const struct watt_quality *quality = watt_series_get_quality(run->series);
-	struct report_line line = { 0 };
-
-	fputs("Quality:\n", out);
-	if (quality->coverage_ppm)
-		report_say(&line, "%.2f %% of the CPUs' time is accounted for",
-			   quality->coverage_ppm / 1e4);
-	else
-		report_say(&line, "how much of the CPUs' time is accounted for is not known");
-	report_say(&line, *run->info->usage_why ? "CPU time by %s (not by %s)" : "CPU time by %s",
-		   *run->info->usage ? run->info->usage : "an unknown source",
-		   run->info->usage_why);
-	say_count(&line, quality->lost_records, "records of tasks lost");
-	say_time(&line, quality->unseen_cpu_ns,
-		 "of CPU time of processes that nobody saw: unattributed");
-	say_time(&line, quality->late_cpu_ns, "of CPU time came too late");
-	say_count(&line, quality->missed_reads, "readings skipped because their time had passed");
-	say_count(&line, quality->lost_samples, "readings lost before they were fetched");
-	report_end(&line, out, 2, width);
-	say_sensors(&line, run);
-	report_end(&line, out, 2, width);
-	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
-		report_say(&line, "slow sensors may be a window behind fast ones");
-	report_end(&line, out, 2, width);
-	if (watt_series_get_info(run->series)->n_folded)
-		fprintf(out, "  the %zu entities that used the least are put together\n",
-			watt_series_get_info(run->series)->n_folded);
-}
-
 void report_text_print(const struct report *report, FILE *out, size_t width)
 {
 	const struct report_run *run = report->run;
@@ -793,7 +659,5 @@ void report_text_print(const struct report *report, FILE *out, size_t width)
 		print_ranking(report, &page, out, width);
 	page_done(&page);
 	fputc('\n', out);
-	print_checks(run, out, width);
-	print_losses(run, out, width);
-	print_quality(run, out, width);
+	report_trust_print(run, out, width);
 }

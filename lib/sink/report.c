@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/util.h"
 #include "sink/registry.h"
 
@@ -33,6 +34,30 @@ int watt_report_set(struct watt_report_choice *choice, const char *option, const
 
 /* ---- what is computed ---- */
 
+/* Of the whole recording, as far as a supply told of it. */
+static int look_outside(struct watt_report *report, const struct watt_view *end)
+{
+	const struct watt_phase *whole = watt_phases_get_whole(report->now->phases);
+	_cleanup_free_ struct watt_domain_state *list = calloc(end->n_domains + 1, sizeof(*list));
+	_cleanup_free_ const struct watt_domain_state **states =
+		calloc(end->n_domains + 1, sizeof(*states));
+	struct watt_view view = *end;
+	size_t i;
+
+	if (!list || !states)
+		return -ENOMEM;
+	view.states = states;
+	for (i = 0; i < end->n_domains; i++) {
+		list[i] = *end->states[i];
+		list[i].window_ns = (uint64_t)whole->domains[i].known_ns;
+		list[i].window_nj = whole->domains[i].energy_nj;
+		if (list[i].window_ns)
+			list[i].status = WATT_STATUS_OK; /* whatever it was at the end */
+		states[i] = &list[i];
+	}
+	return watt_balance_look_outside(&view, whole->power_w, &report->balance);
+}
+
 /* Of the domains at the end; rows are not needed for what is shown of it. */
 static int draw_balance(struct watt_report *report)
 {
@@ -50,6 +75,8 @@ static int draw_balance(struct watt_report *report)
 	}
 	if (r == 0)
 		r = watt_balance_draw(&view, &report->balance);
+	if (r == 0)
+		r = look_outside(report, &view);
 	free(view.domains);
 	free(view.states);
 	return r;
@@ -198,6 +225,9 @@ static void put_total(struct watt_json *json, struct watt_json_node doc,
 	watt_json_ratio(json, obj, "uncertainty_ratio", balance->uncertainty_ppm);
 	put_known_text(json, obj, "share_key", balance->keys);
 	watt_json_bool(json, obj, "is_complete", !*balance->missing);
+	watt_json_text(json, obj, "outside", balance->has_outside ? balance->outside : NULL);
+	watt_json_real(json, obj, "outside_power_w",
+		       balance->has_outside ? balance->outside_w : NAN);
 	watt_json_bool(json, obj, "is_baseline_ready", balance->is_baseline_ready);
 }
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from command import LOAD, PROGRAM, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
+from command import LOAD, PROGRAM, TOP, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix='wattribute-report-')
 MADE = {}
@@ -213,6 +213,26 @@ def test_tables_add_up_to_the_machine():
     equal(round((float(rest) + sum(table_of(cut, 'Processes')['J'])) * steps), round(float(whole_j) * steps), 'with the rest')
 
 
+def test_the_best_total_is_the_headline():
+    """A laptop on battery: what the battery says is the machine, and the estimate a part of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, 'battery.watt')
+        result = run('record', '-o', recording, f'--sysfs-root={TOP}/tests/fixtures/laptop-battery/sys', '--usage=procfs',
+                     '--', 'sleep', '3')
+        equal(result.status, 0, result.err)
+        document = json.loads(run('report', '--json', recording).out)
+        validate(document, 'wattribute-report-1')
+        text = run('report', recording).out
+    total = document['total']
+    true(total['outside'].startswith('supply-bat0'), f'{total}')
+    true(48 < total['outside_power_w'] < 50 and 0 < total['power_w'] < total['outside_power_w'], f'{total}')
+    rows = re.findall(r'^ +([\d.]+) +J +([\d.]+) +W  (.*)$', text, re.M)[:3]
+    true(rows[0][2].startswith('the machine, measured (supply-bat0') and rows[2][2] == 'told apart', text)
+    for column in (0, 1):
+        whole, rest, inside = (round(float(row[column]) * 10 ** len(row[column].partition('.')[2])) for row in rows)
+        equal(rest + inside, whole, text)
+
+
 def test_comparison():
     document = report('--vs', synth(), synth())
     total = document['comparison']['total']
@@ -289,6 +309,7 @@ main([
     test_page,
     test_what_is_shown_adds_up,
     test_tables_add_up_to_the_machine,
+    test_the_best_total_is_the_headline,
     test_comparison,
     test_missing_is_not_zero,
     test_mistakes,

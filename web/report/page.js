@@ -69,9 +69,14 @@ function showHeadline(page) {
   /* What is not known is not 0. */
   if (!total.is_baseline_ready && !total.idle_nj) parts.splice(1, 1);
   const host = byId('headline');
+  /* The best measured total first, of which the sensors inside tell a part apart. */
+  const outside = total.outside ? total.outside_power_w : NaN, outsideJ = outside * total.energy_j / total.power_w;
+  const named = total.outside ? 'told apart' : 'energy of the machine';
   host.append(el('div', { class: 'tiles' },
-    quantity(isNumber(total.energy_j) ? energy.total : NaN, energy, total.energy_j, 'energy of the machine', nj(total.energy_nj)),
-    quantity(isNumber(total.power_w) ? power.total : NaN, power, total.power_w, 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
+    isNumber(outside) ? quantity(toSteps(outsideJ, energy.scale), energy, outsideJ, 'energy of the machine, measured (' + clean(total.outside) + ')') : null,
+    isNumber(outside) ? quantity(toSteps(outside, power.scale), power, outside, 'mean power of it') : null,
+    quantity(isNumber(total.energy_j) ? energy.total : NaN, energy, total.energy_j, named, nj(total.energy_nj)),
+    quantity(isNumber(total.power_w) ? power.total : NaN, power, total.power_w, total.outside ? 'mean power told apart' : 'mean power', isNumber(total.power_w) ? total.power_w + ' W' : null),
     isNumber(total.command_j) ? quantity(toSteps(total.command_j, energy.scale), energy, total.command_j, 'of it, the command', nj(total.command_nj) + ' by the command and all its descendants') : null,
     tile(duration(page.report.recording.duration_s), '', 'measured'),
     tile(String(page.report.entities.filter((e) => isUser(e.kind)).reduce((s, e) => s + e.count, 0)), '', 'processes seen')));
