@@ -15,6 +15,7 @@
 #include "message.h"
 #include "number.h"
 #include "options.h"
+#include "outlet.h"
 #include "stat_report.h"
 #include "stat_run.h"
 #include "status.h"
@@ -184,7 +185,8 @@ static int write_report(const struct stat_report *report, const struct stat_opti
 		stat_report_print(report, file);
 	if (r == 0 && fflush(file) == EOF)
 		r = -errno;
-	if (r < 0)
+	/* Nobody reads, and a signal said that nobody waits. */
+	if (r < 0 && r != -EINTR)
 		message_error("cannot write the report: %s", strerror(-r));
 	return r;
 }
@@ -242,7 +244,8 @@ static int measure_all(struct stat_setup *setup, const struct stat_options *opts
 static int measure(const struct stat_options *opts, char *const *argv, FILE *file)
 {
 	struct stat_setup setup = { .events = EVENTS_INIT };
-	struct output output = { .file = file, .setup = &setup };
+	struct output output = { .setup = &setup };
+	struct outlet *outlet = NULL;
 	int r, status = STATUS_FAILURE;
 
 	setup.argv = opts->pid ? NULL : argv;
@@ -258,6 +261,13 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 		message_error("cannot receive signals: %s", strerror(-r));
 		return STATUS_FAILURE;
 	}
+	r = outlet_open(&setup.events, file, &outlet);
+	if (r < 0) {
+		message_error("cannot write the report: %s", strerror(-r));
+		events_close(&setup.events);
+		return STATUS_FAILURE;
+	}
+	output.file = outlet_get_file(outlet);
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	r = options_open_session(&opts->common, &setup.ses);
@@ -273,6 +283,7 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 			status = measure_all(&setup, opts, &output);
 	}
 	watt_session_close(setup.ses);
+	outlet_close(outlet);
 	events_close(&setup.events);
 	return status;
 }

@@ -455,7 +455,7 @@ static int open_outlet(struct top *top)
 {
 	int r;
 
-	r = outlet_open(&top->events, &top->outlet);
+	r = outlet_open(&top->events, stdout, &top->outlet);
 	if (r < 0) {
 		message_error("cannot write the output: %s", strerror(-r));
 		return r;

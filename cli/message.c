@@ -5,11 +5,13 @@
  */
 #include "message.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "status.h"
 #include "text.h"
@@ -42,6 +44,25 @@ unsigned int message_get_error_count(void)
 	return __atomic_load_n(&log_state.errors, __ATOMIC_RELAXED);
 }
 
+/*
+ * A pipe that nobody reads would keep us for ever, and with us the thread that measures: who reads
+ * nothing for so long misses a line. What a pipe says it takes is more than a line of ours.
+ */
+#define PATIENCE_MS 200
+
+static bool is_read(void)
+{
+	struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&fd, 1, PATIENCE_MS) != 0;
+}
+
+static void print(const char *word, const char *text)
+{
+	if (is_read())
+		fprintf(stderr, "%s: %s%s\n", log_state.name, word, text);
+}
+
 static void emit(const char *word, const char *text)
 {
 	char clean[1024];
@@ -49,7 +70,7 @@ static void emit(const char *word, const char *text)
 	text_clean(clean, sizeof(clean), text);
 	pthread_mutex_lock(&log_state.lock);
 	if (!log_state.is_deferred)
-		fprintf(stderr, "%s: %s%s\n", log_state.name, word, clean);
+		print(word, clean);
 	else if (log_state.n_deferred < DEFERRED_MAX)
 		log_state.deferred[log_state.n_deferred++] = xasprintf("%s%s", word, clean);
 	pthread_mutex_unlock(&log_state.lock);
@@ -129,7 +150,7 @@ void message_release(void)
 
 	pthread_mutex_lock(&log_state.lock);
 	for (i = 0; i < log_state.n_deferred; i++) {
-		fprintf(stderr, "%s: %s\n", log_state.name, log_state.deferred[i]);
+		print("", log_state.deferred[i]);
 		free(log_state.deferred[i]);
 	}
 	log_state.n_deferred = 0;

@@ -21,14 +21,17 @@
 
 struct outlet {
 	FILE *file;
+	FILE *to;
 	const struct events *events;
 	pthread_t thread;
 	bool has_thread;
-	int asked_fd; /* eventfd: there are bytes to write */
+	int asked_fd; /* eventfd: there are bytes to write, or this is the end */
 	int done_fd;  /* eventfd: they are written, or can't be */
 	const char *bytes;
 	size_t n;
 	int error;
+	bool is_over;  /* the thread has nothing to do any more */
+	bool is_stuck; /* it is in a write that does not end, with what it writes */
 };
 
 static void tell(int fd)
@@ -51,10 +54,10 @@ static void *write_all(void *data)
 {
 	struct outlet *outlet = data;
 
-	while (hear(outlet->asked_fd)) {
+	while (hear(outlet->asked_fd) && !outlet->is_over) {
 		outlet->error = 0;
 		while (outlet->n > 0 && outlet->error == 0) {
-			ssize_t n = write(STDOUT_FILENO, outlet->bytes, outlet->n);
+			ssize_t n = write(fileno(outlet->to), outlet->bytes, outlet->n);
 
 			if (n < 0 && errno != EINTR)
 				outlet->error = errno;
@@ -82,14 +85,22 @@ static bool wait_done(const struct outlet *outlet)
 	return poll(fds, 1, GRACE_MS) > 0;
 }
 
-/* The thread leaves a write that does not end: that is where it can be cancelled. */
 static void end_thread(struct outlet *outlet)
 {
 	if (!outlet->has_thread)
 		return;
-	pthread_cancel(outlet->thread);
+	outlet->is_over = true;
+	tell(outlet->asked_fd);
 	pthread_join(outlet->thread, NULL);
 	outlet->has_thread = false;
+}
+
+/* It is in a write that does not end: the end of the process ends it, and nobody frees what it has. */
+static void leave_thread(struct outlet *outlet)
+{
+	pthread_detach(outlet->thread);
+	outlet->has_thread = false;
+	outlet->is_stuck = true;
 }
 
 static ssize_t put(void *cookie, const char *bytes, size_t n)
@@ -103,7 +114,7 @@ static ssize_t put(void *cookie, const char *bytes, size_t n)
 	outlet->n = n;
 	tell(outlet->asked_fd);
 	if (!wait_done(outlet)) {
-		end_thread(outlet);
+		leave_thread(outlet);
 		errno = EINTR;
 		return 0;
 	}
@@ -129,17 +140,18 @@ static int begin_thread(struct outlet *outlet)
 	return -r;
 }
 
-int outlet_open(const struct events *ev, struct outlet **ret)
+int outlet_open(const struct events *ev, FILE *to, struct outlet **ret)
 {
 	struct outlet *outlet = xcalloc(1, sizeof(*outlet));
 	struct stat st;
 	int r = 0;
 
+	outlet->to = to;
 	outlet->events = ev;
 	outlet->asked_fd = outlet->done_fd = -1;
 	/* A file takes everything at once. */
-	if (fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode))
-		outlet->file = stdout;
+	if (fstat(fileno(to), &st) == 0 && S_ISREG(st.st_mode))
+		outlet->file = to;
 	else
 		r = begin_thread(outlet);
 	if (r < 0)
@@ -155,9 +167,9 @@ FILE *outlet_get_file(const struct outlet *outlet)
 
 struct outlet *outlet_close(struct outlet *outlet)
 {
-	if (!outlet)
+	if (!outlet || outlet->is_stuck)
 		return NULL;
-	if (outlet->file && outlet->file != stdout)
+	if (outlet->file && outlet->file != outlet->to)
 		fclose(outlet->file);
 	end_thread(outlet);
 	if (outlet->asked_fd >= 0)

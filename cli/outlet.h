@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Standard output of a command that has blocked the signals that end it. A pipe that nobody reads
+ * A stream of a command that has blocked the signals that end it. A pipe that nobody reads
  * and a stopped terminal keep a write waiting for ever: a thread of its own waits there, and the
  * command stays able to hear that it shall end. One thread uses an outlet.
  */
@@ -13,10 +13,10 @@
 
 struct outlet;
 
-/* The events are open, and outlive the outlet. 0 or a negative errno. */
-int outlet_open(const struct events *ev, struct outlet **ret);
+/* Into what to writes to. The events are open; both outlive the outlet. 0 or a negative errno. */
+int outlet_open(const struct events *ev, FILE *to, struct outlet **ret);
 /*
- * What is printed there stands in standard output when the stream has been flushed. A signal that
+ * What is printed there stands in that file or pipe when the stream has been flushed. A signal that
  * ends the command gives a reader a moment more; then that write fails, with EINTR, and all that
  * come after it.
  */

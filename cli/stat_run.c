@@ -34,6 +34,7 @@ struct measurement {
 	struct watt_mark *marks;    /* whose snapshots are still to come, in their order */
 	size_t n_marks;
 	struct labels phase_index;
+	uint64_t n_intervals; /* that are over */
 	bool has_phases;
 };
 
@@ -55,18 +56,20 @@ static void add_interval(struct measurement *m, const struct totals *now)
 		.cpu_ns = totals_get_cpu_ns(now) - totals_get_cpu_ns(&m->last),
 	};
 
+	m->n_intervals++;
+	if (m->setup->show_interval) {
+		m->setup->show_interval(m->setup->data, &interval);
+		return;
+	}
 	run->intervals = xrealloc(run->intervals, run->n_intervals + 1, sizeof(*run->intervals));
 	run->intervals[run->n_intervals++] = interval;
-	if (m->setup->show_interval)
-		m->setup->show_interval(m->setup->data, &interval);
 }
 
 /* When the interval that goes on is to end. */
 static uint64_t get_interval_end_ns(const struct measurement *m)
 {
-	return m->setup->interval_ns ?
-		       m->begin_ns + (m->run->n_intervals + 1) * m->setup->interval_ns :
-		       EVENTS_NEVER;
+	return m->setup->interval_ns ? m->begin_ns + (m->n_intervals + 1) * m->setup->interval_ns :
+				       EVENTS_NEVER;
 }
 
 /*

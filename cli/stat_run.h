@@ -25,7 +25,7 @@ struct stat_setup {
 	uint32_t pid;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t limit_ns;    /* attached: end after this time; 0: no limit */
-	/* Called at the end of each interval. */
+	/* Called at the end of each interval, which is not kept then; NULL: they are in the run. */
 	void (*show_interval)(void *data, const struct watt_run_interval *interval);
 	void *data;
 	struct watt_balance balance; /* of the newest snapshot */
