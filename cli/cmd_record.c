@@ -15,6 +15,7 @@
 #include <wattribute/recording.h>
 
 #include "caller.h"
+#include "closing.h"
 #include "command.h"
 #include "kept.h"
 #include "message.h"
@@ -310,7 +311,7 @@ static int open_outlet(struct view_of_run *view, const struct events *events)
 {
 	int r;
 
-	r = outlet_open(events, &view->outlet);
+	r = outlet_open(events, stdout, &view->outlet);
 	if (r < 0)
 		message_error("cannot write the output: %s", strerror(-r));
 	if (r < 0)
@@ -346,9 +347,13 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 	outlet_close(view.outlet);
 	end.stats.sz = sizeof(end.stats);
 	watt_session_get_record_stats(ses, &end.stats);
-	watt_session_close(ses);
 	if (view.has_line)
 		fputs("\r\033[K", stderr);
+	/* Whatever would be said of the file would have to wait for its disk too. */
+	if (!closing_close(ses, events, path)) {
+		record_run_done(&view.run);
+		return STATUS_FAILURE;
+	}
 	/* Nobody wants the recording of a command that could not be run. */
 	if (r > 0) {
 		unlink(path);

@@ -12,7 +12,7 @@
 
 int watt_sql_errno(sqlite3 *db, int rc)
 {
-	int error = db ? sqlite3_system_errno(db) : 0;
+	int last = errno, error = db ? sqlite3_system_errno(db) : 0;
 
 	switch (rc & 0xff) {
 	case SQLITE_OK:
@@ -37,6 +37,11 @@ int watt_sql_errno(sqlite3 *db, int rc)
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
 		return -EACCES;
+	case SQLITE_IOERR:
+		/* of a commit to a WAL SQLite tells no more; what failed last is that write */
+		if (!error && last == EDQUOT)
+			return -EDQUOT;
+		return error ? -error : -EIO;
 	default:
 		return error ? -error : -EIO;
 	}

@@ -3,15 +3,19 @@
 """What goes wrong around the command while it measures: docs/faults.md says what is promised."""
 import contextlib
 import csv
+import errno
+import fcntl
 import io
 import json
 import os
+import re
 import signal
 import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 sys.dont_write_bytecode = True
@@ -20,6 +24,8 @@ from command import BUILD, PROGRAM, equal, main, nj, run, true  # noqa: E402
 
 SHIM = os.path.join(BUILD, 'tests', 'integration', 'libfault_shim.so')
 SYNTH = ('--sources=synth', '--usage=synth')
+# What a command used can't be simulated.
+COUNTED = ('--sources=synth', '--usage=procfs')
 HOUR_NS = 3600 * 10 ** 9
 FOLDER = tempfile.TemporaryDirectory(prefix='watt-faults-')
 PATIENCE_S = 30
@@ -175,4 +181,143 @@ def test_the_machine_sleeps():
     equal([json.loads(line) for line in same], recorder.snapshots, 'the replay')
 
 
-main([test_the_clock_is_set, test_the_machine_sleeps])
+# ---- readers that don't read ----
+
+def unread_pipe():
+    """A pipe that takes next to nothing."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    return reader, writer
+
+
+def bytes_in(reader):
+    return struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, b'    '))[0]
+
+
+def wait_until_full(reader):
+    """Behind that, what writes there is kept waiting."""
+    wait_until(lambda: bytes_in(reader) > 4096 - 100, 'a full pipe')
+
+
+def test_nobody_reads_the_report_of_stat():
+    """Lines of intervals fill the pipe; a signal for the command still gets there, and ends us too."""
+    for option in ('-I10ms', '--json'):
+        reader, writer = unread_pipe()
+        process = subprocess.Popen([PROGRAM, 'stat', option, *COUNTED, '--', 'sleep', '100'],
+                                   stdin=subprocess.DEVNULL, stdout=writer, stderr=writer)
+        os.close(writer)
+        if option == '--json':
+            time.sleep(0.5)  # whatever it does then, it ends
+        else:
+            wait_until_full(reader)
+        process.send_signal(signal.SIGTERM)
+        try:
+            equal(process.wait(60), 128 + signal.SIGTERM, f'{option}: status')
+        finally:
+            process.kill()
+            os.close(reader)
+
+
+def test_the_report_of_stat_is_read_late():
+    """No interval is lost for a reader that comes later: they add up to the whole."""
+    reader, writer = unread_pipe()
+    process = subprocess.Popen([PROGRAM, 'stat', '-I20ms', *COUNTED, '--', 'sleep', '4'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer)
+    os.close(writer)
+    wait_until_full(reader)
+    time.sleep(1)
+    with open(reader, encoding='utf-8') as pipe:
+        text = pipe.read()
+    equal(process.wait(60), 0, f'status ({text[-500:]!r})')
+    rows = re.findall(r'^ *([\d.]+) s +([\d.]+) +J .* J machine', text, re.M)
+    ends = [float(end) for end, _ in rows]
+    equal(ends, sorted(ends), 'times of the lines')
+    true(len(rows) > 100, f'only {len(rows)} lines')
+
+
+def test_nobody_reads_the_snapshots():
+    """The recording goes on meanwhile, with every sample; windows that nobody had time for are one."""
+    reader, writer = unread_pipe()
+    path = os.path.join(new_folder(), 'run.watt')
+    process = subprocess.Popen([PROGRAM, 'record', '--json', '-o', path, *SYNTH],
+                               stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    wait_until_full(reader)
+    (before,), = query(path, 'SELECT count(*) FROM chunks')
+    rss_kib = resident_kib(process.pid)
+    wait_until(lambda: query(path, 'SELECT count(*) FROM chunks')[0][0] > before + 6, 'more chunks')
+    true(resident_kib(process.pid) < rss_kib + 8192, 'memory grows')
+    with open(reader, encoding='utf-8') as pipe:
+        lines = [pipe.readline()]
+        process.send_signal(signal.SIGINT)
+        lines += pipe.readlines()
+    err = process.communicate(timeout=60)[1]
+    equal(process.returncode, 0, f'status ({err!r})')
+    snapshots = [json.loads(line) for line in lines]
+    for last, one in zip(snapshots, snapshots[1:]):
+        equal(one['window_start_s'], last['t_s'], 'begin of a window')
+    equal(snapshots[-1]['quality']['lost_samples'], 0, 'samples lost')
+    equal(query(path, 'SELECT * FROM losses'), [], 'losses')
+
+
+def resident_kib(pid):
+    with open(f'/proc/{pid}/status', encoding='ascii') as file:
+        return int(re.search(r'VmRSS:\s+(\d+)', file.read()).group(1))
+
+
+# ---- memory ----
+
+def test_memory_runs_out():
+    """Of the process, by a limit of its own: told, the end, and what was recorded can be read."""
+    recorder = Recorder(*SYNTH)
+    end_ns = int(recorder.snapshots[-1]['t_s'] * 1e9)
+    # What is kept by then is what can be kept: at most a second is not.
+    wait_until(lambda: query(recorder.path, 'SELECT max(t0_ns) FROM chunks')[0][0] > end_ns, 'a chunk behind it')
+    recorder.fault(HAS_NO_MEMORY, 1)
+    out, err = recorder.process.communicate(timeout=60)
+    equal(recorder.process.returncode, 1, f'status ({err!r})')
+    true('memory' in err.lower(), f'it is not told: {err!r}')
+    lines = run('replay', recorder.path, '--json')
+    equal(lines.status, 0, f'status of replay ({lines.err!r})')
+    equal([json.loads(line) for line in lines.out.splitlines()][:2], recorder.snapshots, 'what was recorded')
+
+
+# ---- disks ----
+
+def test_a_disk_that_fails():
+    """As a quota does, or a file system of a network that has trouble: told, and it goes on behind it."""
+    for number, why in ((errno.EDQUOT, 'disk quota exceeded'), (errno.EIO, 'disk error')):
+        recorder = Recorder('--rate=100Hz', *SYNTH)
+        recorder.fault(DISK_ERRNO, number)
+        recorder.next_snapshots(3)
+        recorder.fault(DISK_ERRNO, 0)
+        (before,), = query(recorder.path, 'SELECT count(*) FROM chunks')
+        wait_until(lambda: query(recorder.path, 'SELECT count(*) FROM chunks')[0][0] > before + 1, 'more chunks')
+        recorder.process.send_signal(signal.SIGINT)
+        out, err = recorder.process.communicate(timeout=60)
+        true(why in err, f'no {why!r} in {err!r}')
+        equal(recorder.process.returncode, 1, f'status ({err!r})')
+        losses = query(recorder.path, 'SELECT t1_ns - t0_ns, why FROM losses')
+        true([reason for _, reason in losses] == [why] and 0 < losses[0][0] < 60 * 10 ** 9, f'losses {losses}')
+        equal(query(recorder.path, 'PRAGMA integrity_check'), [('ok',)], 'integrity')
+        equal(run('replay', recorder.path).status, 0, 'status of replay')
+
+
+def test_a_disk_that_hangs():
+    """Samples are dropped and counted; who wants to end it needs not wait for the disk."""
+    recorder = Recorder('--rate=100Hz', *SYNTH)
+    recorder.fault(DISK_HANGS, 1)
+    recorder.next_snapshots(3)
+    recorder.process.send_signal(signal.SIGINT)
+    line = recorder.process.stderr.readline()
+    true('does not answer' in line, f'it is not told why it does not end: {line!r}')
+    recorder.process.send_signal(signal.SIGINT)
+    out, err = recorder.process.communicate(timeout=60)
+    equal(recorder.process.returncode, 1, f'status ({err!r})')
+    true('could not be written' in err, f'it is not told: {err!r}')
+    equal(run('replay', recorder.path).status, 0, 'status of replay')
+
+
+main([test_the_clock_is_set, test_the_machine_sleeps, test_nobody_reads_the_report_of_stat,
+      test_the_report_of_stat_is_read_late, test_nobody_reads_the_snapshots, test_memory_runs_out,
+      test_a_disk_that_fails, test_a_disk_that_hangs])
