@@ -210,6 +210,7 @@ static void behave(const struct shift *shift)
 {
 	switch (shift->behaviour) {
 	case LOAD_STAY:
+	case LOAD_APART:
 	case LOAD_MIGRATE:
 	case LOAD_REGROUP:
 		work(shift);
@@ -239,6 +240,8 @@ _Noreturn static void live(const struct load *load, struct shift *shift, uint32_
 	prctl(PR_SET_NAME, LOAD_NAME);
 	if (shift->behaviour == LOAD_STAY || shift->behaviour == LOAD_NICE)
 		go_to_package(0);
+	if (shift->behaviour == LOAD_APART)
+		go_to_package((int)(shift->i % 2));
 	if (read(load->go[0], &c, 1) != 1)
 		_exit(1);
 	shift->end_ns = load_now_ns() + run_ms * NS_PER_MS;

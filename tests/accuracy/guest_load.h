@@ -17,6 +17,7 @@
 enum load_behaviour {
 	LOAD_STAY,    /* on the CPUs of package 0, works and rests */
 	LOAD_MIGRATE, /* from package to package, while running */
+	LOAD_APART,   /* on the CPUs of package 0 or 1, by its number */
 	LOAD_THREADS, /* three threads, free to go anywhere */
 	LOAD_BREED,   /* children that live for a few ms, named LOAD_NAME_BRIEF */
 	LOAD_NICE,    /* never rests; each nicer than the one before; on package 0 */

@@ -42,6 +42,11 @@ static const struct scenario scenarios[] = {
 	{ "equal tasks", LOAD_STAY, 8, 0, 10 * W, 10 * W, 2, 8 },
 	{ "the same beside 20 W of idle power", LOAD_STAY, 8, 20 * W, 10 * W, 10 * W, 8, 40 },
 	{ "migrating from package to package", LOAD_MIGRATE, 8, 0, 10 * W, 10 * W, 2, 8 },
+	/*
+	 * Packages that are taken for each other give each what the other used, and are off by 714 and
+	 * 1,429. Where the host leaves the guest little time, who measures is seen to use much of it.
+	 */
+	{ "2 W and 12 W, each on its own", LOAD_APART, 2, 0, 2 * W, 12 * W, 400, 600 },
 	{ "4 processes of 3 threads", LOAD_THREADS, 4, 0, 10 * W, 10 * W, 2, 8 },
 	{ "short lives: children of 1 to 9 ms", LOAD_BREED, 4, 0, 10 * W, 10 * W, 2, 8 },
 	{ "nice levels 0 to 18", LOAD_NICE, 7, 0, 10 * W, 10 * W, 2, 8 },
@@ -331,6 +336,13 @@ static void show_figures(const struct scenario *scenario, const struct figures *
 	fflush(stdout);
 }
 
+static bool is_possible(const struct scenario *scenario)
+{
+	bool needs_two = scenario->behaviour == LOAD_MIGRATE || scenario->behaviour == LOAD_APART;
+
+	return !needs_two || load_n_packages() > 1;
+}
+
 static bool try_scenario(const struct scenario *scenario)
 {
 	struct run run = { .scenario = scenario };
@@ -348,8 +360,6 @@ static int run_scenario(const struct scenario *scenario)
 {
 	int n_tries = is_by_host && !is_misled ? HOST_TRIES : 1, i;
 
-	if (scenario->behaviour == LOAD_MIGRATE && load_n_packages() < 2)
-		return 0;
 	for (i = 0; i < n_tries; i++)
 		if (try_scenario(scenario))
 			return 0;
@@ -379,7 +389,7 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	const char *wanted = "";
-	int failed = 0, option;
+	int failed = 0, n_run = 0, option;
 	size_t i;
 
 	while ((option = getopt(argc, argv, "s:vwx")) != -1) {
@@ -399,8 +409,17 @@ int main(int argc, char **argv)
 		return usage();
 	printf("in thousandths of all dynamic energy:\n");
 	printf("| %-34s | %-7s | %7s | %7s | %7s |\n", "scenario", "meter", "worst", "all", "idle");
-	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-		if (strstr(scenarios[i].name, wanted))
-			failed += run_scenario(&scenarios[i]);
-	return failed != 0;
+	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		if (!strstr(scenarios[i].name, wanted))
+			continue;
+		if (!is_possible(&scenarios[i])) {
+			printf("| %-34s | not run: it needs two packages\n", scenarios[i].name);
+			continue;
+		}
+		n_run++;
+		failed += run_scenario(&scenarios[i]);
+	}
+	if (!n_run)
+		fprintf(stderr, "guest_truth: no scenario of '%s' can be run here\n", wanted);
+	return failed || !n_run;
 }
