@@ -2,6 +2,8 @@
 /* Puts what happened to the clocks into words for people, and into an op for the stages. */
 #include "clocks.h"
 
+#define TRIES 16
+
 static void say(const struct watt_log *log, const struct watt_clock_news *news)
 {
 	if (news->slept_ns)
@@ -20,8 +22,12 @@ bool watt_clocks_look(struct watt_clock_watch *watch, const struct watt_log *log
 {
 	struct watt_clock_reading now;
 	struct watt_clock_news news;
+	int tries = 0;
 
-	watt_clock_read(&now);
+	/* What was interrupted tells nothing, and must not hide what there is to be told. */
+	do
+		watt_clock_read(&now);
+	while (!watt_clock_is_exact(&now) && ++tries < TRIES);
 	if (!watt_clock_watch_look(watch, &now, &news))
 		return false;
 	say(log, &news);

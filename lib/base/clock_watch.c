@@ -17,6 +17,11 @@ void watt_clock_read(struct watt_clock_reading *ret)
 	ret->t_after_ns = watt_now_ns();
 }
 
+bool watt_clock_is_exact(const struct watt_clock_reading *reading)
+{
+	return reading->t_after_ns - reading->t_before_ns <= MAX_READ_NS;
+}
+
 static bool is_step(int64_t change_ns)
 {
 	return change_ns >= MIN_STEP_NS || change_ns <= -MIN_STEP_NS;
@@ -29,7 +34,7 @@ bool watt_clock_watch_look(struct watt_clock_watch *watch, const struct watt_clo
 	int64_t boottime_off_ns = (int64_t)(now->boottime_ns - now->t_before_ns);
 	int64_t slept_ns, set_ns;
 
-	if (now->t_after_ns - now->t_before_ns > MAX_READ_NS)
+	if (!watt_clock_is_exact(now))
 		return false;
 	slept_ns = boottime_off_ns - watch->boottime_off_ns;
 	set_ns = realtime_off_ns - watch->realtime_off_ns;

@@ -35,6 +35,8 @@ struct watt_clock_news {
 };
 
 void watt_clock_read(struct watt_clock_reading *ret);
+/* Whether it was read at one time: nobody was interrupted meanwhile. */
+bool watt_clock_is_exact(const struct watt_clock_reading *reading);
 /*
  * Whether something happened. A reading that took too long tells nothing, and the next one is
  * compared with the one before it.
