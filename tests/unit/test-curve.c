@@ -62,9 +62,15 @@ static void test_telescopes(void **state)
 	push(&curve, 1000, 0, WATT_STATUS_OK);
 	push(&curve, 8000, 7, WATT_STATUS_OK);
 	push(&curve, 9001, 8, WATT_STATUS_OK);
-	for (t_ns = 1000; t_ns < 9001; t_ns++)
-		sum_nj += energy_nj(&curve, t_ns + 1) - energy_nj(&curve, t_ns);
+	for (t_ns = 1000; t_ns < 9001; t_ns++) {
+		int64_t step_nj = energy_nj(&curve, t_ns + 1) - energy_nj(&curve, t_ns);
+
+		/* a nJ a ns: a sum of differences is right whatever they are, each of them is not */
+		assert_in_range(step_nj, 0, 2);
+		sum_nj += step_nj;
+	}
 	assert_int_equal(sum_nj, 8000);
+	assert_int_equal(energy_nj(&curve, 1000), 0);
 	watt_curve_done(&curve);
 }
 
