@@ -261,9 +261,11 @@ static void print_title(const struct stat_report *report, FILE *out)
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
 	fprintf(out, ", shared by %s%s%s\n CPU time by %s\n\n",
-		*balance->keys ? balance->keys : "nothing",
+		*balance->keys && totals_is_shared(balance) ? balance->keys : "nothing",
 		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
-		balance->is_baseline_ready ? "" : "; idle power is not known yet: all is shared",
+		balance->is_baseline_ready || !totals_is_shared(balance) ?
+			"" :
+			"; idle power is not known yet: all is shared",
 		usage_text(report->setup->ses, usage, sizeof(usage)));
 }
 
@@ -383,6 +385,13 @@ static bool has_outside(const struct page *page)
 	return page->outside.n && page->outside.mean > 0 && page->power.mean > 0;
 }
 
+/* Where nothing was shared, that somebody used 0 is not known. */
+static bool is_untold(const struct page *page, size_t part)
+{
+	return !totals_is_shared(&page->report->setup->balance) && page->parts[part].mean == 0 &&
+	       (part == COMMAND || part == OTHERS);
+}
+
 /* What the command used; where that is too little for the sensors, not 0. */
 static void print_command(const struct page *page, FILE *out)
 {
@@ -394,7 +403,10 @@ static void print_command(const struct page *page, FILE *out)
 	auto_free char *what = NULL;
 	char number[WATT_UNITS_SIZE];
 
-	if (energy_j == 0 && cpu_s > 0) {
+	if (is_untold(page, COMMAND)) {
+		energy_j = NAN;
+		what = xstrdup("the command: nothing tells who used the energy");
+	} else if (energy_j == 0 && cpu_s > 0) {
 		energy_j = NAN;
 		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
 				 watt_units_time(number, cpu_s, 2));
@@ -493,8 +505,10 @@ static void print_machine(const struct page *page, FILE *out)
 	for (i = 0; i < N_PARTS; i++)
 		if (i != IDLE || balance->is_baseline_ready)
 			print_text(out, &page->parts[i],
-				   shown(number, page, watt_tally_get_part(page->tally, i)), "J",
-				   indent + 2, names[i]);
+				   shown(number, page,
+					 is_untold(page, i) ? NAN :
+							      watt_tally_get_part(page->tally, i)),
+				   "J", indent + 2, names[i]);
 	if (is_shared && balance->is_baseline_ready) {
 		shared = over_runs(page->report, SHARED_IDLE_J);
 		print_text(out, &shared, shown(number, page, shared.mean), "J", indent + 2,

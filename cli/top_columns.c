@@ -72,6 +72,22 @@ static void add_domains(struct top_columns *columns, const struct watt_view *vie
 	}
 }
 
+/* Of all that is added up, nothing is divided among anybody. */
+static bool is_unshared(const struct watt_view *view)
+{
+	bool is_known = false;
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		if (!view->domains[i]->is_partition || !watt_view_has_energy(view->states[i]))
+			continue;
+		if (view->states[i]->key != WATT_KEY_NONE)
+			return false;
+		is_known = true;
+	}
+	return is_known;
+}
+
 void top_columns_choose(struct top_columns *columns, const struct top_model *model,
 			const struct watt_view *view, bool has_domains, size_t width)
 {
@@ -81,6 +97,7 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	columns->n = 0;
 	columns->decimals_w = model->decimals_w;
 	columns->decimals_j = model->decimals_j;
+	columns->is_unshared = is_unshared(view);
 	if (has_pid) {
 		add(columns, TOP_COLUMN_PID, 7, true, "PID");
 		add(columns, TOP_COLUMN_USER, 8, false, "USER");
@@ -145,12 +162,32 @@ static char *format_name(const struct top_row *row, char *buf)
 	return buf;
 }
 
+static bool is_nobody(const struct top_row *row)
+{
+	return row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED;
+}
+
+static bool is_quantity(enum top_column_kind kind)
+{
+	return kind == TOP_COLUMN_POWER || kind == TOP_COLUMN_ENERGY || kind == TOP_COLUMN_TREE ||
+	       kind == TOP_COLUMN_DOMAIN;
+}
+
+/* Nobody told what it used: that is no 0. */
+static bool is_untold(const struct top_columns *columns, const struct top_row *row)
+{
+	return columns->is_unshared && !is_nobody(row) && watt_energy_is_zero(row->energy) &&
+	       watt_energy_is_zero(row->tree);
+}
+
 char *top_columns_cell(const struct top_columns *columns, size_t i, const struct top_row *row,
 		       char *buf)
 {
 	const struct top_column *column = &columns->column[i];
 
 	buf[0] = '\0';
+	if (is_quantity(column->kind) && is_untold(columns, row))
+		return strcpy(buf, "-");
 	switch (column->kind) {
 	case TOP_COLUMN_PID:
 		if (row->pid)
@@ -163,7 +200,7 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 	case TOP_COLUMN_USER:
 		return format_user(columns, row, buf);
 	case TOP_COLUMN_CPU:
-		if (row->kind != WATT_ENTITY_IDLE && row->kind != WATT_ENTITY_UNATTRIBUTED)
+		if (!is_nobody(row))
 			snprintf(buf, TOP_CELL_SIZE, "%.1f", row->cpu_ratio * 100);
 		break;
 	case TOP_COLUMN_POWER:

@@ -36,8 +36,9 @@ struct top_columns {
 	size_t n;
 	int decimals_w; /* of all powers and energies */
 	int decimals_j;
-	bool is_joules; /* domains and the tree in joules instead of watts */
-	bool is_live;   /* user ids are those of this machine */
+	bool is_joules;   /* domains and the tree in joules instead of watts */
+	bool is_live;     /* user ids are those of this machine */
+	bool is_unshared; /* nothing tells who used anything: 0 of somebody is not known */
 };
 
 /*

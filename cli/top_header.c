@@ -73,16 +73,21 @@ static char *equation(const struct watt_balance *balance, double numbers[4], con
 	int decimals = watt_tally_get_decimals(tally);
 	/* Of a sum that does not hold, both sides are shown as they are. */
 	double whole = balance->is_exact ? watt_tally_get_whole(tally) : numbers[0];
-	char idle[64] = "";
+	bool is_shared = totals_is_shared(balance) || numbers[1] != 0;
+	char idle[64] = "", attributed[64] = "";
 
 	/* what is not known is not 0 */
+	if (is_shared)
+		snprintf(attributed, sizeof(attributed), "attributed %.*f", decimals,
+			 watt_tally_get_part(tally, 0));
 	if (balance->is_baseline_ready || numbers[2] != 0)
-		snprintf(idle, sizeof(idle), " + idle %.*f", decimals,
+		snprintf(idle, sizeof(idle), "%sidle %.*f", is_shared ? " + " : "", decimals,
 			 watt_tally_get_part(tally, 1));
-	snprintf(buf, size, "%s %.*f %s %s attributed %.*f%s + unattributed %.*f %s",
+	snprintf(buf, size, "%s %.*f %s %s %s%s%sunattributed %.*f %s%s",
 		 watt_origin_name(balance->origin), decimals, whole, unit,
-		 balance->is_exact ? "=" : "IS NOT", decimals, watt_tally_get_part(tally, 0), idle,
-		 decimals, watt_tally_get_part(tally, 2), unit);
+		 balance->is_exact ? "=" : "IS NOT", attributed, idle,
+		 *attributed || *idle ? " + " : "", decimals, watt_tally_get_part(tally, 2), unit,
+		 is_shared || *unit != 'W' ? "" : ": nothing tells who used it");
 	return buf;
 }
 
@@ -154,7 +159,8 @@ char *top_header_trust(const struct watt_balance *balance, const struct watt_qua
 		snprintf(waits, sizeof(waits), "no word yet of: %s; ", late);
 	totals_missing_text(balance, missing, sizeof(missing));
 	snprintf(buf, size, "%s%s%sshared by %s, %s, %s, usage %s", waits, missing,
-		 *missing ? "; " : "", *balance->keys ? balance->keys : "nothing", idle, losses,
-		 usage);
+		 *missing ? "; " : "",
+		 *balance->keys && totals_is_shared(balance) ? balance->keys : "nothing", idle,
+		 losses, usage);
 	return buf;
 }

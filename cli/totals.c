@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "events.h"
 #include "xalloc.h"
@@ -86,6 +87,11 @@ struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t
 	return totals->row && totals->is_start ?
 		       watt_energy_sub(energy, totals->row->energy[domain]) :
 		       energy;
+}
+
+bool totals_is_shared(const struct watt_balance *balance)
+{
+	return strcmp(balance->keys, watt_share_key_name(WATT_KEY_NONE)) != 0;
 }
 
 /* A domain's state with the window that lies between; no window: it told of nothing there. */

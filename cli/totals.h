@@ -43,6 +43,8 @@ uint64_t totals_get_cpu_ns(const struct totals *totals);
 struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain);
 /* "incomplete: no energy of package-1 is known"; "": nothing is missing. Returns buf. */
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
+/* Whether anything told who used some of it; if not, that somebody used 0 is not known either. */
+bool totals_is_shared(const struct watt_balance *balance);
 /* The machine's mean power from one to the other, of the domains that told; NAN: none did. */
 double totals_get_machine_w(const struct totals *from, const struct totals *to);
 /* What is measured from outside in that time, beside inside_w of the machine's domains. */

@@ -487,6 +487,35 @@ def check_without_root(unprivileged):
     true('forbidden' in done.stdout, 'doctor finds nothing forbidden')
 
 
+def test_nothing_to_share_by():
+    """A card that nobody tells of who used it: that is no 0 W of everybody's."""
+    if os.geteuid() != 0 or not shutil.which('setpriv'):
+        raise Skip('needs root and setpriv')
+    with tempfile.TemporaryDirectory() as folder, for_anybody(PROGRAM) as program:
+        os.chmod(folder, 0o755)
+        chip = f'{folder}/sys/class/hwmon/hwmon0'
+        os.makedirs(chip)
+        for name, text in (('name', 'nouveau'), ('power1_input', '41000000')):
+            with open(f'{chip}/{name}', 'w', encoding='utf-8') as file:
+                file.write(text)
+        deadline = time.monotonic() + 30
+        while True:
+            done = subprocess.run(
+                ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                 '--bounding-set=-all', program, 'top', '--once', '-d', '0.3',
+                 '--sources=hwmon', '--usage=procfs', '--sysfs-root', f'{folder}/sys'],
+                capture_output=True, text=True, check=False, timeout=60)
+            equal(done.returncode, 0, done.stderr)
+            if 'unattributed 41' in done.stdout or time.monotonic() > deadline:
+                break
+    true(re.search(r'^measured 41\.0*0 W = unattributed 41\.0*0 W: nothing tells who used it$',
+                   done.stdout, re.M), done.stdout)
+    rows = done.stdout.split('COMMAND\n')[1].splitlines()
+    said = [row for row in rows if row and not row.endswith((' unattributed', ' idle'))]
+    true(said and all(re.search(r' -  +- ', row) for row in said), done.stdout)
+    true('not root: root would add' in done.stderr, done.stderr)
+
+
 RECIPE = ('+bpf', '+perfmon')  # what doctor tells to give
 
 

@@ -25,6 +25,8 @@ static int teardown(void **state)
 }
 
 /* The text of one run of a machine that took 5 J; the caller frees. argv NULL: attached. */
+static const char *keys = "";
+
 static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double rusage_s)
 {
 	struct stat_setup about = {
@@ -43,6 +45,7 @@ static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double r
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
+	snprintf(about.balance.keys, sizeof(about.balance.keys), "%s", keys);
 	assert_non_null(out);
 	stat_report_print(&report, out);
 	fclose(out);
@@ -80,6 +83,19 @@ static void test_too_little_is_not_none(void **state)
 	check_too_little(0, 0.001);
 }
 
+/* Where nothing was shared, nobody is said to have used nothing. */
+static void test_not_shared_is_not_none(void **state)
+{
+	char *text;
+
+	keys = "none";
+	text = print_run(command, 0, 1000000, 0.001);
+	keys = "";
+	assert_non_null(strstr(text, "shared by nothing"));
+	check_dash(text, " J  the command: nothing tells who used the energy");
+	free(text);
+}
+
 static void test_little_is_told(void **state)
 {
 	char *text = print_run(command, 2000, 1000000, 0.001);
@@ -102,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_too_little_is_not_none),
+		cmocka_unit_test(test_not_shared_is_not_none),
 		cmocka_unit_test(test_little_is_told),
 		cmocka_unit_test(test_none_is_none),
 	};

@@ -7,6 +7,7 @@
 #include <wattribute/balance.h>
 
 #include "text.h"
+#include "top_columns.h"
 #include "top_header.h"
 #include "totals.h"
 #include "top_model.h"
@@ -378,6 +379,51 @@ static void test_measured_from_outside(void **state)
 	assert_false(balance.has_outside);
 }
 
+/* What is in the column of watts. */
+static void check_watts(struct top_model *model, const struct watt_view *view, const char *who,
+			const char *expected)
+{
+	struct top_columns columns = { 0 };
+	char cell[TOP_CELL_SIZE];
+	size_t i;
+
+	top_columns_choose(&columns, model, view, false, 0);
+	for (i = 0; i < columns.n && columns.column[i].kind != TOP_COLUMN_POWER; i++)
+		;
+	assert_true(i < columns.n);
+	assert_string_equal(top_columns_cell(&columns, i, find(model, who), cell), expected);
+}
+
+/* Where nothing tells who used anything, nobody is said to have used 0. */
+static void test_nothing_to_share_by(void **state)
+{
+	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct top_model model = { 0 };
+	struct machine m;
+	char line[256];
+	size_t d;
+
+	init(&m);
+	for (d = 0; d < N_DOMAINS; d++)
+		m.state[d].window_nj = m.state[d].window_unattributed_nj = 41000000000;
+	m.n = 0;
+	add(&m, WATT_ENTITY_PROCESS, "web", 20, 1, 0);
+	top_model_build(&model, &m.view);
+	check_watts(&model, &m.view, "web", "0.00");
+	m.state[PACKAGE].key = m.state[DRAM].key = WATT_KEY_NONE;
+	check_watts(&model, &m.view, "web", "-");
+	watt_balance_draw(&m.view, &balance);
+	top_header_watts(&balance, line, sizeof(line));
+	assert_null(strstr(line, "attributed 0"));
+	assert_non_null(strstr(line, ": nothing tells who used it"));
+	top_header_trust(&balance, &m.quality, "procfs", NULL, line, sizeof(line));
+	assert_non_null(strstr(line, "shared by nothing, "));
+	/* one of them is shared: what somebody did not use of it is known */
+	m.state[DRAM].key = WATT_KEY_CPU_TIME;
+	check_watts(&model, &m.view, "web", "0.00");
+	top_model_done(&model);
+}
+
 /* Supplies add up; one that does not answer is named, and one that is off is not. */
 static void test_supplies_add_up(void **state)
 {
@@ -539,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_measured_from_outside),
 		cmocka_unit_test(test_supplies_add_up),
+		cmocka_unit_test(test_nothing_to_share_by),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),
