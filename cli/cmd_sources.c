@@ -36,9 +36,9 @@ static const char help_text[] =
 	"      --json           one JSON document\n\n" OPTIONS_HELP
 	"\nUSE: sum = added to the machine's energy; part = inside a domain that is added;\n"
 	"whole = its parts are added, as it came after them;\n"
-	"outside = a supply, that sees the machine from outside; output = what comes out of it;\n"
-	"alone = its relation to the others is unknown, never added; duplicate = measures\n"
-	"what another channel measures already, never added.\n"
+	"outside = a supply, that sees the machine from outside; output = what comes out\n"
+	"of it; alone = its relation to the others is unknown, never added; duplicate =\n"
+	"measures what another channel measures already, never added.\n"
 	"\nSensors behind slow buses are waited for, for 3 s at most; those that are not\n"
 	"open then are listed below the tree.\n";
 
