@@ -168,14 +168,20 @@ static bool is_first_of_call(const struct board_rails *rails, size_t index)
 	return true;
 }
 
+/* What comes after it by name. */
+static bool is_after(const struct board_rail *rail, const char *source)
+{
+	return rail->source && (!source || strcmp(rail->source, source) > 0);
+}
+
 static uint64_t sum_source(const struct board_rails *rails, const char *source)
 {
 	uint64_t sum_ns = 0;
 	size_t i;
 
 	for (i = 0; i < rails->n; i++)
-		if (rails->list[i].n_reads && !strcmp(rails->list[i].source, source) &&
-		    is_first_of_call(rails, i))
+		if (rails->list[i].n_reads && rails->list[i].source &&
+		    strcmp(rails->list[i].source, source) == 0 && is_first_of_call(rails, i))
 			sum_ns += rails->list[i].read_ns;
 	return sum_ns;
 }
@@ -190,8 +196,7 @@ const char *board_rails_next_source(const struct board_rails *rails, const char 
 	for (i = 0; i < rails->n; i++) {
 		const struct board_rail *rail = &rails->list[i];
 
-		if (rail->n_reads && (!source || strcmp(rail->source, source) > 0) &&
-		    (!next || strcmp(rail->source, next) < 0))
+		if (rail->n_reads && is_after(rail, source) && (!next || !is_after(rail, next)))
 			next = rail->source;
 	}
 	if (next)

@@ -629,10 +629,12 @@ static void draw_phase_names(struct drawing *d)
 static void draw_hatch(struct drawing *d, const struct watt_svg_box *box)
 {
 	struct watt_svg_pen pen = { .stroke = d->colours->faint, .width = 0.7 };
-	double right = box->x + box->width, foot = box->y + box->height, x;
+	double right = box->x + box->width, foot = box->y + box->height;
+	long first = lround(ceil((box->x - box->height) / HATCH_STEP));
+	long i, end = lround(ceil(right / HATCH_STEP));
 
-	for (x = ceil((box->x - box->height) / HATCH_STEP) * HATCH_STEP; x < right;
-	     x += HATCH_STEP) {
+	for (i = first; i < end; i++) {
+		double x = (double)i * HATCH_STEP;
 		double from = fmax(x, box->x), to = fmin(x + box->height, right);
 
 		if (to <= from)

@@ -63,11 +63,12 @@ static int share_out(struct watt_tally *tally, const double *parts)
 		left -= down;
 	}
 	qsort(list, n, sizeof(*list), by_size);
-	for (i = 0; i < n && left > 0.5; i++, left--)
+	/* A double: a whole may be more steps than an integer holds. */
+	for (i = 0; i < n && (double)i < left - 0.5; i++)
 		tally->parts[list[i].index].steps++;
 	/* A whole that was rounded down before its parts were known takes from those that lose least. */
-	for (i = n; i-- > 0 && left < -0.5; left++)
-		tally->parts[list[i].index].steps--;
+	for (i = 0; i < n && (double)i < -left - 0.5; i++)
+		tally->parts[list[n - 1 - i].index].steps--;
 	for (i = 0; i < tally->n; i++)
 		tally->parts[i].is_below = parts[i] > 0 && tally->parts[i].steps == 0;
 	return 0;

@@ -32,7 +32,7 @@ struct watt_pod {
 };
 
 /* 0; -EBADMSG: it is no pod; -ENOMEM. *ret is freed by watt_pod_done(). */
-int watt_pod_read(const json_t *pod, struct watt_pod *ret);
+int watt_pod_read(const json_t *root, struct watt_pod *ret);
 /* The same of a text; -EMSGSIZE: it is too large or too deep. */
 int watt_pod_parse(const char *text, size_t len, struct watt_pod *ret);
 void watt_pod_done(struct watt_pod *pod);

@@ -5,11 +5,13 @@
  * write there: power caps are beside it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parse.h"
 #include "base/util.h"
 #include "source/channels.h"
 #include "source/host/status.h"
@@ -131,6 +133,16 @@ static void cray_close(struct watt_power *power)
 	free(cray);
 }
 
+/* "accel2_power", "accel0_energy". */
+static bool is_accelerator(const char *name, uint64_t *ret)
+{
+	const char *at = name + strlen("accel");
+
+	if (strncmp(name, "accel", strlen("accel")) != 0 || watt_scan_u64(&at, ret) < 0)
+		return false;
+	return strcmp(at, "_energy") == 0 || strcmp(at, "_power") == 0;
+}
+
 /*
  * What a name of a file measures: "cpu_energy", "accel2_power", "energy". The CPUs and memory of a
  * node with one package are the package's; how those of several lie to their packages' counters,
@@ -139,8 +151,7 @@ static void cray_close(struct watt_power *power)
 static bool place(const char *name, bool is_alone, struct watt_channel *channel, char *domain,
 		  size_t size)
 {
-	unsigned int n;
-	int len = 0;
+	uint64_t n;
 
 	if (!strcmp(name, "energy") || !strcmp(name, "power")) {
 		channel->kind = WATT_DOMAIN_TOTAL;
@@ -154,10 +165,9 @@ static bool place(const char *name, bool is_alone, struct watt_channel *channel,
 	} else if (!strcmp(name, "accel_energy") || !strcmp(name, "accel_power")) {
 		channel->kind = WATT_DOMAIN_GPU;
 		watt_strlcpy(domain, "accel", size);
-	} else if (sscanf(name, "accel%2u_%n", &n, &len) == 1 && len &&
-		   (!strcmp(name + len, "energy") || !strcmp(name + len, "power"))) {
+	} else if (is_accelerator(name, &n)) {
 		channel->kind = WATT_DOMAIN_GPU;
-		snprintf(domain, size, "accel-%u", n);
+		snprintf(domain, size, "accel-%" PRIu64, n);
 	} else {
 		return false;
 	}
