@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, TOP, equal, main, near, one_line, run, true, validate  # noqa: E402
+from command import PROGRAM, TOP, Skip, equal, main, near, one_line, run, true, validate  # noqa: E402
 
 FIXTURES = os.path.join(TOP, 'tests', 'fixtures')
 
@@ -218,6 +219,34 @@ def test_power_supplies():
     true('supplies 92.5 % efficient' in ' '.join(doctor.out.split()), doctor.out)
 
 
+def test_two_thousand_chips_of_one_name():
+    """All have names of their own, and all are read, though few files may be open at first."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < 4096:
+        raise Skip('this machine allows too few open files')
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(2000):
+            written(folder, {f'sys/class/hwmon/hwmon{number}/name': 'ina226\n',
+                             f'sys/class/hwmon/hwmon{number}/power1_input': '1000000\n'})
+
+        def look():
+            done = subprocess.run(
+                [PROGRAM, 'sources', '--json', '--sources=hwmon', '--usage=procfs',
+                 '--sysfs-root', os.path.join(folder, 'sys')], capture_output=True, text=True,
+                check=False, timeout=120,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard)))
+            equal(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)['channels']
+        found = []
+
+        def is_all_read():
+            found[:] = look()
+            return len(found) == 2000 and all(channel['status'] == 'ok' for channel in found)
+        eventually(is_all_read, 'not all are read')
+        equal(len({channel['name'] for channel in found}), 2000, 'names')
+        equal(len({channel['domain'] for channel in found}), 2000, 'places')
+
+
 def captured(folder, machine, *options):
     path = os.path.join(folder, 'machine.tar.zst')
     result = run('capture', '--machine', machine, '-o', path, *options)
@@ -397,7 +426,7 @@ def test_one_that_was_killed_leaves_nothing():
 
 main([test_a_total_below_its_parts, test_folders_that_lead_out,
       test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets,
-      test_power_supplies, test_bad_cpus_are_told_of_once,
+      test_power_supplies, test_two_thousand_chips_of_one_name, test_bad_cpus_are_told_of_once,
       test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])
