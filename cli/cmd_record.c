@@ -296,9 +296,20 @@ static void block_sigpipe(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Of the file that is read again: what was lost since the counters were looked at is there too. */
+static void read_files(struct record_end *end)
+{
+	bool is_ours = end->stats.error != -ESTALE || end->stats.files > 1;
+
+	record_files_read(&end->files, end->path, is_ours ? end->stats.files : 0);
+	if (end->files.lost_ns < end->stats.lost_ns && end->files.n >= end->stats.files)
+		end->files.lost_ns = end->stats.lost_ns;
+}
+
 static int end_status(const struct record_run *run, const struct record_end *end, int r)
 {
-	bool is_incomplete = end->stats.lost_ns || end->stats.error;
+	bool is_incomplete = end->stats.lost_ns || end->stats.error || end->files.lost_ns ||
+			     !end->files.n;
 
 	if (r > 0)
 		return r;
@@ -358,10 +369,13 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 	if (r > 0) {
 		unlink(path);
 		kept_restore(kept);
-	} else if (!opts->is_quiet) {
-		record_report_summary(&end, &view.run, stderr);
+	} else {
+		read_files(&end);
 	}
+	if (r <= 0 && !opts->is_quiet)
+		record_report_summary(&end, &view.run, stderr);
 	status = end_status(&view.run, &end, r);
+	record_files_done(&end.files);
 	record_run_done(&view.run);
 	return status;
 }

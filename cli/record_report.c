@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <wattribute/units.h>
 
@@ -71,31 +70,46 @@ __attribute__((format(printf, 3, 4))) static void add(struct line *line, const c
 }
 
 /* What is missing in the file, and what was never there. */
-static char *format_losses(const struct watt_record_stats *stats,
-			   const struct watt_quality *quality, char *buf, size_t size)
+static char *format_losses(const struct record_files *files, char *buf, size_t size)
 {
+	const struct {
+		uint64_t n;
+		const char *what;
+	} counts[] = {
+		{ files->lost_samples, "samples lost" },
+		{ files->lost_usage, "usage records lost" },
+		{ files->lost_marks, "marks lost" },
+		{ files->missed_reads, "reads missed" },
+	};
 	struct line line = { .buf = buf, .size = size };
 	char number[WATT_UNITS_SIZE], count[COUNT_SIZE];
+	size_t i;
 
 	buf[0] = '\0';
-	if (stats->lost_ns)
+	if (files->lost_ns)
 		add(&line, ", ", "%s lost",
-		    watt_units_time(number, (double)stats->lost_ns / 1e9, 2));
-	if (quality && quality->lost_samples)
-		add(&line, ", ", "%s samples lost", format_count(count, quality->lost_samples));
-	if (quality && quality->lost_records)
-		add(&line, ", ", "%s usage records lost",
-		    format_count(count, quality->lost_records));
-	if (quality && quality->missed_reads)
-		add(&line, ", ", "%s reads missed", format_count(count, quality->missed_reads));
+		    watt_units_time(number, (double)files->lost_ns / 1e9, 2));
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].n)
+			add(&line, ", ", "%s %s", format_count(count, counts[i].n), counts[i].what);
 	if (line.n == 0)
 		snprintf(buf, size, "nothing lost");
 	return buf;
 }
 
-static const struct watt_quality *quality_of(const struct record_run *run)
+/* What is known of the files while they are written. */
+static struct record_files files_so_far(const struct watt_record_stats *stats,
+					const struct record_run *run)
 {
-	return run->totals.snap ? run->totals.view->quality : NULL;
+	const struct watt_quality *quality = run->totals.snap ? run->totals.view->quality : NULL;
+	struct record_files files = { .samples = stats->samples, .lost_ns = stats->lost_ns };
+
+	if (!quality)
+		return files;
+	files.lost_samples = quality->lost_samples;
+	files.lost_usage = quality->lost_records;
+	files.missed_reads = quality->missed_reads;
+	return files;
 }
 
 static void add_power(struct line *line, const struct watt_balance *balance)
@@ -113,10 +127,12 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 {
 	struct line line = { .buf = buf, .size = size };
 	struct watt_record_stats stats = { .sz = sizeof(stats) };
+	struct record_files files;
 	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[160], label[WATT_MARK_SIZE * 2];
 
 	buf[0] = '\0';
 	watt_session_get_record_stats(ses, &stats);
+	files = files_so_far(&stats, run);
 	add(&line, "", "%s",
 	    watt_units_elapsed(number, (double)(events_now_ns() - run->begin_ns) / 1e9));
 	add(&line, "  ", "%s samples", format_count(count, stats.samples));
@@ -124,7 +140,7 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 	if (run->n_marks)
 		add(&line, "  ", "%s mark%s", format_count(count, run->n_marks),
 		    plural(run->n_marks));
-	add(&line, "  ", "%s", format_losses(&stats, quality_of(run), losses, sizeof(losses)));
+	add(&line, "  ", "%s", format_losses(&files, losses, sizeof(losses)));
 	if (stats.error)
 		add(&line, "  ", "NOT WRITTEN: %s", strerror(-stats.error));
 	if (run->totals.snap)
@@ -160,32 +176,40 @@ static void print_energy(const struct record_run *run, FILE *out)
 	fputc('\n', out);
 }
 
-/* Of the file as it is now, which is smaller than it was; of several, as they were. */
-static uint64_t size_of(const struct record_end *end)
+/* Those that are there; --keep may have deleted some, and somebody else all. */
+static void print_files(const struct record_end *end, FILE *out)
 {
-	struct stat st;
+	const struct record_files *files = &end->files;
+	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[200];
 
-	return end->stats.files <= 1 && stat(end->path, &st) == 0 ? (uint64_t)st.st_size :
-								    end->stats.bytes;
+	format_losses(files, losses, sizeof(losses));
+	if (files->n == 0) {
+		fprintf(out, ", but no recording is there any more: all of it is lost.\n");
+		return;
+	}
+	if (files->n > 1)
+		fprintf(out, " and %u more file%s", files->n - 1, plural(files->n - 1));
+	if (files->n < files->n_begun)
+		fprintf(out, " (%u older one%s not kept)", files->n_begun - files->n,
+			files->n_begun - files->n == 1 ? " is" : "s are");
+	fprintf(out, ": %s samples of %zu channel%s, ", format_count(count, files->samples),
+		end->n_channels, plural(end->n_channels));
+	fprintf(out, "%s mark%s, %s; %s.\n", format_count(count, files->marks),
+		plural(files->marks), format_bytes(number, files->bytes), losses);
 }
 
 void record_report_summary(const struct record_end *end, const struct record_run *run, FILE *out)
 {
 	const struct watt_record_stats *stats = &end->stats;
-	char number[WATT_UNITS_SIZE], count[COUNT_SIZE], losses[160], clean[512];
+	char number[WATT_UNITS_SIZE], clean[512];
 
-	text_clean(clean, sizeof(clean), end->path);
+	text_clean(clean, sizeof(clean), end->files.n ? end->files.newest : end->path);
 	fprintf(out, " Recorded %s in %s",
 		watt_units_elapsed(number, (double)stats->elapsed_ns / 1e9), clean);
-	if (stats->files > 1)
-		fprintf(out, " and %u more file%s", stats->files - 1, plural(stats->files - 1));
-	fprintf(out, ": %s samples of %zu channel%s, ", format_count(count, stats->samples),
-		end->n_channels, plural(end->n_channels));
-	fprintf(out, "%s mark%s, %s; %s.\n", format_count(count, run->n_marks),
-		plural(run->n_marks), format_bytes(number, size_of(end)),
-		format_losses(stats, quality_of(run), losses, sizeof(losses)));
+	print_files(end, out);
 	if (stats->error)
 		fprintf(out, " The end could not be written: %s.\n", strerror(-stats->error));
 	print_energy(run, out);
-	fprintf(out, " Look at it:  wattribute report %s\n", clean);
+	if (end->files.n)
+		fprintf(out, " Look at it:  wattribute report %s\n", clean);
 }

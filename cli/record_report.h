@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "record_files.h"
 #include "record_run.h"
 
 /* "1m 05s  12,345 samples  1.2 MB  3 marks  nothing lost  12.3 W  in 'solve'"; returns buf. */
@@ -14,6 +15,7 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 struct record_end {
 	const char *path;
 	struct watt_record_stats stats;
+	struct record_files files; /* what is in them */
 	size_t n_channels;
 };
 

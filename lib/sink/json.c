@@ -101,6 +101,7 @@ static void put_recording(struct watt_sink *sink, struct watt_json *json, struct
 	watt_json_uint(json, obj, "missed_reads", info->missed_reads);
 	watt_json_uint(json, obj, "lost_samples", info->lost_samples);
 	watt_json_uint(json, obj, "lost_usage_records", info->lost_usage);
+	watt_json_uint(json, obj, "lost_marks", info->lost_marks);
 	watt_json_time(json, obj, "lost_s", (uint64_t)(info->lost_ns));
 	watt_json_uint(json, obj, "part", info->part);
 	watt_json_bool(json, obj, "is_complete", info->is_complete);

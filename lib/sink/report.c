@@ -357,6 +357,7 @@ static void put_losses(struct watt_json *json, struct watt_json_node doc,
 	watt_json_time(json, obj, "lost_s", about->info->lost_ns);
 	watt_json_uint(json, obj, "samples", about->info->lost_samples);
 	watt_json_uint(json, obj, "usage_records", about->info->lost_usage);
+	watt_json_uint(json, obj, "marks", about->info->lost_marks);
 	list = watt_json_array(json, obj, "list");
 	for (i = 0; i < about->n_losses; i++) {
 		const struct watt_recording_loss *loss = about->losses[i];

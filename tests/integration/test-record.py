@@ -245,6 +245,11 @@ def test_a_flood_of_marks():
     report = run('report', path).out
     told = f'{lost} marks came too fast' in ' '.join(report.split())
     equal(told, lost > 0, f'lost marks in {report!r}')
+    # What the recorder and every output say is what the file says.
+    true(f' {marks:,} mark' in result.err, f'marks in {result.err!r}')
+    equal(f'{lost:,} marks lost' in result.err, lost > 0, f'lost marks in {result.err!r}')
+    equal(json.loads(run('report', '--json', path).out)['losses']['marks'], lost, 'report --json')
+    equal(json.loads(run('export', '-f', 'json', path).out)['recording']['lost_marks'], lost, 'export')
 
 
 def test_exit_status():
@@ -357,6 +362,13 @@ def test_rotation():
     files = sorted(os.listdir(os.path.dirname(path)))
     equal(len(files), 2, f'files that were kept: {files}')
     true('more file' in result.err, f'no other files in {result.err!r}')
+    true('not kept' in result.err, f'deleted files in {result.err!r}')
+    newest = max((os.path.join(os.path.dirname(path), name) for name in files),
+                 key=lambda name: int(query(name, "SELECT value FROM meta WHERE key = 'part'")[0][0]))
+    equal(result.err.split()[-1], newest, 'the recording to look at')
+    samples = sum(query(os.path.join(os.path.dirname(path), name), 'SELECT sum(n_samples) FROM chunks')[0][0]
+                  for name in files)
+    true(f'{samples:,} samples of' in result.err, f'{samples} samples in {result.err!r}')
     for name in files:
         replay(os.path.join(os.path.dirname(path), name))
 
@@ -400,6 +412,7 @@ def test_a_file_that_is_taken_away():
     _, err = process.communicate(timeout=60)
     equal(process.returncode, 1, f'status ({err!r})')
     true('lost' in err and 'nothing lost' not in err, f'the summary: {err!r}')
+    true('Look at it' not in err, f'a file that is gone: {err!r}')
 
 
 def test_a_command_that_cannot_be_run_costs_no_file():

@@ -121,7 +121,7 @@ function showQuality(page) {
   const sum = (key) => r.domains.reduce((s, d) => s + d[key], 0);
   const entry = (name, text) => [el('dt', {}, name), el('dd', {}, text)];
   const some = (n, text) => (n ? text : null);
-  const losses = [some(q.lost_records, q.lost_records + ' records of tasks'), some(q.lost_samples, q.lost_samples + ' readings'), some(r.losses.samples, r.losses.samples + ' readings on the way to the file'),
+  const losses = [some(q.lost_records, q.lost_records + ' records of tasks'), some(q.lost_samples, q.lost_samples + ' readings'), some(r.losses.samples, r.losses.samples + ' readings on the way to the file'), some(r.losses.marks, r.losses.marks + ' marks'),
     some(q.unseen_cpu_s, duration(q.unseen_cpu_s) + ' of CPU time of processes that nobody saw: unattributed'), some(q.late_cpu_s, duration(q.late_cpu_s) + ' of CPU time too late')].filter(Boolean);
   const sensors = [some(sum('errors'), sum('errors') + ' readings without a value'), some(q.missed_reads, q.missed_reads + ' readings skipped'), some(sum('gaps'), sum('gaps') + ' gaps, ' + duration(sum('gap_s')) + ' in all'), some(sum('resets'), sum('resets') + ' resets of counters')].filter(Boolean);
   byId('quality-list').replaceChildren(...[
