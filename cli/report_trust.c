@@ -77,7 +77,7 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 		report_say(&line, "%llu records of tasks lost",
 			   (unsigned long long)run->info->lost_usage);
 	if (run->info->lost_marks)
-		report_say(&line, "%llu marks came too fast to be taken",
+		report_say(&line, "%llu marks came too fast to be taken or were too many",
 			   (unsigned long long)run->info->lost_marks);
 	fputs("Losses:\n", out);
 	report_end(&line, out, 2, width);
