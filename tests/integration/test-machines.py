@@ -247,6 +247,21 @@ def test_two_thousand_chips_of_one_name():
         equal(len({channel['domain'] for channel in found}), 2000, 'places')
 
 
+def test_as_many_cpus_as_there_can_be():
+    """Firmware that allows for 65,536 costs little, and eight of them are no more than eight."""
+    with Machine('xeon-2s') as machine:
+        machine.write('sys/devices/system/cpu/possible', '0-65535\n')
+        limit = {'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10))}
+        doctor = run('doctor', *machine.options(), **limit)
+        equal(doctor.status, 0, doctor.err)
+        true(doctor.out.startswith('Measuring is possible'), doctor.out)
+        equal(run('sources', *machine.options(), **limit).status, 0)
+        document, lines = snapshot(machine)
+        equal(lines, [], 'warnings')
+        packages = {place['path'] for place in document['domains']} & {f'package-{i}' for i in range(4)}
+        equal(packages, {'package-0', 'package-1'})
+
+
 def captured(folder, machine, *options):
     path = os.path.join(folder, 'machine.tar.zst')
     result = run('capture', '--machine', machine, '-o', path, *options)
@@ -426,7 +441,8 @@ def test_one_that_was_killed_leaves_nothing():
 
 main([test_a_total_below_its_parts, test_folders_that_lead_out,
       test_one_that_was_killed_leaves_nothing, test_padded_files, test_sixteen_sockets,
-      test_power_supplies, test_two_thousand_chips_of_one_name, test_bad_cpus_are_told_of_once,
+      test_power_supplies, test_two_thousand_chips_of_one_name,
+      test_as_many_cpus_as_there_can_be, test_bad_cpus_are_told_of_once,
       test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])
