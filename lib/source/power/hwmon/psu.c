@@ -16,9 +16,9 @@
 
 /* As their chips are called: units with an input and outputs that can be pulled out. */
 static const char *const drivers[] = {
-	"acbel_fsg032",  "bpa_rs600", "bpd_rs600", "cffps",   "cffps1",   "cffps2",
-	"d1u74t",        "dps460",    "dps650ab",  "dps800",  "dps920ab", "hac300s",
-	"intel_crps185", "ipsps1",    "pfe1100",   "pfe3000", "ym2151e",  "yh5151e",
+	"acbel_fsg032", "aps_379", "bpa_rs600", "bpd_rs600", "cffps",    "cffps1",  "cffps2",
+	"d1u74t",       "dps460",  "dps650ab",  "dps800",    "dps920ab", "hac300s", "intel_crps185",
+	"ipsps1",       "pfe1100", "pfe3000",   "ym2151e",   "yh5151e",
 };
 
 static bool is_psu_driver(const char *name)
