@@ -87,11 +87,13 @@ static nanojoules partition_sum(const struct monitor *monitor, const struct rost
 
 static json_t *make_user(const struct monitor *monitor, const struct roster_user *user)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "labels", make_labels(user->labels),
-			 "power_w", number(user->leaving_ns ? NAN : user->power_w), "energy_j",
+	bool is_leaving = user->leaving_ns != 0;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "labels", make_labels(user->labels),
+			 "power_w", number(is_leaving ? NAN : user->power_w), "power_uncertainty_w",
+			 number(is_leaving ? NAN : user->uncertainty_w), "energy_j",
 			 number(joules(partition_sum(monitor, user->sums))), "cpu_s",
-			 number(joules(user->sums[ROSTER_CPU].out)), "is_leaving",
-			 user->leaving_ns != 0);
+			 number(joules(user->sums[ROSTER_CPU].out)), "is_leaving", is_leaving);
 }
 
 static int compare_users(const void *a, const void *b)

@@ -383,6 +383,8 @@ static void write_level_rest(struct exposition *ex, const struct monitor *monito
 	auto_free char *cpu = xasprintf("wattribute_%s_cpu_seconds", level_name(kind));
 	auto_free char *ended = xasprintf("wattribute_%s_ended_cpu_seconds", level_name(kind));
 	auto_free char *watts = xasprintf("wattribute_%s_watts", level_name(kind));
+	auto_free char *unsure =
+		xasprintf("wattribute_%s_share_uncertainty_watts", level_name(kind));
 	size_t i;
 
 	counter(ex, cpu, "seconds", "CPU time by user.");
@@ -405,6 +407,12 @@ static void write_level_rest(struct exposition *ex, const struct monitor *monito
 		if (!level->users[i]->leaving_ns)
 			exposition_number(ex, level->users[i]->labels, NULL,
 					  level->users[i]->power_w);
+	gauge(ex, unsure, "watts",
+	      "Standard uncertainty of that as to who used it, where it is known.");
+	for (i = 0; i < level->n_users; i++)
+		if (!level->users[i]->leaving_ns)
+			exposition_number(ex, level->users[i]->labels, NULL,
+					  level->users[i]->uncertainty_w);
 }
 
 static bool has_level(const struct monitor *monitor, int kind)

@@ -283,7 +283,7 @@ static struct roster_user *add_user(struct roster *roster, struct roster_level *
 	user->sums = xcalloc(roster->n_columns, sizeof(*user->sums));
 	user->created_ns = census->realtime_ns;
 	user->since_ns = census->t_ns;
-	user->power_w = NAN;
+	user->power_w = user->uncertainty_w = NAN;
 	widen_powers(user, 0, roster->n_columns);
 	level->users = xrealloc(level->users, level->n_users + 1, sizeof(*level->users));
 	level->users[level->n_users++] = user;
@@ -311,6 +311,23 @@ static double power_of(const struct watt_row *row, const struct census *census)
 		if (census->domains[i]->is_partition && census->states[i]->window_ns)
 			power_w += (double)row->window_nj[i] / (double)census->states[i]->window_ns;
 	return power_w;
+}
+
+/* How unsure that is; domains know nothing of each other. NAN: of some of it nobody knows. */
+static double uncertainty_of(const struct watt_row *row, const struct census *census)
+{
+	double variance_w2 = 0;
+	size_t i;
+
+	for (i = 0; i < census->n_domains; i++)
+		if (census->domains[i]->is_partition && census->states[i]->window_ns &&
+		    row->window_nj[i]) {
+			double part_w = row->window_uncertainty_j[i] * 1e9 /
+					(double)census->states[i]->window_ns;
+
+			variance_w2 += part_w * part_w;
+		}
+	return sqrt(variance_w2);
 }
 
 /* Whether anything was told of the partition: a window may be shorter than its sensors need. */
@@ -390,8 +407,10 @@ static void take_row(struct roster_level *level, struct roster_user *user,
 		if (window_ns)
 			user->powers_w[i] = (float)row->window_nj[i] / (float)window_ns;
 	}
-	if (has_power(census))
+	if (has_power(census)) {
 		weigh(user, power_of(row, census), took_ns);
+		user->uncertainty_w = uncertainty_of(row, census);
+	}
 	user->is_seen = true;
 }
 

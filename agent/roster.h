@@ -59,6 +59,7 @@ struct roster_user {
 	uint64_t leaving_ns;     /* since then it is on its way out; 0: it is not */
 	double mean_w;           /* of the last half minute; decides who stays */
 	double power_w;          /* in the newest window; NAN: not known */
+	double uncertainty_w;    /* standard uncertainty of it, as to who used it; NAN: not known */
 	float *powers_w;         /* of it, per domain; owned */
 	bool is_seen;            /* in this update */
 	bool is_own;             /* the agent itself */

@@ -2,6 +2,8 @@
 /* agent/roster.c on machines made up here: sums, bounds, and counters that never go back. */
 #include "unit.h"
 
+#include <math.h>
+
 #include "roster.h"
 
 #define N_DOMAINS 2
@@ -19,6 +21,7 @@ struct machine {
 	struct watt_identity identities[ROWS_MAX];
 	char names[ROWS_MAX][16];
 	int64_t windows[ROWS_MAX][N_DOMAINS + 1];
+	double uncertainties_j[ROWS_MAX][N_DOMAINS + 1];
 	const struct watt_row *row_list[ROWS_MAX];
 	struct census census;
 };
@@ -89,6 +92,7 @@ static struct watt_row *machine_use(struct machine *machine, enum watt_entity_ki
 						     .name = machine->names[n] };
 	row->entity = &machine->entities[n];
 	row->window_nj = machine->windows[n];
+	row->window_uncertainty_j = machine->uncertainties_j[n];
 	row->window_cpu_ns = (uint64_t)(energy_nj > 0 ? energy_nj / 10 : 0);
 	for (i = 0; i < N_DOMAINS; i++) {
 		machine->windows[n][i] = i == 0 ? energy_nj : energy_nj / 3;
@@ -259,6 +263,32 @@ static void test_empty_window(void **state)
 	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 0);
 	roster_update(&roster, &machine.census);
 	assert_true(find(&roster, LEVEL_PROCESS, 7)->power_w == 4);
+	roster_done(&roster);
+}
+
+/* Domains know nothing of each other, and what one can't tell of is not known. */
+static void test_uncertainty(void **state)
+{
+	struct machine machine;
+	struct roster roster;
+
+	machine_init(&machine);
+	roster_init(&roster, &opts);
+	machine.states[1].window_ns = 2 * S;
+	machine_use(&machine, WATT_ENTITY_PROCESS, 7, "a", 3000000000);
+	machine.uncertainties_j[0][0] = 0.3;
+	machine.uncertainties_j[0][1] = 0.8;
+	machine_use(&machine, WATT_ENTITY_PROCESS, 8, "b", 3000000000);
+	machine.uncertainties_j[1][0] = 0.3;
+	machine.uncertainties_j[1][1] = NAN;
+	roster_update(&roster, &machine.census);
+	assert_true(fabs(find(&roster, LEVEL_PROCESS, 7)->uncertainty_w - 0.5) < 1e-12);
+	assert_true(isnan(find(&roster, LEVEL_PROCESS, 8)->uncertainty_w));
+	/* who used nothing of a domain need not know its doubts */
+	machine_step(&machine);
+	machine_use(&machine, WATT_ENTITY_PROCESS, 8, "b", 2);
+	roster_update(&roster, &machine.census);
+	assert_true(fabs(find(&roster, LEVEL_PROCESS, 8)->uncertainty_w - 0.3) < 1e-12);
 	roster_done(&roster);
 }
 
@@ -565,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_same_labels),
 		cmocka_unit_test(test_rename),
+		cmocka_unit_test(test_uncertainty),
 		cmocka_unit_test(test_young_are_other),
 		cmocka_unit_test(test_empty_window),
 		cmocka_unit_test(test_top),
