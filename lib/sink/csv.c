@@ -135,6 +135,7 @@ static void write_energy(struct watt_sink *sink, const struct watt_sink_window *
 	put_unsigned(sink, place->is_partition ? 1 : 0, 0);
 	put_known(sink, is_known, energy_nj, 9);
 	put_real(sink, is_known ? watt_view_power_w(state, energy_nj) : NAN);
+	put_real(sink, is_known ? row->window_uncertainty_j[domain] : NAN);
 	put_text(sink, watt_origin_name(place->origin));
 	fprintf(sink->out, "%s\n", watt_status_name(state->status));
 }
@@ -273,7 +274,7 @@ static int begin(struct watt_sink *sink)
 		      sink->out);
 	else
 		fputs("entity_id,kind,name,pid,container,pod,unit,job,domain,is_partition,energy_j,"
-		      "power_w,origin,status\n",
+		      "power_w,uncertainty_j,origin,status\n",
 		      sink->out);
 	return 0;
 }

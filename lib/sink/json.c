@@ -380,6 +380,11 @@ static void put_row(struct watt_json *json, struct watt_json_node obj, const str
 	for (i = 0; i < view->n_domains; i++)
 		put_energy(json, list, NULL, watt_view_is_known(view->states[i]),
 			   row->window_nj[i]);
+	list = watt_json_array(json, obj, "uncertainty_j");
+	for (i = 0; i < view->n_domains; i++)
+		watt_json_real(json, list, NULL,
+			       watt_view_is_known(view->states[i]) ? row->window_uncertainty_j[i] :
+								     NAN);
 }
 
 static int write_window(struct watt_sink *sink, const struct watt_sink_window *window)

@@ -136,6 +136,25 @@ def test_csv_has_all_joules():
     equal(dict(sums), truth(), 'energy by domain')
 
 
+def test_csv_says_how_sure():
+    """By the key that learns; CPU time alone, which is chosen here, tells nothing of it."""
+    last = {}
+    for row in rows('--share-key=learned'):
+        last.setdefault((row['kind'], row['domain']), []).append(row['uncertainty_j'])
+    told = [float(text) for (kind, domain), texts in last.items() for text in texts
+            if kind == 'process' and domain == 'package-0' and text]
+    true(told and all(value >= 0 for value in told) and max(told) > 0, f'{told[:10]}')
+    true(all(not text for (kind, _), texts in last.items() for text in texts
+             if kind in ('idle', 'unattributed')), 'nobody guesses those')
+    doc = json.loads(export('-f', 'json', '--share-key=learned'))
+    package = [domain['path'] for domain in doc['domains']].index('package-0')
+    kinds = {entity['id']: entity['kind'] for entity in doc['entities']}
+    most = max(entity['uncertainty_j'][package] or 0 for window in doc['windows']
+               for entity in window['entities'] if kinds[entity['id']] == 'process')
+    true(abs(most - max(told)) <= 1e-6 * most, f'JSON has {most}, CSV {max(told)}')
+    equal({row['uncertainty_j'] for row in rows('--share-key=cpu_time')}, {''}, 'CPU time')
+
+
 def test_json_has_all_joules():
     doc = document()
     names = [domain['path'] for domain in doc['domains']]
@@ -527,6 +546,7 @@ def test_png():
 
 main([
     test_csv_has_all_joules,
+    test_csv_says_how_sure,
     test_json_has_all_joules,
     test_jsonl_says_what_json_says,
     test_perfetto_has_all_joules,

@@ -119,9 +119,14 @@ static void test_csv_energy(void **state)
 		if (*fields[column(names, n, "energy_j")]) {
 			sum_j[d] += strtod(fields[column(names, n, "energy_j")], NULL);
 			assert_string_equal(fields[column(names, n, "status")], "ok");
+			assert_string_equal(fields[column(names, n, "uncertainty_j")],
+					    d == 0 ? "0.25" :
+					    d == 1 ? "0.5" :
+						     "");
 		} else {
 			missing++;
 			assert_string_equal(fields[column(names, n, "status")], "no data");
+			assert_string_equal(fields[column(names, n, "uncertainty_j")], "");
 			assert_string_equal(fields[column(names, n, "power_w")], "");
 		}
 	}
@@ -221,13 +226,18 @@ static void test_json(void **state)
 {
 	size_t len, d;
 	char *text = exported(&watt_sink_json, NULL, watt_sink_kinds_in_sum(), &len);
-	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *windows;
+	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *windows, *list;
 
 	assert_non_null(doc);
 	windows = json_object_get(doc, "windows");
 	assert_int_equal(json_array_size(windows), N_WINDOWS);
 	for (d = 0; d < N_DOMAINS; d++)
 		assert_int_equal(sum_of_windows(windows, d), sum_of_used(d));
+	list = json_object_get(json_array_get(windows, 0), "entities");
+	list = json_object_get(json_array_get(list, 0), "uncertainty_j");
+	assert_int_equal(json_array_size(list), N_DOMAINS);
+	assert_true(json_real_value(json_array_get(list, 1)) == uncertainty_j[1]);
+	assert_true(json_is_null(json_array_get(list, N_DOMAINS - 1)));
 	assert_int_equal(json_array_size(json_object_get(doc, "entities")), 5);
 	assert_int_equal(json_array_size(json_object_get(doc, "marks")), 2);
 	assert_int_equal(json_array_size(json_object_get(doc, "losses")), 1);

@@ -6,6 +6,8 @@
 #ifndef WATT_TESTS_TOLD_H
 #define WATT_TESTS_TOLD_H
 
+#include <math.h>
+
 #include "sink/sink.h"
 
 #define N_DOMAINS 4
@@ -128,6 +130,9 @@ static bool is_missing(size_t window, size_t domain)
 	return window == 2 && domain == 2;
 }
 
+/* Of every row the same; of the last domains no key tells. */
+static const double uncertainty_j[N_DOMAINS] = { 0.25, 0.5, NAN, NAN };
+
 static void make_window(struct machine *m, size_t w, struct watt_sink_window *ret)
 {
 	size_t i, d;
@@ -142,6 +147,7 @@ static void make_window(struct machine *m, size_t w, struct watt_sink_window *re
 	}
 	for (i = 0; i < N_ROWS; i++) {
 		rows[i].window_nj = used_nj[w][i];
+		rows[i].window_uncertainty_j = uncertainty_j;
 		rows[i].window_total_nj = used_nj[w][i][0] + used_nj[w][i][2];
 	}
 	*ret = (struct watt_sink_window){ .view = { .domains = m->domains,
