@@ -8,7 +8,7 @@ from wattribute.table import Table
 
 # Names of the columns of Window.table().
 _COLUMNS = ('time_s', 'duration_s', 'kind', 'name', 'pid', 'user_id', 'container', 'unit', 'cgroup', 'cpu_s',
-            'energy_j', 'power_w')
+            'energy_j', 'power_w', 'uncertainty_j')
 
 
 def _number(value: float) -> Optional[float]:
@@ -155,9 +155,20 @@ class Row:
         duration_s = self._window.duration_s
         return self.energy_j / duration_s if duration_s > 0 else None
 
+    @property
+    def uncertainty_j(self) -> Optional[float]:
+        """Standard uncertainty of energy_j, as to who used it; None: not known. What the sensors
+        may be wrong by comes on top, and is the same for all rows: Balance.uncertainty_ratio."""
+        return _number(self._row.window_total_uncertainty_j)
+
     def domain_energy_j(self) -> Dict[str, float]:
         """Of each domain that has energy, by its path."""
         return {domain.path: self._row.window_nj[i] / 1e9
+                for i, domain in enumerate(self._window.domains) if domain.is_known}
+
+    def domain_uncertainty_j(self) -> Dict[str, Optional[float]]:
+        """The same of each domain that has energy: standard uncertainties of domain_energy_j()."""
+        return {domain.path: _number(self._row.window_uncertainty_j[i])
                 for i, domain in enumerate(self._window.domains) if domain.is_known}
 
     def __repr__(self) -> str:

@@ -141,6 +141,26 @@ def test_windows():
     true(windows[0].energy_j > 0, 'a window outlives its session')
 
 
+def test_uncertainty():
+    import wattribute
+    with wattribute.Session(**SYNTH, share_key='learned') as session:
+        for window in session.windows(0.1, 300):
+            rows = list(window.rows)
+            unsure = [row for row in rows if row.uncertainty_j]
+            if unsure:
+                break
+    true(unsure and all(row.uncertainty_j > 0 for row in unsure), 'somebody is unsure')
+    true(not any(row.kind in ('idle', 'unattributed') for row in unsure), 'nobody guesses those')
+    for row in unsure:
+        parts = row.domain_uncertainty_j()
+        equal(list(parts), list(row.domain_energy_j()), 'domains')
+        true(any(parts.values()), parts)
+    equal(window.table()['uncertainty_j'], [row.uncertainty_j for row in rows], 'column')
+    with wattribute.Session(**SYNTH, share_key='cpu_time') as session:
+        window = next(session.windows(0.1, 1))
+    equal({row.uncertainty_j for row in window.rows if row.energy_nj}, {None}, 'CPU time tells nothing of it')
+
+
 def test_asynchronous_windows():
     import wattribute
 
@@ -365,9 +385,9 @@ def test_guide():
 
 
 TESTS = [test_wheel, test_python_3_9_can_read_it, test_measure, test_what_the_code_raises_comes_out,
-         test_decorator, test_tasks_overlap, test_windows, test_asynchronous_windows,
-         test_others_run_while_it_waits, test_stays_loaded, test_fork, test_errors,
-         test_recording, test_nvmt, test_full_disk, test_tables,
+         test_decorator, test_tasks_overlap, test_windows, test_uncertainty,
+         test_asynchronous_windows, test_others_run_while_it_waits, test_stays_loaded, test_fork,
+         test_errors, test_recording, test_nvmt, test_full_disk, test_tables,
          test_magic, test_guide]
 try:
     # Without a wheel there is nothing to test: the first one says why.
