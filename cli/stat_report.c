@@ -392,6 +392,19 @@ static bool is_untold(const struct page *page, size_t part)
 	       (part == COMMAND || part == OTHERS);
 }
 
+/* ", +-0.3 J", by what the key knows of its own shares; "": nothing, or many runs tell. */
+static const char *doubt_text(const struct stat_report *report, char *buf, size_t size)
+{
+	const struct watt_run *run = &report->runs[0];
+	char number[WATT_UNITS_SIZE];
+
+	buf[0] = '\0';
+	if (report->n_runs == 1 && run->is_known && run->uncertainty_j > 0)
+		snprintf(buf, size, ", %s%s J", text_is_utf8() ? "±" : "+-",
+			 watt_units_number(number, run->uncertainty_j, 2, DECIMALS));
+	return buf;
+}
+
 /* What the command used; where that is too little for the sensors, not 0. */
 static void print_command(const struct page *page, FILE *out)
 {
@@ -401,8 +414,9 @@ static void print_command(const struct page *page, FILE *out)
 	double energy_j = watt_tally_get_part(page->tally, COMMAND);
 	double cpu_s = cpu.mean > 0 ? cpu.mean : rusage.mean;
 	auto_free char *what = NULL;
-	char number[WATT_UNITS_SIZE];
+	char number[WATT_UNITS_SIZE], doubt[WATT_UNITS_SIZE + 8];
 
+	doubt_text(page->report, doubt, sizeof(doubt));
 	if (is_untold(page, COMMAND)) {
 		energy_j = NAN;
 		what = xstrdup("the command: nothing tells who used the energy");
@@ -411,10 +425,10 @@ static void print_command(const struct page *page, FILE *out)
 		what = xasprintf("the command: below what could be resolved, for %s of CPU time",
 				 watt_units_time(number, cpu_s, 2));
 	} else if (isfinite(share.mean)) {
-		what = xasprintf("the command, %.1f %% of %s", share.mean * 100,
-				 has_outside(page) ? "what is told apart" : "the machine");
+		what = xasprintf("the command, %.1f %% of %s%s", share.mean * 100,
+				 has_outside(page) ? "what is told apart" : "the machine", doubt);
 	} else {
-		what = xstrdup("the command");
+		what = xasprintf("the command%s", doubt);
 	}
 	print_text(out, &page->parts[COMMAND], shown(number, page, energy_j), "J", 0, what);
 }

@@ -326,6 +326,7 @@ static void fill_run(struct measurement *m, const struct totals *after)
 
 	run->is_known = after->balance.is_known && after->row;
 	run->energy_nj = watt_energy_to_nj(totals_get_energy(after));
+	run->uncertainty_j = after->row ? after->row->total_uncertainty_j : NAN;
 	run->cpu_ns = totals_get_cpu_ns(after);
 	run->machine_nj = totals_difference_nj(before->energy, after->balance.energy);
 	run->idle_nj = totals_difference_nj(before->idle, after->balance.idle);
@@ -420,7 +421,9 @@ static int finish(struct measurement *m)
 
 int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 {
-	struct watt_run run = { .sz = sizeof(run), .rusage_s = NAN, .outside_w = NAN };
+	struct watt_run run = {
+		.sz = sizeof(run), .rusage_s = NAN, .outside_w = NAN, .uncertainty_j = NAN
+	};
 	struct measurement m = { .setup = setup, .run = &run, .child = CHILD_INIT };
 	int r;
 

@@ -92,6 +92,9 @@ struct watt_run {
 	/** What supplies measured of all of the machine, of which machine_w is a part; NAN: nothing
 	 *  does, or no more than that. Their paths are in the balance. */
 	double outside_w;
+	/** Standard uncertainty of energy_nj as to who used it, in joules; what the sensors may be
+	 *  wrong by comes on top. NAN or 0: not known. */
+	double uncertainty_j;
 };
 
 /** Runs of one command, and what they have in common. */

@@ -146,6 +146,8 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 	watt_json_text(json, obj, "status",
 		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_PENDING));
 	watt_json_known_energy(json, obj, "energy", is_known, run->energy_nj);
+	watt_json_real(json, obj, "uncertainty_j",
+		       is_known && run->uncertainty_j > 0 ? run->uncertainty_j : NAN);
 	watt_json_known_energy(json, obj, "machine_energy", is_known, run->machine_nj);
 	watt_json_known_energy(json, obj, "idle", is_known, run->idle_nj);
 	watt_json_known_energy(json, obj, "unattributed", is_known, run->unattributed_nj);

@@ -117,6 +117,16 @@ def test_the_best_total_is_the_headline():
     equal((document['outside'], document['runs'][0]['outside_power_w']), (None, None), 'nothing outside')
 
 
+def test_it_says_how_sure_it_is():
+    """The meter itself runs beside the command: so who used what has to be guessed."""
+    script = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+    for key, is_told in (('learned', True), ('cpu_time', False)):
+        options = ['--sources=synth', '--usage=procfs', f'--share-key={key}']
+        one = measure('sh', '-c', script, options=options)[0]['runs'][0]
+        true(one['energy_nj'] > 0, f'{one}')
+        equal(one['uncertainty_j'] is not None and one['uncertainty_j'] > 0, is_told, f'by {key}: {one}')
+
+
 def measure_load(kind, n, cpu_s=0, options=()):
     document, output = measure(LOAD, kind, str(n), str(cpu_s), options=options)
     check_sums(document)
@@ -364,6 +374,7 @@ main([
     test_repeated_runs,
     test_a_command_of_a_moment,
     test_threads,
+    test_it_says_how_sure_it_is,
     test_what_is_shown_adds_up,
     test_lines_add_up_to_the_page,
     test_the_best_total_is_the_headline,

@@ -45,6 +45,7 @@ static struct watt_run make_run(size_t i)
 				  .exit_status = 3,
 				  .energy_nj = (int64_t)(i + 1) * 1000000000,
 				  .rusage_s = NAN,
+				  .uncertainty_j = i == 1 ? NAN : 0.25,
 				  .elapsed_ns = 2000000000,
 				  .n_domains = N_DOMAINS,
 				  .domain_known = known,
@@ -75,6 +76,9 @@ static void check_runs(json_t *runs)
 	assert_int_equal(json_integer_value(get(run, "energy_nj")), 1000000000);
 	assert_true(json_real_value(get(run, "power_w")) == 0.5);
 	assert_true(json_is_null(get(run, "rusage_cpu_s")));
+	assert_true(json_real_value(get(run, "uncertainty_j")) == 0.25);
+	assert_true(json_is_null(get(json_array_get(runs, 1), "uncertainty_j")));
+	assert_true(json_is_null(get(json_array_get(runs, 2), "uncertainty_j")));
 	assert_int_equal(json_integer_value(get(run, "exit_status")), 3);
 	assert_int_equal(json_integer_value(get(json_array_get(domains, 0), "energy_nj")),
 			 1500000001);

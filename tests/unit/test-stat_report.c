@@ -26,6 +26,7 @@ static int teardown(void **state)
 
 /* The text of one run of a machine that took 5 J; the caller frees. argv NULL: attached. */
 static const char *keys = "";
+static double uncertainty_j = NAN;
 
 static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double rusage_s)
 {
@@ -39,6 +40,7 @@ static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double r
 				.machine_w = 5,
 				.cpu_ns = cpu_ns,
 				.rusage_s = rusage_s,
+				.uncertainty_j = uncertainty_j,
 				.elapsed_ns = 1000000000 };
 	struct stat_report report = { .setup = &about, .runs = &run, .n_runs = 1 };
 	char *text = NULL;
@@ -105,6 +107,20 @@ static void test_little_is_told(void **state)
 	free(text);
 }
 
+/* What a key can't tell of its own shares is left out, and never 0. */
+static void test_doubt(void **state)
+{
+	char *text = print_run(command, 2000000000, 1000000, 0.001);
+
+	assert_non_null(strstr(text, "the command, 40.0 % of the machine\n"));
+	free(text);
+	uncertainty_j = 0.25;
+	text = print_run(command, 2000000000, 1000000, 0.001);
+	uncertainty_j = NAN;
+	assert_non_null(strstr(text, "the command, 40.0 % of the machine, +-0.25 J\n"));
+	free(text);
+}
+
 /* Who sleeps uses nothing, and that is known. */
 static void test_none_is_none(void **state)
 {
@@ -120,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_too_little_is_not_none),
 		cmocka_unit_test(test_not_shared_is_not_none),
 		cmocka_unit_test(test_little_is_told),
+		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_none_is_none),
 	};
 
