@@ -88,6 +88,21 @@ static bool is_unshared(const struct watt_view *view)
 	return is_known;
 }
 
+/* Whether a key tells how unsure anybody's share is, and there is room to say so. */
+static bool is_doubt_shown(const struct top_columns *columns, const struct top_model *model,
+			   size_t width)
+{
+	size_t i, columns_more = model->group == TOP_BY_TREE ? 2 : 1;
+
+	if (width &&
+	    used_width(columns) + columns_more * (WHOLE + DECIMALS + 2) + NAME_LEAST > width)
+		return false;
+	for (i = 0; i < model->n_rows; i++)
+		if (model->rows[i].uncertainty_w > 0)
+			return true;
+	return false;
+}
+
 void top_columns_choose(struct top_columns *columns, const struct top_model *model,
 			const struct watt_view *view, bool has_domains, size_t width)
 {
@@ -107,6 +122,9 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	add(columns, TOP_COLUMN_CPU, 6, true, "CPU%");
 	add(columns, TOP_COLUMN_POWER, WHOLE + DECIMALS + 1, true, "W");
 	add(columns, TOP_COLUMN_ENERGY, WHOLE + DECIMALS + 2, true, "J");
+	if (is_doubt_shown(columns, model, width))
+		add(columns, TOP_COLUMN_UNCERTAINTY, WHOLE + DECIMALS + 1, true,
+		    text_is_utf8() ? "±W" : "+-W");
 	if (is_tree)
 		add(columns, TOP_COLUMN_TREE, WHOLE + DECIMALS + 1, true,
 		    columns->is_joules ? "TREE J" : "TREE W");
@@ -148,8 +166,8 @@ static char *format_quantity(double value, double shown, int decimals, char *buf
 	return buf;
 }
 
-/* Of a domain: rounded by itself. */
-static char *format_domain(double value, int decimals, char *buf)
+/* Rounded by itself: it is in no sum. */
+static char *format_alone(double value, int decimals, char *buf)
 {
 	double scale = pow(10, decimals);
 
@@ -169,8 +187,8 @@ static bool is_nobody(const struct top_row *row)
 
 static bool is_quantity(enum top_column_kind kind)
 {
-	return kind == TOP_COLUMN_POWER || kind == TOP_COLUMN_ENERGY || kind == TOP_COLUMN_TREE ||
-	       kind == TOP_COLUMN_DOMAIN;
+	return kind == TOP_COLUMN_POWER || kind == TOP_COLUMN_UNCERTAINTY ||
+	       kind == TOP_COLUMN_ENERGY || kind == TOP_COLUMN_TREE || kind == TOP_COLUMN_DOMAIN;
 }
 
 /* Nobody told what it used: that is no 0. */
@@ -208,6 +226,9 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 	case TOP_COLUMN_ENERGY:
 		return format_quantity(watt_energy_to_j(row->energy), row->shown_j,
 				       columns->decimals_j, buf);
+	case TOP_COLUMN_UNCERTAINTY:
+		return is_nobody(row) ? buf :
+					format_alone(row->uncertainty_w, columns->decimals_w, buf);
 	case TOP_COLUMN_TREE:
 		if (columns->is_joules)
 			return format_quantity(watt_energy_to_j(row->tree), row->shown_tree_j,
@@ -215,9 +236,9 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 		return format_quantity(row->tree_w, row->shown_tree_w, columns->decimals_w, buf);
 	case TOP_COLUMN_DOMAIN:
 		if (columns->is_joules)
-			return format_domain(watt_energy_to_j(row->domain[column->domain]),
-					     columns->decimals_j, buf);
-		return format_domain(row->domain_w[column->domain], columns->decimals_w, buf);
+			return format_alone(watt_energy_to_j(row->domain[column->domain]),
+					    columns->decimals_j, buf);
+		return format_alone(row->domain_w[column->domain], columns->decimals_w, buf);
 	case TOP_COLUMN_NAME:
 		return format_name(row, buf);
 	}

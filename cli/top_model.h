@@ -46,8 +46,9 @@ struct top_row {
 	char *name;     /* clean */
 	char *stem;     /* branch of the tree in front of the name, "" outside of the tree */
 	uint64_t cpu_ns;
-	double cpu_ratio; /* CPUs used in the window: 1.0 is one whole CPU */
-	double power_w;   /* NAN: not known in this window */
+	double cpu_ratio;     /* CPUs used in the window: 1.0 is one whole CPU */
+	double power_w;       /* NAN: not known in this window */
+	double uncertainty_w; /* standard, of it as to who used it; NAN: not known */
 	struct watt_energy energy;
 	double tree_w; /* with all below it, in the tree */
 	struct watt_energy tree;

@@ -189,7 +189,7 @@ static bool is_sorted_by(const struct top_model *model, enum top_column_kind kin
 		[TOP_COLUMN_USER] = TOP_N_SORTS,     [TOP_COLUMN_CPU] = TOP_SORT_CPU,
 		[TOP_COLUMN_POWER] = TOP_SORT_POWER, [TOP_COLUMN_ENERGY] = TOP_SORT_ENERGY,
 		[TOP_COLUMN_TREE] = TOP_N_SORTS,     [TOP_COLUMN_DOMAIN] = TOP_N_SORTS,
-		[TOP_COLUMN_NAME] = TOP_SORT_NAME,
+		[TOP_COLUMN_NAME] = TOP_SORT_NAME,   [TOP_COLUMN_UNCERTAINTY] = TOP_N_SORTS,
 	};
 
 	return sorts[kind] == model->sort;

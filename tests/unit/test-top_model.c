@@ -30,6 +30,7 @@ struct machine {
 	struct watt_identity who[16];
 	struct watt_energy energy[16][N_DOMAINS];
 	int64_t window_nj[16][N_DOMAINS];
+	double uncertainty_j[16][N_DOMAINS];
 	const struct watt_domain *domains[N_DOMAINS];
 	const struct watt_domain_state *states[N_DOMAINS];
 	const struct watt_row *rows[16];
@@ -57,6 +58,7 @@ static struct watt_row *add(struct machine *m, enum watt_entity_kind kind, const
 
 		m->energy[i][d] = watt_energy_from_nj(used_nj);
 		m->window_nj[i][d] = used_nj / 2;
+		m->uncertainty_j[i][d] = NAN; /* as CPU time has it */
 		if (kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_KTHREAD ||
 		    kind == WATT_ENTITY_EXITED || kind == WATT_ENTITY_IRQ) {
 			m->state[d].energy = watt_energy_add(m->state[d].energy, m->energy[i][d]);
@@ -65,6 +67,7 @@ static struct watt_row *add(struct machine *m, enum watt_entity_kind kind, const
 	}
 	row->energy = m->energy[i];
 	row->window_nj = m->window_nj[i];
+	row->window_uncertainty_j = m->uncertainty_j[i];
 	row->cpu_ns = (uint64_t)energy_nj;
 	row->window_cpu_ns = (uint64_t)energy_nj / 2;
 	m->rows[i] = row;
@@ -379,19 +382,57 @@ static void test_measured_from_outside(void **state)
 	assert_false(balance.has_outside);
 }
 
-/* What is in the column of watts. */
-static void check_watts(struct top_model *model, const struct watt_view *view, const char *who,
-			const char *expected)
+/* What is in a column; NULL: there is no such column. */
+static void check_cell(struct top_model *model, const struct watt_view *view,
+		       enum top_column_kind kind, const char *who, const char *expected)
 {
 	struct top_columns columns = { 0 };
 	char cell[TOP_CELL_SIZE];
 	size_t i;
 
 	top_columns_choose(&columns, model, view, false, 0);
-	for (i = 0; i < columns.n && columns.column[i].kind != TOP_COLUMN_POWER; i++)
+	for (i = 0; i < columns.n && columns.column[i].kind != kind; i++)
 		;
-	assert_true(i < columns.n);
-	assert_string_equal(top_columns_cell(&columns, i, find(model, who), cell), expected);
+	assert_int_equal(i < columns.n, expected != NULL);
+	if (expected)
+		assert_string_equal(top_columns_cell(&columns, i, find(model, who), cell),
+				    expected);
+}
+
+static void check_watts(struct top_model *model, const struct watt_view *view, const char *who,
+			const char *expected)
+{
+	check_cell(model, view, TOP_COLUMN_POWER, who, expected);
+}
+
+/* The column is there where a key tells; domains know nothing of each other. */
+static void test_uncertainty(void **state)
+{
+	struct top_columns columns = { 0 };
+	struct top_model model = { 0 };
+	struct machine m;
+	size_t i;
+
+	init(&m);
+	m.n = 0;
+	add(&m, WATT_ENTITY_PROCESS, "web", 20, 1, 8000000000);
+	add(&m, WATT_ENTITY_PROCESS, "db", 21, 1, 8000000000);
+	top_model_build(&model, &m.view);
+	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "web", NULL);
+	m.uncertainty_j[0][PACKAGE] = 3;
+	m.uncertainty_j[0][DRAM] = 4;
+	m.uncertainty_j[0][CORE] = 100; /* of which the package is the sum */
+	m.uncertainty_j[1][PACKAGE] = 3;
+	top_model_build(&model, &m.view);
+	model.decimals_w = 2;
+	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "web", "5.00");
+	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "db", "-");
+	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "idle", "");
+	/* and where a name has room beside it */
+	top_columns_choose(&columns, &model, &m.view, false, 60);
+	for (i = 0; i < columns.n; i++)
+		assert_int_not_equal(columns.column[i].kind, TOP_COLUMN_UNCERTAINTY);
+	top_model_done(&model);
 }
 
 /* Where nothing tells who used anything, nobody is said to have used 0. */
@@ -586,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_measured_from_outside),
 		cmocka_unit_test(test_supplies_add_up),
 		cmocka_unit_test(test_nothing_to_share_by),
+		cmocka_unit_test(test_uncertainty),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_balance_of_nothing),
 		cmocka_unit_test(test_names_of_settings),
