@@ -230,13 +230,11 @@ def test_two_thousand_chips_of_one_name():
                              f'sys/class/hwmon/hwmon{number}/power1_input': '1000000\n'})
 
         def look():
-            done = subprocess.run(
-                [PROGRAM, 'sources', '--json', '--sources=hwmon', '--usage=procfs',
-                 '--sysfs-root', os.path.join(folder, 'sys')], capture_output=True, text=True,
-                check=False, timeout=120,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard)))
-            equal(done.returncode, 0, done.stderr)
-            return json.loads(done.stdout)['channels']
+            done = run('sources', '--json', '--sources=hwmon', '--usage=procfs',
+                       '--sysfs-root', os.path.join(folder, 'sys'),
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard)))
+            equal(done.status, 0, done.err)
+            return done.json()['channels']
         found = []
 
         def is_all_read():
