@@ -49,6 +49,11 @@ int watt_scan_u64(const char **cursor, uint64_t *ret)
 	return 0;
 }
 
+int watt_scan_digits(const char **cursor, uint64_t *ret)
+{
+	return is_digit(**cursor) ? watt_scan_u64(cursor, ret) : -EBADMSG;
+}
+
 int watt_parse_u64(const char *text, uint64_t *ret)
 {
 	uint64_t value;
@@ -230,7 +235,7 @@ static int decimal_parse(const char *text, struct decimal *ret)
 		negative = *text == '-';
 		if (*text == '-' || *text == '+')
 			text++;
-		if (!is_digit(*text) || watt_scan_u64(&text, &exponent) < 0)
+		if (watt_scan_digits(&text, &exponent) < 0)
 			return -EBADMSG;
 		if (exponent > 1000)
 			return -ERANGE;

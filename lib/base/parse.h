@@ -26,6 +26,8 @@ int watt_parse_ratio(const char *text, uint64_t *ret_num, uint64_t *ret_den);
  * /proc/stat. -EBADMSG if there is no digit, -ERANGE.
  */
 int watt_scan_u64(const char **cursor, uint64_t *ret);
+/* The same where no blank may be before it. */
+int watt_scan_digits(const char **cursor, uint64_t *ret);
 
 /*
  * A time: "50ms", "1.5s", "200us", "20ns", "2min" or "2m", "1h", "1d"; a bare number is in units

@@ -185,9 +185,7 @@ static int parse_decimal(const char *text, unsigned int digits, uint64_t max, ui
 	const char *p = text;
 	int r;
 
-	if (*p < '0' || *p > '9')
-		return -EBADMSG;
-	r = watt_scan_u64(&p, &whole);
+	r = watt_scan_digits(&p, &whole);
 	if (r < 0)
 		return r;
 	if (whole > max)

@@ -34,10 +34,10 @@ static size_t match_line(const char *line, const char *end, uint32_t uid)
 	if (!name_end || name_end == line || *line == '#' || *line == '+' || *line == '-')
 		return 0;
 	p = memchr(name_end + 1, ':', (size_t)(end - name_end - 1));
-	if (!p || p[1] < '0' || p[1] > '9')
+	if (!p)
 		return 0;
 	p++;
-	if (watt_scan_u64(&p, &value) < 0 || value != uid || *p != ':')
+	if (watt_scan_digits(&p, &value) < 0 || value != uid || *p != ':')
 		return 0;
 	return (size_t)(name_end - line);
 }

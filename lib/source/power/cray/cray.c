@@ -138,8 +138,7 @@ static bool is_accelerator(const char *name, uint64_t *ret)
 {
 	const char *at = name + strlen("accel");
 
-	if (strncmp(name, "accel", strlen("accel")) != 0 || *at == ' ' ||
-	    watt_scan_u64(&at, ret) < 0)
+	if (strncmp(name, "accel", strlen("accel")) != 0 || watt_scan_digits(&at, ret) < 0)
 		return false;
 	return strcmp(at, "_energy") == 0 || strcmp(at, "_power") == 0;
 }

@@ -21,9 +21,7 @@ int watt_cray_counter_parse(const char *text, char unit, int64_t *ret)
 	uint64_t value, time_us;
 	int r;
 
-	if (*text < '0' || *text > '9')
-		return -EBADMSG;
-	r = watt_scan_u64(&text, &value);
+	r = watt_scan_digits(&text, &value);
 	if (r < 0)
 		return r;
 	if (*text != ' ' && *text != '\t')

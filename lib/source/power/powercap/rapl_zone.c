@@ -20,10 +20,10 @@ static const char *scan_part(const char *text, const char *prefix, int32_t *ret)
 	size_t len = strlen(prefix);
 	uint64_t value;
 
-	if (strncmp(text, prefix, len) || text[len] < '0' || text[len] > '9')
+	if (strncmp(text, prefix, len))
 		return NULL;
 	text += len;
-	if (watt_scan_u64(&text, &value) < 0 || value > 65535)
+	if (watt_scan_digits(&text, &value) < 0 || value > 65535)
 		return NULL;
 	*ret = (int32_t)value;
 	return text;
