@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/view.h>
+
 #include "xalloc.h"
 
 #define MEAN_NS 30000000000ULL /* of means, and before which nobody is displaced */
@@ -313,21 +315,17 @@ static double power_of(const struct watt_row *row, const struct census *census)
 	return power_w;
 }
 
-/* How unsure that is; domains know nothing of each other. NAN: of some of it nobody knows. */
+/* How unsure that is. */
 static double uncertainty_of(const struct watt_row *row, const struct census *census)
 {
-	double variance_w2 = 0;
-	size_t i;
+	const struct watt_view view = {
+		.sz = sizeof(view),
+		.domains = census->domains,
+		.states = census->states,
+		.n_domains = census->n_domains,
+	};
 
-	for (i = 0; i < census->n_domains; i++)
-		if (census->domains[i]->is_partition && census->states[i]->window_ns &&
-		    row->window_nj[i]) {
-			double part_w = row->window_uncertainty_j[i] * 1e9 /
-					(double)census->states[i]->window_ns;
-
-			variance_w2 += part_w * part_w;
-		}
-	return sqrt(variance_w2);
+	return watt_view_uncertainty_w(&view, row);
 }
 
 /* Whether anything was told of the partition: a window may be shorter than its sensors need. */

@@ -101,8 +101,8 @@ struct census {
 	uint64_t t_ns, realtime_ns, boot_ns; /* the same instant by each clock */
 	uint64_t start_ns;                   /* of the session, CLOCK_MONOTONIC */
 	size_t n_domains;
-	const struct watt_domain *const *domains;
-	const struct watt_domain_state *const *states;
+	const struct watt_domain **domains;
+	const struct watt_domain_state **states;
 	size_t n_rows;
 	const struct watt_row *const *rows; /* ordered by kind, then by id */
 };

@@ -145,23 +145,6 @@ static void fill(struct top_row *row, const struct watt_view *view, const struct
 	row->tree = row->energy;
 }
 
-/* Domains know nothing of each other. NAN: of some of what it used nobody knows. */
-static double uncertainty_of(const struct watt_view *view, const struct watt_row *row)
-{
-	double variance_w2 = 0;
-	size_t i;
-
-	for (i = 0; i < view->n_domains; i++) {
-		double window_ns = (double)view->states[i]->window_ns, part_w;
-
-		if (!view->domains[i]->is_partition || !(window_ns > 0) || !row->window_nj[i])
-			continue;
-		part_w = row->window_uncertainty_j[i] * 1e9 / window_ns;
-		variance_w2 += part_w * part_w;
-	}
-	return sqrt(variance_w2);
-}
-
 /* "/usr/lib/x/cc1plus -quiet a.c" is "cc1plus -quiet a.c": the path tells the least. */
 static const char *short_command(const char *cmdline)
 {
@@ -232,7 +215,7 @@ static void append_entity(struct top_model *model, const struct watt_view *view,
 	sums_add(&sums, view, source, 1);
 	fill(row, view, &sums);
 	if (!isnan(row->power_w))
-		row->uncertainty_w = uncertainty_of(view, source);
+		row->uncertainty_w = watt_view_uncertainty_w(view, source);
 	sums_done(&sums);
 }
 

@@ -105,6 +105,23 @@ double watt_view_row_w(const struct watt_view *view, const struct watt_row *row)
 	return is_known ? sum_w : NAN;
 }
 
+double watt_view_uncertainty_w(const struct watt_view *view, const struct watt_row *row)
+{
+	double variance_w2 = 0;
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		uint64_t window_ns = view->states[i]->window_ns;
+		double part_w;
+
+		if (!view->domains[i]->is_partition || window_ns == 0 || row->window_nj[i] == 0)
+			continue;
+		part_w = row->window_uncertainty_j[i] * 1e9 / (double)window_ns;
+		variance_w2 += part_w * part_w;
+	}
+	return sqrt(variance_w2);
+}
+
 bool watt_view_has_used(const struct watt_view *view, const struct watt_row *row)
 {
 	size_t i;
