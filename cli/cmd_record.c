@@ -371,9 +371,9 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 		kept_restore(kept);
 	} else {
 		read_files(&end);
+		if (!opts->is_quiet)
+			record_report_summary(&end, &view.run, stderr);
 	}
-	if (r <= 0 && !opts->is_quiet)
-		record_report_summary(&end, &view.run, stderr);
 	status = end_status(&view.run, &end, r);
 	record_files_done(&end.files);
 	record_run_done(&view.run);

@@ -7,25 +7,8 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <wattribute/recording.h>
-
-#include "xalloc.h"
-
-/* "run.watt", "run-2.watt", ...: as watt_session_record() names them. */
-static char *name_of(const char *path, uint32_t number)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-
-	if (number == 1)
-		return xstrdup(path);
-	if (!dot || dot == base)
-		dot = base + strlen(base);
-	return xasprintf("%.*s-%u%s", (int)(dot - path), path, number, dot);
-}
 
 static void add_file(struct record_files *files, const struct watt_recording *rec)
 {
@@ -65,9 +48,10 @@ static bool follows(const struct record_files *files, const struct watt_recordin
 static bool read_file(struct record_files *files, const char *path, uint32_t number)
 {
 	struct watt_recording *rec = NULL;
-	char *name = name_of(path, number);
+	char *name = watt_recording_part_path(path, number);
 
-	if (watt_recording_open(name, NULL, NULL, &rec) < 0 || !follows(files, rec, number)) {
+	if (!name || watt_recording_open(name, NULL, NULL, &rec) < 0 ||
+	    !follows(files, rec, number)) {
 		watt_recording_close(rec);
 		free(name);
 		return false;

@@ -155,6 +155,12 @@ WATT_API size_t watt_recording_get_channel_count(const struct watt_recording *re
 /** NULL if @p index is out of range. */
 WATT_API const struct watt_channel *watt_recording_get_channel(const struct watt_recording *rec,
 							       size_t index);
+/**
+ * Where the file of this number, from 1, of a recording is that began at @p path and was rotated:
+ * "run.watt", "run-2.watt", ... The caller frees it; NULL: out of memory, or
+ * this build has no recordings. From any thread.
+ */
+WATT_API char *watt_recording_part_path(const char *path, uint32_t part);
 WATT_API size_t watt_recording_get_mark_count(const struct watt_recording *rec);
 /** In the order of time; NULL if @p index is out of range. */
 WATT_API const struct watt_mark *watt_recording_get_mark(const struct watt_recording *rec,

@@ -48,7 +48,7 @@ struct watt_part {
 
 /* ---- its name ---- */
 
-char *watt_part_path(const char *path, uint32_t part)
+char *watt_recording_part_path(const char *path, uint32_t part)
 {
 	const char *base = strrchr(path, '/');
 	const char *dot;
@@ -73,7 +73,7 @@ bool watt_part_exists(const char *path)
 void watt_part_remove(const char *path, uint32_t part)
 {
 	static const char *const tails[] = { "", "-wal", "-shm" };
-	_cleanup_free_ char *name = watt_part_path(path, part);
+	_cleanup_free_ char *name = watt_recording_part_path(path, part);
 	size_t i;
 
 	for (i = 0; name && i < 3; i++) {

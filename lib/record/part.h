@@ -78,8 +78,6 @@ int watt_part_finish(struct watt_part *part);
 /* Accepts NULL; returns NULL. */
 struct watt_part *watt_part_free(struct watt_part *part);
 
-/* Name of a part, from 1; free() it. NULL: no memory. */
-char *watt_part_path(const char *path, uint32_t part);
 bool watt_part_exists(const char *path);
 /* Removes a part and what SQLite keeps beside it. */
 void watt_part_remove(const char *path, uint32_t part);

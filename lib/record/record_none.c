@@ -85,6 +85,11 @@ const struct watt_channel *watt_recording_get_channel(const struct watt_recordin
 	return NULL;
 }
 
+char *watt_recording_part_path(const char *path, uint32_t part)
+{
+	return NULL;
+}
+
 size_t watt_recording_get_mark_count(const struct watt_recording *rec)
 {
 	return 0;

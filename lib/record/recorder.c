@@ -516,7 +516,7 @@ static int check_next_part(const char *path, const struct watt_record_opts *opts
 
 	if (opts->overwrite || (!opts->max_bytes && !opts->max_seconds))
 		return 0;
-	next = watt_part_path(path, 2);
+	next = watt_recording_part_path(path, 2);
 	if (!next)
 		return -ENOMEM;
 	if (watt_part_exists(next)) {

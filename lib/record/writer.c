@@ -200,7 +200,7 @@ static void begin_file(struct watt_writer *writer, const struct watt_job *job)
 
 	head.part++;
 	head.realtime_offset_ns = job->realtime_offset_ns;
-	path = watt_part_path(writer->path, head.part);
+	path = watt_recording_part_path(writer->path, head.part);
 	r = path ? watt_part_create(path, writer->opts->overwrite, &head, writer->log, &part) :
 		   -ENOMEM;
 	free(path);
