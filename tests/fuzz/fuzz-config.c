@@ -17,6 +17,20 @@ static void hear(void *data, enum watt_log_level level, const char *text)
 	*(int *)data = 1;
 }
 
+static void check_board(const struct watt_config_board *board)
+{
+	size_t i;
+
+	check(board->name && board->name[0] && board->n_compatible && board->n_rails);
+	for (i = 0; i < board->n_compatible; i++)
+		check(board->compatible[i] && board->compatible[i][0]);
+	for (i = 0; i < board->n_rails; i++) {
+		check(board->rails[i].label && board->rails[i].label[0]);
+		check(board->rails[i].domain && board->rails[i].domain[0]);
+		check(!board->rails[i].address || strlen(board->rails[i].address) == 4);
+	}
+}
+
 static void check_config(const struct watt_config *config)
 {
 	size_t i;
@@ -27,6 +41,8 @@ static void check_config(const struct watt_config *config)
 		check(config->rails[i].label && config->rails[i].label[0]);
 		check(config->rails[i].domain && config->rails[i].domain[0]);
 	}
+	for (i = 0; i < config->n_boards; i++)
+		check_board(&config->boards[i]);
 	for (i = 0; i < config->n_models; i++) {
 		check(config->models[i].name && config->models[i].full_uw > 0);
 		check(config->models[i].idle_uw <= config->models[i].full_uw);

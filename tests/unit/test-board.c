@@ -87,6 +87,29 @@ static void test_unknown(void **state)
 	assert_null(watt_board_find("", 0));
 }
 
+/* Modules with one number but for what is behind it. */
+static void test_names(void **state)
+{
+	static const struct board_name {
+		const char *compatible;
+		size_t len;
+		const char *name;
+	} names[] = {
+		{ STRINGS("nvidia,p3768-0000+p3767-0000\0nvidia,tegra234"), "Jetson Orin NX" },
+		{ STRINGS("nvidia,p3768-0000+p3767-0001\0nvidia,tegra234"), "Jetson Orin NX" },
+		{ STRINGS("nvidia,p3768-0000+p3767-0003\0nvidia,tegra234"), "Jetson Orin Nano" },
+		{ STRINGS("nvidia,p3768-0000+p3767-0005-super\0nvidia,p3767-0005"),
+		  "Jetson Orin Nano" },
+		{ STRINGS("nvidia,p3509-0000+p3668-0000\0nvidia,tegra194"), "Jetson Xavier NX" },
+		{ STRINGS("nvidia,p3509-0000+p3636-0001\0nvidia,tegra186"), "Jetson TX2 NX" },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(names); i++)
+		assert_string_equal(watt_board_find(names[i].compatible, names[i].len)->name,
+				    names[i].name);
+}
+
 static void test_find_rail(void **state)
 {
 	const struct watt_board *orin = watt_board_find(STRINGS("nvidia,p3701-0000"));
@@ -131,7 +154,7 @@ static void test_detect(void **state)
 	assert_int_equal(watt_root_open(&env.sysfs, path), 0);
 	snprintf(path, sizeof(path), "%s/proc", dir);
 	assert_int_equal(watt_root_open(&env.procfs, path), 0);
-	assert_string_equal(detect(&env)->name, "Jetson Orin NX or Nano");
+	assert_string_equal(detect(&env)->name, "Jetson Orin NX");
 	scratch_write(dir, "sys/firmware/devicetree/base/compatible", "acme,other");
 	assert_null(detect(&env));
 	watt_root_close(&env.sysfs);
@@ -144,7 +167,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_totals),  cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_unknown), cmocka_unit_test(test_find_rail),
-		cmocka_unit_test(test_detect),
+		cmocka_unit_test(test_detect),  cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests_name("board", tests, NULL, NULL);

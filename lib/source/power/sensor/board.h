@@ -21,6 +21,12 @@ struct watt_board {
 	const struct watt_board_rail *rails; /* ended by a NULL label */
 };
 
+/*
+ * Those that are built in, ended by one without a name: made of the files in boards/. A rail inside
+ * another is a path inside its path, and roots may be summed.
+ */
+extern const struct watt_board watt_boards[];
+
 /* The devicetree's compatible strings, each ended by NUL; *ret is to be freed. */
 int watt_board_read_compatible(const struct watt_env *env, char **ret, size_t *ret_len);
 /* The board of a list of compatible strings, each ended by NUL; NULL: not known. */
