@@ -31,16 +31,30 @@ static void gauge(struct exposition *ex, const char *name, const char *unit, con
 	begin(ex, name, EXPOSITION_GAUGE, unit, help);
 }
 
-static void count(struct exposition *ex, const char *name, uint64_t value, const char *help)
+/* When the counter of the sample before began; 0: with the session. */
+static void created(struct exposition *ex, const struct monitor *monitor, const char *labels,
+		    const char *domain, uint64_t created_ns)
+{
+	if (monitor->has_created)
+		exposition_created(ex, labels, domain,
+				   created_ns ? created_ns :
+						monitor->roster.created_ns[ROSTER_CPU]);
+}
+
+static void count(struct exposition *ex, const struct monitor *monitor, const char *name,
+		  uint64_t value, const char *help)
 {
 	counter(ex, name, NULL, help);
 	exposition_count(ex, NULL, value);
+	created(ex, monitor, NULL, NULL, 0);
 }
 
-static void seconds(struct exposition *ex, const char *name, uint64_t value_ns, const char *help)
+static void seconds(struct exposition *ex, const struct monitor *monitor, const char *name,
+		    uint64_t value_ns, const char *help)
 {
 	counter(ex, name, "seconds", help);
 	exposition_time(ex, NULL, value_ns);
+	created(ex, monitor, NULL, NULL, 0);
 }
 
 /* ---- domains ---- */
@@ -59,8 +73,7 @@ static void write_domain_counter(struct exposition *ex, const struct monitor *mo
 		if (!monitor_has_counter(monitor, i))
 			continue;
 		exposition_energy(ex, NULL, path, sums[column].out - (less ? less[column].out : 0));
-		if (monitor->has_created)
-			exposition_created(ex, NULL, path, monitor->roster.created_ns[column]);
+		created(ex, monitor, NULL, path, monitor->roster.created_ns[column]);
 	}
 }
 
@@ -89,10 +102,10 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 		}
 	counter(ex, "wattribute_machine_joules", "joules",
 		"Energy of the machine: the sum over the domains that cover it exactly once.");
-	if (monitor->total.n_known)
-		exposition_energy(ex, NULL, NULL, roster->machine_nj);
-	if (monitor->total.n_known && monitor->has_created)
-		exposition_created(ex, NULL, NULL, roster->created_ns[ROSTER_CPU]);
+	if (!monitor->total.n_known)
+		return;
+	exposition_energy(ex, NULL, NULL, roster->machine_nj);
+	created(ex, monitor, NULL, NULL, 0);
 }
 
 static void write_domain_powers(struct exposition *ex, const struct monitor *monitor)
@@ -163,6 +176,12 @@ static const struct {
 	  offsetof(struct watt_domain_state, ambiguous) },
 };
 
+static void created_domain(struct exposition *ex, const struct monitor *monitor, size_t index)
+{
+	created(ex, monitor, NULL, monitor_domain(monitor, index)->path,
+		monitor->roster.created_ns[ROSTER_DOMAIN(index)]);
+}
+
 static void write_domain_counts(struct exposition *ex, const struct monitor *monitor)
 {
 	size_t i, k;
@@ -176,19 +195,24 @@ static void write_domain_counts(struct exposition *ex, const struct monitor *mon
 			memcpy(&value, state + domain_counts[k].offset, sizeof(value));
 			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 					  (double)value);
+			created_domain(ex, monitor, i);
 		}
 	}
 	counter(ex, "wattribute_domain_gap_seconds", "seconds",
 		"Time for which no energy is known.");
-	for (i = 0; i < monitor_domain_count(monitor); i++)
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
 				  monitor_state(monitor, i)->gap_ns);
+		created_domain(ex, monitor, i);
+	}
 	counter(ex, "wattribute_domain_late_joules", "joules",
 		"Energy told too late to be attributed; it is in unattributed.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)
-		if (monitor_has_counter(monitor, i))
+		if (monitor_has_counter(monitor, i)) {
 			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 					  watt_energy_to_j(monitor_state(monitor, i)->late));
+			created_domain(ex, monitor, i);
+		}
 }
 
 static void write_domain_trust(struct exposition *ex, const struct monitor *monitor)
@@ -311,6 +335,16 @@ static void write_sensor_states(struct exposition *ex, const struct monitor *mon
 	}
 }
 
+/* One that came while the session ran began with its domain. */
+static uint64_t sensor_created_ns(const struct monitor *monitor,
+				  const struct monitor_sensor *sensor)
+{
+	bool has_domain = sensor->domain >= 0 &&
+			  (size_t)sensor->domain < monitor_domain_count(monitor);
+
+	return has_domain ? monitor->roster.created_ns[ROSTER_DOMAIN(sensor->domain)] : 0;
+}
+
 static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 {
 	size_t i, k;
@@ -325,8 +359,10 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 
 			memcpy(&value, (const char *)&sensor->stats + sensor_counts[k].offset,
 			       sizeof(value));
-			if (sensor->has_stats)
-				exposition_count(ex, labels, value);
+			if (!sensor->has_stats)
+				continue;
+			exposition_count(ex, labels, value);
+			created(ex, monitor, labels, NULL, sensor_created_ns(monitor, sensor));
 		}
 	}
 }
@@ -344,11 +380,8 @@ static void write_sums(struct exposition *ex, const struct monitor *monitor, con
 		if (!monitor_is_in_levels(monitor, i))
 			continue;
 		exposition_energy(ex, labels, path, sums[ROSTER_DOMAIN(i)].out);
-		if (monitor->has_created)
-			exposition_created(ex, labels, path,
-					   created_ns ?
-						   created_ns :
-						   monitor->roster.created_ns[ROSTER_DOMAIN(i)]);
+		created(ex, monitor, labels, path,
+			created_ns ? created_ns : monitor->roster.created_ns[ROSTER_DOMAIN(i)]);
 	}
 }
 
@@ -392,13 +425,10 @@ static void write_level_rest(struct exposition *ex, const struct monitor *monito
 		const struct roster_user *user = level->users[i];
 
 		exposition_energy(ex, user->labels, NULL, user->sums[ROSTER_CPU].out);
-		if (monitor->has_created)
-			exposition_created(ex, user->labels, NULL, user->created_ns);
+		created(ex, monitor, user->labels, NULL, user->created_ns);
 	}
 	exposition_energy(ex, "kind=\"other\"", NULL, level->other[ROSTER_CPU].out);
-	if (monitor->has_created)
-		exposition_created(ex, "kind=\"other\"", NULL,
-				   monitor->roster.created_ns[ROSTER_CPU]);
+	created(ex, monitor, "kind=\"other\"", NULL, 0);
 	gauge(ex, ended, "seconds", "CPU time of those that are not told of any more.");
 	exposition_energy(ex, NULL, NULL, level->ended[ROSTER_CPU].out);
 	gauge(ex, watts, "watts",
@@ -437,8 +467,10 @@ static void write_level_counts(struct exposition *ex, const struct monitor *moni
 		auto_free char *labels =
 			xasprintf("level=\"%s\"", level_name((enum level_kind)kind));
 
-		if (has_level(monitor, kind))
-			exposition_count(ex, labels, monitor->roster.levels[kind].n_retired);
+		if (!has_level(monitor, kind))
+			continue;
+		exposition_count(ex, labels, monitor->roster.levels[kind].n_retired);
+		created(ex, monitor, labels, NULL, 0);
 	}
 }
 
@@ -461,27 +493,27 @@ static void write_quality(struct exposition *ex, const struct monitor *monitor)
 {
 	const struct watt_quality *quality = watt_snapshot_get_quality(monitor->snap);
 
-	count(ex, "wattribute_conservation_checks", quality->checks + quality->sum_checks,
+	count(ex, monitor, "wattribute_conservation_checks", quality->checks + quality->sum_checks,
 	      "Checks made that all parts add up to the whole, to the nJ.");
-	count(ex, "wattribute_conservation_errors",
+	count(ex, monitor, "wattribute_conservation_errors",
 	      quality->check_failures + quality->sum_failures + monitor->unbalanced,
 	      "Checks that failed: anything but 0 is a bug of this program.");
-	count(ex, "wattribute_held_windows", monitor->roster.n_held,
+	count(ex, monitor, "wattribute_held_windows", monitor->roster.n_held,
 	      "Windows of domains held back until nothing in them goes backwards.");
-	count(ex, "wattribute_lost_usage_records", quality->lost_records,
+	count(ex, monitor, "wattribute_lost_usage_records", quality->lost_records,
 	      "Records of who ran that were lost.");
-	count(ex, "wattribute_damaged_usage_records", quality->damaged_records,
+	count(ex, monitor, "wattribute_damaged_usage_records", quality->damaged_records,
 	      "Records of who ran that can't be true, and were left out.");
-	seconds(ex, "wattribute_unseen_cpu_seconds", quality->unseen_cpu_ns,
+	seconds(ex, monitor, "wattribute_unseen_cpu_seconds", quality->unseen_cpu_ns,
 		"CPU time of tasks that nobody saw, estimated; its energy is unattributed.");
-	seconds(ex, "wattribute_late_cpu_seconds", quality->late_cpu_ns,
+	seconds(ex, monitor, "wattribute_late_cpu_seconds", quality->late_cpu_ns,
 		"CPU time that was told too late to be given energy.");
-	count(ex, "wattribute_missed_reads", quality->missed_reads,
+	count(ex, monitor, "wattribute_missed_reads", quality->missed_reads,
 	      "Readings of all sensors skipped because their time had passed.");
-	count(ex, "wattribute_lost_samples", quality->lost_samples,
+	count(ex, monitor, "wattribute_lost_samples", quality->lost_samples,
 	      "Readings of all sensors that nobody fetched.");
-	count(ex, "wattribute_sweeps", quality->sweeps, "Looks at all tasks.");
-	seconds(ex, "wattribute_sweep_seconds", quality->sweep_cost_ns, "Time in them.");
+	count(ex, monitor, "wattribute_sweeps", quality->sweeps, "Looks at all tasks.");
+	seconds(ex, monitor, "wattribute_sweep_seconds", quality->sweep_cost_ns, "Time in them.");
 	gauge(ex, "wattribute_cpu_coverage_ratio", "ratio",
 	      "How much of the CPUs' time is accounted for.");
 	if (quality->coverage_ppm)
@@ -540,15 +572,17 @@ static void write_exports(struct exposition *ex, const struct monitor *monitor)
 
 	if (!monitor->has_exports)
 		return;
-	count(ex, "wattribute_otlp_documents_sent", load(&exports->sent),
+	count(ex, monitor, "wattribute_otlp_documents_sent", load(&exports->sent),
 	      "Documents pushed by OTLP that were taken.");
 	counter(ex, "wattribute_otlp_documents_lost", NULL,
 		"Documents that were not: refused, or too many waited.");
 	exposition_count(ex, "reason=\"refused\"", load(&exports->refused));
+	created(ex, monitor, "reason=\"refused\"", NULL, 0);
 	exposition_count(ex, "reason=\"full\"", load(&exports->lost));
-	count(ex, "wattribute_otlp_points_rejected", load(&exports->rejected_points),
+	created(ex, monitor, "reason=\"full\"", NULL, 0);
+	count(ex, monitor, "wattribute_otlp_points_rejected", load(&exports->rejected_points),
 	      "Data points that the receiver left out of documents that it took.");
-	count(ex, "wattribute_otlp_tries_failed", load(&exports->tries_failed),
+	count(ex, monitor, "wattribute_otlp_tries_failed", load(&exports->tries_failed),
 	      "Tries to push after which it is tried again.");
 	gauge(ex, "wattribute_otlp_documents_waiting", NULL, "Documents that wait to be pushed.");
 	exposition_count(ex, NULL, load(&exports->waiting));
@@ -559,15 +593,16 @@ static void write_agent(struct exposition *ex, const struct monitor *monitor)
 	uint64_t memory_bytes = own_memory_bytes();
 
 	write_build(ex, monitor);
-	seconds(ex, "wattribute_agent_cpu_seconds", own_cpu_ns(), "CPU time of this program.");
+	seconds(ex, monitor, "wattribute_agent_cpu_seconds", own_cpu_ns(),
+		"CPU time of this program.");
 	write_domain_counter(ex, monitor, "wattribute_agent_joules",
 			     "Energy of this program, by what it ran.", monitor->roster.own, NULL);
 	gauge(ex, "wattribute_agent_resident_memory_bytes", "bytes", "Memory of this program.");
 	if (memory_bytes)
 		exposition_count(ex, NULL, memory_bytes);
-	count(ex, "wattribute_agent_refreshes", monitor->refreshes,
+	count(ex, monitor, "wattribute_agent_refreshes", monitor->refreshes,
 	      "Times that what is served was brought up to date.");
-	seconds(ex, "wattribute_agent_refresh_cpu_seconds", monitor->refresh_cost_ns,
+	seconds(ex, monitor, "wattribute_agent_refresh_cpu_seconds", monitor->refresh_cost_ns,
 		"CPU time in that.");
 	gauge(ex, "wattribute_agent_refresh_timestamp_seconds", "seconds",
 	      "When that was done last.");
