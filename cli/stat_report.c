@@ -291,9 +291,9 @@ static void print_missing(const struct stat_report *report, FILE *out)
 		fprintf(out, " The machine's energy is %s.\n",
 			totals_missing_text(&report->setup->balance, missing, sizeof(missing)));
 	if (gap_ns)
-		fprintf(out, " No energy is known of %s; counters began anew %llu times.\n",
+		fprintf(out, " No energy is known of %s%s.\n",
 			watt_units_time(number, (double)gap_ns / 1e9, 2),
-			(unsigned long long)resets);
+			resets ? ": a counter began anew" : "");
 	if (ambiguous)
 		fprintf(out,
 			" %llu times a counter may have wrapped unseen: energy may be missing.\n",

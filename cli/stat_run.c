@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures one run: from a snapshot before the command's first instruction to one after its last
- * descendant's accounts are in. All energies are differences of totals, so intervals add up.
+ * descendant's accounts are in. Both are of one time in all domains, so a sensor that tells late
+ * is waited for: while the command runs, and at its end. All energies are differences of totals,
+ * so intervals add up.
  */
 #include "stat_run.h"
 
@@ -20,6 +22,11 @@
 #include "xalloc.h"
 
 #define FLUSH_MS 3000
+/* How long slow sensors are waited for at the end, and not one of them for longer. */
+#define FINISH_NS 3000000000ULL
+/* And those that have not begun to measure, at its beginning. */
+#define BEGIN_NS 500000000ULL
+#define BEGIN_RETRY_MS 10
 
 /* What is known while a run goes on. */
 struct measurement {
@@ -28,10 +35,13 @@ struct measurement {
 	struct child child;
 	uint64_t entity_id;
 	struct totals before, last; /* last: at the end of the newest interval */
+	uint64_t before_ns;         /* the instant that `before` is of */
 	uint64_t begin_ns, end_ns;  /* end: 0 while it runs */
-	struct totals phase_begin;  /* none was taken: the phase is the first */
-	struct watt_mark phase;     /* that began it */
-	struct watt_mark *marks;    /* whose snapshots are still to come, in their order */
+	uint64_t *windows_ns;       /* per domain: for how long its energy is known */
+	size_t n_windows;
+	struct totals phase_begin; /* none was taken: the phase is the first */
+	struct watt_mark phase;    /* that began it */
+	struct watt_mark *marks;   /* whose snapshots are still to come, in their order */
 	size_t n_marks;
 	struct labels phase_index;
 	uint64_t n_intervals; /* that are over */
@@ -40,6 +50,37 @@ struct measurement {
 
 /* While a slow sensor keeps a mark or an interval waiting, the session is asked again so often. */
 #define CUT_RETRY_NS 10000000ULL
+
+static void note_windows(struct measurement *m, const struct totals *now)
+{
+	size_t n = now->view->n_domains;
+
+	if (n > m->n_windows) {
+		m->windows_ns = xrealloc(m->windows_ns, n, sizeof(*m->windows_ns));
+		memset(&m->windows_ns[m->n_windows], 0,
+		       (n - m->n_windows) * sizeof(*m->windows_ns));
+		m->n_windows = n;
+	}
+	for (n = 0; n < now->view->n_domains; n++)
+		m->windows_ns[n] += now->view->states[n]->window_ns;
+}
+
+/* What was used before the run. What the command used while it waited to be let go is the run's. */
+static void take_before(struct measurement *m)
+{
+	totals_start(&m->before);
+	stat_threads_add(m->run, m->before.view, m->entity_id);
+}
+
+/* -ETIMEDOUT: not all sensors have told what there was before the run. */
+static int cut_before(struct measurement *m, uint32_t timeout_ms)
+{
+	int r = totals_take_at(m->setup->ses, m->entity_id, m->before_ns, timeout_ms, &m->before);
+
+	if (r == 0)
+		take_before(m);
+	return r;
+}
 
 static void add_interval(struct measurement *m, const struct totals *now)
 {
@@ -86,6 +127,7 @@ static int end_interval(struct measurement *m, uint32_t timeout_ms)
 		return r;
 	m->setup->balance = now.balance;
 	stat_threads_add(m->run, now.view, m->entity_id);
+	note_windows(m, &now);
 	add_interval(m, &now);
 	totals_done(&m->last);
 	m->last = now;
@@ -126,6 +168,7 @@ static int cut_phase(struct measurement *m, uint32_t timeout_ms)
 		if (r < 0)
 			return r;
 		stat_threads_add(m->run, now.view, m->entity_id);
+		note_windows(m, &now);
 		end_phase(m, &now);
 		totals_done(&m->phase_begin);
 		m->phase_begin = now;
@@ -138,7 +181,7 @@ static int cut_phase(struct measurement *m, uint32_t timeout_ms)
 /* Whether something is to be cut, and has not been because a sensor has not told. */
 static bool has_cuts(const struct measurement *m, uint64_t now_ns)
 {
-	return m->n_marks > 0 || get_interval_end_ns(m) <= now_ns;
+	return !m->before.snap || m->n_marks > 0 || get_interval_end_ns(m) <= now_ns;
 }
 
 /*
@@ -147,7 +190,7 @@ static bool has_cuts(const struct measurement *m, uint64_t now_ns)
  */
 static int cut(struct measurement *m, uint64_t now_ns, uint32_t timeout_ms)
 {
-	int r = 0;
+	int r = m->before.snap ? 0 : cut_before(m, timeout_ms);
 
 	while (r == 0 && has_cuts(m, now_ns)) {
 		bool is_phase = m->n_marks > 0 && m->marks[0].t_ns <= get_interval_end_ns(m);
@@ -186,8 +229,16 @@ static uint64_t get_known_ns(const struct totals *totals)
 	return t_ns ? t_ns : totals->t_ns;
 }
 
+/* How long slow sensors may still be waited for. */
+static uint32_t left_ms(const struct measurement *m)
+{
+	uint64_t end_ns = m->end_ns + FINISH_NS, now_ns = events_now_ns();
+
+	return now_ns < end_ns ? (uint32_t)((end_ns - now_ns) / 1000000) : 0;
+}
+
 /* What the command told with its last breath. */
-static int finish_marks(struct measurement *m)
+static int take_last_marks(struct measurement *m)
 {
 	struct watt_mark mark;
 	size_t before;
@@ -201,11 +252,34 @@ static int finish_marks(struct measurement *m)
 		while (watt_session_next_mark(m->setup->ses, &mark) == 0)
 			begin_phase(m, &mark);
 	} while (m->n_marks > before);
-	r = cut(m, m->end_ns, FLUSH_MS);
-	if (r == -ETIMEDOUT)
+	return 0;
+}
+
+/* What there was before the run, as far as it is known. */
+static int give_up_before(struct measurement *m)
+{
+	int r;
+
+	message_note("a sensor did not answer in time: its energy is not that of the run alone");
+	r = totals_take(m->setup->ses, m->entity_id, &m->before);
+	if (r == 0)
+		take_before(m);
+	return r;
+}
+
+/* Cuts all that is still to be cut. */
+static int finish_cuts(struct measurement *m)
+{
+	int r = cut(m, m->end_ns, left_ms(m));
+
+	if (r < 0 && r != -ETIMEDOUT)
+		return r;
+	if (!m->before.snap)
+		return give_up_before(m);
+	if (has_cuts(m, m->end_ns))
 		message_note("a sensor did not answer in time: the last phases or intervals are "
 			     "in one");
-	return r == -ETIMEDOUT ? 0 : r;
+	return 0;
 }
 
 /* ---- the run ---- */
@@ -295,10 +369,19 @@ static struct watt_run_loss loss_between(const struct watt_domain_state *before,
 	};
 }
 
-static void fill_domains(struct watt_run *run, const struct totals *before,
-			 const struct totals *after)
+/* How much of the run a domain's energy is not known for, beside the gaps that it tells of. */
+static uint64_t get_unknown_ns(const struct measurement *m, size_t domain)
+{
+	uint64_t known_ns = m->windows_ns[domain];
+
+	return known_ns < m->run->elapsed_ns ? m->run->elapsed_ns - known_ns : 0;
+}
+
+static void fill_domains(const struct measurement *m, const struct totals *after)
 {
 	static const struct watt_domain_state none;
+	const struct totals *before = &m->before;
+	struct watt_run *run = m->run;
 	size_t i, n = after->view->n_domains, n_before = before->view->n_domains;
 
 	run->n_domains = n;
@@ -315,6 +398,10 @@ static void fill_domains(struct watt_run *run, const struct totals *before,
 		run->domain_machine_nj[i] =
 			totals_difference_nj(totals_get_machine_energy(before, i), a->energy);
 		run->domain_loss[i] = loss_between(b, a);
+		/* of what can't be read the machine's balance speaks */
+		if (run->domain_known[i] || a->status == WATT_STATUS_PENDING ||
+		    a->status == WATT_STATUS_STALE)
+			run->domain_loss[i].gap_ns += get_unknown_ns(m, i);
 	}
 	run->machine_w = totals_get_machine_w(before, after);
 }
@@ -333,7 +420,7 @@ static void fill_run(struct measurement *m, const struct totals *after)
 	run->unattributed_nj =
 		totals_difference_nj(before->unattributed, after->balance.unattributed);
 	run->shared_idle_nj = totals_difference_nj(before->shared_idle, after->balance.shared_idle);
-	fill_domains(run, &m->before, after);
+	fill_domains(m, after);
 	m->setup->balance = after->balance;
 	totals_look_outside(&m->before, after, run->machine_w, &m->setup->balance);
 	run->outside_w = m->setup->balance.has_outside ? m->setup->balance.outside_w : NAN;
@@ -388,6 +475,23 @@ static int release(struct measurement *m)
 	return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+static int flush(struct measurement *m)
+{
+	int r = watt_session_flush(m->setup->ses, FLUSH_MS);
+
+	if (r == -ETIMEDOUT)
+		message_note("not all accounts came in time: the rest is in 'unattributed'");
+	return r == -ETIMEDOUT || r > 0 ? 0 : r;
+}
+
+/* A snapshot of the end; of what each domain has told, where one does not tell in time. */
+static int take_after(struct measurement *m, struct totals *after)
+{
+	int r = totals_take_at(m->setup->ses, m->entity_id, m->end_ns, left_ms(m), after);
+
+	return r == -ETIMEDOUT ? totals_take(m->setup->ses, m->entity_id, after) : r;
+}
+
 static int finish(struct measurement *m)
 {
 	struct totals after = { 0 };
@@ -395,17 +499,16 @@ static int finish(struct measurement *m)
 
 	m->end_ns = events_now_ns();
 	m->run->elapsed_ns = m->end_ns - m->begin_ns;
-	r = finish_marks(m);
+	r = take_last_marks(m);
+	if (r == 0)
+		r = flush(m);
+	if (r == 0)
+		r = finish_cuts(m);
+	if (r == 0)
+		r = take_after(m, &after);
 	if (r < 0)
 		return r;
-	r = watt_session_flush(m->setup->ses, FLUSH_MS);
-	if (r == -ETIMEDOUT)
-		message_note("not all accounts came in time: the rest is in 'unattributed'");
-	else if (r < 0)
-		return r;
-	r = totals_take(m->setup->ses, m->entity_id, &after);
-	if (r < 0)
-		return r;
+	note_windows(m, &after);
 	if (m->has_phases)
 		end_phase(m, &after);
 	if (m->setup->interval_ns) {
@@ -419,6 +522,56 @@ static int finish(struct measurement *m)
 	return 0;
 }
 
+/*
+ * Whether a sensor that is read soon again has not begun to measure. One that tells seldom, or
+ * nothing but errors, is not waited for.
+ */
+static bool is_any_pending(const struct measurement *m, const struct watt_view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++) {
+		int32_t channel = view->domains[i]->channel;
+
+		if (channel >= 0 && view->states[i]->samples < 2 && !view->states[i]->errors &&
+		    watt_session_get_channel(m->setup->ses, (size_t)channel)->period_ns <=
+			    BEGIN_NS / 2)
+			return true;
+	}
+	return false;
+}
+
+/* What is not measured when the command begins is not in its energy. */
+static int wait_for_sensors(const struct measurement *m)
+{
+	uint64_t deadline_ns = events_now_ns() + BEGIN_NS;
+	struct totals now = { 0 };
+	int r;
+
+	do {
+		r = totals_take(m->setup->ses, 0, &now);
+		if (r < 0 || !is_any_pending(m, now.view))
+			break;
+		r = watt_session_wait(m->setup->ses, BEGIN_RETRY_MS);
+	} while (r == 0 && events_now_ns() < deadline_ns);
+	totals_done(&now);
+	return r;
+}
+
+/* The command is there and waits: what was before is known from here on, or a little later. */
+static int prepare(struct measurement *m)
+{
+	int r = wait_for_sensors(m);
+
+	if (r < 0)
+		return r;
+	m->before_ns = events_now_ns();
+	r = watt_session_flush(m->setup->ses, FLUSH_MS);
+	if (r >= 0 || r == -ETIMEDOUT)
+		r = cut_before(m, 0);
+	return r == -ETIMEDOUT ? 0 : r;
+}
+
 int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 {
 	struct watt_run run = {
@@ -429,14 +582,7 @@ int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 
 	r = setup->argv ? begin_child(&m) : begin_attached(&m);
 	if (r == 0) {
-		r = watt_session_flush(setup->ses, FLUSH_MS);
-		if (r >= 0 || r == -ETIMEDOUT)
-			r = totals_take(setup->ses, m.entity_id, &m.before);
-		/* what the command used while it waited to be let go is the run's */
-		if (r == 0) {
-			totals_start(&m.before);
-			stat_threads_add(&run, m.before.view, m.entity_id);
-		}
+		r = prepare(&m);
 		forget_marks(&m);
 		if (r == 0)
 			r = release(&m);
@@ -453,6 +599,7 @@ int stat_run_measure(struct stat_setup *setup, struct watt_run *ret)
 	totals_done(&m.last);
 	totals_done(&m.phase_begin);
 	free(m.marks);
+	free(m.windows_ns);
 	labels_done(&m.phase_index);
 	if (r == 0)
 		*ret = run;

@@ -568,6 +568,7 @@ static int live_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_t 
 		r = -ETIMEDOUT;
 		if (watt_now_ns() >= end_ns)
 			break;
+		watt_pipeline_hurry(live->pipeline);
 		wait_for_work(live, WATT_MIN(end_ns, watt_now_ns() + CUT_PAUSE_NS));
 		r = work_or_fail(live);
 		if (r < 0)

@@ -441,6 +441,12 @@ int watt_pipeline_flush_wait(struct watt_pipeline *p)
 	return r == -ETIMEDOUT ? 0 : r; /* what is missing is seen by who looks for it */
 }
 
+/* Who waits for an earlier time lets nothing be attributed behind it. */
+static uint64_t get_end_ns(const struct watt_pipeline *p, uint64_t t_ns)
+{
+	return p->barriers.told_ns ? WATT_MIN(p->barriers.told_ns, t_ns) : t_ns;
+}
+
 int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t timeout_ns)
 {
 	uint64_t patience_ns = WATT_MIN(timeout_ns, NAMES_PATIENCE_NS);
@@ -451,7 +457,7 @@ int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t tim
 	if (r < 0)
 		return r;
 	return watt_attrib_dying_count(p->attrib, t_ns) ||
-	       !watt_sensors_is_settled(&p->sensors, t_ns) ||
+	       !watt_sensors_is_settled(&p->sensors, get_end_ns(p, t_ns)) ||
 	       (watt_naming_is_pending(&p->naming) && watt_now_ns() - t_ns < patience_ns);
 }
 
@@ -462,7 +468,7 @@ void watt_pipeline_flush_explain(struct watt_pipeline *p, uint64_t t_ns)
 	if (n_dying)
 		watt_log(&p->env->log, WATT_LOG_INFO,
 			 "flush: the last word of %zu tasks that died has not come", n_dying);
-	watt_sensors_explain(&p->sensors, t_ns);
+	watt_sensors_explain(&p->sensors, get_end_ns(p, t_ns));
 }
 
 int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
@@ -478,7 +484,7 @@ int watt_pipeline_take_losses(struct watt_pipeline *p, uint64_t t_ns)
 		losses |= WATT_FLUSH_LOST_USAGE;
 	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
 		if (watt_sensors_is_silent(&p->sensors, i) &&
-		    watt_attrib_settled_ns(p->attrib, i) < t_ns)
+		    watt_attrib_settled_ns(p->attrib, i) < get_end_ns(p, t_ns))
 			losses |= WATT_FLUSH_SILENT_SENSOR;
 	p->told_lost_samples = lost_samples;
 	p->told_lost = p->lost;
@@ -549,6 +555,14 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint32_t cursor, uint64_t
 	since_ns = watt_now_ns() - cut_ns;
 	r = take_snapshot(p, cursor, cut_ns, watt_clock_ns(CLOCK_REALTIME) - since_ns, ret);
 	return r < 0 ? r : release(p, cursor);
+}
+
+void watt_pipeline_hurry(struct watt_pipeline *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_tellers; i++)
+		watt_teller_hurry(p->tellers[i]);
 }
 
 int watt_pipeline_open_cursor(struct watt_pipeline *p, uint32_t *ret_cursor)

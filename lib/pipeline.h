@@ -58,6 +58,8 @@ int watt_pipeline_take_losses(struct watt_pipeline *pipeline, uint64_t t_ns);
 /* Of a cursor; 0: of the session itself. */
 int watt_pipeline_snapshot(struct watt_pipeline *pipeline, uint32_t cursor,
 			   struct watt_snapshot **ret);
+/* Somebody does nothing but wait for a snapshot: what tells seldom is asked before its time. */
+void watt_pipeline_hurry(struct watt_pipeline *pipeline);
 /* As watt_session_snapshot_at(), without waiting: -EAGAIN: not all has come yet. */
 int watt_pipeline_snapshot_at(struct watt_pipeline *pipeline, uint32_t cursor, uint64_t t_ns,
 			      struct watt_snapshot **ret);

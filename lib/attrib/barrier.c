@@ -40,7 +40,10 @@ bool watt_attrib_is_at_barrier(const struct watt_attrib *at, const struct watt_t
 		const struct watt_slice *next =
 			watt_slices_find(&at->slices, at->ledgers[i].next_seq);
 
-		/* what is not waited for comes with a later snapshot, and its status says so */
+		/*
+		 * What is not waited for comes with a later snapshot, and its status says so. One
+		 * that waits for an activity may have taken nothing yet.
+		 */
 		if (next && next->t0_ns < at->barrier_ns &&
 		    watt_ledger_status(at, &at->ledgers[i], tl) == WATT_STATUS_OK)
 			return false;

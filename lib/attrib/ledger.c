@@ -570,14 +570,11 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 	size_t i;
 
 	if (ledger->domain->channel >= 0)
-		status = channel_status(at, ledger, tl);
-	for (i = 0; i < at->tree.n_domains && ledger->domain->channel < 0; i++) {
-		if (status != WATT_STATUS_OK)
-			break;
+		return channel_status(at, ledger, tl);
+	for (i = 0; i < at->tree.n_domains && status == WATT_STATUS_OK; i++)
 		if (is_of_residual(at, ledger, i))
 			status = channel_status(at, &at->ledgers[i], tl);
-	}
-	return status == WATT_STATUS_OK && !ledger->is_started ? WATT_STATUS_PENDING : status;
+	return status;
 }
 
 /* The first time behind t0_ns for which a residual is not known. */

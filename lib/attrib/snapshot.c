@@ -302,6 +302,8 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 	struct watt_curve_stats stats = { .gaps = ledger->gaps, .gap_ns = ledger->gap_ns };
 
 	state->status = watt_ledger_status(at, ledger, tl);
+	if (state->status == WATT_STATUS_OK && !ledger->is_started)
+		state->status = WATT_STATUS_PENDING;
 	if (ledger->domain->channel >= 0)
 		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
 	state->samples = stats.samples;

@@ -16,6 +16,8 @@
 /* A source that can't be opened is tried again so much later. */
 #define RETRY_NS (10 * WATT_NSEC_PER_SEC)
 #define PAUSE_NS WATT_NSEC_PER_MSEC
+/* While somebody waits for what it knows, it is asked again so often. */
+#define HURRY_NS (50 * WATT_NSEC_PER_MSEC)
 
 /* One reading, and the source. Belongs to the thread while it is under way. */
 struct question {
@@ -32,6 +34,7 @@ struct watt_teller {
 	struct watt_reader *reader;
 	struct question *question; /* NULL: it is under way, or lost with the thread */
 	bool is_answered;
+	uint64_t told_ns; /* when it answered last */
 	uint64_t next_ns; /* when to ask again */
 	int told_error;   /* that the log has heard of */
 };
@@ -116,6 +119,7 @@ int watt_teller_poll(struct watt_teller *teller, uint64_t now_ns, struct watt_ac
 	teller->is_answered = false;
 	if (is_new) {
 		tell_error(teller);
+		teller->told_ns = now_ns;
 		teller->next_ns = now_ns + (q->error ? RETRY_NS : q->ops->period_ns);
 		if (q->error)
 			return -EAGAIN;
@@ -125,6 +129,12 @@ int watt_teller_poll(struct watt_teller *teller, uint64_t now_ns, struct watt_ac
 	if (now_ns >= teller->next_ns)
 		ask(teller);
 	return -EAGAIN;
+}
+
+void watt_teller_hurry(struct watt_teller *teller)
+{
+	if (teller->question && teller->question->error == 0)
+		teller->next_ns = WATT_MIN(teller->next_ns, teller->told_ns + HURRY_NS);
 }
 
 int watt_teller_wait(struct watt_teller *teller, uint64_t deadline_ns)

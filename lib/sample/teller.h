@@ -18,6 +18,8 @@ int watt_teller_new(const struct watt_env *env, const struct watt_activity_ops *
  * borrowed until the next call; -EAGAIN: nothing.
  */
 int watt_teller_poll(struct watt_teller *teller, uint64_t now_ns, struct watt_activity_batch *ret);
+/* Somebody waits for what it knows of now: it is asked again before its time. */
+void watt_teller_hurry(struct watt_teller *teller);
 /* Waits for an answer that is under way. 0; -ETIMEDOUT; -ENODATA: none is. */
 int watt_teller_wait(struct watt_teller *teller, uint64_t deadline_ns);
 /* 0, or 1: it hangs, and what it was opened with must stay for ever. */

@@ -370,6 +370,19 @@ static void put_quality(struct watt_json *json, const struct watt_quality *quali
 	watt_json_uint(json, obj, "lost_samples", quality->lost_samples);
 }
 
+/* Whether the machine's energy is known for all the time of every run. */
+static bool is_complete(const struct watt_runs *runs)
+{
+	size_t k, i;
+
+	for (k = 0; k < runs->n_runs; k++)
+		for (i = 0; i < runs->runs[k]->n_domains; i++)
+			if (watt_session_get_domain(runs->ses, i)->is_partition &&
+			    runs->runs[k]->domain_loss[i].gap_ns)
+				return false;
+	return !*runs->balance->missing;
+}
+
 static void put_head(struct watt_json *json, const struct watt_runs *runs)
 {
 	const struct watt_balance *balance = runs->balance;
@@ -390,7 +403,7 @@ static void put_head(struct watt_json *json, const struct watt_runs *runs)
 	watt_json_text(json, json->root, "share_key", balance->keys);
 	watt_json_text(json, json->root, "idle_policy",
 		       watt_idle_policy_name(balance->idle_policy));
-	watt_json_bool(json, json->root, "is_complete", !*balance->missing);
+	watt_json_bool(json, json->root, "is_complete", is_complete(runs));
 	watt_json_text(json, json->root, "outside", balance->has_outside ? balance->outside : NULL);
 	watt_json_bool(json, json->root, "is_baseline_ready", balance->is_baseline_ready);
 }

@@ -31,7 +31,7 @@ def with_gpu(script, *args, **more):
     """Runs the command on a machine with the GPUs of a script."""
     with open(path('script'), 'w', encoding='utf-8') as file:
         file.write(script)
-    return run(*args, *USUAL, env={'FAKE_NVML_SCRIPT': path('script')}, **more)
+    return run(args[0], *USUAL, *args[1:], env={'FAKE_NVML_SCRIPT': path('script')}, **more)
 
 
 @contextlib.contextmanager
@@ -98,4 +98,28 @@ def test_hang():
     true(known_s < 3, f'of what was not read: {known_s}')
 
 
-main([test_shown, test_who_used_it, test_hang])
+def stat(script, seconds):
+    """What stat says of a sleep beside that GPU, and the run in it."""
+    document = with_gpu(script, 'stat', '--json', '--sources=nvml', '--', 'sleep', str(seconds)).json()
+    run, = document['runs']
+    return document, run
+
+
+def test_stat_has_all_of_it():
+    """Of a GPU that takes 300 W all the time, whoever has it open: a run that is no longer than the
+    driver is late has all that it took from its beginning to its end."""
+    with processes(1) as (one,):
+        for script in GPU, GPU + f'process {one} 0 60\n':
+            document, run = stat(script, 1)
+            true(run['machine_energy_j'] >= 0.95 * 300 * run['elapsed_s'], f'some is missing: {run}')
+            true(abs(run['machine_power_w'] / 300 - 1) <= 0.05, f"power {run['machine_power_w']}")
+            true(document['is_complete'], f'not complete: {run}')
+
+
+def test_stat_tells_what_it_lacks():
+    document, run = stat(GPU + 'hang * 1.5 60\n', 3)
+    gpu, = run['domains']
+    true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
+
+
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_who_used_it, test_hang])
