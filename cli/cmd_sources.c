@@ -81,6 +81,14 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 			 is_idle ? "not read" : watt_status_name((enum watt_status)now.status));
 		return;
 	}
+	if (watt_quantity_is_context(channel->quantity)) {
+		watt_units_quantity(buf, channel->quantity,
+				    (double)now.raw * (double)channel->scale_num /
+					    (double)channel->scale_den /
+					    watt_quantity_per_unit(channel->quantity),
+				    4);
+		return;
+	}
 	if (channel->quantity == WATT_QUANTITY_POWER)
 		power_w = (double)now.raw * (double)channel->scale_num /
 			  (double)channel->scale_den / 1e6;
@@ -177,7 +185,9 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 		format_duplicate(list, i, buf, size);
 		return;
 	}
-	if (is_output(list, domain))
+	if (watt_quantity_is_context(watt_session_get_channel(list->ses, i)->quantity))
+		use = "context";
+	else if (is_output(list, domain))
 		use = "output";
 	else if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_OVERLAP_UNKNOWN)
 		use = "alone";
@@ -203,7 +213,7 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 	text_uncertainty(accuracy, channel->uncertainty_ppm);
 	table_add(list->table, "%s%s", stem, name);
 	table_add(list->table, "%s", value);
-	table_add(list->table, "%s %s", channel->quantity == WATT_QUANTITY_ENERGY ? "J" : "W",
+	table_add(list->table, "%s %s", watt_quantity_unit(channel->quantity),
 		  watt_semantics_name(channel->semantics));
 	table_add(list->table, "%s", timing);
 	table_add(list->table, "%s%s%s", watt_origin_name(channel->origin),

@@ -142,6 +142,26 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 		snprintf(buf, size, "nothing lost");
 }
 
+char *top_header_context(const struct watt_view *view, char *buf, size_t size)
+{
+	char number[WATT_UNITS_SIZE], name[128];
+	size_t i, n = 0;
+
+	buf[0] = '\0';
+	for (i = 0; i < view->n_gauges && n < size; i++) {
+		const struct watt_gauge *gauge = view->gauges[i];
+		const char *device = strchr(gauge->name, '/');
+
+		text_clean(name, sizeof(name), device ? device + 1 : gauge->name);
+		n += (size_t)snprintf(buf + n, size - n, "%s%s %s", n ? ", " : "", name,
+				      isnan(gauge->mean) ?
+					      watt_status_name(gauge->status) :
+					      watt_units_quantity(number, gauge->quantity,
+								  gauge->mean, 3));
+	}
+	return buf;
+}
+
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size)
 {

@@ -19,6 +19,8 @@ char *top_header_watts(const struct watt_balance *balance, char *buf, size_t siz
 /* The same in joules since the start. */
 char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size);
 /* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
+/* The context that is read, or "". */
+char *top_header_context(const struct watt_view *view, char *buf, size_t size);
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size);
 

@@ -47,9 +47,12 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 		top_header_joules(&balance, line, sizeof(line)),
 		watt_units_elapsed(number,
 				   (double)(frame->view->t_ns - frame->view->start_ns) / 1e9));
-	fprintf(out, "%s\n\n",
+	fprintf(out, "%s\n",
 		top_header_trust(&balance, frame->view->quality, frame->usage, frame->late, line,
 				 sizeof(line)));
+	if (frame->view->n_gauges)
+		fprintf(out, "%s\n", top_header_context(frame->view, line, sizeof(line)));
+	fputc('\n', out);
 	top_columns_choose(&columns, frame->model, frame->view, frame->has_domains, 0);
 	print_rows(frame, &columns, out);
 	if (frame->model->n_hidden)

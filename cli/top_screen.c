@@ -26,6 +26,7 @@
 #include "top_header.h"
 #include "xalloc.h"
 
+/* Above the titles; one more where context is read. */
 #define HEADER_LINES 4
 #define LINE_MAX_BYTES 2048
 
@@ -168,6 +169,8 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	put(2, 0, A_NORMAL, since);
 	top_header_trust(balance, quality, frame->usage, frame->late, line, sizeof(line));
 	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
+	if (frame->view->n_gauges)
+		put(4, 0, A_NORMAL, top_header_context(frame->view, line, sizeof(line)));
 }
 
 /* One cell in its place; returns the column behind it. */
@@ -255,17 +258,18 @@ static void draw_rows(struct top_screen *screen, const struct top_frame *frame)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	const struct top_model *model = frame->model;
+	int header = HEADER_LINES + (frame->view->n_gauges > 0);
 	size_t i;
 
 	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);
-	draw_titles(model, &columns, HEADER_LINES);
+	draw_titles(model, &columns, header);
 	screen->n_rows = model->n_rows;
-	screen->n_lines = LINES > HEADER_LINES + 2 ? (size_t)(LINES - HEADER_LINES - 2) : 0;
+	screen->n_lines = LINES > header + 2 ? (size_t)(LINES - header - 2) : 0;
 	if (screen->scroll + screen->n_lines > model->n_rows)
 		screen->scroll = model->n_rows > screen->n_lines ? model->n_rows - screen->n_lines :
 								   0;
 	for (i = 0; i < screen->n_lines && screen->scroll + i < model->n_rows; i++)
-		draw_row(&columns, &model->rows[screen->scroll + i], HEADER_LINES + 1 + (int)i);
+		draw_row(&columns, &model->rows[screen->scroll + i], header + 1 + (int)i);
 }
 
 /* Key and what it does, one after the other. */

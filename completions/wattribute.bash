@@ -38,7 +38,7 @@ _wattribute()
 		return
 		;;
 	--sources)
-		COMPREPLY=($(compgen -W 'perf_rapl powercap cray hwmon nvml iio power_supply estimate null
+		COMPREPLY=($(compgen -W 'perf_rapl powercap cray hwmon nvml iio power_supply context estimate null
 			synth' -- "$cur"))
 		return
 		;;

@@ -254,7 +254,8 @@ static void list_patients(struct inquest *inquest)
 			.blank = { .source = ops->name,
 				   .summary = ops->summary,
 				   .role = WATT_ROLE_POWER,
-				   .is_test = !!(ops->flags & WATT_POWER_TEST) },
+				   .is_test = !!(ops->flags &
+						 (WATT_POWER_TEST | WATT_POWER_CONTEXT)) },
 		};
 
 		add_patient(inquest, &patient);

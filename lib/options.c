@@ -338,7 +338,7 @@ static int check_source(struct watt_options *options, const char *name)
 	return complain(options, -ENOENT, "no source is called '%s'; there are: %s", name, known);
 }
 
-static int choose_source(struct watt_options *options, const char *name, bool is_wanted)
+static int choose_source(struct watt_options *options, const char *name, uint64_t choice)
 {
 	int r;
 
@@ -347,20 +347,30 @@ static int choose_source(struct watt_options *options, const char *name, bool is
 	if (!name)
 		return complain(options, -EINVAL, "which source? none was named");
 	r = check_source(options, name);
-	return r < 0 ? r : note(options, watt_rules_add(&options->sources, name, is_wanted));
+	return r < 0 ? r : note(options, watt_rules_add(&options->sources, name, choice));
 }
 
 int watt_options_add_source(struct watt_options *options, const char *name)
 {
-	return choose_source(options, name, true);
+	return choose_source(options, name, WATT_SOURCE_ALONE);
 }
 
 int watt_options_drop_source(struct watt_options *options, const char *name)
 {
-	return choose_source(options, name, false);
+	return choose_source(options, name, WATT_SOURCE_OUT);
 }
 
-/* "powercap,hwmon", "-estimate": whatever was chosen before is forgotten, if all of it is right. */
+/* "powercap", "-powercap", "+context" */
+static int take_source(struct watt_options *options, const char *word)
+{
+	if (*word == '-')
+		return choose_source(options, word + 1, WATT_SOURCE_OUT);
+	if (*word == '+')
+		return choose_source(options, word + 1, WATT_SOURCE_TOO);
+	return choose_source(options, word, WATT_SOURCE_ALONE);
+}
+
+/* "powercap,hwmon", "-estimate", "+context": whatever was chosen before is forgotten, if all of it is right. */
 static int set_sources(struct watt_options *options, const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text);
@@ -371,7 +381,7 @@ static int set_sources(struct watt_options *options, const char *text)
 	options->sources = (struct watt_rules){ 0 };
 	while (r == 0 && (word = strsep(&rest, ", ")))
 		if (*word)
-			r = choose_source(options, word + (*word == '-'), *word != '-');
+			r = take_source(options, word);
 	if (r == 0 && !options->sources.n)
 		r = complain(options, -EINVAL, "the list of sources is empty");
 	if (r < 0) {
@@ -635,7 +645,7 @@ static const struct option {
 	struct watt_option_info info;
 	int (*set)(struct watt_options *options, const char *text);
 } table[] = {
-	{ INFO("sources", "[-]SOURCE,...", "power sources to use, or not to use"), set_sources },
+	{ INFO("sources", "[-+]SOURCE,...", "power sources to use, or not to use"), set_sources },
 	{ INFO("usage", "auto|bpf|procfs", "how CPU time is counted"), watt_options_set_usage },
 	{ INFO("slice", "TIME", "length of a slice (50ms)"), set_slice },
 	{ INFO("period", "TIME", "reading period of quick sensors (a slice)"), set_period },

@@ -100,6 +100,23 @@ struct watt_cpu_state {
 	uint32_t reserved;
 };
 
+/**
+ * What a channel of context told in the window: a load, a temperature, a clock, ... Nobody is
+ * accounted for it, and it is part of no sum.
+ */
+struct watt_gauge {
+	size_t sz;         /**< sizeof(struct watt_gauge), the library's */
+	const char *name;  /**< of the channel */
+	const char *label; /**< what the sensor calls itself; NULL if it does not */
+	enum watt_quantity quantity;
+	enum watt_status status; /**< of the newest reading; PENDING: there was none yet */
+	double value;            /**< the newest one, in watt_quantity_unit(); NAN: none is known */
+	double mean;             /**< over the time in the window that is known; NAN: nothing is */
+	uint64_t known_ns;       /**< how long that is */
+	uint64_t samples;        /**< good readings since the start of the session */
+	uint64_t errors;         /**< readings without a value */
+};
+
 /** Bits of watt_quality.usage_flags: what is known of who used the CPUs. */
 enum watt_usage_batch_flag {
 	/** The sweep told every live task; without it only those that had run. */
@@ -190,6 +207,11 @@ WATT_API size_t watt_snapshot_get_cpu_count(const struct watt_snapshot *snap);
 /** By position, not by CPU number; NULL if @p index is out of range. */
 WATT_API const struct watt_cpu_state *watt_snapshot_get_cpu(const struct watt_snapshot *snap,
 							    size_t index);
+
+WATT_API size_t watt_snapshot_get_gauge_count(const struct watt_snapshot *snap);
+/** In the order of the session's channels; NULL if @p index is out of range. */
+WATT_API const struct watt_gauge *watt_snapshot_get_gauge(const struct watt_snapshot *snap,
+							  size_t index);
 
 WATT_API const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap);
 

@@ -77,6 +77,12 @@ enum watt_origin {
 enum watt_quantity {
 	WATT_QUANTITY_ENERGY = 0, /**< canonical unit nJ */
 	WATT_QUANTITY_POWER = 1,  /**< canonical unit uW */
+	/* context: what the machine was like, beside what it used */
+	WATT_QUANTITY_RATIO = 2,       /**< a load, a duty cycle; canonical unit 1e-6 */
+	WATT_QUANTITY_TEMPERATURE = 3, /**< canonical unit 0.001 degrees Celsius */
+	WATT_QUANTITY_FREQUENCY = 4,   /**< canonical unit Hz */
+	WATT_QUANTITY_MEMORY = 5,      /**< canonical unit byte */
+	WATT_QUANTITY_SPEED = 6,       /**< of a fan; canonical unit one turn per minute */
 };
 
 /** What one raw value means. */
@@ -163,8 +169,14 @@ static inline int64_t watt_energy_to_nj(struct watt_energy energy)
 WATT_API const char *watt_status_name(enum watt_status status);
 /** "measured", "estimated", "simulated"; never NULL. Thread-safe. */
 WATT_API const char *watt_origin_name(enum watt_origin origin);
-/** "energy", "power"; never NULL. Thread-safe. */
+/** "energy", "power", "ratio", ...; never NULL. Thread-safe. */
 WATT_API const char *watt_quantity_name(enum watt_quantity quantity);
+/** The unit that it is shown in: "J", "W", "1", "C", "Hz", "B", "rpm"; never NULL. Thread-safe. */
+WATT_API const char *watt_quantity_unit(enum watt_quantity quantity);
+/** How many of the canonical unit that is: 1e9 nJ are 1 J. Thread-safe. */
+WATT_API uint32_t watt_quantity_per_unit(enum watt_quantity quantity);
+/** 1: no energy or power: it has no place in the domain tree, and nobody is accounted for it. */
+WATT_API int watt_quantity_is_context(enum watt_quantity quantity);
 /** "counter", "instant", "average"; never NULL. Thread-safe. */
 WATT_API const char *watt_semantics_name(enum watt_semantics semantics);
 /** Version of the library that runs, for example "0.1.0"; never NULL. Thread-safe. */

@@ -31,6 +31,9 @@ WATT_API char *watt_units_fixed(char *buf, double value, int digits_behind, int 
 WATT_API char *watt_units_power(char *buf, double power_w, int digits);
 /** "12.3 J", "4.56 kJ". */
 WATT_API char *watt_units_energy(char *buf, double energy_j, int digits);
+/** "45.2 C", "97 %", "1.3 GHz", "3.2 GiB", "2400 rpm": a value in watt_quantity_unit(). */
+WATT_API char *watt_units_quantity(char *buf, enum watt_quantity quantity, double value,
+				   int digits);
 /** "50 ms", "1.25 s". */
 WATT_API char *watt_units_time(char *buf, double time_s, int digits);
 /** "+-40 %", with the sign as one character where @p is_utf8; "unknown" for 0. */

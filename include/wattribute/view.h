@@ -26,6 +26,8 @@ struct watt_view {
 	uint64_t t_ns;      /**< of the snapshot, CLOCK_MONOTONIC */
 	uint64_t start_ns;  /**< of the session */
 	uint64_t window_ns; /**< length of the window that ends at t_ns */
+	const struct watt_gauge **gauges;
+	size_t n_gauges;
 };
 
 /** 0 or -ENOMEM. */

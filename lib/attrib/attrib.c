@@ -71,7 +71,7 @@ static int attrib_init(struct watt_attrib *at, const struct watt_attrib_opts *op
 		r = watt_groups_init(at);
 	if (r == 0)
 		r = watt_ledgers_grow(at, opts->channels, false);
-	return r;
+	return r < 0 ? r : watt_gauges_grow(at, opts->channels, opts->n_channels);
 }
 
 int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **ret)
@@ -82,7 +82,6 @@ int watt_attrib_new(const struct watt_attrib_opts *opts, struct watt_attrib **re
 	at = calloc(1, sizeof(*at));
 	if (!at)
 		return -ENOMEM;
-	at->n_channels = opts->n_channels;
 	at->grace_ns = opts->grace_ns ? opts->grace_ns : DEFAULT_GRACE_NS;
 	at->horizon_ns = opts->horizon_ns ? opts->horizon_ns : DEFAULT_HORIZON_NS;
 	at->self_pid = opts->self_pid;
@@ -105,6 +104,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 	watt_activities_done(at);
 	watt_groups_done(at);
 	watt_tasks_done(&at->tasks);
+	watt_gauges_done(at);
 	watt_accounts_done(&at->accounts);
 	watt_tree_done(&at->tree);
 	free(at->cursors);
@@ -150,9 +150,7 @@ int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *c
 		r = watt_accounts_grow(&at->accounts, at->tree.n_domains);
 	if (r == 0)
 		r = watt_ledgers_grow(at, channels, true);
-	if (r == 0)
-		at->n_channels = at->tree.n_channels;
-	return r;
+	return r < 0 ? r : watt_gauges_grow(at, channels, at->tree.n_channels);
 }
 
 size_t watt_attrib_domain_count(const struct watt_attrib *at)
@@ -191,9 +189,15 @@ static void forget_points(const struct watt_attrib *at, struct watt_timeline *tl
 	size_t c, i;
 
 	for (c = 0; c < at->n_channels; c++) {
-		const struct watt_domain *d = &at->tree.domains[at->tree.domain_of[c]];
 		int32_t domain = at->tree.domain_of[c];
-		uint64_t t_ns = d->channel == (int32_t)c ? at->ledgers[domain].cursor_ns : now_ns;
+		const struct watt_domain *d = &at->tree.domains[domain < 0 ? 0 : domain];
+		uint64_t t_ns;
+
+		if (domain < 0) {
+			watt_timeline_forget(tl, c, watt_gauges_oldest_ns(at, oldest_ns));
+			continue;
+		}
+		t_ns = d->channel == (int32_t)c ? at->ledgers[domain].cursor_ns : now_ns;
 
 		for (i = 0; i < at->tree.n_domains && d->channel == (int32_t)c; i++) {
 			const struct watt_domain *r = &at->tree.domains[i];
@@ -213,6 +217,7 @@ int watt_attrib_advance(struct watt_attrib *at, struct watt_timeline *tl, uint64
 	size_t i;
 
 	at->now_ns = now_ns;
+	at->timeline = tl;
 	watt_ledgers_join(at, tl);
 	r = watt_activities_fill(at, now_ns);
 	if (r < 0)

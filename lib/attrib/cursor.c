@@ -95,7 +95,12 @@ int watt_attrib_open_cursor(struct watt_attrib *at, uint32_t id, uint64_t t_ns)
 		if (r < 0)
 			return r;
 	}
-	at->cursors[reader] = (struct watt_cursor_state){ .id = id, .is_open = true };
+	r = watt_gauges_begin(at, reader, t_ns);
+	if (r < 0)
+		return r;
+	at->cursors[reader].id = id;
+	at->cursors[reader].is_open = true;
+	at->cursors[reader].n_snapshots = 0;
 	watt_barrier_count_ahead(at);
 	watt_cursors_begin_window(at, reader, t_ns);
 	forget_rows(at, reader);

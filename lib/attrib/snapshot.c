@@ -38,6 +38,8 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 	free(snap->domains);
 	free(snap->paths);
 	free(snap->cpus);
+	free(snap->gauges);
+	free(snap->gauge_texts);
 	free(snap);
 	return NULL;
 }
@@ -490,6 +492,7 @@ static int fill(struct watt_attrib *at, const struct watt_timeline *tl,
 	struct watt_cursor_state *cursor = &at->cursors[reader];
 	struct watt_snapshot *snap;
 	size_t i;
+	int r;
 
 	snap = snapshot_alloc(at->accounts.n, at->tree.n_domains, at->cpus.n,
 			      paths_size(&at->tree));
@@ -503,6 +506,11 @@ static int fill(struct watt_attrib *at, const struct watt_timeline *tl,
 			   tl);
 	cursor->n_snapshots++;
 	fill_head(snap, at, opts, cursor);
+	r = watt_gauges_fill(at, tl, reader, snap);
+	if (r < 0) {
+		watt_snapshot_unref(snap);
+		return r;
+	}
 	*ret = snap;
 	return 0;
 }
@@ -611,6 +619,16 @@ size_t watt_snapshot_get_cpu_count(const struct watt_snapshot *snap)
 const struct watt_cpu_state *watt_snapshot_get_cpu(const struct watt_snapshot *snap, size_t index)
 {
 	return index < snap->n_cpus ? &snap->cpus[index] : NULL;
+}
+
+size_t watt_snapshot_get_gauge_count(const struct watt_snapshot *snap)
+{
+	return snap->n_gauges;
+}
+
+const struct watt_gauge *watt_snapshot_get_gauge(const struct watt_snapshot *snap, size_t index)
+{
+	return index < snap->n_gauges ? &snap->gauges[index] : NULL;
 }
 
 const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap)

@@ -28,6 +28,9 @@ struct watt_snapshot {
 	char *paths;
 	size_t n_cpus;
 	struct watt_cpu_state *cpus;
+	size_t n_gauges;
+	struct watt_gauge *gauges;
+	char *gauge_texts; /* what their names point into */
 	size_t n_rows, cap_rows;
 	struct watt_row *rows;
 	struct watt_entity *entities; /* one per row */

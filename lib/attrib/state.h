@@ -107,12 +107,21 @@ struct watt_nobody {
 	uint32_t n_places;
 };
 
+/* Where a window of one reader began for a channel of context. */
+struct watt_gauge_base {
+	uint64_t t_ns; /* 0: before its first reading */
+	uint64_t gap_ns;
+	watt_i128 sum;
+};
+
 /* One reader and its window. That of id 0 is the session's own, and is always there. */
 struct watt_cursor_state {
 	uint32_t id;
 	bool is_open;
 	uint64_t window_start_ns; /* 0: with the first sweep */
 	uint64_t n_snapshots;
+	struct watt_gauge_base *gauges; /* per channel, as many as had readings in its snapshots */
+	size_t n_gauges;
 };
 
 struct watt_attrib {
@@ -120,6 +129,7 @@ struct watt_attrib {
 	struct watt_ledger *ledgers; /* per domain */
 	size_t n_ledgers;
 	size_t n_channels;
+	const struct watt_channel **channels; /* of which there are so many */
 	uint16_t *cpu_slot;
 	uint32_t n_cpus;
 	uint32_t n_slots;
@@ -156,8 +166,9 @@ struct watt_attrib {
 	uint64_t last_sweep_ns;
 	uint64_t barrier_ns; /* slices that begin here or later have to wait; 0: none */
 	uint64_t now_ns;     /* of the last advance */
-	struct watt_cursor_state *cursors; /* per window of the accounts */
-	struct watt_quality quality;       /* what this stage knows */
+	const struct watt_timeline *timeline; /* the same; NULL: there was none */
+	struct watt_cursor_state *cursors;    /* per window of the accounts */
+	struct watt_quality quality;          /* what this stage knows */
 };
 
 /* attrib.c */
@@ -205,6 +216,17 @@ void watt_groups_spread_names(struct watt_attrib *at);
 /* Forgets the number of a cgroup's account. */
 void watt_groups_drop_cgroup(struct watt_attrib *at, const struct watt_account *account);
 struct watt_account *watt_groups_get_user(struct watt_attrib *at, uint32_t uid);
+/* gauge.c */
+/* There are so many channels. 0 or -ENOMEM. */
+int watt_gauges_grow(struct watt_attrib *at, const struct watt_channel *const *channels, size_t n);
+/* What is older is not asked of a channel of context, where slices are kept from there on. */
+uint64_t watt_gauges_oldest_ns(const struct watt_attrib *at, uint64_t slices_ns);
+/* Fills those of a snapshot, and begins the reader's next window of them. 0 or -ENOMEM. */
+int watt_gauges_fill(struct watt_attrib *at, const struct watt_timeline *tl, size_t reader,
+		     struct watt_snapshot *snap);
+/* A reader's first window of them begins: nothing is kept of one before. 0 or -ENOMEM. */
+int watt_gauges_begin(struct watt_attrib *at, size_t reader, uint64_t t_ns);
+void watt_gauges_done(struct watt_attrib *at);
 /* cursor.c */
 int watt_cursors_init(struct watt_attrib *at);
 /* The window of a cursor. 0 or -ESRCH. */

@@ -122,6 +122,10 @@ static int add_channel_domains(struct builder *b)
 		const struct watt_channel *channel = b->channels[i];
 		int found = find_path(tree, channel->domain);
 
+		if (watt_quantity_is_context(channel->quantity)) {
+			tree->domain_of[i] = -1;
+			continue;
+		}
 		tree->domain_of[i] = found >= 0 ? found : (int32_t)tree->n_domains;
 		if (found >= 0 && !is_unread(b, i) &&
 		    is_unread(b, (size_t)tree->domains[found].channel))
@@ -391,7 +395,8 @@ static int sort_tree(struct watt_tree *tree)
 			sorted[i].parent = place[sorted[i].parent];
 	}
 	for (i = 0; i < tree->n_channels; i++)
-		tree->domain_of[i] = place[tree->domain_of[i]];
+		if (tree->domain_of[i] >= 0)
+			tree->domain_of[i] = place[tree->domain_of[i]];
 	if (tree->machine_total >= 0)
 		tree->machine_total = place[tree->machine_total];
 	free(tree->domains);
@@ -608,6 +613,10 @@ int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *cha
 		struct watt_domain *d = &tree->domains[tree->n_domains];
 		int found = find_path(tree, channel->domain);
 
+		if (watt_quantity_is_context(channel->quantity)) {
+			domain_of[tree->n_channels] = -1;
+			continue;
+		}
 		domain_of[tree->n_channels] = found >= 0 ? found : (int32_t)tree->n_domains;
 		if (found >= 0)
 			continue;

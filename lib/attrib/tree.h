@@ -27,7 +27,7 @@ struct watt_tree {
 	size_t cap_domains;
 	int32_t machine_total; /* that contains every root; -1: none */
 	int32_t late_total;    /* that came later, and is shown above them; -1: none */
-	int32_t *domain_of;    /* per channel: its domain */
+	int32_t *domain_of;    /* per channel: its domain; -1: none, it tells of context */
 	size_t n_channels;
 };
 

@@ -130,7 +130,7 @@ int watt_file_open(struct watt_file *file, const struct watt_root *root, const c
 	return 0;
 }
 
-static void file_drop(struct watt_file *file)
+void watt_file_drop(struct watt_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
@@ -139,7 +139,7 @@ static void file_drop(struct watt_file *file)
 
 void watt_file_close(struct watt_file *file)
 {
-	file_drop(file);
+	watt_file_drop(file);
 	free(file->path);
 	file->path = NULL;
 }
@@ -159,7 +159,7 @@ int watt_file_read(struct watt_file *file, char *buf, size_t size)
 	if (!file->path)
 		return -EBADF;
 	if (file->fd >= 0 && file_is_gone(file))
-		file_drop(file);
+		watt_file_drop(file);
 	if (file->fd < 0) {
 		file->fd = watt_root_open_fd(file->root, file->path, O_RDONLY | O_NONBLOCK);
 		if (file->fd < 0) {
@@ -170,7 +170,7 @@ int watt_file_read(struct watt_file *file, char *buf, size_t size)
 	}
 	r = read_fd(file->fd, buf, size);
 	if (r == -ENODEV || r == -ENXIO) {
-		file_drop(file);
+		watt_file_drop(file);
 		return -ENODEV;
 	}
 	return r;

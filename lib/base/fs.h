@@ -50,6 +50,8 @@ struct watt_file {
 int watt_file_open(struct watt_file *file, const struct watt_root *root, const char *path);
 /* Accepts an unset file. */
 void watt_file_close(struct watt_file *file);
+/* The next read opens it again. */
+void watt_file_drop(struct watt_file *file);
 /*
  * Reads the whole file, at most size - 1 bytes, and NUL-terminates it; trailing white space is
  * cut. Returns the length, or: -ENODEV removed (it is opened again at the next read), -EAGAIN or

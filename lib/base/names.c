@@ -37,7 +37,21 @@ NAMES(watt_origin_name, enum watt_origin,
 
 NAMES(watt_quantity_name, enum watt_quantity,
 	[WATT_QUANTITY_ENERGY] = "energy",
-	[WATT_QUANTITY_POWER] = "power")
+	[WATT_QUANTITY_POWER] = "power",
+	[WATT_QUANTITY_RATIO] = "ratio",
+	[WATT_QUANTITY_TEMPERATURE] = "temperature",
+	[WATT_QUANTITY_FREQUENCY] = "frequency",
+	[WATT_QUANTITY_MEMORY] = "memory",
+	[WATT_QUANTITY_SPEED] = "speed")
+
+NAMES(watt_quantity_unit, enum watt_quantity,
+	[WATT_QUANTITY_ENERGY] = "J",
+	[WATT_QUANTITY_POWER] = "W",
+	[WATT_QUANTITY_RATIO] = "1",
+	[WATT_QUANTITY_TEMPERATURE] = "C",
+	[WATT_QUANTITY_FREQUENCY] = "Hz",
+	[WATT_QUANTITY_MEMORY] = "B",
+	[WATT_QUANTITY_SPEED] = "rpm")
 
 NAMES(watt_semantics_name, enum watt_semantics,
 	[WATT_SEMANTICS_COUNTER] = "counter",
@@ -103,4 +117,24 @@ NAMES(watt_source_role_name, enum watt_source_role,
 const char *watt_version(void)
 {
 	return WATT_VERSION;
+}
+
+uint32_t watt_quantity_per_unit(enum watt_quantity quantity)
+{
+	switch (quantity) {
+	case WATT_QUANTITY_ENERGY:
+		return 1000000000;
+	case WATT_QUANTITY_POWER:
+	case WATT_QUANTITY_RATIO:
+		return 1000000;
+	case WATT_QUANTITY_TEMPERATURE:
+		return 1000;
+	default:
+		return 1;
+	}
+}
+
+int watt_quantity_is_context(enum watt_quantity quantity)
+{
+	return quantity != WATT_QUANTITY_ENERGY && quantity != WATT_QUANTITY_POWER;
 }

@@ -183,20 +183,30 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 
 /* ---- samples ---- */
 
+/* Decimal places that the canonical unit has in the one that is shown. */
+static int digits_of(enum watt_quantity quantity)
+{
+	uint32_t unit = watt_quantity_per_unit(quantity);
+	int digits = 0;
+
+	for (; unit > 1; unit /= 10)
+		digits++;
+	return digits;
+}
+
 /* raw * num / den in the canonical unit; exact where that is a whole number of it. */
 static void put_canonical(struct watt_sink *sink, const struct watt_channel *channel, int64_t raw)
 {
-	bool is_energy = channel->quantity == WATT_QUANTITY_ENERGY;
+	double unit = watt_quantity_per_unit(channel->quantity);
 	__int128 scaled = (__int128)raw * (__int128)channel->scale_num;
 	__int128 whole = scaled / (__int128)channel->scale_den;
 	bool is_exact = whole * (__int128)channel->scale_den == scaled;
 
 	if (is_exact && whole >= INT64_MIN && whole <= INT64_MAX)
-		put_signed(sink, (int64_t)whole, is_energy ? 9 : 6);
+		put_signed(sink, (int64_t)whole, digits_of(channel->quantity));
 	else
-		put_real(sink,
-			 (double)scaled / ((double)channel->scale_den * (is_energy ? 1e9 : 1e6)));
-	put_text(sink, is_energy ? "J" : "W");
+		put_real(sink, (double)scaled / ((double)channel->scale_den * unit));
+	put_text(sink, watt_quantity_unit(channel->quantity));
 }
 
 static int write_sample(struct watt_sink *sink, const struct watt_sample *sample)

@@ -323,6 +323,23 @@ static void add_cpu(struct watt_json *doc, struct watt_json_node array,
 	watt_json_ratio(doc, obj, "coverage_ratio", cpu->coverage_ppm);
 }
 
+static void add_gauge(struct watt_json *doc, struct watt_json_node array,
+		      const struct watt_gauge *gauge)
+{
+	struct watt_json_node obj = watt_json_append(doc, array);
+
+	watt_json_text(doc, obj, "name", gauge->name);
+	watt_json_text(doc, obj, "label", gauge->label);
+	watt_json_text(doc, obj, "quantity", watt_quantity_name(gauge->quantity));
+	watt_json_text(doc, obj, "unit", watt_quantity_unit(gauge->quantity));
+	watt_json_text(doc, obj, "status", watt_status_name(gauge->status));
+	watt_json_real(doc, obj, "value", gauge->value);
+	watt_json_real(doc, obj, "window_mean", gauge->mean);
+	watt_json_time(doc, obj, "known_s", gauge->known_ns);
+	watt_json_int(doc, obj, "samples", (int64_t)gauge->samples);
+	watt_json_int(doc, obj, "errors", (int64_t)gauge->errors);
+}
+
 /* What became of the machine's energy. */
 static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 {
@@ -385,6 +402,9 @@ int watt_snapshot_to_json(const struct watt_snapshot *snap, uint32_t flags, char
 	array = watt_json_array(&doc, doc.root, "cpus");
 	for (i = 0; i < watt_snapshot_get_cpu_count(snap); i++)
 		add_cpu(&doc, array, watt_snapshot_get_cpu(snap, i));
+	array = watt_json_array(&doc, doc.root, "gauges");
+	for (i = 0; i < watt_snapshot_get_gauge_count(snap); i++)
+		add_gauge(&doc, array, watt_snapshot_get_gauge(snap, i));
 	add_quality(&doc, watt_snapshot_get_quality(snap));
 	return watt_json_done(&doc, ret);
 }

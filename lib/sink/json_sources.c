@@ -79,13 +79,17 @@ static void add_value(struct watt_json *doc, struct watt_json_node obj,
 {
 	struct watt_sample sample = { .status = WATT_STATUS_PENDING };
 	double value = NAN;
-	bool is_energy = channel->quantity == WATT_QUANTITY_ENERGY;
+	const char *key = watt_quantity_is_context(channel->quantity) ? "value" :
+			  channel->quantity == WATT_QUANTITY_ENERGY   ? "energy_j" :
+									"power_w";
 
 	if (watt_session_get_sample(ses, i, &sample) == 0 && sample.status == WATT_STATUS_OK)
 		value = (double)sample.raw * (double)channel->scale_num /
-			(double)channel->scale_den / (is_energy ? 1e9 : 1e6);
+			(double)channel->scale_den / watt_quantity_per_unit(channel->quantity);
 	watt_json_text(doc, obj, "status", watt_status_name((enum watt_status)sample.status));
-	watt_json_real(doc, obj, is_energy ? "energy_j" : "power_w", value);
+	watt_json_real(doc, obj, key, value);
+	if (watt_quantity_is_context(channel->quantity))
+		watt_json_text(doc, obj, "unit", watt_quantity_unit(channel->quantity));
 	watt_json_known_time(doc, obj, "t_s", sample.t_after_ns);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An NVMT trace, version 1, for the plots and programs that read those of fastnvmetrics: in each
- * window what the CPUs did and the mean power of each measured domain. The counts are at its
+ * window what the CPUs did, the mean power of each measured domain, and the context that was read. The counts are at its
  * beginning and known at the end, so that samples wait in temporary files. What the format has no
  * room for is told.
  */
@@ -33,8 +33,14 @@ struct nvmt {
 	uint32_t n_cpus;
 	FILE *fast;
 	FILE *medium;
+	FILE *slow;
+	char zones[WATT_NVMT_ZONES][WATT_NVMT_NAME];
+	uint32_t n_zones;         /* that there are, also those that have no room */
+	uint64_t n_unknown_zones; /* temperatures that are missing */
+	bool has_emc;
 	uint8_t syncs[WATT_NVMT_SYNC_SIZE * 4096];
 	uint64_t n_windows;
+	uint64_t n_slow;
 	uint64_t n_syncs;
 	size_t next_mark;
 	uint32_t hz;
@@ -88,7 +94,8 @@ static int begin(struct watt_sink *sink)
 			 n - WATT_NVMT_RAILS, n);
 	nvmt->fast = tmpfile();
 	nvmt->medium = tmpfile();
-	return nvmt->fast && nvmt->medium ? 0 : -errno;
+	nvmt->slow = tmpfile();
+	return nvmt->fast && nvmt->medium && nvmt->slow ? 0 : -errno;
 }
 
 /* ---- windows ---- */
@@ -137,7 +144,37 @@ static void read_cpus(struct watt_sink *sink, const struct watt_snapshot *snap)
 	}
 }
 
-static int write_fast(struct nvmt *nvmt, double time_s)
+/* The mean of the first gauge whose name ends so; NAN: there is none, or it is not known. */
+static double context(const struct watt_view *view, const char *end)
+{
+	size_t i, len, wanted = strlen(end);
+
+	for (i = 0; i < view->n_gauges; i++) {
+		len = strlen(view->gauges[i]->name);
+		if (len > wanted && !strcmp(view->gauges[i]->name + len - wanted, end))
+			return view->gauges[i]->mean;
+	}
+	return NAN;
+}
+
+static void put_context(struct nvmt *nvmt, const struct watt_view *view, uint8_t *at)
+{
+	double load = context(view, "/load"), used_b = context(view, "memory/used"),
+	       available_b = context(view, "memory/available"), emc = context(view, "memory/emc");
+	uint16_t permille =
+		isnan(load) ? 0 : (uint16_t)lround(1000 * WATT_MAX(0.0, WATT_MIN(load, 1.0)));
+
+	at[WATT_NVMT_FAST_GPU] = (uint8_t)permille;
+	at[WATT_NVMT_FAST_GPU + 1] = (uint8_t)(permille >> 8);
+	watt_nvmt_put_u64(at + WATT_NVMT_FAST_RAM_USED,
+			  used_b >= 0 ? (uint64_t)(used_b / 1024) : 0);
+	watt_nvmt_put_u64(at + WATT_NVMT_FAST_RAM_AVAILABLE,
+			  available_b >= 0 ? (uint64_t)(available_b / 1024) : 0);
+	watt_nvmt_put_float(at + WATT_NVMT_FAST_EMC, isnan(emc) ? -1 : (float)(100 * emc));
+	nvmt->has_emc |= !isnan(emc);
+}
+
+static int write_fast(struct nvmt *nvmt, const struct watt_view *view, double time_s)
 {
 	uint8_t at[WATT_NVMT_FAST_SIZE] = { 0 };
 	float sum = 0;
@@ -149,7 +186,7 @@ static int write_fast(struct nvmt *nvmt, double time_s)
 		sum += nvmt->cpus[i].util;
 	}
 	watt_nvmt_put_float(at + WATT_NVMT_FAST_CPU, nvmt->n_cpus ? sum / (float)nvmt->n_cpus : 0);
-	watt_nvmt_put_float(at + WATT_NVMT_FAST_EMC, -1);
+	put_context(nvmt, view, at);
 	return fwrite(at, sizeof(at), 1, nvmt->fast) == 1 ? 0 : -EIO;
 }
 
@@ -180,6 +217,42 @@ static int write_medium(struct nvmt *nvmt, const struct watt_view *view, double 
 	return fwrite(at, sizeof(at), 1, nvmt->medium) == 1 ? 0 : -EIO;
 }
 
+/* "cpu-thermal" of "context/cpu-thermal/temperature" */
+static void name_zone(char *to, const struct watt_gauge *gauge)
+{
+	const char *begin = strchr(gauge->name, '/');
+	size_t len;
+
+	begin = begin ? begin + 1 : gauge->name;
+	len = strcspn(begin, "/");
+	snprintf(to, WATT_NVMT_NAME, "%.*s", (int)WATT_MIN(len, (size_t)WATT_NVMT_NAME - 1),
+		 gauge->label ? gauge->label : begin);
+}
+
+static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double time_s)
+{
+	uint8_t at[WATT_NVMT_SLOW_SIZE] = { 0 };
+	uint32_t n = 0;
+	size_t i;
+
+	watt_nvmt_put_double(at, time_s);
+	for (i = 0; i < view->n_gauges; i++) {
+		const struct watt_gauge *gauge = view->gauges[i];
+
+		if (gauge->quantity != WATT_QUANTITY_TEMPERATURE)
+			continue;
+		if (n < WATT_NVMT_ZONES) {
+			name_zone(nvmt->zones[n], gauge);
+			nvmt->n_unknown_zones += isnan(gauge->mean);
+			watt_nvmt_put_float(at + 8 + 4 * n,
+					    isnan(gauge->mean) ? 0 : (float)gauge->mean);
+		}
+		n++;
+	}
+	nvmt->n_zones = WATT_MAX(nvmt->n_zones, n);
+	return fwrite(at, sizeof(at), 1, nvmt->slow) == 1 ? 0 : -EIO;
+}
+
 /* Marks up to then are sync points: how many samples there were before them. */
 static void add_syncs(struct watt_sink *sink, uint64_t t_ns)
 {
@@ -208,9 +281,12 @@ static int add_window(struct watt_sink *sink, const struct watt_sink_window *win
 		nvmt->hz = (uint32_t)WATT_MAX(1.0, round(1e9 / (double)WATT_MAX(length_ns, 1u)));
 	read_cpus(sink, window->snap);
 	add_syncs(sink, window->t0_ns);
-	r = write_fast(nvmt, time_s);
+	r = write_fast(nvmt, &window->view, time_s);
 	if (r == 0)
 		r = write_medium(nvmt, &window->view, time_s);
+	if (r == 0 && window->view.n_gauges)
+		r = write_slow(nvmt, &window->view, time_s);
+	nvmt->n_slow += window->view.n_gauges > 0;
 	nvmt->n_windows++;
 	return r;
 }
@@ -228,14 +304,18 @@ static void write_header(struct watt_sink *sink)
 	snprintf((char *)at + WATT_NVMT_AT_BOARD, WATT_NVMT_BOARD, "%s", sink->about->info->host);
 	at[WATT_NVMT_AT_CORES] = (uint8_t)WATT_MAX(nvmt->n_cpus, 1u);
 	at[WATT_NVMT_AT_RAILS] = (uint8_t)nvmt->n_rails;
+	at[WATT_NVMT_AT_ZONES] = (uint8_t)WATT_MIN(nvmt->n_zones, (uint32_t)WATT_NVMT_ZONES);
+	at[WATT_NVMT_AT_EMC] = nvmt->has_emc;
 	for (i = 0; i < 3; i++)
 		watt_nvmt_put_u32(at + WATT_NVMT_AT_HZ + 4 * i, WATT_MAX(nvmt->hz, 1u));
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_FAST, nvmt->n_windows);
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_MEDIUM, nvmt->n_windows);
+	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_SLOW, nvmt->n_slow);
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_SYNC, nvmt->n_syncs);
 	for (i = 0; i < nvmt->n_rails; i++)
 		memcpy(at + WATT_NVMT_AT_RAIL_NAMES + i * WATT_NVMT_NAME, nvmt->rails[i].label,
 		       WATT_NVMT_NAME);
+	memcpy(at + WATT_NVMT_AT_ZONE_NAMES, nvmt->zones, sizeof(nvmt->zones));
 	fwrite(at, sizeof(at), 1, sink->out);
 }
 
@@ -264,10 +344,20 @@ static int end(struct watt_sink *sink)
 	if (nvmt->next_mark > nvmt->n_syncs)
 		watt_log(&sink->log, WATT_LOG_WARNING, "%llu marks are left out",
 			 (unsigned long long)(nvmt->next_mark - nvmt->n_syncs));
+	if (nvmt->n_zones > WATT_NVMT_ZONES)
+		watt_log(&sink->log, WATT_LOG_WARNING,
+			 "NVMT has room for 16 thermal zones: %u of %u are left out",
+			 nvmt->n_zones - WATT_NVMT_ZONES, nvmt->n_zones);
+	if (nvmt->n_unknown_zones)
+		watt_log(&sink->log, WATT_LOG_WARNING,
+			 "NVMT has no word for what is not known: %llu temperatures are 0 in it",
+			 (unsigned long long)nvmt->n_unknown_zones);
 	write_header(sink);
 	r = copy(nvmt->fast, sink->out);
 	if (r == 0)
 		r = copy(nvmt->medium, sink->out);
+	if (r == 0)
+		r = copy(nvmt->slow, sink->out);
 	fwrite(nvmt->syncs, WATT_NVMT_SYNC_SIZE, nvmt->n_syncs, sink->out);
 	return r;
 }
@@ -280,6 +370,8 @@ static void done(struct watt_sink *sink)
 		fclose(nvmt->fast);
 	if (nvmt->medium)
 		fclose(nvmt->medium);
+	if (nvmt->slow)
+		fclose(nvmt->slow);
 }
 
 const struct watt_sink_ops watt_sink_nvmt = {

@@ -23,6 +23,7 @@ const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_iio,
 	&watt_power_power_supply,
 	&watt_power_kmod,
+	&watt_power_context,
 	&watt_power_estimate,
 	&watt_power_null,
 	&watt_power_synth,

@@ -21,7 +21,7 @@ enum watt_choice watt_select_choice(const struct watt_rules *rules, const char *
 	for (i = 0; rules && i < rules->n; i++) {
 		bool yes = rules->list[i].value;
 
-		any_yes |= yes;
+		any_yes |= rules->list[i].value == WATT_SOURCE_ALONE;
 		if (!strcmp(rules->list[i].name, name))
 			choice = yes ? WATT_CHOICE_YES : WATT_CHOICE_NO;
 	}
@@ -65,7 +65,7 @@ bool watt_select_is_wanted(const struct watt_power_ops *ops, const struct watt_r
 
 	if (choice != WATT_CHOICE_AUTO)
 		return choice == WATT_CHOICE_YES;
-	return !(ops->flags & WATT_POWER_TEST) &&
+	return !(ops->flags & (WATT_POWER_TEST | WATT_POWER_CONTEXT)) &&
 	       !((ops->flags & WATT_POWER_FALLBACK) && is_covered);
 }
 

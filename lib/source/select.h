@@ -17,7 +17,7 @@ enum watt_choice {
 	WATT_CHOICE_NO = 2, /* "-name", or others are named */
 };
 
-/* rules: 1 wants a source, 0 does not; NULL: none. */
+/* NULL: no rules. */
 enum watt_choice watt_select_choice(const struct watt_rules *rules, const char *name);
 /* Whether a source is used, where the sources before it do (not) cover the CPUs. */
 bool watt_select_is_wanted(const struct watt_power_ops *ops, const struct watt_rules *rules,

@@ -85,7 +85,16 @@ enum watt_power_flag {
 	WATT_POWER_BLOCKING = 1u << 0,
 	WATT_POWER_TEST = 1u << 1,     /* only by name, never by itself (null, synth) */
 	WATT_POWER_FALLBACK = 1u << 2, /* only where nothing measured covers the CPUs (estimate) */
-	WATT_POWER_X86 = 1u << 3,      /* reads what only CPUs of this architecture have */
+	/* It tells of context and of no power: only by name, beside others that measure. */
+	WATT_POWER_CONTEXT = 1u << 4,
+	WATT_POWER_X86 = 1u << 3, /* reads what only CPUs of this architecture have */
+};
+
+/* What rules say of a source. */
+enum {
+	WATT_SOURCE_OUT = 0,   /* "-name" */
+	WATT_SOURCE_ALONE = 1, /* "name": those that are named, and no others */
+	WATT_SOURCE_TOO = 2,   /* "+name": beside those that are used by themselves */
 };
 
 struct watt_power;

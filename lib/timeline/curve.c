@@ -223,7 +223,7 @@ static void note_silence(struct watt_curve *curve, enum watt_status status, uint
 static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 {
 	const struct watt_channel *channel = curve->channel;
-	bool is_power = channel->quantity == WATT_QUANTITY_POWER;
+	bool is_power = channel->quantity != WATT_QUANTITY_ENERGY; /* or else as one */
 	int64_t power_uw = is_power ? (int64_t)watt_counter_nj(channel, raw) : 0;
 	int r;
 
@@ -238,7 +238,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 		push_power(curve, power_uw, t_ns);
 	else
 		push_counter(curve, raw, t_ns);
-	curve->raw = raw;
+	curve->raw = curve->stats.raw = raw;
 	curve->power_uw = power_uw;
 	curve->has_value = true;
 	curve->lost_sight = curve->has_slept = false;

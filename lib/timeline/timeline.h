@@ -36,6 +36,7 @@ struct watt_curve_stats {
 	uint64_t last_ns;        /* and is known up to here */
 	uint64_t patience_ns;    /* without a reading for so long, the sensor is not well */
 	enum watt_status status; /* of the newest sample */
+	int64_t raw;             /* of the newest good sample */
 	/* A counter that stood at 0 before its first good reading: its energy counts from there. */
 	bool begins_at_zero;
 };
@@ -78,7 +79,8 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
 void watt_timeline_sleep(struct watt_timeline *tl, uint64_t from_ns, uint64_t to_ns);
 
 /*
- * Energy of a channel at an instant since its curve began, by linear interpolation between the
+ * Energy of a channel at an instant since its curve began (of one of context, what is read times
+ * the time: 1e-6 of its canonical unit times 1 s for 1 nJ of 1 uW), by linear interpolation between the
  * two readings around it. 0; -EAGAIN: not known yet; -ENODATA: before the curve begins, or
  * forgotten.
  */

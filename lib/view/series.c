@@ -442,13 +442,16 @@ static int remember(struct watt_series *series, const struct watt_view *view)
 	last.domains = calloc(n + 1, sizeof(*last.domains));
 	last.states = calloc(n + 1, sizeof(*last.states));
 	last.rows = calloc(view->n_rows + 1, sizeof(*last.rows));
-	if (!last.domains || !last.states || !last.rows) {
+	last.gauges = calloc(view->n_gauges + 1, sizeof(*last.gauges));
+	if (!last.domains || !last.states || !last.rows || !last.gauges) {
 		watt_view_done(&last);
 		return -ENOMEM;
 	}
 	memcpy(last.domains, view->domains, n * sizeof(*last.domains));
 	memcpy(last.states, view->states, n * sizeof(*last.states));
 	memcpy(last.rows, view->rows, view->n_rows * sizeof(*last.rows));
+	if (view->n_gauges)
+		memcpy(last.gauges, view->gauges, view->n_gauges * sizeof(*last.gauges));
 	watt_view_done(&series->last);
 	series->last = last;
 	return 0;

@@ -125,6 +125,45 @@ char *watt_units_energy(char *buf, double energy_j, int digits)
 	return with_prefix(buf, energy_j, digits, prefixes_si, WATT_ARRAY_SIZE(prefixes_si), "J");
 }
 
+static const struct prefix prefixes_binary[] = {
+	{ 1099511627776.0, "Ti" },
+	{ 1073741824, "Gi" },
+	{ 1048576, "Mi" },
+	{ 1024, "Ki" },
+	{ 1, "" },
+};
+
+static char *plain(char *buf, double value, int digits, const char *unit)
+{
+	char number[WATT_UNITS_SIZE / 2];
+
+	if (!isfinite(value))
+		return strcpy(buf, "-");
+	snprintf(number, sizeof(number), "%.*f", watt_units_decimals(value, digits, 1), value);
+	snprintf(buf, WATT_UNITS_SIZE, "%s %s", number, unit);
+	return buf;
+}
+
+char *watt_units_quantity(char *buf, enum watt_quantity quantity, double value, int digits)
+{
+	switch (quantity) {
+	case WATT_QUANTITY_ENERGY:
+		return watt_units_energy(buf, value, digits);
+	case WATT_QUANTITY_POWER:
+		return watt_units_power(buf, value, digits);
+	case WATT_QUANTITY_RATIO:
+		return plain(buf, 100 * value, digits, "%");
+	case WATT_QUANTITY_FREQUENCY:
+		return with_prefix(buf, value, digits, prefixes_si, WATT_ARRAY_SIZE(prefixes_si),
+				   "Hz");
+	case WATT_QUANTITY_MEMORY:
+		return with_prefix(buf, value, digits, prefixes_binary,
+				   WATT_ARRAY_SIZE(prefixes_binary), "B");
+	default:
+		return plain(buf, value, digits, watt_quantity_unit(quantity));
+	}
+}
+
 char *watt_units_time(char *buf, double time_s, int digits)
 {
 	char text[WATT_UNITS_SIZE], *unit;

@@ -10,13 +10,15 @@ int watt_view_init(struct watt_view *view, const struct watt_snapshot *snap)
 {
 	struct watt_view v = { .sz = sizeof(v),
 			       .n_domains = watt_snapshot_get_domain_count(snap),
-			       .n_rows = watt_snapshot_get_row_count(snap) };
+			       .n_rows = watt_snapshot_get_row_count(snap),
+			       .n_gauges = watt_snapshot_get_gauge_count(snap) };
 	size_t i;
 
 	v.domains = calloc(v.n_domains + 1, sizeof(*v.domains));
 	v.states = calloc(v.n_domains + 1, sizeof(*v.states));
 	v.rows = calloc(v.n_rows + 1, sizeof(*v.rows));
-	if (!v.domains || !v.states || !v.rows) {
+	v.gauges = calloc(v.n_gauges + 1, sizeof(*v.gauges));
+	if (!v.domains || !v.states || !v.rows || !v.gauges) {
 		watt_view_done(&v);
 		return -ENOMEM;
 	}
@@ -26,6 +28,8 @@ int watt_view_init(struct watt_view *view, const struct watt_snapshot *snap)
 	}
 	for (i = 0; i < v.n_rows; i++)
 		v.rows[i] = watt_snapshot_get_row(snap, i);
+	for (i = 0; i < v.n_gauges; i++)
+		v.gauges[i] = watt_snapshot_get_gauge(snap, i);
 	v.quality = watt_snapshot_get_quality(snap);
 	v.idle_policy = watt_snapshot_get_idle_policy(snap);
 	v.t_ns = watt_snapshot_get_time_ns(snap);
@@ -40,6 +44,7 @@ void watt_view_done(struct watt_view *view)
 	free(view->domains);
 	free(view->states);
 	free(view->rows);
+	free(view->gauges);
 	*view = (struct watt_view){ 0 };
 }
 

@@ -146,14 +146,14 @@ class Recording:
     def samples(self) -> Table:
         """Every reading: t_before_ns, t_after_ns, channel, raw, value, status.
 
-        value is in J of a counter and in W of a power; None where the reading gave none.
+        value is in J of a counter, in W of a power, and of context in its unit: 1, C, Hz, B or rpm;
+        None where the reading gave none.
         """
         channels = [lib.watt_recording_get_channel(self._alive(), i)
                     for i in range(lib.watt_recording_get_channel_count(self._recording))]
         names = [text_of(channel.name) for channel in channels]
-        # Canonical units are nJ and uW.
-        unit = {lib.WATT_QUANTITY_ENERGY: 1e9, lib.WATT_QUANTITY_POWER: 1e6}
-        scales = [channel.scale_num / channel.scale_den / unit.get(channel.quantity, 1) for channel in channels]
+        scales = [channel.scale_num / channel.scale_den / lib.watt_quantity_per_unit(channel.quantity)
+                  for channel in channels]
         columns: Dict[str, List[Any]] = {
             'channel': [], 't_before_ns': [], 't_after_ns': [], 'raw': [], 'value': [], 'status': []}
         for sample in self._read_samples():

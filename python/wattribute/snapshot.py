@@ -66,6 +66,35 @@ class Domain:
         return f'<Domain {self.path}: {self.energy_j} J, {self.status}>'
 
 
+class Gauge:
+    """What a channel of context told in one window: a load, a temperature, a clock, memory."""
+
+    def __init__(self, window: 'Window', index: int):
+        self._window = window
+        self._gauge = lib.watt_snapshot_get_gauge(window._snap, index)
+
+    name: str = property(lambda self: text_of(self._gauge.name))  # type: ignore[assignment]
+    quantity: str = property(  # type: ignore[assignment]
+        lambda self: text_of(lib.watt_quantity_name(self._gauge.quantity)))
+    unit: str = property(  # type: ignore[assignment]
+        lambda self: text_of(lib.watt_quantity_unit(self._gauge.quantity)))
+    status: str = property(  # type: ignore[assignment]
+        lambda self: text_of(lib.watt_status_name(self._gauge.status)))
+
+    @property
+    def value(self) -> Optional[float]:
+        """The newest reading."""
+        return _number(self._gauge.value)
+
+    @property
+    def mean(self) -> Optional[float]:
+        """Over the time in the window that is known."""
+        return _number(self._gauge.mean)
+
+    def __repr__(self) -> str:
+        return f'<Gauge {self.name}: {self.mean} {self.unit}, {self.status}>'
+
+
 class Row:
     """Who used energy in a window: a process, a container, a unit, a user, idle, ..."""
 
@@ -238,6 +267,12 @@ class Window:
             count = lib.watt_snapshot_get_domain_count(self._snap)
             self._domains = [Domain(self, i) for i in range(count)]
         return self._domains
+
+    @property
+    def gauges(self) -> List[Gauge]:
+        """The context that is read: with sources='+context'."""
+        count = lib.watt_snapshot_get_gauge_count(self._snap)
+        return [Gauge(self, i) for i in range(count)]
 
     @property
     def rows(self) -> Iterator[Row]:

@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import (PROGRAM, TOP, Skip, equal, main, near, one_line, run, true,  # noqa: E402
                      validate)
+import nvmt_trace  # noqa: E402
 import perfetto_trace  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix='watt-export-')
@@ -282,6 +283,31 @@ def test_samples_are_all_there():
             value /= 1e9 if row['unit'] == 'J' else 1e6
             true(abs(float(row['value']) - value) <= 1e-12 * abs(value), f'{row}')
     equal({row['unit'] for row in found}, {'J', 'W'}, 'units')
+
+
+def test_context():
+    """Temperatures, a GPU's load, clocks and memory of a board, beside its rails."""
+    machine = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin')
+    file = record('context.watt', 1, (), [f'--sysfs-root={machine}/sys', f'--procfs-root={machine}/proc',
+                                          '--sources=hwmon,context', '--usage=synth'])
+    units = {row['channel']: (row['value'], row['unit']) for row in rows('--what=samples', file=file)}
+    equal(units['context/cpu-thermal/temperature'], ('48.218', 'C'), 'a temperature')
+    equal(units['context/gpu/load'], ('0.523', '1'), 'the load of the GPU')
+    equal(units['context/policy0/clock'], ('2201600000', 'Hz'), 'a clock')
+    equal(units['context/memory/available'], (str(28764180 * 1024), 'B'), 'memory')
+    true(units['hwmon/1-0040/vdd_cpu_cv'][1] == 'W', 'a power beside them')
+    # Nobody is accounted for it.
+    domains = {row['domain'] for row in rows('--what=domains', file=file)}
+    true(domains and not [domain for domain in domains if 'thermal' in domain or 'context' in domain], domains)
+    trace_path = path('context.nvmt')
+    export('-f', 'nvmt', '--window=100ms', '-o', trace_path, file=file)
+    trace = nvmt_trace.read(trace_path)
+    equal((trace['zones'], trace['emc']), (2, 1), 'zones, EMC')
+    equal(len(trace['slow']), len(trace['fast']), 'slow samples')
+    fast, slow = trace['fast'][-1], trace['slow'][-1]
+    equal((fast[1], fast[19], fast[20]), (523, 31413836 - 28764180, 28764180), 'GPU, memory used, available')
+    true(abs(fast[21] - 100 * 425984 / 2133000) < 1e-3, f'EMC {fast[21]} %')
+    true(abs(slow[1] - 48.218) < 1e-4 and abs(slow[2] + 4.5) < 1e-4, f'temperatures {slow}')
 
 
 def test_marks_as_csv():
@@ -557,6 +583,7 @@ main([
     test_kinds,
     test_json_by_the_schema,
     test_samples_are_all_there,
+    test_context,
     test_marks_as_csv,
     test_no_locale_changes_a_number,
     test_perfetto_by_its_rules,

@@ -124,6 +124,8 @@ static const struct {
 	{ "sources", " ,", -EINVAL, "the list of sources is empty" },
 	{ "sources", "synth,-nonsense", -ENOENT, "no source is called 'nonsense'; there are: " },
 	{ "sources", "-", -ENOENT, "no source is called ''" },
+	{ "sources", "+", -ENOENT, "no source is called ''" },
+	{ "sources", "+-synth", -ENOENT, "no source is called '-synth'" },
 	{ "usage", "nonsense", -ENOENT,
 	  "no way of counting usage is called 'nonsense'; there are: auto, " },
 	{ "slice", "", -EINVAL, "'' is not a time such as 50ms (1ms to 60s)" },

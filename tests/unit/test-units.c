@@ -67,6 +67,33 @@ static void test_prefixes(void **state)
 	assert_string_equal(watt_units_time(buf, 1.25, 3), "1.25 s");
 }
 
+static void test_quantity(void **state)
+{
+	static const struct {
+		enum watt_quantity quantity;
+		double value;
+		const char *text;
+	} cases[] = {
+		{ WATT_QUANTITY_POWER, 1.5, "1.50 W" },
+		{ WATT_QUANTITY_ENERGY, 1.5, "1.50 J" },
+		{ WATT_QUANTITY_RATIO, 0.523, "52.3 %" },
+		{ WATT_QUANTITY_RATIO, 0, "0 %" },
+		{ WATT_QUANTITY_TEMPERATURE, 48.218, "48.2 C" },
+		{ WATT_QUANTITY_TEMPERATURE, -4.5, "-4.5 C" },
+		{ WATT_QUANTITY_FREQUENCY, 2201600000.0, "2.20 GHz" },
+		{ WATT_QUANTITY_MEMORY, 29454520320.0, "27.4 GiB" },
+		{ WATT_QUANTITY_SPEED, 2400, "2400 rpm" },
+		{ WATT_QUANTITY_SPEED, NAN, "-" },
+		{ WATT_QUANTITY_MEMORY, NAN, "-" },
+	};
+	char buf[WATT_UNITS_SIZE];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(watt_units_quantity(buf, cases[i].quantity, cases[i].value, 3),
+				    cases[i].text);
+}
+
 static void test_uncertainty(void **state)
 {
 	char buf[WATT_UNITS_SIZE];
@@ -103,10 +130,10 @@ static void test_fixed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_digits),      cmocka_unit_test(test_number),
-		cmocka_unit_test(test_column),      cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_uncertainty), cmocka_unit_test(test_elapsed),
-		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_digits),   cmocka_unit_test(test_number),
+		cmocka_unit_test(test_column),   cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_quantity), cmocka_unit_test(test_uncertainty),
+		cmocka_unit_test(test_elapsed),  cmocka_unit_test(test_fixed),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

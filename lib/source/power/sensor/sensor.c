@@ -239,9 +239,15 @@ static char *make_name(struct watt_sensor_set *set, const struct watt_sensor_spe
 	return make_unique(&set->names, name, &is_second);
 }
 
+static const struct watt_root *root_of(const struct watt_sensor_set *set,
+				       const struct watt_sensor_spec *spec)
+{
+	return spec->root ? spec->root : &set->env->sysfs;
+}
+
 static char *make_path(const struct watt_sensor_set *set, const struct watt_sensor_spec *spec)
 {
-	const char *root = set->env->sysfs.path;
+	const char *root = root_of(set, spec)->path;
 	const char *second = spec->factor[1].path;
 	char *path = NULL;
 	int n;
@@ -299,7 +305,7 @@ static void leave_out(struct watt_sensor_set *set, const struct watt_sensor_spec
 	free(make_name(set, spec));
 	/* the numbers of a class change from boot to boot: the device tells which one it is */
 	watt_log(&set->env->log, WATT_LOG_WARNING, "%s: %s: %s/%s left out: %s",
-		 set->power.ops->name, spec->chip, set->env->sysfs.path,
+		 set->power.ops->name, spec->chip, root_of(set, spec)->path,
 		 path ? path : spec->factor[0].path, watt_sensor_reason(error));
 }
 
@@ -315,7 +321,7 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 		r = watt_grow((void **)&set->sensors, &set->sensors_cap, n, sizeof(*set->sensors));
 	if (r < 0)
 		return r;
-	r = watt_sensor_open(&sensor, &set->env->sysfs, spec);
+	r = watt_sensor_open(&sensor, root_of(set, spec), spec);
 	if (r == 0)
 		r = watt_sensor_read(&sensor, &raw);
 	if (r == -ENODEV && spec->is_moody)

@@ -23,6 +23,7 @@ struct watt_sensor_factor {
 	int64_t mul;      /* 0 is taken for 1 */
 	int64_t add;
 	uint32_t decimals; /* 0: it holds whole numbers and nothing else */
+	const char *field; /* of lines as "Name: 123 kB": the number behind it; NULL: no lines */
 };
 
 /* Who says which sign a value has. */
@@ -40,7 +41,10 @@ struct watt_sensor_spec {
 	const char *part;  /* which sensor of the chip; cleaned here */
 	const char *label; /* what it calls itself; NULL: nothing */
 	struct watt_place place;
+	const struct watt_root *root;        /* of its files, outlives it; NULL: sysfs */
 	struct watt_sensor_factor factor[2]; /* the second: raw is their product */
+	bool is_ratio; /* or the first by the second, in whole numbers; by 0 there is no value */
+	bool is_opened_anew; /* debugfs: what is open is read only once */
 	enum watt_sensor_sign sign;
 	bool is_moody;           /* ENODEV says that it has no value just now, as batteries do */
 	const char *status_path; /* the file that tells the sign; not with AS_READ */

@@ -62,13 +62,48 @@ static int read_decimal(struct watt_sensor_input *factor, int64_t *ret)
 	return watt_sensor_parse_decimal(text, factor->decimals, ret);
 }
 
+/* The number in the line that begins with the field. */
+static int read_field(struct watt_sensor_input *factor, int64_t *ret)
+{
+	size_t len = strlen(factor->field);
+	char text[4096], *line;
+	const char *p;
+	uint64_t value;
+	int r;
+
+	r = watt_file_read(&factor->file, text, sizeof(text));
+	if (r < 0)
+		return r == -EMSGSIZE ? -EBADMSG : r;
+	for (line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		if (strncmp(line, factor->field, len) || line[len] != ':')
+			continue;
+		p = line + len + 1;
+		p += strspn(p, " \t");
+		r = watt_scan_digits(&p, &value);
+		if (r < 0)
+			return r;
+		if (*p != ' ' && *p != '\n' && *p)
+			return -EBADMSG;
+		*ret = (int64_t)value;
+		return value > INT64_MAX ? -ERANGE : 0;
+	}
+	return -ENODATA;
+}
+
+static int read_number(struct watt_sensor_input *factor, int64_t *ret)
+{
+	if (factor->field)
+		return read_field(factor, ret);
+	return factor->decimals ? read_decimal(factor, ret) :
+				  watt_file_read_i64(&factor->file, ret);
+}
+
 static int read_factor(struct watt_sensor_input *factor, int64_t *ret)
 {
 	int64_t value;
 	int r;
 
-	r = factor->decimals ? read_decimal(factor, &value) :
-			       watt_file_read_i64(&factor->file, &value);
+	r = read_number(factor, &value);
 	if (r < 0)
 		return r;
 	if (__builtin_mul_overflow(value, factor->mul, &value) ||
@@ -126,7 +161,17 @@ static int apply_sign(struct watt_sensor *sensor, int64_t *value)
 	return 0;
 }
 
-int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret)
+static int combine(const struct watt_sensor *sensor, int64_t *value, int64_t second)
+{
+	if (!sensor->is_ratio)
+		return __builtin_mul_overflow(*value, second, value) ? -ERANGE : 0;
+	if (second <= 0)
+		return -ENODATA;
+	*value /= second;
+	return 0;
+}
+
+static int read_value(struct watt_sensor *sensor, int64_t *ret)
 {
 	int64_t value, second;
 	int r;
@@ -140,10 +185,10 @@ int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret)
 	if (sensor->n_factors == 2) {
 		sensor->failed = 1;
 		r = read_factor(&sensor->factor[1], &second);
+		if (r == 0)
+			r = combine(sensor, &value, second);
 		if (r < 0)
 			return r;
-		if (__builtin_mul_overflow(value, second, &value))
-			return -ERANGE;
 	}
 	sensor->failed = sensor->n_factors;
 	r = apply_sign(sensor, &value);
@@ -151,6 +196,16 @@ int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret)
 		return r;
 	*ret = value;
 	return 0;
+}
+
+int watt_sensor_read(struct watt_sensor *sensor, int64_t *ret)
+{
+	int r = read_value(sensor, ret);
+	uint32_t i;
+
+	for (i = 0; sensor->is_opened_anew && i < sensor->n_factors; i++)
+		watt_file_drop(&sensor->factor[i].file);
+	return r;
 }
 
 int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
@@ -165,6 +220,8 @@ int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 		.sign = spec->sign,
 		.is_counter = spec->channel.semantics == WATT_SEMANTICS_COUNTER &&
 			      spec->sign == WATT_SENSOR_AS_READ,
+		.is_ratio = spec->is_ratio,
+		.is_opened_anew = spec->is_opened_anew,
 		.unknown_raw = spec->unknown_raw
 	};
 	for (i = 0; i < WATT_ARRAY_SIZE(spec->factor) && spec->factor[i].path; i++) {
@@ -173,6 +230,7 @@ int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 		factor->mul = spec->factor[i].mul ? spec->factor[i].mul : 1;
 		factor->add = spec->factor[i].add;
 		factor->decimals = spec->factor[i].decimals;
+		factor->field = spec->factor[i].field;
 		r = watt_file_open(&factor->file, root, spec->factor[i].path);
 		if (!error)
 			sensor->failed = (unsigned int)i;

@@ -11,6 +11,7 @@ struct watt_sensor_input {
 	int64_t mul;
 	int64_t add;
 	uint32_t decimals;
+	const char *field; /* as in its spec: never freed */
 };
 
 struct watt_sensor {
@@ -20,6 +21,8 @@ struct watt_sensor {
 	struct watt_file status;
 	int64_t unknown_raw;
 	unsigned int failed; /* index of the factor that gave no value last; n_factors: the status */
+	bool is_ratio;
+	bool is_opened_anew;
 	bool is_counter;
 	bool is_zero; /* of a counter: it has never shown anything but 0 */
 };

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The context source: what the machine was like while it used energy. Temperatures, loads and
+ * clocks of GPUs, clocks of CPUs, fans, memory and how busy it is (EMC of Tegra). Nobody is
+ * accounted for any of them. Asked for by name alone: reading them costs more than sensors of power
+ * do. Loads of CPUs are known without it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/parse.h"
+#include "base/util.h"
+#include "source/power/sensor/device_name.h"
+#include "source/power/sensor/sensor.h"
+#include "source/registry.h"
+
+#define THERMAL "class/thermal"
+#define DEVFREQ "class/devfreq"
+#define CPUFREQ "devices/system/cpu/cpufreq"
+#define HWMON "class/hwmon"
+#define MEMINFO "meminfo"
+#define EMC_ACTIVITY "kernel/debug/cactmon/mc_all"
+#define EMC_PERIOD "kernel/debug/cactmon/sample_period_usec"
+#define EMC_RATE "kernel/debug/clk/emc/clk_rate"
+#define PATH_SIZE 256
+#define PERIOD_NS (10 * WATT_NSEC_PER_MSEC)
+/* The bytes of a line of meminfo. */
+#define KB 1024
+
+/* Where GPUs of Jetsons are that have no devfreq, or one without a load. */
+static const char *const gpu_loads[] = {
+	"devices/platform/bus@0/17000000.gpu/load",
+	"devices/platform/17000000.gpu/load",
+	"devices/platform/17000000.ga10b/load",
+	"devices/platform/17000000.gv11b/load",
+	"devices/platform/17000000.gp10b/load",
+	"devices/platform/gpu.0/load",
+	"devices/gpu.0/load",
+};
+
+/* One file that holds a number. */
+struct file_sensor {
+	const char *chip;
+	const char *part;
+	const char *label;
+	const char *path;
+	enum watt_quantity quantity;
+	uint64_t scale_num, scale_den;
+	uint32_t flags;
+};
+
+static void fill_spec(struct watt_sensor_spec *spec, const char *place, size_t size, char *path)
+{
+	char chip[96], part[64];
+
+	if (watt_clean_name(spec->chip, chip, sizeof(chip)) == 0)
+		watt_strlcpy(chip, "unnamed", sizeof(chip));
+	watt_clean_name(spec->part, part, sizeof(part));
+	snprintf(path, size, "%s/%s/%s", place, chip, part);
+	spec->place = (struct watt_place)WATT_PLACE_INIT;
+	watt_strlcpy(spec->place.path, path, sizeof(spec->place.path));
+	spec->channel.semantics = WATT_SEMANTICS_INSTANT;
+}
+
+static int add(struct watt_sensor_set *set, struct watt_sensor_spec *spec)
+{
+	char path[PATH_SIZE];
+
+	fill_spec(spec, "context", sizeof(path), path);
+	return watt_sensor_set_add(set, spec);
+}
+
+/* Each file is a group of its own: one that hangs or is slow holds up no other. */
+static int add_file(struct watt_sensor_set *set, const struct file_sensor *file)
+{
+	struct watt_sensor_spec spec = {
+		.chip = file->chip,
+		.part = file->part,
+		.label = file->label,
+		.factor = { { .path = file->path } },
+		.is_moody = true,
+		.channel = { .quantity = file->quantity,
+			     .flags = file->flags,
+			     .scale_num = file->scale_num,
+			     .scale_den = file->scale_den },
+	};
+	int r = add(set, &spec);
+
+	return r < 0 ? r : watt_sensor_set_end_group(set, PERIOD_NS);
+}
+
+/* ---- temperatures ---- */
+
+static int add_zone(struct watt_sensor_set *set, const char *zone)
+{
+	char type[64], path[PATH_SIZE];
+	const struct file_sensor file = { .chip = type,
+					  .part = "temperature",
+					  .label = type,
+					  .path = path,
+					  .quantity = WATT_QUANTITY_TEMPERATURE,
+					  .scale_num = 1,
+					  .scale_den = 1,
+					  .flags = WATT_CHANNEL_SIGNED };
+
+	if (watt_root_readf(&set->env->sysfs, type, sizeof(type), THERMAL "/%s/type", zone) <= 0)
+		watt_strlcpy(type, zone, sizeof(type));
+	snprintf(path, sizeof(path), THERMAL "/%.96s/temp", zone);
+	return watt_root_exists(&set->env->sysfs, path) ? add_file(set, &file) : 0;
+}
+
+/* ---- GPUs ---- */
+
+static bool is_gpu(const struct watt_sensor_set *set, const char *device)
+{
+	static const char *const words[] = { "gpu",   "ga10b", "gb10b", "gv11b",   "gp10b",
+					     "gm20b", "gk20a", "mali",  "panfrost" };
+	char name[64];
+	size_t i;
+
+	if (watt_root_readf(&set->env->sysfs, name, sizeof(name),
+			    DEVFREQ "/%.96s/device/of_node/name", device) <= 0)
+		watt_strlcpy(name, device, sizeof(name));
+	for (i = 0; i < WATT_ARRAY_SIZE(words); i++)
+		if (strstr(name, words[i]))
+			return true;
+	return false;
+}
+
+static int add_gpu_load(struct watt_sensor_set *set, const char *chip, const char *path)
+{
+	/* per mille */
+	const struct file_sensor file = { chip, "load", NULL, path, WATT_QUANTITY_RATIO, 1000, 1 };
+
+	return add_file(set, &file);
+}
+
+static int add_gpu(struct watt_sensor_set *set, const char *device)
+{
+	char path[PATH_SIZE];
+	const struct file_sensor clock = { device, "clock", NULL, path, WATT_QUANTITY_FREQUENCY,
+					   1,      1 };
+	int r = 0;
+
+	if (!is_gpu(set, device))
+		return 0;
+	snprintf(path, sizeof(path), DEVFREQ "/%.96s/device/load", device);
+	if (watt_root_exists(&set->env->sysfs, path))
+		r = add_gpu_load(set, device, path);
+	snprintf(path, sizeof(path), DEVFREQ "/%.96s/cur_freq", device);
+	if (r == 0 && watt_root_exists(&set->env->sysfs, path))
+		r = add_file(set, &clock);
+	return r;
+}
+
+static bool has_load(const struct watt_sensor_set *set)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->power.n_channels; i++)
+		if (set->channels[i].quantity == WATT_QUANTITY_RATIO)
+			return true;
+	return false;
+}
+
+static int add_known_gpu(struct watt_sensor_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(gpu_loads) && !has_load(set); i++)
+		if (watt_root_exists(&set->env->sysfs, gpu_loads[i]))
+			return add_gpu_load(set, "gpu", gpu_loads[i]);
+	return 0;
+}
+
+/* ---- clocks of CPUs ---- */
+
+static int add_policy(struct watt_sensor_set *set, const char *policy)
+{
+	char path[PATH_SIZE], cpus[64];
+	const struct file_sensor clock = { policy, "clock", cpus, path, WATT_QUANTITY_FREQUENCY,
+					   1000,   1 };
+
+	if (watt_root_readf(&set->env->sysfs, cpus, sizeof(cpus), CPUFREQ "/%.96s/affected_cpus",
+			    policy) < 0)
+		watt_strlcpy(cpus, policy, sizeof(cpus));
+	snprintf(path, sizeof(path), CPUFREQ "/%.96s/scaling_cur_freq", policy);
+	return watt_root_exists(&set->env->sysfs, path) ? add_file(set, &clock) : 0;
+}
+
+/* ---- fans ---- */
+
+/* "fan1_input" and "pwm1", without those that configure them: "pwm1_enable". */
+static bool is_fan(const char *name, bool *ret_is_speed)
+{
+	const char *p = name + 3;
+	uint64_t number;
+
+	*ret_is_speed = !strncmp(name, "fan", 3);
+	if (!*ret_is_speed && strncmp(name, "pwm", 3))
+		return false;
+	return watt_scan_digits(&p, &number) == 0 && !strcmp(p, *ret_is_speed ? "_input" : "");
+}
+
+static int add_fans(struct watt_sensor_set *set, const char *hwmon)
+{
+	struct watt_names names = WATT_NAMES_INIT;
+	char dir[PATH_SIZE / 2], chip[96], path[PATH_SIZE];
+	struct file_sensor fan = { .chip = chip, .path = path, .scale_den = 1 };
+	bool is_speed;
+	int r = 0;
+	size_t i;
+
+	snprintf(dir, sizeof(dir), HWMON "/%.64s", hwmon);
+	if (watt_device_name(&set->env->sysfs, dir, chip, sizeof(chip)) < 0)
+		watt_strlcpy(chip, hwmon, sizeof(chip));
+	if (watt_root_list(&set->env->sysfs, dir, "", &names) < 0)
+		return 0;
+	for (i = 0; i < names.n && r == 0; i++) {
+		if (!is_fan(names.name[i], &is_speed))
+			continue;
+		snprintf(path, sizeof(path), "%s/%.64s", dir, names.name[i]);
+		fan.part = names.name[i];
+		fan.quantity = is_speed ? WATT_QUANTITY_SPEED : WATT_QUANTITY_RATIO;
+		/* of 255 */
+		fan.scale_num = is_speed ? 1 : 1000000;
+		fan.scale_den = is_speed ? 1 : 255;
+		r = add_file(set, &fan);
+	}
+	watt_names_free(&names);
+	return r;
+}
+
+/* ---- memory ---- */
+
+/* What is used is what is there less what is available. */
+static int add_memory(struct watt_sensor_set *set)
+{
+	struct watt_sensor_spec spec = {
+		.chip = "memory",
+		.part = "available",
+		.root = &set->env->procfs,
+		.factor = { { .path = MEMINFO, .field = "MemAvailable", .mul = KB } },
+		.channel = { .quantity = WATT_QUANTITY_MEMORY, .scale_num = 1, .scale_den = 1 },
+	};
+	char text[4096];
+	const char *total;
+	uint64_t total_kb;
+	int r;
+
+	if (watt_root_read(&set->env->procfs, MEMINFO, text, sizeof(text)) <= 0)
+		return 0;
+	r = add(set, &spec);
+	total = strstr(text, "MemTotal:");
+	if (r < 0 || !total)
+		return r;
+	total += strlen("MemTotal:");
+	total += strspn(total, " \t");
+	if (watt_scan_digits(&total, &total_kb) < 0 || total_kb > INT64_MAX / KB)
+		return 0;
+	spec.part = "used";
+	spec.factor[0].mul = -KB;
+	spec.factor[0].add = (int64_t)(total_kb * KB);
+	return add(set, &spec);
+}
+
+/*
+ * The share of the cycles of its clock in which the memory controller was busy:
+ * activity / (rate * period). Its files can't be read twice without opening them again.
+ */
+static int add_emc(struct watt_sensor_set *set)
+{
+	struct watt_sensor_spec spec = {
+		.chip = "memory",
+		.part = "emc",
+		.factor = { { .path = EMC_ACTIVITY }, { .path = EMC_RATE } },
+		.is_ratio = true,
+		.is_opened_anew = true,
+		.channel = { .quantity = WATT_QUANTITY_RATIO, .scale_num = 1 },
+	};
+	uint64_t period_us;
+	int r;
+
+	if (!watt_root_exists(&set->env->sysfs, EMC_ACTIVITY) ||
+	    watt_root_read_u64(&set->env->sysfs, EMC_PERIOD, &period_us) < 0 || !period_us ||
+	    period_us > 1000000)
+		return 0;
+	/* ratio in 1e-6 = activity * 1e12 / (rate * period_us); 1e9 of it before the division */
+	spec.factor[0].mul = 1000000000;
+	spec.channel.scale_num = 1000;
+	spec.channel.scale_den = period_us;
+	r = add(set, &spec);
+	return r < 0 ? r : 0;
+}
+
+/* ---- */
+
+static int add_each(struct watt_sensor_set *set, const char *dir, const char *prefix,
+		    int (*add_one)(struct watt_sensor_set *set, const char *name), size_t *n)
+{
+	struct watt_names names = WATT_NAMES_INIT;
+	int r = 0;
+	size_t i;
+
+	if (watt_root_list(&set->env->sysfs, dir, prefix, &names) < 0)
+		return 0;
+	*n += names.n;
+	for (i = 0; i < names.n && r == 0; i++)
+		r = add_one(set, names.name[i]);
+	watt_names_free(&names);
+	return r;
+}
+
+static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
+{
+	int r;
+
+	*ret_n_devices = 1; /* memory */
+	r = add_each(set, DEVFREQ, "", add_gpu, ret_n_devices);
+	if (r == 0)
+		r = add_known_gpu(set);
+	if (r == 0)
+		r = add_each(set, CPUFREQ, "policy", add_policy, ret_n_devices);
+	if (r == 0)
+		r = add_memory(set);
+	if (r >= 0)
+		r = watt_sensor_set_end_group(set, PERIOD_NS);
+	if (r == 0)
+		r = add_emc(set);
+	if (r == 0)
+		r = watt_sensor_set_end_group(set, PERIOD_NS);
+	if (r == 0)
+		r = add_each(set, THERMAL, "thermal_zone", add_zone, ret_n_devices);
+	if (r == 0)
+		r = add_each(set, HWMON, "hwmon", add_fans, ret_n_devices);
+	return r;
+}
+
+static const char *const watched[] = { THERMAL, DEVFREQ, HWMON, NULL };
+
+static int context_rescan(const struct watt_env *env, const struct watt_known *known,
+			  struct watt_power **ret)
+{
+	return watt_sensor_source_rescan(env, &watt_power_context, load, known, ret);
+}
+
+static int context_open(const struct watt_env *env, struct watt_power **ret)
+{
+	return watt_sensor_source_open(env, &watt_power_context, load, ret);
+}
+
+static int context_probe(const struct watt_env *env, struct watt_diag *diag)
+{
+	return watt_sensor_source_probe(env, &watt_power_context, load, "/proc/meminfo", "device",
+					diag);
+}
+
+const struct watt_power_ops watt_power_context = {
+	.name = "context",
+	.summary = "temperatures, loads, clocks, fans, memory",
+	.flags = WATT_POWER_BLOCKING | WATT_POWER_CONTEXT,
+	.probe = context_probe,
+	.open = context_open,
+	.rescan = context_rescan,
+	.watched = watched,
+	.read = watt_sensor_set_read,
+	.close = watt_sensor_set_close,
+};

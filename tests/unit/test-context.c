@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib/source/power/context.c */
+#include <math.h>
+
+#include "sensors.h"
+
+static void assert_near(double value, double wanted, double tolerance)
+{
+	if (!(fabs(value - wanted) <= tolerance))
+		fail_msg("%.9g is not %.9g", value, wanted);
+}
+
+static void check(const struct machine *m, const char *name, enum watt_quantity quantity,
+		  double value)
+{
+	struct watt_sample sample = sample_named((struct machine *)m, name);
+	const struct watt_channel *c = channel_named(m->power, name);
+
+	assert_int_equal(c->quantity, quantity);
+	assert_int_equal(sample.status, WATT_STATUS_OK);
+	assert_near((double)sample.raw * (double)c->scale_num / (double)c->scale_den /
+			    watt_quantity_per_unit(quantity),
+		    value, value < 0 ? -value * 1e-5 : value * 1e-5);
+}
+
+static void test_jetson(void **state)
+{
+	struct machine m;
+
+	machine_init_fixture(&m, "jetson-agx-orin");
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	check_sensors(m.power);
+	assert_int_equal(m.power->n_channels, 7);
+	check(&m, "context/gpu/load", WATT_QUANTITY_RATIO, 0.523);
+	check(&m, "context/policy0/clock", WATT_QUANTITY_FREQUENCY, 2201600000.0);
+	check(&m, "context/memory/available", WATT_QUANTITY_MEMORY, 28764180.0 * 1024);
+	check(&m, "context/memory/used", WATT_QUANTITY_MEMORY, (31413836.0 - 28764180.0) * 1024);
+	/* 425,984 of the 2,133,000 cycles of 1 ms */
+	check(&m, "context/memory/emc", WATT_QUANTITY_RATIO, 425984.0 / 2133000.0);
+	check(&m, "context/cpu-thermal/temperature", WATT_QUANTITY_TEMPERATURE, 48.218);
+	/* a board outside, in winter */
+	check(&m, "context/tboard-thermal/temperature", WATT_QUANTITY_TEMPERATURE, -4.5);
+	assert_string_equal(channel_named(m.power, "context/policy0/clock")->label, "0 1 2 3");
+	assert_string_equal(m.world.text, "");
+	machine_done(&m);
+}
+
+/* A GPU that has devfreq: the load is that of its device, and not there twice. */
+static void test_devfreq(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/stat", "");
+	scratch_write(dir, "sys/class/devfreq/17000000.gpu/device/of_node/name", "gpu");
+	scratch_write(dir, "sys/class/devfreq/17000000.gpu/device/load", "990\n");
+	scratch_write(dir, "sys/class/devfreq/17000000.gpu/cur_freq", "1300500000\n");
+	scratch_write(dir, "sys/class/devfreq/15340000.vic/cur_freq", "435200000\n");
+	scratch_write(dir, "sys/devices/platform/17000000.gpu/load", "990\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	check(&m, "context/17000000_gpu/load", WATT_QUANTITY_RATIO, 0.99);
+	check(&m, "context/17000000_gpu/clock", WATT_QUANTITY_FREQUENCY, 1300500000.0);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_fans(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/stat", "");
+	scratch_write(dir, "sys/class/hwmon/hwmon2/fan1_input", "2400\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon2/fan1_min", "100\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon2/pwm1", "51\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon2/pwm1_enable", "2\n");
+	scratch_write(dir, "sys/class/hwmon/hwmon2/in1_input", "5000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	check(&m, "context/hwmon2/fan1_input", WATT_QUANTITY_SPEED, 2400);
+	check(&m, "context/hwmon2/pwm1", WATT_QUANTITY_RATIO, 0.2);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* What stops to be there, or to be a number, has no value; the others have. */
+static void test_missing(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+	scratch_write(dir, "sys/kernel/debug/cactmon/mc_all", "10\n");
+	scratch_write(dir, "sys/kernel/debug/cactmon/sample_period_usec", "1000\n");
+	scratch_write(dir, "sys/kernel/debug/clk/emc/clk_rate", "1000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	check(&m, "context/memory/emc", WATT_QUANTITY_RATIO, 0.01);
+	scratch_write(dir, "sys/kernel/debug/clk/emc/clk_rate", "0\n");
+	scratch_write(dir, "proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: much\n");
+	assert_int_equal(sample_named(&m, "context/memory/emc").status, WATT_STATUS_NODATA);
+	assert_int_equal(sample_named(&m, "context/memory/used").status, WATT_STATUS_BROKEN);
+	scratch_write(dir, "proc/meminfo", "MemTotal: 1000 kB\nMemAvailableNot: 4 kB\n");
+	assert_int_equal(sample_named(&m, "context/memory/used").status, WATT_STATUS_NODATA);
+	/* opened anew each time: what another file is there now says */
+	scratch_write(dir, "sys/kernel/debug/clk/emc/clk_rate", "2000000\n");
+	check(&m, "context/memory/emc", WATT_QUANTITY_RATIO, 0.005);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_nothing(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/stat", "");
+	scratch_write(dir, "sys/x", "");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), -ENODEV);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* Only where it is asked for. */
+static void test_is_no_power(void **state)
+{
+	assert_true(watt_power_context.flags & WATT_POWER_CONTEXT);
+	assert_true(watt_power_context.flags & WATT_POWER_BLOCKING);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_jetson),  cmocka_unit_test(test_devfreq),
+		cmocka_unit_test(test_fans),    cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_is_no_power),
+	};
+
+	return cmocka_run_group_tests_name("context", tests, NULL, NULL);
+}
