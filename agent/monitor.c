@@ -98,14 +98,20 @@ static int fill_options(struct watt_options *options, const struct settings *set
 					      getenv("WATTRIBUTE_REDFISH_PASSWORD"));
 }
 
+int monitor_make_options(const struct settings *settings, struct watt_options **ret)
+{
+	int r = watt_options_new(ret);
+
+	if (r == 0)
+		r = fill_options(*ret, settings);
+	return r;
+}
+
 static int open_session(const struct settings *settings, struct watt_session **ret)
 {
-	struct watt_options *options;
-	int r = watt_options_new(&options);
+	struct watt_options *options = NULL;
+	int r = monitor_make_options(settings, &options);
 
-	if (r < 0)
-		return r;
-	r = fill_options(options, settings);
 	if (r == 0)
 		r = watt_session_open(options, ret);
 	watt_options_free(options);

@@ -95,6 +95,9 @@ struct monitor {
 	uint64_t compat; /* bits of 1 << enum compat */
 };
 
+/* What the session is opened with, for others of the same kind; the caller frees it, whatever r is. */
+int monitor_make_options(const struct settings *settings, struct watt_options **ret);
+
 /* Opens the session and starts it. 0 or a negative errno; the log has the sentence. */
 int monitor_open(struct monitor *monitor, const struct settings *settings);
 void monitor_close(struct monitor *monitor);

@@ -11,6 +11,7 @@
 
 #include "message.h"
 #include "page_files.h"
+#include "recording_routes.h"
 #include "xalloc.h"
 
 #define REQUEST_MAX 16384 /* bytes of a request's head, and of what it takes to answer */
@@ -216,29 +217,60 @@ static enum MHD_Result answer_path(struct server *server, struct MHD_Connection 
 	return file ? send_file(connection, file) : route->send(server, connection);
 }
 
-/* A body is read and forgotten before the answer: nothing here takes one. */
+/* Whether it is known who asks, once the gate has let it in. */
+static bool is_known_client(const struct server *server)
+{
+	return server->gate && (server->gate->config.n_users ||
+				server->gate->config.client_auth == CLIENT_REQUIRED);
+}
+
+/* Of a path that takes no body it is forgotten. */
+static void take_body(struct request_body *taken, const char *path, const char *body, size_t size)
+{
+	size_t room = taken->n < sizeof(taken->text) ? sizeof(taken->text) - taken->n : 0;
+
+	if (!recording_routes_has(path))
+		return;
+	if (room)
+		memcpy(taken->text + taken->n, body, size < room ? size : room);
+	taken->n = size <= room ? taken->n + size : sizeof(taken->text) + 1;
+}
+
+/* A body is read before the answer. */
 static enum MHD_Result answer(void *data, struct MHD_Connection *connection, const char *path,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **state)
 {
 	struct server *server = data;
 	enum gate_verdict verdict;
-	static char seen;
 
 	(void)version;
-	(void)body;
 	if (!*state) {
-		*state = &seen;
+		*state = xcalloc(1, sizeof(struct request_body));
 		return MHD_YES;
 	}
 	if (*body_size) {
+		take_body(*state, path, body, *body_size);
 		*body_size = 0;
 		return MHD_YES;
 	}
 	verdict = server->gate ? ask_gate(server, connection) : GATE_OPEN;
 	if (verdict != GATE_OPEN)
 		return send_refusal(connection, verdict);
+	if (recording_routes_has(path))
+		return recording_routes_answer(server->recordings, is_known_client(server),
+					       connection, path, method, *state);
 	return answer_path(server, connection, path, method);
+}
+
+static void forget_request(void *data, struct MHD_Connection *connection, void **state,
+			   enum MHD_RequestTerminationCode code)
+{
+	(void)data;
+	(void)connection;
+	(void)code;
+	free(*state);
+	*state = NULL;
 }
 
 /* ---- listening ---- */
@@ -316,6 +348,7 @@ static struct MHD_Daemon *start(struct server *server, int fd, const struct sett
 				(unsigned int)settings_number(settings, SETTING_CONNECTIONS),
 				MHD_OPTION_CONNECTION_TIMEOUT,
 				(unsigned int)((timeout_ns + 999999999) / 1000000000),
+				MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
 				MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
@@ -376,7 +409,9 @@ int server_open(struct server *server, struct monitor *monitor, const struct set
 		message_error("listen: %s", error);
 		return n;
 	}
-	r = read_gate(&server->gate, settings);
+	r = recordings_open(&server->recordings, settings);
+	if (r == 0)
+		r = read_gate(&server->gate, settings);
 	for (i = 0; i < n && r == 0; i++)
 		r = open_one(server, settings);
 	return r;
@@ -423,4 +458,6 @@ void server_close(struct server *server)
 	while (server->n > 0)
 		MHD_stop_daemon(server->daemons[--server->n]);
 	server->gate = gate_free(server->gate);
+	recordings_close(server->recordings);
+	server->recordings = NULL;
 }

@@ -11,13 +11,15 @@
 #include "address.h"
 #include "gate.h"
 #include "monitor.h"
+#include "recordings.h"
 #include "settings.h"
 
 struct MHD_Daemon;
 
 struct server {
 	struct monitor *monitor;
-	struct gate *gate; /* owned; NULL: everybody may ask */
+	struct recordings *recordings; /* owned; NULL: none can be made */
+	struct gate *gate;             /* owned; NULL: everybody may ask */
 	struct MHD_Daemon *daemons[ADDRESSES_MAX];
 	union address addresses[ADDRESSES_MAX]; /* with the ports that they got */
 	int n;

@@ -132,6 +132,12 @@ static const struct setting table[SETTING_N] = {
 		"folder for what waits, so that it survives a restart"),
 	[SETTING_OTLP_QUEUE_MIB] = COUNT("otlp_queue_mib", 1, 65536, "64",
 		"at most so much waits; the oldest is lost"),
+	[SETTING_RECORDINGS] = TEXT("recordings", "",
+		"folder for recordings on demand; without it there are none"),
+	[SETTING_RECORDINGS_MOST] = COUNT("recordings_most", 1, 1000, "10",
+		"at most so many are kept; none is begun beyond that"),
+	[SETTING_RECORDING_MIB] = COUNT("recording_mib", 1, 65536, "256",
+		"a recording ends when it is so large"),
 };
 /* clang-format on */
 

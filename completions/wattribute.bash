@@ -107,7 +107,7 @@ _wattribute()
 			--sources --usage --slice --period --rates --delays --idle-policy --share-keys
 			--privacy --config --machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
 			--kubelet-url --kubelet-token --kubelet-tls --otlp-url --otlp-interval --otlp-headers --otlp-tls
-			--otlp-queue --otlp-queue-mib --help" -- "$cur"))
+			--otlp-queue --otlp-queue-mib --recordings --recordings-most --recording-mib --help" -- "$cur"))
 		;;
 	top)
 		COMPREPLY=($(compgen -W "$common $attribution --delay --count --once --seconds --group --sort

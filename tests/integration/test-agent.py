@@ -418,7 +418,6 @@ def test_who_may_ask():
     """TLS, passwords and client certificates by the file of Prometheus' exporters."""
     if not shutil.which('openssl'):
         raise Skip('missing: openssl')
-    secret = '$2b$04$aaaaaaaaaaaaaaaaaaaaaOGY9KrC7e/pHj3EXQPxs8hKEBbvQhsvG'
     tls = 'tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n'
     clients = '  client_ca_file: ca.pem\n  client_auth_type: RequireAndVerifyClientCert\n'
     with tempfile.TemporaryDirectory() as folder:
@@ -428,7 +427,7 @@ def test_who_may_ask():
         def say(text):
             with open(path, 'w', encoding='ascii') as file:
                 file.write(text)
-        say(f'{tls}basic_auth_users:\n  ann: {secret}\n')
+        say(f'{tls}basic_auth_users:\n  ann: {SECRET}\n')
         with Agent(*SIMULATED, f'--web-config={path}') as agent:
             equal(ask_safely(agent, folder), 401, 'nobody')
             equal(ask_safely(agent, folder, 'ann:wrong'), 401, 'a wrong password')
@@ -474,9 +473,12 @@ def test_api():
                        'no history')
         described = json.loads(agent.ask('/api/v1/openapi.json')[2])
         equal(sorted(described['paths']),
-              ['/api/v1/history', '/api/v1/openapi.json', '/api/v1/snapshot', '/api/v1/sources',
-               '/api/v1/status', '/metrics'], 'paths')
+              ['/api/v1/history', '/api/v1/openapi.json', '/api/v1/recordings',
+               '/api/v1/recordings/{id}', '/api/v1/snapshot', '/api/v1/sources', '/api/v1/status',
+               '/metrics'], 'paths')
         for path, methods in described['paths'].items():
+            if path.startswith('/api/v1/recordings'):
+                continue  # they are for who has a password: test_recordings
             (mime, content), = methods['get']['responses']['200']['content'].items()
             status, headers, text = agent.ask(path)
             equal((status, headers['Content-Type'].split(';')[0]), (200, mime), path)
@@ -489,6 +491,101 @@ def test_api():
         equal(sorted(status['levels']), sorted(LEVELS), 'levels')
         history = json.loads(agent.ask('/api/v1/history')[2])
         equal(history['domains'], [domain['path'] for domain in status['domains']], 'domains')
+
+
+RECORDINGS = '/api/v1/recordings'
+SECRET = '$2b$04$aaaaaaaaaaaaaaaaaaaaaOGY9KrC7e/pHj3EXQPxs8hKEBbvQhsvG'
+
+
+def ask_recordings(agent, method='GET', path='', body=None, who='ann:secret', mime='application/json'):
+    """Status and what it said; bytes of a recording."""
+    headers = {'Authorization': f'Basic {base64.b64encode(who.encode()).decode()}'} if who else {}
+    connection = http.client.HTTPConnection('127.0.0.1', agent.port, timeout=PATIENCE_S)
+    with contextlib.closing(connection):
+        connection.request(method, RECORDINGS + path, body=body, headers={'Content-Type': mime, **headers})
+        answer = connection.getresponse()
+        data = answer.read()
+        kind = answer.getheader('Content-Type').split(';')[0]
+        return answer.status, json.loads(data) if kind == 'application/json' else data
+
+
+def listed(agent):
+    return ask_recordings(agent)[1]['recordings']
+
+
+def check_recording(agent, described):
+    """Begun, listed, fetched, and readable; deleted."""
+    import jsonschema
+    status, made = ask_recordings(agent, 'POST', body='{"seconds": 2}')
+    equal(status, 202, made)
+    agent.wait_for(lambda: [one['state'] for one in listed(agent)] != ['running'], 'it does not end')
+    status, answer = ask_recordings(agent)
+    jsonschema.validate(answer, {**described['components']['schemas']['recordings']})
+    one, = answer['recordings']
+    equal((one['id'], answer['last_error']), (made['id'], None), 'list')
+    true(time.time() - 3600 < one['began_s'] <= time.time(), one)
+    status, data = ask_recordings(agent, path=f'/{one["id"]}')
+    equal((status, len(data)), (200, one['bytes']), 'file')
+    with tempfile.NamedTemporaryFile(suffix='.watt') as file:
+        file.write(data)
+        file.flush()
+        told = run('replay', '--json', '--window=500ms', file.name)
+        equal(told.status, 0, told.err)
+        true('package' in told.out, told.out[:500])
+    equal(ask_recordings(agent, 'DELETE', f'/{one["id"]}')[0], 200, 'delete')
+    equal(listed(agent), [], 'after that')
+
+
+def test_recordings():
+    """On demand, for who has a password, bounded in number, time and size; no counter is disturbed."""
+    try:
+        import jsonschema  # noqa: F401
+    except ImportError as error:
+        raise Skip('missing: jsonschema for Python') from error
+    with tempfile.TemporaryDirectory() as folder:
+        web, kept = os.path.join(folder, 'web.yml'), os.path.join(folder, 'kept')
+        with open(web, 'w', encoding='ascii') as file:
+            file.write(f'basic_auth_users:\n  ann: {SECRET}\n')
+        with Agent(*SIMULATED, f'--recordings={kept}') as agent:
+            equal(ask_recordings(agent, who=None)[0], 403, 'where nobody shows who he is')
+            equal(ask_recordings(agent, 'POST', body='{"seconds": 1}', who=None)[0], 403, 'the same')
+            described = json.loads(agent.ask('/api/v1/openapi.json')[2])
+        guarded = (*SIMULATED, f'--recordings={kept}', f'--web-config={web}', '--recordings-most=2')
+        with Agent(*guarded) as agent:
+            equal(ask_recordings(agent, who=None)[0], 401, 'nobody')
+            equal(ask_recordings(agent, 'POST', body='{"seconds": 1}', who='ann:wrong')[0], 401, 'wrong')
+            for body in ('', '{}', '[]', '{"seconds": 0}', '{"seconds": 3601}', '{"seconds": "1"}',
+                         '{"seconds": 1, "seconds": 2}', '{"seconds": 1, "path": "/etc"}'):
+                equal(ask_recordings(agent, 'POST', body=body)[0], 400, body)
+            equal(ask_recordings(agent, 'POST', body=' ' * 5000)[0], 413, 'a long one')
+            equal(ask_recordings(agent, 'POST', body='{"seconds": 1}', mime='text/plain')[0], 415, 'a form')
+            for path in ('/0', '/x', '/../web.yml', '/17954550011230', '/'):
+                equal(ask_recordings(agent, path=path)[0], 404, path)
+                equal(ask_recordings(agent, 'DELETE', path=path)[0], 404, path)
+            equal(ask_recordings(agent, 'PUT')[0], 405, 'PUT')
+            equal(listed(agent), [], 'what was refused')
+            check_recording(agent, described)
+            # One that is not wanted any more ends, and is gone.
+            made = ask_recordings(agent, 'POST', body='{"seconds": 3600}')[1]
+            equal(ask_recordings(agent, 'GET', f'/{made["id"]}')[0], 409, 'one that runs')
+            equal(ask_recordings(agent, 'POST', body='{"seconds": 1}')[0], 409, 'a second one')
+            equal([one['state'] for one in listed(agent)], ['running'], 'the one that runs')
+            equal(ask_recordings(agent, 'DELETE', f'/{made["id"]}')[0], 200, 'delete')
+            agent.wait_for(lambda: not listed(agent) and not os.listdir(kept), 'it does not go')
+            for name in ('1', '2'):
+                with open(os.path.join(kept, f'{name}.watt'), 'wb') as file:
+                    file.write(b'x')
+            equal([one['id'] for one in listed(agent)], ['1', '2'], 'those of before')
+            equal(ask_recordings(agent, 'POST', body='{"seconds": 1}')[0], 409, 'a third')
+            equal(ask_recordings(agent, 'DELETE', '/1')[0], 200, 'delete')
+            made = ask_recordings(agent, 'POST', body='{"seconds": 3600}')[1]
+            path = os.path.join(kept, f'{made["id"]}.watt')
+            agent.wait_for(lambda: os.path.exists(path) and os.path.getsize(path), 'no file')
+            equal(agent.end(), 0, 'an end while it records')
+        true(os.path.getsize(path), 'what was recorded until then')
+        one_line(run('agent', *SIMULATED, f'--recordings={web}/x'), 1, 'recordings', 'web.yml')
+    with Agent(*SIMULATED) as agent:
+        equal(ask_recordings(agent, who=None)[0], 404, 'without a folder')
 
 
 def test_page():
@@ -739,5 +836,5 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
 main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
-      test_api, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
+      test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use, test_node_by_an_instrument])
