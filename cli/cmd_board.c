@@ -16,6 +16,7 @@
 
 #include "board_rails.h"
 #include "command.h"
+#include "emc_grant.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
@@ -31,7 +32,10 @@ static const char help_text[] =
 	"Usage: wattribute board [OPTION...]\n"
 	"What the devicetree calls this machine, its sensors on supply rails, what is\n"
 	"known of them, and how long each takes to read. Listens for a second.\n\n"
-	"      --yaml           what a configuration file needs to describe this board\n\n"
+	"      --yaml            what a configuration file needs to describe this board\n"
+	"      --setup-emc=GROUP let this group read how busy the memory controller is\n"
+	"      --undo-emc        take that back\n"
+	"      --emc-state=FILE  where it is written down (" EMC_GRANT_STATE ")\n\n"
 	"Where values come from:\n"
 	"  --config=FILE, --machine=FILE, --sysfs-root=DIR, --procfs-root=DIR,\n"
 	"  -v, --verbose, -h, --help\n"
@@ -39,7 +43,20 @@ static const char help_text[] =
 	"fast is 1000 Hz, medium 100 Hz, slow 10 Hz.\n";
 
 enum code {
-	CODE_YAML = OPTIONS_OWN
+	CODE_YAML = OPTIONS_OWN,
+	CODE_SETUP_EMC,
+	CODE_UNDO_EMC,
+	CODE_EMC_STATE,
+	CODE_SYSFS_ROOT,
+};
+
+struct choice {
+	struct options *opts;
+	bool is_yaml;
+	bool is_undo;
+	const char *group; /* NULL: nothing is granted */
+	const char *state;
+	const char *sysfs;
 };
 
 /* clang-format off */
@@ -47,7 +64,10 @@ static const struct option longs[] = {
 	{ "yaml", no_argument, NULL, CODE_YAML },
 	{ "config", required_argument, NULL, OPTIONS_SESSION },
 	{ "machine", required_argument, NULL, OPTIONS_SESSION },
-	{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION },
+	{ "setup-emc", required_argument, NULL, CODE_SETUP_EMC },
+	{ "undo-emc", no_argument, NULL, CODE_UNDO_EMC },
+	{ "emc-state", required_argument, NULL, CODE_EMC_STATE },
+	{ "sysfs-root", required_argument, NULL, CODE_SYSFS_ROOT },
 	{ "procfs-root", required_argument, NULL, OPTIONS_SESSION },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
@@ -57,10 +77,27 @@ static const struct option longs[] = {
 
 static int take_own(void *data, int code)
 {
-	if (code != CODE_YAML)
+	struct choice *choice = data;
+
+	switch (code) {
+	case CODE_YAML:
+		choice->is_yaml = true;
+		return 0;
+	case CODE_SETUP_EMC:
+		choice->group = optarg;
+		return 0;
+	case CODE_UNDO_EMC:
+		choice->is_undo = true;
+		return 0;
+	case CODE_EMC_STATE:
+		choice->state = optarg;
+		return 0;
+	case CODE_SYSFS_ROOT:
+		choice->sysfs = optarg;
+		return watt_options_set_sysfs_root(choice->opts->session, optarg);
+	default:
 		return -EINVAL;
-	*(bool *)data = true;
-	return 0;
+	}
 }
 
 /* ---- what a person sees ---- */
@@ -237,13 +274,13 @@ static int show(const struct options *opts, bool is_yaml)
 int cmd_board(int argc, char **argv)
 {
 	struct options opts = { 0 };
-	bool is_yaml = false;
+	struct choice choice = { .opts = &opts, .state = EMC_GRANT_STATE, .sysfs = "/sys" };
 	int r;
 
 	options_begin(&opts);
 	watt_options_set_period_ns(opts.session, PERIOD_NS);
 	watt_options_set_usage(opts.session, "procfs"); /* nothing is attributed */
-	r = options_take(&opts, argc, argv, ":" OPTIONS_SHORT, longs, take_own, &is_yaml);
+	r = options_take(&opts, argc, argv, ":" OPTIONS_SHORT, longs, take_own, &choice);
 	if (r == 0)
 		r = options_finish(&opts, argc, argv);
 	if (r < 0)
@@ -252,6 +289,16 @@ int cmd_board(int argc, char **argv)
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
-	r = show(&opts, is_yaml);
+	if (choice.is_yaml + choice.is_undo + !!choice.group > 1) {
+		message_usage(
+			"--yaml, --setup-emc and --undo-emc are things of their own; give one");
+		return STATUS_USAGE;
+	}
+	if (choice.group || choice.is_undo) {
+		r = choice.group ? emc_grant(choice.sysfs, choice.group, choice.state) :
+				   emc_revoke(choice.sysfs, choice.state);
+		return r < 0 ? STATUS_FAILURE : STATUS_OK;
+	}
+	r = show(&opts, choice.is_yaml);
 	return r < 0 ? options_status(r) : STATUS_OK;
 }

@@ -186,7 +186,7 @@ _wattribute()
 		COMPREPLY=($(compgen -W "$common --output --with" -- "$cur"))
 		;;
 	board)
-		COMPREPLY=($(compgen -W '--yaml --config --machine --sysfs-root --procfs-root --verbose --help' -- "$cur"))
+		COMPREPLY=($(compgen -W '--yaml --setup-emc --undo-emc --emc-state --config --machine --sysfs-root --procfs-root --verbose --help' -- "$cur"))
 		;;
 	sources | doctor)
 		COMPREPLY=($(compgen -W "$common" -- "$cur"))

@@ -291,6 +291,47 @@ def test_board():
     one_line(run('board', 'extra'), 2, "'extra'")
 
 
+def emc_rights(tree):
+    names = ('', 'cactmon', 'cactmon/mc_all', 'cactmon/sample_period_usec', 'clk', 'clk/emc', 'clk/emc/clk_rate')
+    found = [os.stat(os.path.join(tree, 'sys/kernel/debug', name)) for name in names]
+    return [(one.st_uid, one.st_gid, one.st_mode & 0o7777) for one in found]
+
+
+def test_board_setup_emc():
+    """A group reads EMC, others don't, and it is taken back to the bit."""
+    if os.geteuid() != 0:
+        raise Skip('only root can grant it')
+    with tempfile.TemporaryDirectory() as folder:
+        roots = new_board(folder)
+        tree, state = os.path.join(folder, 'machine'), os.path.join(folder, 'state')
+        debug = os.path.join(tree, 'sys/kernel/debug')
+        os.chmod(debug, 0o700)
+        os.chmod(os.path.join(debug, 'clk/emc/clk_rate'), 0o400)
+        os.chmod(os.path.join(debug, 'cactmon/mc_all'), 0o440)
+        before = emc_rights(tree)
+        out = run('board', '--setup-emc=4321', f'--emc-state={state}', *roots).out
+        equal(len(out.splitlines()), 4, f'what was changed in {out}')
+        after = emc_rights(tree)
+        # what all could read before is as it was
+        equal([one != two for one, two in zip(before, after)], [True, False, True, False, False, False, True], after)
+        equal((after[0], after[2], after[6]), ((0, 4321, 0o710), (0, 4321, 0o440), (0, 4321, 0o440)), 'rights')
+        one_line(run('board', '--setup-emc=0', f'--emc-state={state}', *roots), 1, '--undo-emc')
+        equal(emc_rights(tree), after, 'refused')
+        equal(run('board', '--undo-emc', f'--emc-state={state}', *roots).status, 0, 'undo')
+        equal(emc_rights(tree), before, 'as before')
+        one_line(run('board', '--undo-emc', f'--emc-state={state}', *roots), 1, 'nothing was granted')
+        with open(state, 'w', encoding='utf-8') as out:
+            out.write('kernel/debug/../../etc 0 0 777\n')
+        one_line(run('board', '--undo-emc', f'--emc-state={state}', *roots), 1, 'state:1:')
+        equal(emc_rights(tree), before, 'nothing is changed')
+        os.unlink(state)
+        one_line(run('board', '--setup-emc=nobody-has-this', f'--emc-state={state}', *roots), 1, 'no group')
+        os.unlink(os.path.join(debug, 'cactmon/mc_all'))
+        one_line(run('board', '--setup-emc=4321', f'--emc-state={state}', *roots), 1, 'mc_all')
+        true(not os.path.exists(state), 'a state of nothing')
+        one_line(run('board', '--setup-emc=0', '--yaml', *roots), 2, 'give one')
+
+
 def test_board_that_nobody_knows():
     with tempfile.TemporaryDirectory() as folder:
         roots = new_board(folder)
