@@ -28,6 +28,7 @@
 #include "record_run.h"
 #include "status.h"
 #include "text.h"
+#include "usage.h"
 #include "xalloc.h"
 
 static const char help_text[] =
@@ -397,6 +398,8 @@ static int open_and_record(const struct record_options *opts, const char *path, 
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, argv != NULL);
 	r = options_open_session(&opts->common, &ses);
+	if (r == 0)
+		r = usage_check_command(ses, argv);
 	if (r < 0)
 		status = options_status(r);
 	if (r == 0 && argv && opts->record.overwrite)

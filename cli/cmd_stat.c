@@ -19,6 +19,7 @@
 #include "stat_report.h"
 #include "stat_run.h"
 #include "status.h"
+#include "usage.h"
 #include "xalloc.h"
 
 static const char help_text[] =
@@ -271,6 +272,8 @@ static int measure(const struct stat_options *opts, char *const *argv, FILE *fil
 	/* Where deaths are not told by the kernel, orphans must come to us to be seen. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	r = options_open_session(&opts->common, &setup.ses);
+	if (r == 0)
+		r = usage_check_command(setup.ses, setup.argv);
 	if (r < 0) {
 		status = options_status(r);
 	} else {

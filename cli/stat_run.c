@@ -44,7 +44,7 @@ struct measurement {
 	struct watt_mark *marks;   /* whose snapshots are still to come, in their order */
 	size_t n_marks;
 	struct labels phase_index;
-	uint64_t n_intervals; /* that are over */
+	uint64_t n_intervals; /* that are over, of the grid */
 	bool has_phases;
 };
 
@@ -97,7 +97,6 @@ static void add_interval(struct measurement *m, const struct totals *now)
 		.cpu_ns = totals_get_cpu_ns(now) - totals_get_cpu_ns(&m->last),
 	};
 
-	m->n_intervals++;
 	if (m->setup->show_interval) {
 		m->setup->show_interval(m->setup->data, &interval);
 		return;
@@ -131,6 +130,9 @@ static int end_interval(struct measurement *m, uint32_t timeout_ms)
 	add_interval(m, &now);
 	totals_done(&m->last);
 	m->last = now;
+	/* Where slices are longer, those that end in this one are over with it: nobody knows more. */
+	while (get_interval_end_ns(m) <= now.t_ns)
+		m->n_intervals++;
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "usage.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "message.h"
 #include "text.h"
 
 const char *usage_text(const struct watt_session *ses, char *buf, size_t size)
@@ -15,4 +18,16 @@ const char *usage_text(const struct watt_session *ses, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%s", name);
 	return buf;
+}
+
+int usage_check_command(const struct watt_session *ses, char *const *argv)
+{
+	char clean[128];
+
+	if (!argv || strcmp(watt_session_get_usage_name(ses), "synth") != 0)
+		return 0;
+	message_error("'%s' would run here, but --usage=synth knows only what the simulated "
+		      "machine runs; leave that option out",
+		      text_clean(clean, sizeof(clean), argv[0]));
+	return -EINVAL;
 }

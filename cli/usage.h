@@ -12,4 +12,7 @@
 /* "bpf", or "procfs (not by bpf: loading BPF programs is not permitted; run as root)". */
 const char *usage_text(const struct watt_session *ses, char *buf, size_t size);
 
+/* Whether a command's CPU time can be counted at all. 0; -EINVAL: it can't, which was said. */
+int usage_check_command(const struct watt_session *ses, char *const *argv);
+
 #endif

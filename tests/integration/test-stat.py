@@ -181,6 +181,26 @@ def test_intervals_are_one_window():
     true(all(20 < power < 37 for power in watts[1:]), f'powers of the machine: {watts}')
 
 
+def test_intervals_shorter_than_a_slice():
+    """What nobody can tell apart is one interval, and none has no length."""
+    document, _ = measure('sleep', '0.5', options=('--sources', 'synth', '--slice', '100', '-I', '20'))
+    check_sums(document)
+    intervals = document['runs'][0]['intervals']
+    # The last one is what was told behind the command's end, which may be nothing more.
+    true(len(intervals) >= 2, f'{intervals}')
+    true(all(part['elapsed_s'] > 0 for part in intervals[:-1]), f'lengths: {[part["elapsed_s"] for part in intervals]}')
+
+
+def test_a_command_is_none_of_the_simulated_machine():
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, 'ran')
+        for words in (('stat',), ('record', '-f', '-o', os.path.join(folder, 'run.watt'))):
+            result = run(*words, '--sources=synth', '--usage=synth', '--', 'touch', trace)
+            equal(result.status, 2, f'{words}: {result.err}')
+            true('--usage=synth' in result.err and result.err.count('\n') == 1, result.err)
+        equal(os.listdir(folder), [], 'files')
+
+
 def test_twenty_busy_threads():
     document, one, truth_s = measure_load('threads', 20, 0.1)
     near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.05, 'threads')
@@ -363,6 +383,8 @@ main([
     test_tree_agrees_with_getrusage,
     test_hog_pinned_for_ten_seconds,
     test_intervals_are_one_window,
+    test_intervals_shorter_than_a_slice,
+    test_a_command_is_none_of_the_simulated_machine,
     test_twenty_busy_threads,
     test_five_thousand_short_lived_processes,
     test_fork_storm,
