@@ -12,6 +12,7 @@
 
 #include "usage_layout.h"
 #include "task.bpf.h"
+#include "seen.bpf.h"
 #include "pidns.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -22,9 +23,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define VISITS_PER_LOOK 32
 /* More than any machine has tasks. */
 #define STEPS_MOST (1u << 23)
-/* Sweeps after which a place is marked as in use again, and those after which it is free. */
-#define SEEN_REFRESH 8
-#define SEEN_FREE 16
+/* So many tasks are fetched ahead. */
+#define AHEAD 8
 /* Slots that one of the dying looks at. */
 #define DYING_TRIES 256
 
@@ -42,14 +42,14 @@ struct {
 	__type(value, struct watt_bpf_record);
 } records SEC(".maps");
 
-/* Mappable only to lie on cache lines. */
+/* Where the tasks lie, in the order of the walk. Mappable only to lie on cache lines. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct watt_bpf_seen_set);
-} seen SEC(".maps");
+	__type(value, __u64);
+} order SEC(".maps");
 
 /* Per CPU. */
 struct {
@@ -109,7 +109,6 @@ struct {
 	__type(value, struct dying_slot);
 } dying SEC(".maps");
 
-struct watt_bpf_sweep sweep;
 __u64 lost;
 /* Slots [dying_tail, dying_head) modulo their number may be in use; dying_last: head of a sweep. */
 __u32 dying_head, dying_tail, dying_last;
@@ -118,9 +117,8 @@ const volatile bool walks_by_hand;
 /* The dying are kept: nothing else tells of the dead. */
 const volatile bool keeps_dying;
 
-/* Entries of the maps; the last three are powers of two. */
+/* Entries of the maps; the last two are powers of two. */
 const volatile __u32 n_records_most = 1;
-const volatile __u32 n_seen = 1, seen_bits;
 const volatile __u32 n_moves = 1;
 const volatile __u32 n_dying = 1;
 /* What one pass may take, for it keeps the kernel from freeing memory (RCU). */
@@ -186,61 +184,6 @@ static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 static __always_inline void count_lost(void)
 {
 	__sync_fetch_and_add(&lost, 1);
-}
-
-/* ---- what was last told of each task ---- */
-
-/*
- * Ids in a row share a set, so that it is fetched once for all of them. Those that are far apart
- * are spread by folding in the upper bits, whatever power of two lies between them.
- */
-static __always_inline struct watt_bpf_seen_set *seen_set(__u32 tid)
-{
-	__u32 key = tid / WATT_BPF_SEEN_WAYS;
-
-	key = (key ^ key >> seen_bits) & (n_seen - 1);
-	return bpf_map_lookup_elem(&seen, &key);
-}
-
-/* In sweeps, since it was marked. */
-static __always_inline __u32 seen_age(const struct watt_bpf_seen *last)
-{
-	return (sweep.number - last->id) & WATT_BPF_SEEN_NUMBERS;
-}
-
-static __always_inline __u32 seen_id(__u32 tid)
-{
-	return tid << WATT_BPF_SEEN_SHIFT | (sweep.number & WATT_BPF_SEEN_NUMBERS);
-}
-
-static __always_inline struct watt_bpf_seen *seen_find(struct watt_bpf_seen_set *set, __u32 tid,
-						       __u32 start)
-{
-#pragma unroll
-	for (__u32 i = 0; i < WATT_BPF_SEEN_WAYS; i++) {
-		struct watt_bpf_seen *last = &set->way[(tid + i) % WATT_BPF_SEEN_WAYS];
-
-		if (last->id >> WATT_BPF_SEEN_SHIFT == tid && last->start == start)
-			return last;
-	}
-	return NULL;
-}
-
-/* A place that no task has, or that of one that is no more. NULL: this one is not remembered. */
-static __always_inline struct watt_bpf_seen *seen_claim(struct watt_bpf_seen_set *set, __u32 tid,
-							__u32 start)
-{
-#pragma unroll
-	for (__u32 i = 0; i < WATT_BPF_SEEN_WAYS; i++) {
-		struct watt_bpf_seen *last = &set->way[(tid + i) % WATT_BPF_SEEN_WAYS];
-
-		if (last->id && seen_age(last) <= SEEN_FREE)
-			continue;
-		last->start = start;
-		last->told = 0;
-		return last;
-	}
-	return NULL;
 }
 
 /* ---- the sweep ---- */
@@ -310,19 +253,17 @@ static __always_inline bool is_told(const struct watt_bpf_seen *last, struct tas
 }
 
 /* false: it is not there for us. */
-static __always_inline bool visit_task(struct task_struct *task)
+static __always_inline bool look_closely(struct task_struct *task, bool is_running)
 {
 	__u32 tid = task->pid, start = task->start_boottime, age;
 	struct watt_bpf_seen_set *set;
 	struct watt_bpf_seen *last;
-	bool is_running;
 
 	if (!tid)
 		return false;
 	set = seen_set(tid);
 	if (!set)
 		return false;
-	is_running = task_is_running(task);
 	last = seen_find(set, tid, start);
 	if (!last && !may_tell(tid))
 		return false;
@@ -334,6 +275,8 @@ static __always_inline bool visit_task(struct task_struct *task)
 		if (!sweep.is_full && is_told(last, task, is_running)) {
 			if (age >= SEEN_REFRESH)
 				last->id = seen_id(tid);
+			if (walks_by_hand)
+				keep_quiet(task, last);
 			return true;
 		}
 	} else if (task_is_new(task)) {
@@ -343,6 +286,17 @@ static __always_inline bool visit_task(struct task_struct *task)
 	if (keeps_dying && task_is_gone(task))
 		return true;
 	tell_task(task, last ? last : seen_claim(set, tid, start), is_running);
+	return true;
+}
+
+/* An iterator has touched all of a task already: nothing is saved there. */
+static __always_inline bool visit_task(struct task_struct *task)
+{
+	bool is_running = task_is_running(task);
+
+	if (!walks_by_hand || is_running || !is_quiet(task))
+		return look_closely(task, is_running);
+	sweep.n_tasks++;
 	return true;
 }
 
@@ -481,11 +435,17 @@ static __always_inline struct task_struct *task_at(struct list_head *node, __u32
 	return cheap_to_verify((void *)node - offset);
 }
 
-/* The next thread of its process, or the leader of the next one, as the kernel's own walks go. */
+/*
+ * The next thread of its process, or the leader of the next one, as the kernel's own walks go. Where
+ * the list of threads has the same on both sides of this one, that is the head of the list: the only
+ * thread, as most are, is the leader, and its process need not be read.
+ */
 static __always_inline struct task_struct *next_task(struct task_struct *task)
 {
 	struct list_head *node = task->thread_node.next;
 
+	if (node == task->thread_node.prev)
+		return task_at(task->tasks.next, bpf_core_field_offset(struct task_struct, tasks));
 	if (node != &task->signal->thread_head)
 		return task_at(node, bpf_core_field_offset(struct task_struct, thread_node));
 	return task_at(task->group_leader->tasks.next,
@@ -522,6 +482,33 @@ struct walk {
 	__u32 n, n_most;
 };
 
+#define TOUCH(x) ((void)*(const volatile __typeof__(x) *)&(x))
+
+/*
+ * By the next sweep the tasks have fallen out of the caches, and the walk would wait for one after
+ * the other, as each tells where the next one is. Who was a few places further on last time most
+ * likely is so again: what a quiet task is known by is fetched from there meanwhile. It is only
+ * touched, for the task may be no more.
+ */
+static __always_inline void fetch_ahead(struct task_struct *task)
+{
+	__u32 n = sweep.n_tasks, n_ahead = n + AHEAD;
+	__u64 *place = bpf_map_lookup_elem(&order, &n);
+	__u64 *ahead = bpf_map_lookup_elem(&order, &n_ahead);
+	struct task_struct *next;
+
+	if (place)
+		*place = (unsigned long)task;
+	if (!ahead || !*ahead)
+		return;
+	next = bpf_rdonly_cast((void *)*ahead, bpf_core_type_id_kernel(struct task_struct));
+	if (bpf_core_field_exists(next->on_cpu))
+		TOUCH(next->on_cpu);
+	TOUCH(next->se.sum_exec_runtime);
+	TOUCH(next->tasks.next);
+	TOUCH(next->thread_node.next);
+}
+
 static long walk_on(__u32 i, struct walk *walk)
 {
 	struct task_struct *task = cheap_to_verify(walk->task);
@@ -532,6 +519,7 @@ static long walk_on(__u32 i, struct walk *walk)
 		return 1;
 	task = next_task(task);
 	walk->task = task;
+	fetch_ahead(task);
 	if (visit_task(task)) {
 		walk->place = task;
 		walk->n++;

@@ -122,6 +122,12 @@ struct watt_bpf_seen_set {
 
 _Static_assert(sizeof(struct watt_bpf_seen_set) == 64, "a set is a cache line");
 
+/* A task that slept, with all that it had used told. */
+struct watt_bpf_quiet {
+	__u64 task; /* where it lies; 0: nobody */
+	__u64 cpu_ns;
+};
+
 /* How far the task clock of a CPU is behind CLOCK_MONOTONIC. */
 struct watt_bpf_clock {
 	__u64 since_ns;    /* start of the window */

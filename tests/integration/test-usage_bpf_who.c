@@ -6,6 +6,7 @@
  */
 #include "../unit/unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,6 +49,81 @@ static void test_sleeper_is_told_once(void **state)
 	assert_non_null(rig_record(rig, pid, WATT_USAGE_TASK));
 	assert_true(rig->batch.n_tasks >= 2);
 	child_kill(pid);
+}
+
+/* Works a little for each byte, and answers it. */
+static void child_answer(void *data)
+{
+	const int *pipes = data;
+	char byte;
+
+	close(pipes[1]);
+	close(pipes[2]);
+	while (read(pipes[0], &byte, 1) == 1) {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		if (write(pipes[3], &byte, 1) != 1)
+			break;
+	}
+}
+
+/* It has nothing more to do: what it used changes no more. */
+static void wait_asleep(pid_t pid)
+{
+	uint64_t deadline_ns = watt_now_ns() + 30 * WATT_NSEC_PER_SEC;
+	char path[64], text[256], *state = NULL;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (!state || state[2] != 'S') {
+		assert_true(watt_now_ns() < deadline_ns);
+		usleep(1000);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		assert_true(n > 0);
+		text[n] = '\0';
+		state = strrchr(text, ')');
+	}
+}
+
+/* However long it slept: not told of until it wakes up, then at once, and known again after. */
+static void test_sleeper_wakes_up(void **state)
+{
+	struct rig *rig = rig_get(state);
+	uint64_t before_ns, deadline_ns;
+	int pipes[4];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(&pipes[0]), 0);
+	assert_int_equal(pipe(&pipes[2]), 0);
+	pid = child_spawn(child_answer, pipes);
+	assert_int_equal(write(pipes[1], &byte, 1), 1);
+	assert_int_equal(read(pipes[2], &byte, 1), 1);
+	for (int round = 0; round < 3; round++) {
+		wait_asleep(pid);
+		deadline_ns = watt_now_ns() + 30 * WATT_NSEC_PER_SEC;
+		do {
+			assert_true(watt_now_ns() < deadline_ns);
+			rig_sweep(rig, false);
+		} while (rig_record(rig, pid, WATT_USAGE_TASK));
+		for (int i = 0; i < 100; i++) {
+			rig_sweep(rig, false);
+			assert_null(rig_record(rig, pid, WATT_USAGE_TASK));
+		}
+		before_ns = rig_latest(rig, pid)->cpu_ns;
+		assert_int_equal(write(pipes[1], &byte, 1), 1);
+		assert_int_equal(read(pipes[2], &byte, 1), 1);
+		rig_sweep(rig, false);
+		assert_non_null(rig_record(rig, pid, WATT_USAGE_TASK));
+		assert_true(rig_latest(rig, pid)->cpu_ns > before_ns);
+	}
+	child_kill(pid);
+	for (int i = 0; i < 4; i++)
+		close(pipes[i]);
 }
 
 static void test_zombie(void **state)
@@ -423,6 +499,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST_BOTH(sleeper_is_told_once),
+		RIG_TEST_BOTH(sleeper_wakes_up),
 		RIG_TEST_BOTH(zombie),
 		RIG_TEST_BOTH(kernel_threads),
 		RIG_TEST_BOTH(exec_changes_comm),

@@ -190,12 +190,17 @@ static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object 
 	skel->rodata->n_records_most = sizes->n_records;
 	skel->rodata->n_seen = sizes->n_seen;
 	skel->rodata->seen_bits = (uint32_t)__builtin_ctz(sizes->n_seen);
+	skel->rodata->n_quiet = sizes->n_seen;
 	skel->rodata->n_moves = sizes->n_moves;
 	skel->rodata->n_dying = sizes->n_dying;
 	skel->rodata->pass_tasks = sizes->pass_tasks;
 	skel->rodata->pass_ns = PASS_NS;
 	bpf_map__set_max_entries(skel->maps.records, sizes->n_records);
 	bpf_map__set_max_entries(skel->maps.seen, sizes->n_seen);
+	if (mode == WATT_BPF_MODE_CALL) {
+		bpf_map__set_max_entries(skel->maps.quiet, sizes->n_seen);
+		bpf_map__set_max_entries(skel->maps.order, sizes->n_seen);
+	}
 	bpf_map__set_autocreate(skel->maps.dying, keeps_dying(mode));
 	bpf_map__set_max_entries(skel->maps.dying, sizes->n_dying);
 	bpf_map__set_autocreate(skel->maps.task_names, object->pidns_inum);
