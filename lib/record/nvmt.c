@@ -2,8 +2,8 @@
 /*
  * Traces of fastnvmetrics. They tell of no process: the CPUs' time is nobody's. Their clock is
  * CLOCK_MONOTONIC since their beginning, which is one second here. A reading that failed is 0 in
- * them: a rail without voltage, current and power had none. GPU, memory and temperatures are no
- * channels and left out.
+ * them: a rail without voltage, current and power had none, nor had a zone of 0 degrees. GPU, memory and
+ * temperatures are channels of context.
  */
 #include "record/nvmt.h"
 
@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,13 @@
 /* Sync points that are marks. */
 #define MAX_MARKS 100000
 #define BUFFER_SAMPLES 64
+/* More than there can be of them: degrees, kB, per mille. */
+#define MAX_CELSIUS 1000
+#define MAX_MEMORY_KB (1ull << 40)
+#define MAX_LOAD 1000
+/* Of a fast sample: GPU load, memory used and available, EMC. */
+#define FAST_GAUGES 4
+#define MAX_CHANNELS (WATT_NVMT_RAILS + FAST_GAUGES + WATT_NVMT_ZONES)
 
 /* One of the four, read in order. */
 struct section {
@@ -44,6 +52,11 @@ struct section {
 	size_t at;
 	uint64_t newest_ns; /* of what was taken */
 	uint8_t buffer[BUFFER_SAMPLES * WATT_NVMT_MEDIUM_SIZE];
+};
+
+/* Sections whose samples have values of channels, read in order. */
+struct reading {
+	struct section sections[WATT_NVMT_SYNC];
 };
 
 /* What comes next in a slice. */
@@ -60,8 +73,10 @@ struct watt_nvmt {
 	uint32_t n_rails;
 	uint8_t header[WATT_NVMT_HEADER_SIZE];
 	struct section sections[WATT_NVMT_SECTIONS];
-	/* for who wants only samples */
-	struct section samples; /* medium ones */
+	uint32_t n_gauges; /* of fast samples: 0, or what FAST_GAUGES tells, without EMC one less */
+	uint32_t n_zones;
+	struct reading samples; /* for who wants only samples */
+	struct reading told;    /* for the sequence of ops */
 	struct watt_sample rows[BUFFER_SAMPLES * WATT_NVMT_RAILS];
 	size_t n_rows, rows_at;
 	/* the sequence of ops */
@@ -73,9 +88,9 @@ struct watt_nvmt {
 	struct watt_cpu_time cpus[WATT_NVMT_CORES];
 	uint64_t busy_ns;
 	/* of the channels */
-	char names[WATT_NVMT_RAILS][WATT_NVMT_NAME + 16];
-	char labels[WATT_NVMT_RAILS][WATT_NVMT_NAME];
-	char paths[WATT_NVMT_RAILS][WATT_NVMT_NAME + 16];
+	char names[MAX_CHANNELS][WATT_NVMT_NAME + 32];
+	char labels[MAX_CHANNELS][WATT_NVMT_NAME];
+	char paths[MAX_CHANNELS][WATT_NVMT_NAME + 32];
 	char board[WATT_NVMT_BOARD];
 	uint16_t cpu_slot[WATT_NVMT_CORES];
 	struct watt_cpu_place place;
@@ -227,6 +242,69 @@ static void describe_rail(struct watt_nvmt *nvmt, struct watt_recording *rec,
 	rec->channel_list[i] = &rec->channels[i];
 }
 
+static const struct gauge {
+	const char *name;
+	enum watt_quantity quantity;
+	uint64_t scale_num;
+} fast_gauges[FAST_GAUGES] = {
+	{ "gpu/load", WATT_QUANTITY_RATIO, 1000 },
+	{ "memory/used", WATT_QUANTITY_MEMORY, 1024 },
+	{ "memory/available", WATT_QUANTITY_MEMORY, 1024 },
+	{ "memory/emc", WATT_QUANTITY_RATIO, 1 },
+};
+
+static void describe_gauge(struct watt_nvmt *nvmt, struct watt_recording *rec, uint32_t i,
+			   const char *label, const struct gauge *gauge)
+{
+	snprintf(nvmt->names[i], sizeof(nvmt->names[i]), "nvmt/%s", gauge->name);
+	snprintf(nvmt->paths[i], sizeof(nvmt->paths[i]), "nvmt:%s", gauge->name);
+	rec->channels[i] = (struct watt_channel){
+		.sz = sizeof(struct watt_channel),
+		.name = nvmt->names[i],
+		.source = "nvmt",
+		.domain = nvmt->paths[i],
+		.label = label,
+		.path = rec->path,
+		.kind = WATT_DOMAIN_RAIL,
+		.quantity = gauge->quantity,
+		.semantics = WATT_SEMANTICS_INSTANT,
+		.origin = WATT_ORIGIN_MEASURED,
+		.flags = WATT_CHANNEL_SIGNED,
+		.package_id = -1,
+		.die_id = -1,
+		.core_id = -1,
+		.scale_num = gauge->scale_num,
+		.scale_den = 1,
+	};
+	rec->channel_list[i] = &rec->channels[i];
+}
+
+/* Two zones of one name are told apart by their numbers. */
+static void describe_zone(struct watt_nvmt *nvmt, struct watt_recording *rec, uint32_t zone)
+{
+	uint32_t i = nvmt->n_rails + nvmt->n_gauges + zone;
+	char clean[WATT_NVMT_NAME], name[WATT_NVMT_NAME + 24];
+	const struct gauge gauge = { name, WATT_QUANTITY_TEMPERATURE, 1 };
+
+	copy_name(nvmt->labels[i], nvmt->header + WATT_NVMT_AT_ZONE_NAMES + zone * WATT_NVMT_NAME,
+		  WATT_NVMT_NAME);
+	clean_name(clean, nvmt->labels[i], zone);
+	snprintf(name, sizeof(name), "%u-%s/temperature", zone, clean);
+	describe_gauge(nvmt, rec, i, nvmt->labels[i], &gauge);
+}
+
+/* A trace of one who did not read them has no memory, and then no GPU either. */
+static void find_gauges(struct watt_nvmt *nvmt)
+{
+	const uint8_t *at = peek(nvmt, &nvmt->told.sections[WATT_NVMT_FAST]);
+
+	if (at && watt_nvmt_get_u64(at + WATT_NVMT_FAST_RAM_AVAILABLE))
+		nvmt->n_gauges = FAST_GAUGES - !nvmt->header[WATT_NVMT_AT_EMC];
+	nvmt->n_zones = nvmt->header[WATT_NVMT_AT_ZONES];
+	if (!nvmt->sections[WATT_NVMT_SLOW].n)
+		nvmt->n_zones = 0;
+}
+
 /* The board that has all the rails, whatever the trace calls it. */
 static const struct watt_board *find_board(const struct watt_nvmt *nvmt)
 {
@@ -244,10 +322,12 @@ static const struct watt_board *find_board(const struct watt_nvmt *nvmt)
 static int describe_channels(struct watt_nvmt *nvmt, struct watt_recording *rec)
 {
 	const struct watt_board *board;
-	uint32_t i;
+	uint32_t i, n;
 
-	rec->channels = calloc(nvmt->n_rails + 1, sizeof(*rec->channels));
-	rec->channel_list = calloc(nvmt->n_rails + 1, sizeof(*rec->channel_list));
+	find_gauges(nvmt);
+	n = nvmt->n_rails + nvmt->n_gauges + nvmt->n_zones;
+	rec->channels = calloc(n + 1, sizeof(*rec->channels));
+	rec->channel_list = calloc(n + 1, sizeof(*rec->channel_list));
 	if (!rec->channels || !rec->channel_list)
 		return -ENOMEM;
 	for (i = 0; i < nvmt->n_rails; i++)
@@ -257,7 +337,11 @@ static int describe_channels(struct watt_nvmt *nvmt, struct watt_recording *rec)
 	board = find_board(nvmt);
 	for (i = 0; i < nvmt->n_rails; i++)
 		describe_rail(nvmt, rec, board, i);
-	rec->n_channels = nvmt->n_rails;
+	for (i = 0; i < nvmt->n_gauges; i++)
+		describe_gauge(nvmt, rec, nvmt->n_rails + i, NULL, &fast_gauges[i]);
+	for (i = 0; i < nvmt->n_zones; i++)
+		describe_zone(nvmt, rec, i);
+	rec->n_channels = n;
 	return 0;
 }
 
@@ -323,7 +407,9 @@ static void describe(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_
 		.start_ns = START_NS,
 		.end_ns = nvmt->end_ns,
 		.slice_ns = SLICE_NS,
-		.samples = nvmt->sections[WATT_NVMT_MEDIUM].n * nvmt->n_rails,
+		.samples = nvmt->sections[WATT_NVMT_MEDIUM].n * nvmt->n_rails +
+			   nvmt->sections[WATT_NVMT_FAST].n * nvmt->n_gauges +
+			   nvmt->sections[WATT_NVMT_SLOW].n * nvmt->n_zones,
 		.bytes = file_size,
 		.format = WATT_NVMT_VERSION,
 		.n_cpus = nvmt->n_cores,
@@ -358,7 +444,8 @@ static int load(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_t fil
 	if (nvmt->n_rails > WATT_NVMT_RAILS || nvmt->header[WATT_NVMT_AT_ZONES] > WATT_NVMT_ZONES)
 		return complain_cut(rec, "it has more than 8 rails or 16 thermal zones");
 	missing = place_sections(nvmt, file_size);
-	nvmt->samples = nvmt->sections[WATT_NVMT_MEDIUM];
+	memcpy(nvmt->samples.sections, nvmt->sections, sizeof(nvmt->samples.sections));
+	nvmt->told = nvmt->samples;
 	nvmt->end_ns = WATT_MAX(end_of(nvmt, &nvmt->sections[WATT_NVMT_FAST]),
 				end_of(nvmt, &nvmt->sections[WATT_NVMT_MEDIUM]));
 	if (!nvmt->end_ns)
@@ -420,19 +507,93 @@ static struct watt_sample sample_of_rail(const uint8_t *at, uint32_t rail, uint6
 	return sample;
 }
 
-/* Medium samples up to t_ns, as many as fit. */
-static size_t take_samples(struct watt_nvmt *nvmt, struct section *section, uint64_t t_ns,
+static struct watt_sample sample_of_fast(const uint8_t *at, uint32_t gauge)
+{
+	struct watt_sample sample = { .status = WATT_STATUS_OK };
+	uint64_t kb = watt_nvmt_get_u64(
+		at + (gauge == 1 ? WATT_NVMT_FAST_RAM_USED : WATT_NVMT_FAST_RAM_AVAILABLE));
+	float emc = watt_nvmt_get_float(at + WATT_NVMT_FAST_EMC);
+	bool is_possible;
+
+	switch (gauge) {
+	case 0:
+		sample.raw = at[WATT_NVMT_FAST_GPU] | at[WATT_NVMT_FAST_GPU + 1] << 8;
+		is_possible = sample.raw <= MAX_LOAD;
+		break;
+	case 3:
+		if (emc == -1)
+			sample.status = WATT_STATUS_NODATA;
+		is_possible = emc == -1 || (emc >= 0 && emc <= 100);
+		sample.raw = emc >= 0 && is_possible ? llround((double)emc * 10000) : 0;
+		break;
+	default:
+		is_possible = kb <= MAX_MEMORY_KB;
+		sample.raw = is_possible ? (int64_t)kb : 0;
+		break;
+	}
+	if (!is_possible) {
+		sample.status = WATT_STATUS_BROKEN;
+		sample.raw = 0;
+	}
+	return sample;
+}
+
+static struct watt_sample sample_of_zone(const uint8_t *at, uint32_t zone)
+{
+	float celsius = watt_nvmt_get_float(at + WATT_NVMT_SLOW_TEMPERATURE + 4 * zone);
+	struct watt_sample sample = { .status = WATT_STATUS_OK };
+
+	if (celsius == 0)
+		sample.status = WATT_STATUS_NODATA;
+	else if (!(fabsf(celsius) <= MAX_CELSIUS))
+		sample.status = WATT_STATUS_BROKEN;
+	else
+		sample.raw = llround((double)celsius * 1000);
+	return sample;
+}
+
+/* What a sample of a section has of its channels, from the first of these on. */
+static uint32_t channels_of(const struct watt_nvmt *nvmt, int section, uint32_t *ret_first)
+{
+	*ret_first = section == WATT_NVMT_MEDIUM ? 0 :
+		     section == WATT_NVMT_FAST   ? nvmt->n_rails :
+						   nvmt->n_rails + nvmt->n_gauges;
+	return section == WATT_NVMT_MEDIUM ? nvmt->n_rails :
+	       section == WATT_NVMT_FAST   ? nvmt->n_gauges :
+					     nvmt->n_zones;
+}
+
+static struct watt_sample sample_of(int section, const uint8_t *at, uint32_t i, uint32_t first,
+				    uint64_t t_ns)
+{
+	struct watt_sample sample;
+
+	if (section == WATT_NVMT_MEDIUM)
+		return sample_of_rail(at, i, t_ns);
+	sample = section == WATT_NVMT_FAST ? sample_of_fast(at, i) : sample_of_zone(at, i);
+	sample.channel = first + i;
+	sample.t_before_ns = sample.t_after_ns = t_ns;
+	return sample;
+}
+
+/* Samples up to t_ns, as many as fit: those of rails, of the fast ones, of zones. */
+static size_t take_samples(struct watt_nvmt *nvmt, struct reading *reading, uint64_t t_ns,
 			   struct watt_sample *ret, size_t n)
 {
+	static const int order[] = { WATT_NVMT_MEDIUM, WATT_NVMT_FAST, WATT_NVMT_SLOW };
 	const uint8_t *at;
 	uint64_t at_ns;
-	size_t used = 0;
-	uint32_t rail;
+	size_t used = 0, s;
+	uint32_t i, first;
 
-	while (nvmt->n_rails && used + nvmt->n_rails <= n &&
-	       (at = take(nvmt, section, t_ns, &at_ns)))
-		for (rail = 0; rail < nvmt->n_rails; rail++)
-			ret[used++] = sample_of_rail(at, rail, at_ns);
+	for (s = 0; s < WATT_ARRAY_SIZE(order); s++) {
+		uint32_t n_channels = channels_of(nvmt, order[s], &first);
+
+		while (n_channels && used + n_channels <= n &&
+		       (at = take(nvmt, &reading->sections[order[s]], t_ns, &at_ns)))
+			for (i = 0; i < n_channels; i++)
+				ret[used++] = sample_of(order[s], at, i, first, at_ns);
+	}
 	return used;
 }
 
@@ -459,7 +620,10 @@ int watt_nvmt_read_samples(struct watt_recording *rec, struct watt_sample *ret, 
 
 void watt_nvmt_seek(struct watt_recording *rec, uint64_t t_ns)
 {
-	rewind_to(&rec->nvmt->samples, 0);
+	int i;
+
+	for (i = 0; i < WATT_NVMT_SYNC; i++)
+		rewind_to(&rec->nvmt->samples.sections[i], 0);
 	rec->nvmt->rows_at = rec->nvmt->n_rows = 0;
 	rec->seek_ns = t_ns;
 }
@@ -504,7 +668,10 @@ static void begin_slice(struct watt_nvmt *nvmt, const struct watt_recording *rec
 	for (i = WATT_NVMT_FAST; i <= WATT_NVMT_MEDIUM; i++) {
 		/* without rails nobody takes the medium samples */
 		bool is_taken = i != WATT_NVMT_MEDIUM || nvmt->n_rails;
-		const uint8_t *at = is_taken ? peek(nvmt, &nvmt->sections[i]) : NULL;
+		const uint8_t *at = !is_taken ? NULL :
+						peek(nvmt, i == WATT_NVMT_MEDIUM ?
+								   &nvmt->told.sections[i] :
+								   &nvmt->sections[i]);
 
 		if (at)
 			next_ns = WATT_MIN(next_ns, time_of(at));
@@ -527,8 +694,8 @@ static bool next_mark(struct watt_nvmt *nvmt, const struct watt_recording *rec, 
 
 static bool next_samples(struct watt_nvmt *nvmt, struct watt_op *ret)
 {
-	size_t n = take_samples(nvmt, &nvmt->sections[WATT_NVMT_MEDIUM], nvmt->slice_end_ns,
-				nvmt->list, WATT_ARRAY_SIZE(nvmt->list));
+	size_t n = take_samples(nvmt, &nvmt->told, nvmt->slice_end_ns, nvmt->list,
+				WATT_ARRAY_SIZE(nvmt->list));
 
 	*ret = (struct watt_op){ .kind = WATT_OP_SAMPLES };
 	ret->samples.list = nvmt->list;

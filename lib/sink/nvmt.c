@@ -244,7 +244,7 @@ static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double ti
 		if (n < WATT_NVMT_ZONES) {
 			name_zone(nvmt->zones[n], gauge);
 			nvmt->n_unknown_zones += isnan(gauge->mean);
-			watt_nvmt_put_float(at + 8 + 4 * n,
+			watt_nvmt_put_float(at + WATT_NVMT_SLOW_TEMPERATURE + 4 * n,
 					    isnan(gauge->mean) ? 0 : (float)gauge->mean);
 		}
 		n++;

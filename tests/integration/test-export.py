@@ -307,6 +307,13 @@ def test_context():
     fast, slow = trace['fast'][-1], trace['slow'][-1]
     equal((fast[1], fast[19], fast[20]), (523, 31413836 - 28764180, 28764180), 'GPU, memory used, available')
     true(abs(fast[21] - 100 * 425984 / 2133000) < 1e-3, f'EMC {fast[21]} %')
+    # And back: the trace has channels of context, too.
+    back = {row['channel']: (row['value'], row['unit'], row['status'])
+            for row in rows('--what=samples', file=trace_path)}
+    equal(back['nvmt/gpu/load'], ('0.523', '1', 'ok'), 'the load of the GPU, back')
+    equal(back['nvmt/0-cpu_thermal/temperature'], ('48.218', 'C', 'ok'), 'a temperature, back')
+    equal(back['nvmt/memory/available'], (str(28764180 * 1024), 'B', 'ok'), 'memory, back')
+    equal(back['nvmt/memory/emc'][1:], ('1', 'ok'), 'EMC, back')
     true(abs(slow[1] - 48.218) < 1e-4 and abs(slow[2] + 4.5) < 1e-4, f'temperatures {slow}')
 
 

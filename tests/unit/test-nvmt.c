@@ -12,10 +12,11 @@
 #define HEADER 728
 #define FAST 98
 #define MEDIUM 104
+#define SLOW 72
 #define SYNC 16
 
 struct trace {
-	uint8_t bytes[HEADER + 40 * FAST + 40 * MEDIUM + 4 * SYNC];
+	uint8_t bytes[HEADER + 40 * FAST + 40 * MEDIUM + 4 * SLOW + 4 * SYNC];
 	size_t size;
 };
 
@@ -374,13 +375,102 @@ static void test_refused(void **state)
 	refused(&trace, -EMEDIUMTYPE, "is no recording");
 }
 
+static void add_context(struct trace *trace, double time_s, uint16_t load, uint64_t memory_kb,
+			float emc)
+{
+	uint64_t used_kb = memory_kb / 2;
+	size_t at = trace->size;
+
+	add_fast(trace, time_s, 50, 0);
+	put(trace, at + 8, &load, 2);
+	put(trace, at + 78, &used_kb, 8);
+	put(trace, at + 86, &memory_kb, 8);
+	put(trace, at + 94, &emc, 4);
+}
+
+static void add_slow(struct trace *trace, double time_s, float first, float second)
+{
+	put(trace, trace->size, &time_s, 8);
+	put(trace, trace->size + 8, &first, 4);
+	put(trace, trace->size + 12, &second, 4);
+	trace->size += SLOW;
+}
+
+static void make_context(struct trace *trace, uint8_t has_emc)
+{
+	static const char *const none[] = { NULL };
+	uint8_t n_zones = 2;
+
+	begin(trace, 1, none);
+	add_context(trace, 0.01, 523, 28764180, 19.97f);
+	add_context(trace, 0.02, 1001, UINT64_MAX, -1);
+	add_context(trace, 0.03, 1000, 1024, NAN);
+	add_slow(trace, 0.01, 48.218f, 0);
+	add_slow(trace, 0.03, -4.5f, NAN);
+	put(trace, 42, &n_zones, 1);
+	put(trace, 43, &has_emc, 1);
+	put(trace, 280, "cpu-thermal", 11);
+	put(trace, 304, "cpu-thermal", 11);
+	put_count(trace, 0, 3);
+	put_count(trace, 2, 2);
+}
+
+/* What can't be has no value, what was not read neither. */
+static void test_context(void **state)
+{
+	static const struct {
+		uint32_t channel;
+		int64_t raw;
+		enum watt_status status;
+	} expected[] = {
+		{ 0, 523, WATT_STATUS_OK },      { 1, 14382090, WATT_STATUS_OK },
+		{ 2, 28764180, WATT_STATUS_OK }, { 3, 199700, WATT_STATUS_OK },
+		{ 0, 0, WATT_STATUS_BROKEN },    { 1, 0, WATT_STATUS_BROKEN },
+		{ 2, 0, WATT_STATUS_BROKEN },    { 3, 0, WATT_STATUS_NODATA },
+		{ 0, 1000, WATT_STATUS_OK },     { 1, 512, WATT_STATUS_OK },
+		{ 2, 1024, WATT_STATUS_OK },     { 3, 0, WATT_STATUS_BROKEN },
+		{ 4, 48218, WATT_STATUS_OK },    { 5, 0, WATT_STATUS_NODATA },
+		{ 4, -4500, WATT_STATUS_OK },    { 5, 0, WATT_STATUS_BROKEN },
+	};
+	static const char *const names[] = { "nvmt/gpu/load",
+					     "nvmt/memory/used",
+					     "nvmt/memory/available",
+					     "nvmt/memory/emc",
+					     "nvmt/0-cpu_thermal/temperature",
+					     "nvmt/1-cpu_thermal/temperature" };
+	struct watt_sample samples[32];
+	struct watt_recording *rec;
+	struct trace trace;
+	struct heard heard;
+	size_t i;
+
+	make_context(&trace, 1);
+	assert_int_equal(open_trace(&trace, &heard, &rec), 0);
+	assert_int_equal(watt_recording_get_channel_count(rec), 6);
+	for (i = 0; i < 6; i++)
+		assert_string_equal(watt_recording_get_channel(rec, i)->name, names[i]);
+	assert_int_equal(watt_recording_read_samples(rec, samples, 32), WATT_ARRAY_SIZE(expected));
+	for (i = 0; i < WATT_ARRAY_SIZE(expected); i++) {
+		assert_int_equal(samples[i].channel, expected[i].channel);
+		assert_int_equal(samples[i].status, expected[i].status);
+		assert_int_equal(samples[i].raw, expected[i].raw);
+	}
+	watt_recording_close(rec);
+	make_context(&trace, 0);
+	assert_int_equal(open_trace(&trace, &heard, &rec), 0);
+	assert_int_equal(watt_recording_get_channel_count(rec), 5);
+	assert_string_equal(watt_recording_get_channel(rec, 3)->name, names[4]);
+	watt_recording_close(rec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_channels),  cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_ops),       cmocka_unit_test(test_missing_is_no_zero),
 		cmocka_unit_test(test_odd_times), cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_no_rails),
+		cmocka_unit_test(test_context),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_rails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
