@@ -132,31 +132,35 @@ static __always_inline bool is_of_systemd(__u64 tail, long len)
 }
 
 /*
- * What a path tells, into *ret. The verifier goes down the loop again for each way to it: there are as
- * few branches in it as can be, and the answer goes into memory of a map, from which it comes back
- * as any number, so that all that follows is one way.
+ * What a cgroup's path tells. Global, with where it lies for a number: so it is verified once, and not
+ * again for each way that leads to it, of which a sweep has many.
  */
-static __noinline int find_tells(struct cgroup *cgroup, __u64 *ret)
+__noinline int cgroup_tells(__u64 address)
 {
+	struct cgroup *cgroup = (void *)address;
 	char text[NAME_MOST];
 	__u64 tail = 0;
 	long len = 0;
 
-	*ret = CGROUP_OF_SYSTEMD;
-	for (int i = 0; i < CGROUP_DEPTH && cgroup->level > 0; i++) {
-		const char *name = cgroup->kn->name;
+	for (int i = 0; i < CGROUP_DEPTH && BPF_CORE_READ(cgroup, level) > 0; i++) {
+		const char *name = BPF_CORE_READ(cgroup, kn, name);
 
 		len = bpf_probe_read_kernel_str(text, sizeof(text), name) - 1;
 		bpf_probe_read_kernel(&tail, TAIL, name + len - TAIL);
-		if (len >= CONTAINER_ID && tail != number_of(".service")) {
-			*ret = CGROUP_CONTAINER;
-			return 0;
-		}
-		cgroup = cgroup->self.parent->cgroup;
+		if (len >= CONTAINER_ID && tail != number_of(".service"))
+			return CGROUP_CONTAINER;
+		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
 	}
-	if (len > 0 && !cgroup->level && !is_of_systemd(tail, len))
-		*ret = CGROUP_NAMED;
-	return 0;
+	if (len > 0 && !BPF_CORE_READ(cgroup, level) && !is_of_systemd(tail, len))
+		return CGROUP_NAMED;
+	return CGROUP_OF_SYSTEMD;
+}
+
+/* In memory of a map the verifier takes it for a number. */
+static __always_inline int tells_by(struct cgroup *cgroup, __u64 *scratch)
+{
+	*(volatile __u64 *)scratch = (unsigned long)cgroup;
+	return cgroup_tells(*(volatile __u64 *)scratch);
 }
 
 /* On a hybrid machine, the v1 cgroup where it tells more; NULL: it does not. */
@@ -164,18 +168,16 @@ static __always_inline struct cgroup *better_cgroup(struct css_set *set, struct 
 						    __u64 *scratch)
 {
 	struct cgroup *v1 = v1_cgroup(set);
-	__u64 tells;
+	int tells;
 
 	if (!v1 || !v1->level)
 		return NULL;
 	if (!cgroup->level)
 		return v1;
-	find_tells(v1, scratch);
-	tells = *scratch;
-	if (tells <= CGROUP_OF_SYSTEMD)
+	tells = tells_by(v1, scratch);
+	if (tells <= CGROUP_OF_SYSTEMD || tells_by(cgroup, scratch) >= tells)
 		return NULL;
-	find_tells(cgroup, scratch);
-	return tells > *scratch ? v1 : NULL;
+	return v1;
 }
 
 static __always_inline void record_cgroup(struct watt_bpf_record *record, struct css_set *set)
