@@ -206,16 +206,19 @@ static char *print(json_t *document)
 char *api_status(const struct monitor *monitor)
 {
 	const struct watt_total *total = &monitor->total;
+	const struct watt_balance *supplies = &monitor->supplies;
 
 	return print(json_pack(
-		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", watt_version(), "usage", watt_session_get_usage_name(monitor->session),
 		"usage_why", watt_session_get_usage_why(monitor->session), "time_s",
 		number(seconds(monitor->realtime_ns)), "machine_w", number(total->power_w),
 		"machine_idle_w", number(total->is_baseline_ready ? total->baseline_w : NAN),
 		"machine_j", number(total->n_known ? watt_energy_to_j(total->energy) : NAN),
 		"machine_origin", watt_origin_name(total->origin), "machine_why", total->why,
-		"idle_j", number(unused_j(monitor, monitor->roster.idle)), "unattributed_j",
+		"outside_w", number(supplies->has_outside ? supplies->outside_w : NAN), "outside",
+		supplies->has_outside ? supplies->outside : "", "idle_j",
+		number(unused_j(monitor, monitor->roster.idle)), "unattributed_j",
 		number(unused_j(monitor, monitor->roster.unattributed)), "domains",
 		make_domains(monitor), "levels", make_levels(monitor), "sensors",
 		make_sensors(monitor), "sources", make_sources(monitor), "quality",

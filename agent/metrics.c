@@ -125,6 +125,11 @@ static void write_domain_powers(struct exposition *ex, const struct monitor *mon
 	gauge(ex, "wattribute_machine_watts", "watts",
 	      "Mean power of the machine in the newest window, of those domains that tell.");
 	exposition_number(ex, NULL, NULL, monitor->total.power_w);
+	if (monitor->supplies.has_outside) {
+		gauge(ex, "wattribute_machine_outside_watts", "watts",
+		      "Mean power of the whole machine by its supplies, of which the sum is a part.");
+		exposition_number(ex, NULL, NULL, monitor->supplies.outside_w);
+	}
 	gauge(ex, "wattribute_machine_missing_domains", NULL,
 	      "Domains of the machine that can't be read: their energy is in no sum.");
 	exposition_count(ex, NULL, monitor->total.n_missing);

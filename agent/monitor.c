@@ -149,6 +149,7 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 	pthread_mutex_init(&monitor->lock, NULL);
 	roster_init(&monitor->roster, &roster);
 	monitor->total = (struct watt_total){ .sz = sizeof(monitor->total), .power_w = NAN };
+	monitor->supplies = (struct watt_balance){ .sz = sizeof(monitor->supplies) };
 	monitor_set(monitor, settings);
 	r = open_session(settings, &monitor->session);
 	if (r == 0)
@@ -313,6 +314,7 @@ static void update_total(struct monitor *monitor, const struct watt_snapshot *sn
 		states[i] = &monitor->states[i];
 	}
 	watt_total_draw(&view, &monitor->total);
+	watt_balance_look_outside(&view, monitor->total.power_w, &monitor->supplies);
 }
 
 static void forget_renderings(struct monitor *monitor)

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include <wattribute/balance.h>
 #include <wattribute/cursor.h>
 #include <wattribute/session.h>
 #include <wattribute/total.h>
@@ -77,6 +78,8 @@ struct monitor {
 	struct watt_domain_state *states;
 	size_t n_states;
 	struct watt_total total; /* the machine's, in those windows */
+	/* Its supplies' word, of which that is a part: of this has_outside, outside_w and outside. */
+	struct watt_balance supplies;
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
 	struct monitor_source *sources;

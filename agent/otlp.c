@@ -191,6 +191,13 @@ static void add_machine(json_t *metrics, const struct monitor *monitor)
 	add_counter(metrics, "hw.host.energy", "J", "Energy of the machine.", energy);
 	add_gauge(metrics, "hw.host.power", "W", "Mean power of the machine in the newest window.",
 		  power);
+	if (!monitor->supplies.has_outside)
+		return;
+	power = json_array();
+	add_point(power, monitor, make_machine_attributes(), 0, monitor->supplies.outside_w);
+	add_gauge(metrics, "wattribute.machine.outside.power", "W",
+		  "Mean power of the whole machine by its supplies, of which the sum is a part.",
+		  power);
 }
 
 /* The same for all domains: of these sums, the counters. */

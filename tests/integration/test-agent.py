@@ -184,6 +184,27 @@ def test_a_total_below_its_parts():
                   if sample[1]['partition'] == 'true'), 'energy')
 
 
+def test_the_best_total_is_the_headline():
+    """A laptop on battery: what the battery says is the machine, and the estimate a part of it."""
+    with Agent(f'--sysfs-root={TOP}/tests/fixtures/laptop-battery/sys', '--usage=procfs') as agent:
+        def told():
+            found = json.loads(agent.ask('/api/v1/status')[2])
+            return found if found['outside_w'] is not None and found['machine_w'] is not None else None
+        status = agent.wait_for(told, 'the battery says nothing')
+        true(status['outside'].startswith('supply-bat0'), status['outside'])
+        near(status['outside_w'], 49, 0.02, 'the page')
+        true(0 < status['machine_w'] < status['outside_w'], f"{status['machine_w']} W are a part of it")
+        near(float(agent.metrics().value('wattribute_machine_outside_watts')), 49, 0.02, 'Prometheus')
+        if chromium.find():
+            with chromium.Browser() as browser:
+                page = browser.open(f'http://127.0.0.1:{agent.port}/', width=1200, height=900)
+                page.wait('document.getElementById("machine-note").textContent.includes("measured by supply-bat0")',
+                          PATIENCE_S)
+                power, unit = page.eval('document.getElementById("machine-w").textContent').split('\u202f')
+                near(float(power) / {'W': 1, 'mW': 1000}[unit], 49, 0.02, 'the page')
+                page.close()
+
+
 def test_openmetrics():
     with Agent(*SIMULATED) as agent:
         agent.wait_for_energy()
@@ -833,7 +854,7 @@ def test_node_by_an_instrument():
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
-main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_openmetrics,
+main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_the_best_total_is_the_headline, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,

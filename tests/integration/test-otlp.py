@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'fake')]
 from agent import PATIENCE_S, Agent as Process  # noqa: E402
 from collector import Collector  # noqa: E402
-from command import equal, main, run, true  # noqa: E402
+from command import TOP, equal, main, near, run, true  # noqa: E402
 from metrics import Metrics  # noqa: E402
 
 SIMULATED = ('--sources=synth', '--usage=synth', '--min-age=0ms')
@@ -123,6 +123,22 @@ def times(documents):
     return found
 
 
+def test_the_best_total():
+    """A laptop on battery, which measures more than what is estimated inside."""
+    name = 'wattribute.machine.outside.power'
+    with Collector() as collector, \
+            Process(f'--sysfs-root={TOP}/tests/fixtures/laptop-battery/sys', '--usage=procfs',
+                    f'--otlp-url={collector.url}/', '--otlp-interval=100ms', env={'NO_PROXY': '*', 'no_proxy': '*'}) as agent:
+        def told():
+            found = [metrics(document) for document in collector.taken()]
+            return [one for one in found if name in one]
+        found = agent.wait_for(told, 'the battery says nothing')[-1]
+    (_, outside_w, _), = found[name][1]
+    near(outside_w, 49, 0.02, 'what the battery measures')
+    (_, machine_w, _), = found['hw.host.power'][1]
+    true(0 < machine_w < outside_w, f'{machine_w} W are a part of it')
+
+
 def test_not_now():
     """What can't be taken now is tried again, in order, and is told of once."""
     busy = [(status, {'Retry-After': '1'}, '') for status in (503, 429, 502, 504)]
@@ -205,4 +221,4 @@ def test_mistakes():
         true(result.status == 1 and f'{headers}:2' in result.err, result.err)
 
 
-main([test_documents, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])
+main([test_documents, test_the_best_total, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])

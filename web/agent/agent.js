@@ -240,18 +240,30 @@ function drawSensors() {
 
 /* ---- tiles ---- */
 
+/* The whole machine where its supplies measure it, of which the sum of the domains is a part. */
+function drawMachine(power) {
+  const { status } = state, isOutside = status.outside_w !== null;
+  const watts = isOutside ? status.outside_w : status.machine_w;
+  const notes = ['machine, now'];
+
+  if (isOutside) {
+    notes.push(`measured by ${status.outside}`);
+    notes.push(`${quantityText(status.machine_w, power)} of it told apart`);
+  }
+  if (status.machine_origin !== 'measured') notes.push(status.machine_origin);
+  if (status.machine_why) notes.push(status.machine_why);
+  byId('machine-note').textContent = notes.join(', ');
+  document.title = watts === null ? 'Watts here' : `${quantityText(watts, power)} here`;
+  byId('machine-w').textContent = quantityText(watts, power);
+}
+
 function drawTiles() {
   const { status } = state, { energy, power } = scales();
   const errors = status.quality.conservation_errors, idle = status.machine_idle_w === null ? NaN : status.machine_idle_w;
   const dynamic = status.machine_w === null ? NaN : Math.max(0, status.machine_w - idle);
   const parts = tallyWithin([dynamic, idle], power, status.machine_w, toSteps(status.machine_w, power));
-  const notes = ['machine, now'];
 
-  if (status.machine_origin !== 'measured') notes.push(status.machine_origin);
-  if (status.machine_why) notes.push(status.machine_why);
-  byId('machine-note').textContent = notes.join(', ');
-  document.title = status.machine_w === null ? 'Watts here' : `${quantityText(status.machine_w, power)} here`;
-  byId('machine-w').textContent = quantityText(status.machine_w, power);
+  drawMachine(power);
   byId('dynamic-w').textContent = isKnown(dynamic) ? `${parts.text(0)}\u202f${power.unit}` : '–';
   byId('machine-j').textContent = quantityText(status.machine_j, energy);
   byId('balance').textContent = errors === 0 ? 'exact' : `${errors} errors`;
