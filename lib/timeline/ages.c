@@ -10,8 +10,11 @@
 #include "timeline/history.h"
 
 #define MAX_READINGS 200
-/* So many new ones are worth another search. */
+/* So many new ones are worth another search; of a channel that is slow, those of so long. */
 #define SEARCH_READINGS 10
+#define SEARCH_NS (10 * WATT_NSEC_PER_SEC)
+/* The parts are remembered for so many periods of the slowest, if that is not too long. */
+#define KEPT_PERIODS 40
 /* A part that has said nothing for so long is not waited for. */
 #define PATIENCE_STEPS (10 * WATT_NSEC_PER_SEC / WATT_HISTORY_STEP_NS)
 
@@ -23,6 +26,7 @@ struct age {
 	struct watt_observation *readings; /* oldest first; NULL: its age is not sought */
 	size_t n;
 	size_t n_new;
+	uint64_t searched_ns;
 	int64_t raw;      /* of the newest that was new */
 	uint64_t read_ns; /* when that was read */
 	bool has_raw;
@@ -84,6 +88,27 @@ static int group_of(const struct watt_ages *ages, const struct watt_channel *cha
 	}
 }
 
+/* The first channels may have come before a slow one. */
+static int reserve_histories(struct watt_ages *ages)
+{
+	uint64_t n_steps = 0;
+	size_t i;
+	int r;
+
+	for (i = 0; i < ages->n; i++)
+		if (ages->list[i].readings)
+			n_steps = WATT_MAX(n_steps, ages->list[i].channel->period_ns *
+							    KEPT_PERIODS / WATT_HISTORY_STEP_NS);
+	for (i = 0; i < ages->n; i++) {
+		if (ages->list[i].group < 0)
+			continue;
+		r = watt_history_reserve(&ages->list[i].history, n_steps);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int watt_ages_grow(struct watt_ages *ages, const struct watt_curve *curves, size_t n_curves)
 {
 	struct age *list;
@@ -105,7 +130,7 @@ int watt_ages_grow(struct watt_ages *ages, const struct watt_curve *curves, size
 		if (!age->readings)
 			return -ENOMEM;
 	}
-	return 0;
+	return reserve_histories(ages);
 }
 
 /* ---- the search ---- */
@@ -147,7 +172,7 @@ static int sum_group(struct watt_ages *ages, int group, uint64_t first, uint64_t
 		    history->end < end)
 			continue;
 		if (!sum)
-			sum = ages->sums[group] = malloc(WATT_HISTORY_STEPS * sizeof(*sum));
+			sum = ages->sums[group] = malloc(WATT_HISTORY_MAX_STEPS * sizeof(*sum));
 		if (!sum)
 			return -ENOMEM;
 		if (!*ret)
@@ -224,9 +249,11 @@ int watt_ages_see(struct watt_ages *ages, size_t channel, const struct watt_curv
 	if (!age->readings)
 		return 0;
 	see_reading(age, curve, sample, energy0_nj);
-	if (age->n_new < SEARCH_READINGS)
+	if (!age->n_new ||
+	    (age->n_new < SEARCH_READINGS && sample->t_after_ns < age->searched_ns + SEARCH_NS))
 		return 0;
 	age->n_new = 0;
+	age->searched_ns = sample->t_after_ns;
 	return search(ages, age);
 }
 

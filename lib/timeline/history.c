@@ -5,6 +5,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int watt_history_reserve(struct watt_history *history, uint64_t n_steps)
+{
+	double *ring;
+	uint64_t step;
+
+	n_steps = WATT_MIN(n_steps, (uint64_t)WATT_HISTORY_MAX_STEPS);
+	if (n_steps <= WATT_MAX(history->n_steps, (uint64_t)WATT_HISTORY_STEPS))
+		return 0;
+	if (history->energy_j) {
+		ring = malloc(n_steps * sizeof(*ring));
+		if (!ring)
+			return -ENOMEM;
+		for (step = history->first; step < history->end; step++)
+			ring[step % n_steps] = watt_history_get_j(history, step);
+		free(history->energy_j);
+		history->energy_j = ring;
+	}
+	history->n_steps = n_steps;
+	return 0;
+}
+
 int watt_history_add(struct watt_history *history, uint64_t t0_ns, watt_i128 energy0_nj,
 		     uint64_t t1_ns, watt_i128 energy1_nj)
 {
@@ -12,20 +33,22 @@ int watt_history_add(struct watt_history *history, uint64_t t0_ns, watt_i128 ene
 	double e0_j = (double)energy0_nj / 1e9, rise_j = (double)(energy1_nj - energy0_nj) / 1e9;
 
 	if (!history->energy_j) {
-		history->energy_j = malloc(WATT_HISTORY_STEPS * sizeof(*history->energy_j));
+		if (!history->n_steps)
+			history->n_steps = WATT_HISTORY_STEPS;
+		history->energy_j = malloc(history->n_steps * sizeof(*history->energy_j));
 		if (!history->energy_j)
 			return -ENOMEM;
 		history->first = history->end = step;
 	}
-	if (step != history->end || last > step + WATT_HISTORY_STEPS)
+	if (step != history->end || last > step + history->n_steps)
 		history->first = history->end = WATT_MAX(step, last); /* nobody was looking */
 	for (step = history->end; step <= last; step++)
-		history->energy_j[step % WATT_HISTORY_STEPS] =
+		history->energy_j[step % history->n_steps] =
 			e0_j + rise_j * (double)(step * WATT_HISTORY_STEP_NS - t0_ns) /
 				       (double)(t1_ns - t0_ns);
 	history->end = WATT_MAX(history->end, last + 1);
-	if (history->end - history->first > WATT_HISTORY_STEPS)
-		history->first = history->end - WATT_HISTORY_STEPS;
+	if (history->end - history->first > history->n_steps)
+		history->first = history->end - history->n_steps;
 	return 0;
 }
 

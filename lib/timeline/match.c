@@ -12,15 +12,23 @@
 
 #include "base/util.h"
 
-#define MIN_READINGS 15
+/* Fewer say nothing, the more so the more is unknown; fewer than ENOUGH must fit better. */
+#define MIN_READINGS(n_parts) (9 + 2 * (size_t)(n_parts))
+#define ENOUGH_READINGS 15
 #define COARSE_NS 200000000ULL
 #define FINE_NS 50000000ULL
 /* What is explained by less is chance. */
 #define MIN_EXPLAINED 0.5
+#define MIN_EXPLAINED_BY_FEW 0.8
 /* Changes of less than this are the steps in which BMCs count. */
 #define MIN_SD_W 1.5
 #define MAX_UNCERTAINTY_NS 400000000.0
+/* Of a BMC that counts in whole watts, which can explain more than there is by chance. */
+#define MIN_NOISE_W2 (1.0 / 12)
 #define N_TERMS (WATT_MATCH_PARTS + 1)
+
+/* Means that are tried where nobody tells of how long they are. */
+static const uint64_t windows_ns[] = { 100000000, 500000000, 1000000000, 2000000000, 4000000000 };
 
 /* One fit: sums of products of the terms (each part, 1) and the reading. */
 struct fit {
@@ -150,8 +158,6 @@ static void try_at(const struct watt_match_parts *parts, const struct watt_obser
 static struct best search(const struct watt_match_parts *parts, const struct watt_observation *list,
 			  size_t n)
 {
-	static const uint64_t windows_ns[] = { 100000000, 500000000, 1000000000, 2000000000,
-					       4000000000 };
 	struct best best = { .fit = { .n = 0 } }, coarse;
 	bool is_told = n && list[0].window_ns;
 	uint64_t d_ns;
@@ -168,47 +174,82 @@ static struct best search(const struct watt_match_parts *parts, const struct wat
 	return best;
 }
 
+/* What is left at an age, with the mean that explains most there. */
+static double get_left_at(const struct watt_match_parts *parts, const struct watt_observation *list,
+			  size_t n, int64_t age_ns)
+{
+	bool is_told = list[0].window_ns;
+	double left = INFINITY;
+	struct fit fit;
+	size_t w;
+
+	for (w = 0; w < (is_told ? 1 : WATT_ARRAY_SIZE(windows_ns)); w++) {
+		int64_t window_ns = (int64_t)(is_told ? list[0].window_ns : windows_ns[w]);
+		int64_t d_ns = age_ns - window_ns / 2;
+
+		if (d_ns < 0 || d_ns > (int64_t)WATT_MATCH_MAX_DELAY_NS)
+			continue;
+		fit_at(parts, list, n, (uint64_t)d_ns, (uint64_t)window_ns, &fit);
+		left = WATT_MIN(left, fit.left);
+	}
+	return left;
+}
+
 /*
- * How far the age can move until what is left has grown as much as by chance: the curvature of
- * what is left, measured over a distance that matters.
+ * How far the age can move, to the side where it moves more easily, until what is left has grown as
+ * much as by chance. Where few readings saw a change, there are ages that explain them alike: no
+ * curvature tells that.
  */
 static double find_uncertainty_ns(const struct watt_match_parts *parts,
 				  const struct watt_observation *list, size_t n,
 				  const struct best *best)
 {
-	double noise = best->fit.left / (double)(best->fit.n - N_TERMS), rise = INFINITY;
-	struct fit fit;
+	double noise = best->fit.left / (double)(best->fit.n - N_TERMS), far_ns = 0;
+	int64_t age_ns = (int64_t)(best->delay_ns + best->window_ns / 2), step_ns;
 	int side;
 
+	noise = WATT_MAX(noise, MIN_NOISE_W2);
 	for (side = -1; side <= 1; side += 2) {
-		int64_t d_ns = (int64_t)best->delay_ns + side * 2 * (int64_t)COARSE_NS;
+		double left = best->fit.left, limit = best->fit.left + noise;
 
-		if (d_ns < 0 || d_ns > (int64_t)WATT_MATCH_MAX_DELAY_NS)
-			continue;
-		fit_at(parts, list, n, (uint64_t)d_ns, best->window_ns, &fit);
-		rise = WATT_MIN(rise, fit.left - best->fit.left);
+		for (step_ns = (int64_t)FINE_NS;; step_ns += (int64_t)FINE_NS) {
+			double before = left, at_ns;
+
+			left = get_left_at(parts, list, n, age_ns + side * step_ns);
+			if (left <= limit && (double)step_ns <= MAX_UNCERTAINTY_NS)
+				continue;
+			if (left <= limit)
+				return INFINITY;
+			at_ns = isfinite(left) && before < limit ?
+					(limit - before) / (left - before) :
+					1;
+			far_ns = WATT_MAX(far_ns, (double)step_ns - (1 - at_ns) * (double)FINE_NS);
+			break;
+		}
 	}
-	if (!isfinite(rise) || rise <= 0)
-		return INFINITY;
 	/* the grid itself is worth something, too */
-	return sqrt(4.0 * (double)COARSE_NS * (double)COARSE_NS * noise / rise +
-		    (double)FINE_NS * (double)FINE_NS / 12);
+	return sqrt(far_ns * far_ns + (double)FINE_NS * (double)FINE_NS / 12);
 }
 
 int watt_match_find(const struct watt_match_parts *parts, const struct watt_observation *list,
 		    size_t n, struct watt_match *ret)
 {
 	struct best best;
-	double uncertainty_ns;
+	double uncertainty_ns, min_explained;
 	uint64_t window_ns;
+	size_t p, n_parts = 0;
 
-	if (n < MIN_READINGS)
+	for (p = 0; p < WATT_MATCH_PARTS; p++)
+		n_parts += parts->energy_j[p] != NULL;
+	if (n < MIN_READINGS(n_parts))
 		return -EAGAIN;
 	best = search(parts, list, n);
-	if (best.fit.n < MIN_READINGS || best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+	if (best.fit.n < MIN_READINGS(n_parts) ||
+	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
 		return -EAGAIN;
+	min_explained = best.fit.n < ENOUGH_READINGS ? MIN_EXPLAINED_BY_FEW : MIN_EXPLAINED;
 	uncertainty_ns = find_uncertainty_ns(parts, list, n, &best);
-	if (best.fit.left > (1 - MIN_EXPLAINED) * best.fit.total ||
+	if (best.fit.left > (1 - min_explained) * best.fit.total ||
 	    !(uncertainty_ns <= MAX_UNCERTAINTY_NS) || best.delay_ns == WATT_MATCH_MAX_DELAY_NS)
 		return -ENODATA;
 	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/util.h"
+#include "timeline/history.h"
 #include "timeline/timeline.h"
 
 #define MS 1000000ULL
@@ -19,16 +20,16 @@ static const struct watt_channel package = { .name = "p",
 					     .quantity = WATT_QUANTITY_ENERGY,
 					     .scale_num = 1,
 					     .scale_den = 1 };
-static const struct watt_channel node = { .name = "n",
-					  .source = "t",
-					  .domain = "node",
-					  .kind = WATT_DOMAIN_TOTAL,
-					  .quantity = WATT_QUANTITY_POWER,
-					  .semantics = WATT_SEMANTICS_INSTANT,
-					  .flags = WATT_CHANNEL_AGE_UNKNOWN,
-					  .scale_num = 1,
-					  .scale_den = 1,
-					  .period_ns = SECOND };
+static struct watt_channel node = { .name = "n",
+				    .source = "t",
+				    .domain = "node",
+				    .kind = WATT_DOMAIN_TOTAL,
+				    .quantity = WATT_QUANTITY_POWER,
+				    .semantics = WATT_SEMANTICS_INSTANT,
+				    .flags = WATT_CHANNEL_AGE_UNKNOWN,
+				    .scale_num = 1,
+				    .scale_den = 1,
+				    .period_ns = SECOND };
 static const struct watt_channel *const channels[] = { &package, &node };
 
 struct world {
@@ -36,11 +37,12 @@ struct world {
 	int64_t node_nj[N_STEPS + 1];
 	struct watt_timeline *tl;
 	size_t step;
+	size_t period;   /* steps from reading to reading of the node */
 	int64_t seen_nj; /* of the node, at the newest instant that was known */
 };
 
 /* A load that changes at random, and a machine that takes a tenth and 90 W more. */
-static struct world *make(uint64_t seed)
+static struct world *make_slow(uint64_t seed, unsigned int period_s)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	int64_t package_w = 50;
@@ -53,8 +55,15 @@ static struct world *make(uint64_t seed)
 		w->package_nj[i + 1] = w->package_nj[i] + package_w * 50000000;
 		w->node_nj[i + 1] = w->node_nj[i] + (900 + package_w * 11) * 5000000;
 	}
+	w->period = (size_t)period_s * 20;
+	node.period_ns = period_s * SECOND;
 	assert_int_equal(watt_timeline_new(channels, 2, &w->tl), 0);
 	return w;
+}
+
+static struct world *make(uint64_t seed)
+{
+	return make_slow(seed, 1);
 }
 
 static void done(struct world *w)
@@ -68,7 +77,7 @@ static uint64_t step_ns(size_t step)
 	return FIRST_NS + step * 50 * MS;
 }
 
-/* The package at each step; the node each second, as it was so long ago, in whole watts. */
+/* The package at each step; the node each period, as it was so long ago, in whole watts. */
 static void go_on(struct world *w, size_t steps, uint64_t delay_ns)
 {
 	size_t end = w->step + steps, delay = delay_ns / (50 * MS);
@@ -79,7 +88,7 @@ static void go_on(struct world *w, size_t steps, uint64_t delay_ns)
 		watt_i128 now_nj;
 
 		assert_int_equal(watt_timeline_push(w->tl, &sample), 0);
-		if (w->step % 20 || w->step < delay + 20)
+		if (w->step % w->period || w->step < delay + 20)
 			continue;
 		sample.channel = 1;
 		sample.raw = (w->node_nj[w->step - delay] - w->node_nj[w->step - delay - 20]) /
@@ -133,6 +142,65 @@ static void test_found_and_used(void **state)
 	}
 }
 
+/* Of a BMC that tells little, the age is found by as many readings as of others. */
+static void test_long_periods(void **state)
+{
+	static const struct {
+		unsigned int period_s;
+		size_t steps;
+	} slow[] = { { 5, 3600 }, { 10, 3600 }, { 30, N_STEPS } };
+	struct watt_age_found age;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(slow); i++) {
+		struct world *w = make_slow(77, slow[i].period_s);
+		uint64_t wrong_ns;
+
+		go_on(w, slow[i].steps, 2500 * MS);
+		assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), 0);
+		wrong_ns = age.delay_ns > 3000 * MS ? age.delay_ns - 3000 * MS :
+						      3000 * MS - age.delay_ns;
+		assert_in_range(wrong_ns, 0, 250 * MS);
+		assert_in_range(wrong_ns, 0, 3 * age.uncertainty_ns);
+		done(w);
+	}
+}
+
+/* More is remembered from now on, of what is remembered nothing is lost. */
+static void test_a_longer_history(void **state)
+{
+	struct watt_history history = { 0 };
+	uint64_t step, end;
+
+	assert_int_equal(watt_history_add(&history, FIRST_NS, 0, FIRST_NS + 300 * SECOND,
+					  300 * (watt_i128)SECOND),
+			 0);
+	end = history.end;
+	for (step = end; step < end + 5000; step++)
+		assert_int_equal(watt_history_add(&history, (step - 1) * 50 * MS,
+						  (watt_i128)(step - 1) * 50000000, step * 50 * MS,
+						  (watt_i128)step * 50000000),
+				 0);
+	assert_int_equal(history.end - history.first, WATT_HISTORY_STEPS);
+	assert_int_equal(watt_history_reserve(&history, 6000), 0);
+	assert_int_equal(watt_history_reserve(&history, 5000), 0);
+	assert_int_equal(history.end - history.first, WATT_HISTORY_STEPS);
+	for (; step < end + 12000; step++) {
+		assert_int_equal(watt_history_add(&history, (step - 1) * 50 * MS,
+						  (watt_i128)(step - 1) * 50000000, step * 50 * MS,
+						  (watt_i128)step * 50000000),
+				 0);
+		assert_in_range(history.end - history.first, WATT_HISTORY_STEPS, 6000);
+	}
+	assert_int_equal(history.end - history.first, 6000);
+	for (step = history.first; step < history.end; step++)
+		assert_int_equal((int64_t)(watt_history_get_j(&history, step) * 1000 + 0.5),
+				 (int64_t)step * 50);
+	assert_int_equal(watt_history_reserve(&history, 1 << 20), 0);
+	assert_int_equal(history.n_steps, WATT_HISTORY_MAX_STEPS);
+	watt_history_done(&history);
+}
+
 /* The BMC gets other firmware: what is found follows, and energy goes on. */
 static void test_an_age_that_changes(void **state)
 {
@@ -175,8 +243,8 @@ static void test_told_by_the_user(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found_and_used),
-		cmocka_unit_test(test_an_age_that_changes),
+		cmocka_unit_test(test_found_and_used),   cmocka_unit_test(test_long_periods),
+		cmocka_unit_test(test_a_longer_history), cmocka_unit_test(test_an_age_that_changes),
 		cmocka_unit_test(test_told_by_the_user),
 	};
 
