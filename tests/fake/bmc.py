@@ -43,6 +43,7 @@ class Bmc:
         self.sessions, self.n_sessions = {}, 0
         self.asked = []  # (method, path)
         self.faults = {}  # path, or '': all: what befalls it
+        self.retry_after_s = 1  # what it says with each number of an error
         self.is_closing = threading.Event()
         self.energy_s, self.energy_j = 0.0, 4321.5
         self.server = Server(('127.0.0.1', 0), Handler)
@@ -282,7 +283,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault is None:
             return False
         if isinstance(fault, int):
-            self.send(fault, {'error': {'code': 'Base.1.0.GeneralError', 'message': 'no'}}, Retry_After='1')
+            self.send(fault, {'error': {'code': 'Base.1.0.GeneralError', 'message': 'no'}}, Retry_After=str(bmc.retry_after_s))
         elif fault == 'garbage':
             self.send(200, b'{"PowerControl": [}')
         elif fault == 'text':

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node's total from a BMC that never was: what each maker tells, and whatever can be wrong."""
 import contextlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -215,9 +217,66 @@ def test_a_bmc_that_hangs_holds_nobody():
     # and the command has ended: else this is never reached
 
 
+@contextlib.contextmanager
+def looking(bmc):
+    """`top` while something happens to the BMC; gives what waits until its node satisfies a condition."""
+    with subprocess.Popen([PROGRAM, 'top', '--json', '--delay=500ms', '--slice=500', '--group=user', '--sources=redfish', '--usage=procfs',
+                           f'--redfish-url={bmc.url}'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **LOGIN}, text=True) as process:
+        watchdog = threading.Timer(200, process.kill)
+        watchdog.start()
+
+        def wait_for(condition, what):
+            deadline = time.monotonic() + 45
+            for line in process.stdout:
+                nodes = [d for d in json.loads(line)['domains'] if d['path'] == 'node']
+                if nodes and condition(nodes[0]):
+                    return
+                found = [(node['status'], node['power_w']) for node in nodes]
+                true(time.monotonic() < deadline, f'{what}: it is {found}')
+            true(False, f'{what}: it ended')
+        try:
+            yield wait_for
+        finally:
+            watchdog.cancel()
+            process.terminate()
+
+
+def tells(value):
+    """The total is this, whatever that is."""
+    return lambda doc: dict(doc, PowerControl=[{'MemberId': '0', 'PowerConsumedWatts': value}])
+
+
+def test_the_status_of_each_fault():
+    with Bmc('xcc', lambda t: 250.0, period_s=0.1) as bmc, looking(bmc) as wait_for:
+        def becomes(status):
+            wait_for(lambda node: node['status'] == status, status)
+            if status != 'ok':
+                wait_for(lambda node: node['power_w'] is None, f'{status}, and no power')
+
+        becomes('ok')
+        bmc.fail(tells('321'), POWER)
+        wait_for(lambda node: 320 < (node['power_w'] or 0) < 322, 'a number as a string')
+        for fault, status in [(tells(0), 'no data'), (404, 'absent'), ('hang', 'stale'), (403, 'forbidden'),
+                              (tells('many'), 'broken')]:
+            bmc.fail(fault, POWER)
+            becomes(status)
+            bmc.fail(None, POWER)
+            becomes('ok')
+        bmc.retry_after_s = 3600
+        bmc.fail(503, POWER)
+        becomes('no data')
+        bmc.fail(None, POWER)
+        asked = bmc.count('GET', POWER)
+        windows = iter(range(8))  # 4 s, and it is asked each second
+        wait_for(lambda node: next(windows, None) is None, 'time to pass')
+        equal(bmc.count('GET', POWER), asked, 'questions to one that wants to be left alone for an hour')
+    equal(bmc.sessions, {}, 'sessions that were left')
+
+
 if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['sources']]:
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
 main([test_power_of_a_late_beginning, test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
-      test_a_bmc_that_hangs_holds_nobody])
+      test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])
