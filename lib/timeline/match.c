@@ -14,7 +14,7 @@
 
 /* Fewer say nothing, the more so the more is unknown; fewer than ENOUGH must fit better. */
 #define MIN_READINGS(n_parts) (9 + 2 * (size_t)(n_parts))
-#define ENOUGH_READINGS 15
+#define ENOUGH_READINGS 24
 #define COARSE_NS 200000000ULL
 #define FINE_NS 50000000ULL
 /* What is explained by less is chance. */
