@@ -218,8 +218,8 @@ static int end_child(struct recorder *rec)
 	return r;
 }
 
-/* What was told with the last breath, and a snapshot of the very end. */
-static int finish(struct recorder *rec)
+/* What was told with the last breath. */
+static int take_last_marks(struct recorder *rec)
 {
 	struct watt_session *ses = rec->setup->ses;
 	struct watt_mark mark;
@@ -234,18 +234,53 @@ static int finish(struct recorder *rec)
 		while (watt_session_next_mark(ses, &mark) == 0)
 			take_mark(rec, &mark);
 	} while (rec->n_cuts > before);
-	r = take_cuts(rec, FINISH_MS);
-	if (r == 0 || r == -ETIMEDOUT)
-		r = watt_session_flush(ses, FINISH_MS);
-	if (r >= 0 || r == -ETIMEDOUT) {
-		add_cut(rec, events_now_ns());
-		r = take_cuts(rec, FINISH_MS);
-	}
-	if (r != -ETIMEDOUT)
-		return r;
+	return 0;
+}
+
+static int flush(struct recorder *rec)
+{
+	int r = watt_session_flush(rec->setup->ses, FINISH_MS);
+
+	return r == -ETIMEDOUT || r > 0 ? 0 : r;
+}
+
+/* What there is of the end where a sensor does not tell: of each domain what it has told. */
+static int give_up_end(struct recorder *rec)
+{
+	struct totals *totals = &rec->run->totals;
+	int r;
+
 	message_note("a sensor did not answer in time: its last seconds are missing");
-	r = totals_take(ses, rec->run->entity_id, &rec->run->totals);
-	return r < 0 ? r : take(rec);
+	/* nobody waits any more: the others go on to their newest */
+	r = totals_take(rec->setup->ses, 0, totals);
+	if (r == 0)
+		r = flush(rec);
+	rec->newest_cut_ns = events_now_ns();
+	return r < 0 ? r : totals_take(rec->setup->ses, rec->run->entity_id, totals);
+}
+
+/* A snapshot of the very end, where the recording ends too. */
+static int finish(struct recorder *rec)
+{
+	uint64_t end_ns = events_now_ns();
+	int r = take_last_marks(rec);
+
+	if (r < 0)
+		return r;
+	add_cut(rec, end_ns);
+	r = take_cuts(rec, 0); /* nothing behind it is attributed from here on */
+	if (r == 0)
+		r = flush(rec);
+	if (r == 0)
+		r = take_cuts(rec, FINISH_MS);
+	if (r == -ETIMEDOUT) {
+		r = give_up_end(rec);
+		if (r == 0)
+			r = take(rec);
+	}
+	if (r == 0)
+		watt_session_end_recording(rec->setup->ses, rec->newest_cut_ns);
+	return r;
 }
 
 int record_run(struct record_setup *setup, struct record_run *run)

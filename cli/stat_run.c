@@ -486,6 +486,16 @@ static int flush(struct measurement *m)
 	return r == -ETIMEDOUT || r > 0 ? 0 : r;
 }
 
+/* From here on nothing behind what is still to be cut is attributed: energy waits for its time. */
+static int hold(struct measurement *m, struct totals *after)
+{
+	int r = cut(m, m->end_ns, 0);
+
+	if (r == 0 && !has_cuts(m, m->end_ns))
+		r = totals_take_at(m->setup->ses, m->entity_id, m->end_ns, 0, after);
+	return r == -ETIMEDOUT ? 0 : r;
+}
+
 /* A snapshot of the end; of what each domain has told, where one does not tell in time. */
 static int take_after(struct measurement *m, struct totals *after)
 {
@@ -503,10 +513,12 @@ static int finish(struct measurement *m)
 	m->run->elapsed_ns = m->end_ns - m->begin_ns;
 	r = take_last_marks(m);
 	if (r == 0)
+		r = hold(m, &after);
+	if (r == 0)
 		r = flush(m);
 	if (r == 0)
 		r = finish_cuts(m);
-	if (r == 0)
+	if (r == 0 && !after.snap)
 		r = take_after(m, &after);
 	if (r < 0)
 		return r;

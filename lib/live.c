@@ -376,6 +376,11 @@ static int live_record(struct watt_session *ses, const char *path,
 	return r < 0 ? r : watt_pipeline_record(live->pipeline, path, &told);
 }
 
+static int live_end_recording(struct watt_session *ses, uint64_t t_ns)
+{
+	return watt_pipeline_end_recording(live_of(ses)->pipeline, t_ns);
+}
+
 static int live_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
 {
 	return watt_pipeline_record_stats(live_of(ses)->pipeline, ret);
@@ -637,6 +642,7 @@ static const char *live_get_source(const struct watt_session *ses, size_t index,
 static const struct watt_session_ops live_ops = {
 	.close = live_close,
 	.record = live_record,
+	.end_recording = live_end_recording,
 	.get_record_stats = live_get_record_stats,
 	.start = live_start,
 	.get_fd = live_get_fd,

@@ -197,6 +197,18 @@ int watt_pipeline_record(struct watt_pipeline *p, const char *path,
 	return r;
 }
 
+int watt_pipeline_end_recording(struct watt_pipeline *p, uint64_t t_ns)
+{
+	int r;
+
+	if (!p->recorder)
+		return -ENODATA;
+	r = watt_recorder_end(p->recorder, t_ns);
+	if (r == 0)
+		watt_executor_record(p->executor, NULL);
+	return r;
+}
+
 int watt_pipeline_record_stats(const struct watt_pipeline *p, struct watt_record_stats *ret)
 {
 	if (!p->recorder)

@@ -33,6 +33,8 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *pipeline);
 int watt_pipeline_record(struct watt_pipeline *pipeline, const char *path,
 			 const struct watt_record_opts *opts);
 /* -ENODATA: it is not recorded. */
+/* As watt_session_end_recording(). */
+int watt_pipeline_end_recording(struct watt_pipeline *pipeline, uint64_t t_ns);
 int watt_pipeline_record_stats(const struct watt_pipeline *pipeline, struct watt_record_stats *ret);
 /* Starts the readers and takes the first sweep. */
 int watt_pipeline_start(struct watt_pipeline *pipeline);

@@ -502,6 +502,12 @@ static int replay_record(struct watt_session *ses, const char *path,
 	return -EOPNOTSUPP; /* the file is there: copy it */
 }
 
+static int replay_end_recording(struct watt_session *ses, uint64_t t_ns)
+{
+	(void)ses, (void)t_ns;
+	return -ENODATA;
+}
+
 static int replay_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
 {
 	(void)ses, (void)ret;
@@ -555,6 +561,7 @@ static const struct watt_session_ops replay_ops = {
 	.track = replay_track,
 	.untrack = replay_untrack,
 	.record = replay_record,
+	.end_recording = replay_end_recording,
 	.get_record_stats = replay_get_record_stats,
 	.get_crosscheck = replay_get_crosscheck,
 	.get_sample = replay_get_sample,

@@ -37,6 +37,13 @@ int watt_session_record(struct watt_session *ses, const char *path,
 	return ses->ops->record(ses, path, &full);
 }
 
+int watt_session_end_recording(struct watt_session *ses, uint64_t t_ns)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
+	return ses->ops->end_recording(ses, t_ns);
+}
+
 int watt_session_get_record_stats(const struct watt_session *ses, struct watt_record_stats *ret)
 {
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);

@@ -22,6 +22,7 @@ struct watt_session_ops {
 	uint64_t (*get_time_ns)(const struct watt_session *ses);
 	int (*record)(struct watt_session *ses, const char *path,
 		      const struct watt_record_opts *opts);
+	int (*end_recording)(struct watt_session *ses, uint64_t t_ns);
 	int (*get_record_stats)(const struct watt_session *ses, struct watt_record_stats *ret);
 	int (*start)(struct watt_session *ses);
 	int (*dispatch)(struct watt_session *ses);

@@ -64,6 +64,16 @@ struct watt_record_stats {
  */
 WATT_API int watt_session_record(struct watt_session *ses, const char *path,
 				 const struct watt_record_opts *opts);
+/**
+ * Ends the recording at @p t_ns, usually the time that the last snapshot was asked for: nothing more
+ * is recorded, and who reads it goes no further. What is in it of a later time is there for sensors
+ * that tell late. Without this it ends with what was told last before the session is closed, when
+ * slow sensors lack their last seconds and fast ones don't.
+ *
+ * @return 0; -ENODATA: the session is not recorded; -EALREADY: it was ended before; -EINVAL: before
+ * it began.
+ */
+WATT_API int watt_session_end_recording(struct watt_session *ses, uint64_t t_ns);
 /** -ENODATA: the session is not recorded. */
 WATT_API int watt_session_get_record_stats(const struct watt_session *ses,
 					   struct watt_record_stats *ret);
@@ -106,7 +116,7 @@ struct watt_recording_info {
 	const char *usage_why;      /**< why not in a better way; "": it was the best, or chosen */
 	uint64_t memory_bytes;      /**< of the machine; 0: unknown */
 	uint64_t start_ns;          /**< CLOCK_MONOTONIC of the first data */
-	uint64_t end_ns;            /**< and of the last */
+	uint64_t end_ns;            /**< and of the last, or when it was ended */
 	uint64_t start_realtime_ns; /**< CLOCK_REALTIME at start_ns */
 	uint64_t slice_ns;          /**< asked length of a slice */
 	uint64_t samples;           /**< sensor samples in the file */

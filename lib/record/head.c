@@ -169,6 +169,7 @@ static int put_meta(sqlite3 *db, const struct watt_part_head *head)
 	put_number(&meta, "lost_usage", 0);
 	put_number(&meta, "lost_marks", 0);
 	put_number(&meta, "slept_ns", 0);
+	put_number(&meta, "ended_ns", 0);
 	put_number(&meta, "snapshot_aligned", 0);
 	put_number(&meta, "complete", 0);
 	sqlite3_finalize(meta.stmt);

@@ -319,7 +319,7 @@ static void load_meta(struct row *row)
 		{ "memory_bytes", &info->memory_bytes }, { "slice_ns", &info->slice_ns },
 		{ "missed_reads", &info->missed_reads }, { "lost_samples", &info->lost_samples },
 		{ "lost_usage", &info->lost_usage },     { "lost_marks", &info->lost_marks },
-		{ "slept_ns", &info->slept_ns },
+		{ "slept_ns", &info->slept_ns },         { "ended_ns", &rec->ended_ns },
 	};
 	const struct {
 		const char *key;
@@ -599,6 +599,8 @@ int watt_recording_load(struct watt_recording *rec)
 	if (r == 0 && rec->guard.is_spent)
 		r = watt_recording_complain(rec, -EBADMSG, "is damaged: %s",
 					    watt_recording_reason(rec));
+	if (rec->ended_ns > rec->info.start_ns && rec->ended_ns < rec->info.end_ns)
+		rec->info.end_ns = rec->ended_ns;
 	if (r == 0)
 		rec->info.start_realtime_ns =
 			rec->info.start_ns + (uint64_t)rec->realtime_offset_ns;

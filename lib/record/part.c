@@ -423,6 +423,8 @@ static int put_entry(struct watt_part *part, const struct watt_part_entry *entry
 		r = put_meta(part, "lost_marks", entry->lost_marks);
 	if (r == 0)
 		r = put_meta(part, "slept_ns", entry->slept_ns);
+	if (r == 0)
+		r = put_meta(part, "ended_ns", entry->ended_ns);
 	return r < 0 ? r : put_meta(part, "snapshot_aligned", entry->is_snapshot_aligned);
 }
 

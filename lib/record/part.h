@@ -45,6 +45,7 @@ struct watt_part_entry {
 	uint64_t lost_marks;
 	uint64_t lost_usage;
 	uint64_t slept_ns;
+	uint64_t ended_ns;          /* the recording; 0: it was not */
 	int64_t realtime_offset_ns; /* of the marks */
 	bool is_snapshot_aligned;
 };

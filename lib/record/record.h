@@ -87,6 +87,10 @@ void watt_recorder_put_snapshot(struct watt_recorder *recorder, struct watt_snap
 bool watt_recorder_needs_all(struct watt_recorder *recorder);
 /* Marks that were told, or tried to be, and are in no op: so far. */
 void watt_recorder_set_lost_marks(struct watt_recorder *recorder, uint64_t n);
+/*
+ * The recording ends there, and nothing is put any more: 0, -EALREADY, or -EINVAL: before it began.
+ */
+int watt_recorder_end(struct watt_recorder *recorder, uint64_t t_ns);
 void watt_recorder_get_stats(struct watt_recorder *recorder, struct watt_record_stats *ret);
 
 /* ---- reading (the object of <wattribute/recording.h>) ---- */

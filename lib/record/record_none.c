@@ -49,6 +49,11 @@ void watt_recorder_set_lost_marks(struct watt_recorder *rec, uint64_t n)
 {
 }
 
+int watt_recorder_end(struct watt_recorder *rec, uint64_t t_ns)
+{
+	return -EOPNOTSUPP;
+}
+
 void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats *ret)
 {
 	*ret = (struct watt_record_stats){ .error = -EOPNOTSUPP };

@@ -51,6 +51,7 @@ struct watt_recorder {
 	uint64_t file_marks;    /* in the file that is written now */
 	uint64_t excess_marks;  /* that no file had room for */
 	uint64_t lost_marks;    /* as the session says */
+	uint64_t ended_ns;      /* where it was ended; 0: it was not */
 	uint32_t tracks[MAX_TRACKS];
 	size_t n_tracks;
 	bool has_threads;
@@ -267,6 +268,7 @@ static struct watt_job *change_current(struct watt_recorder *rec)
 	rec->current->is_snapshot_aligned = before->is_snapshot_aligned;
 	rec->current->realtime_offset_ns = before->realtime_offset_ns;
 	rec->current->slept_ns = before->slept_ns;
+	rec->current->ended_ns = before->ended_ns;
 	watt_predict_clear(&rec->predict);
 	return before;
 }
@@ -486,6 +488,20 @@ void watt_recorder_set_lost_marks(struct watt_recorder *rec, uint64_t n)
 	rec->current->lost_marks = n + rec->excess_marks;
 }
 
+int watt_recorder_end(struct watt_recorder *rec, uint64_t t_ns)
+{
+	const struct watt_op nothing = { .kind = WATT_OP_BARRIER };
+
+	if (rec->ended_ns)
+		return -EALREADY;
+	if (!t_ns || t_ns < rec->start_ns)
+		return -EINVAL;
+	if (!rec->current->chunk.n_ops)
+		watt_recorder_put(rec, &nothing); /* for it to be told with */
+	rec->ended_ns = rec->current->ended_ns = t_ns;
+	return 0;
+}
+
 void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats *ret)
 {
 	*ret = (struct watt_record_stats){ 0 };
@@ -493,7 +509,7 @@ void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats
 	if (rec->loss.t1_ns)
 		ret->lost_ns += rec->loss.t1_ns - rec->loss.t0_ns;
 	ret->cost_ns += rec->put_ns;
-	ret->elapsed_ns = rec->now_ns - rec->start_ns;
+	ret->elapsed_ns = (rec->ended_ns ? rec->ended_ns : rec->now_ns) - rec->start_ns;
 }
 
 static int check_opts(const char *path, const struct watt_record_opts *opts,

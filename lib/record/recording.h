@@ -42,6 +42,7 @@ struct watt_recording {
 	char *path;
 	struct watt_log log;
 	struct watt_recording_info info;
+	uint64_t ended_ns; /* 0: it was not ended */
 	int64_t realtime_offset_ns;
 	int64_t check; /* what watt_check_compute said when the file was made */
 	bool has_check;

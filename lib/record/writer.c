@@ -239,6 +239,7 @@ static int commit(struct watt_writer *writer, const struct watt_job *job)
 		.lost_usage = job->lost_usage,
 		.lost_marks = job->lost_marks,
 		.slept_ns = job->slept_ns,
+		.ended_ns = job->ended_ns,
 		.realtime_offset_ns = job->realtime_offset_ns,
 		.is_snapshot_aligned = job->is_snapshot_aligned,
 	};

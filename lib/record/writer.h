@@ -40,6 +40,7 @@ struct watt_job {
 	uint64_t lost_samples;
 	uint64_t lost_usage;
 	uint64_t lost_marks;
+	uint64_t ended_ns;          /* the recording; 0: it was not */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC of its marks */
 	uint64_t slept_ns;          /* the machine, since the recording began */
 	bool is_snapshot_aligned;

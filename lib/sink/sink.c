@@ -260,10 +260,18 @@ static int tell_windows(struct writer *w, struct watt_session *ses,
 /* Channels are apart by their delays, never by this much. */
 #define SAMPLES_APART_NS 60000000000ULL
 
+/* All that there are: those behind the end of a recording, too, are of sensors that tell late. */
+static uint64_t last_sample_ns(const struct telling *t)
+{
+	return t->about.to_ns < watt_recording_get_info(t->rec)->end_ns ?
+		       t->about.to_ns :
+		       UINT64_MAX - SAMPLES_APART_NS;
+}
+
 static int tell_samples(struct writer *w, struct telling *t)
 {
 	struct watt_sample samples[1024];
-	uint64_t from_ns = t->about.from_ns, to_ns = t->about.to_ns;
+	uint64_t from_ns = t->about.from_ns, to_ns = last_sample_ns(t);
 	int r, n, i;
 
 	r = watt_recording_seek(t->rec, from_ns);

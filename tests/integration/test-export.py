@@ -304,15 +304,22 @@ def test_context():
     trace = nvmt_trace.read(trace_path)
     equal((trace['zones'], trace['emc']), (2, 1), 'zones, EMC')
     equal(len(trace['slow']), len(trace['fast']), 'slow samples')
-    fast, slow = trace['fast'][-1], trace['slow'][-1]
-    equal((fast[1], fast[19], fast[20]), (523, 31413836 - 28764180, 28764180), 'GPU, memory used, available')
+    # not the last one: its window may be so short that means of it are coarse
+    middle = len(trace['fast']) // 2
+    fast, slow = trace['fast'][middle], trace['slow'][middle]
+    equal(fast[1], 523, 'GPU')
+    # means of a window: they may be rounded the other way
+    true(abs(fast[19] - (31413836 - 28764180)) <= 1 and abs(fast[20] - 28764180) <= 1,
+         f'memory used {fast[19]}, available {fast[20]}')
     true(abs(fast[21] - 100 * 425984 / 2133000) < 1e-3, f'EMC {fast[21]} %')
     # And back: the trace has channels of context, too.
     back = {row['channel']: (row['value'], row['unit'], row['status'])
             for row in rows('--what=samples', file=trace_path)}
-    equal(back['nvmt/gpu/load'], ('0.523', '1', 'ok'), 'the load of the GPU, back')
-    equal(back['nvmt/0-cpu_thermal/temperature'], ('48.218', 'C', 'ok'), 'a temperature, back')
-    equal(back['nvmt/memory/available'], (str(28764180 * 1024), 'B', 'ok'), 'memory, back')
+    for channel, value, unit, within in (('gpu/load', 0.523, '1', 0.002),
+                                         ('0-cpu_thermal/temperature', 48.218, 'C', 0.05),
+                                         ('memory/available', 28764180 * 1024, 'B', 1e6)):
+        equal(back[f'nvmt/{channel}'][1:], (unit, 'ok'), f'{channel}, back')
+        true(abs(float(back[f'nvmt/{channel}'][0]) - value) <= within, f'{channel}: {back}')
     equal(back['nvmt/memory/emc'][1:], ('1', 'ok'), 'EMC, back')
     true(abs(slow[1] - 48.218) < 1e-4 and abs(slow[2] + 4.5) < 1e-4, f'temperatures {slow}')
 

@@ -98,6 +98,14 @@ def check_windows(snapshots):
     equal(snapshots[-1]['quality']['sum_failures'], 0, 'failed checks of sums')
 
 
+def check_report(path, snapshots):
+    """The recording ends where record did, though sensors told more until it was closed."""
+    total = run('report', '--json', path).json()['total']
+    energy = snapshots[-1]['machine']['energy']
+    if energy is not None:
+        equal(total['energy_nj'], nj(energy), 'energy of the report and of the recorder')
+
+
 def test_secrets_are_in_no_file():
     command = ('--', 'sh', '-c', 'sleep 1; : --password=hunter2 --token shazam')
     path, snapshots, _ = record('--sources=synth', '--usage=procfs', '--for=30', *command)
@@ -125,6 +133,7 @@ def test_for_some_time():
     true(2.4 < time.monotonic() - begin < 60, 'it took too short or too long')
     true(len(snapshots) >= 3, f'only {len(snapshots)} snapshots')
     check_windows(snapshots)
+    check_report(path, snapshots)
     for word in ('Recorded', path, 'wattribute report', 'used'):
         true(word in result.err, f'no {word!r} in {result.err!r}')
     equal(query(path, 'PRAGMA integrity_check'), [('ok',)], 'integrity')
@@ -179,6 +188,7 @@ def test_phases_are_the_whole():
     check_windows(snapshots)
     equal([phase for phase in dict.fromkeys(snapshot['phase'] for snapshot in snapshots)
            if phase], ['load', 'solve', 'sleep'], 'phases of the windows')
+    check_report(path, snapshots)
     marks = query(path, 'SELECT label, t_ns FROM marks ORDER BY t_ns')
     equal([label for label, _ in marks], ['load', 'solve', 'sleep', ''], 'marks')
     # No window crosses a mark: each mark has a window that begins within the slice that it ended.

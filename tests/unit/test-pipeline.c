@@ -156,10 +156,44 @@ static void test_zone_that_comes(void **state)
 	scratch_remove(dir);
 }
 
+static void check_end(const char *record, uint64_t end_ns)
+{
+	struct watt_recording *rec;
+
+	assert_int_equal(watt_recording_open(record, NULL, NULL, &rec), 0);
+	assert_int_equal(watt_recording_get_info(rec)->end_ns, end_ns);
+	watt_recording_close(rec);
+}
+
+/* What goes on behind the end is not recorded, and the end is what was said. */
+static void test_end_of_a_recording(void **state)
+{
+	char *dir = fixture_copy("rapl-forbidden"), *record;
+	struct watt_session *ses;
+	uint64_t end_ns;
+
+	assert_true(asprintf(&record, "%s/run.watt", dir) > 0);
+	ses = open_on(dir, record);
+	assert_int_equal(watt_session_wait(ses, 50), 0);
+	end_ns = watt_session_get_time_ns(ses) - 10000000;
+	assert_int_equal(watt_session_end_recording(ses, 1), -EINVAL);
+	assert_int_equal(watt_session_end_recording(ses, end_ns), 0);
+	assert_int_equal(watt_session_end_recording(ses, end_ns), -EALREADY);
+	assert_int_equal(watt_session_wait(ses, 50), 0);
+	watt_session_close(ses);
+	check_end(record, end_ns);
+	assert_int_equal(watt_session_open_recording(record, NULL, &ses), 0);
+	assert_int_equal(watt_session_end_recording(ses, end_ns), -ENODATA);
+	watt_session_close(ses);
+	free(record);
+	scratch_remove(dir);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zone_that_comes),
+		cmocka_unit_test(test_end_of_a_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
