@@ -453,6 +453,8 @@ static void test_tracked(void **state)
 	assert_int_equal(row->cpu_ns, 10 * MS);
 	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t10")->entity->tracked_id, id);
 	assert_int_equal(find(&b, WATT_ENTITY_PROCESS, "t20")->entity->tracked_id, 0);
+	/* the set has what its threads used, and nothing of the other's */
+	assert_int_equal(watt_snapshot_find_row(b.snap, id)->cpu_ns, 5 * 10 * MS);
 	end_and_check(&b);
 	end_and_check(&b);
 	end_and_check(&b);
