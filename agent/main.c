@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 #include "monitor.h"
 #include "push.h"
@@ -122,18 +123,10 @@ static int read_settings(struct settings *settings, const struct flags *flags)
 
 /* ---- running ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* The signal that came before a time, or 0. */
 static int wait_until(const sigset_t *signals, uint64_t t_ns)
 {
-	uint64_t now = now_ns(), left_ns = t_ns > now ? t_ns - now : 0;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), left_ns = t_ns > now ? t_ns - now : 0;
 	struct timespec left = { (time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S) };
 	int signal = sigtimedwait(signals, NULL, &left);
 
@@ -162,14 +155,14 @@ static void reload(struct monitor *monitor, struct server *server, struct settin
 static int run(struct monitor *monitor, struct server *server, struct settings *settings,
 	       const struct flags *flags, const sigset_t *signals)
 {
-	uint64_t next_ns = now_ns();
+	uint64_t next_ns = clock_ns(CLOCK_MONOTONIC);
 	int signal, r;
 
 	for (;;) {
 		next_ns += settings_number(settings, SETTING_INTERVAL);
 		/* After a time asleep it does not catch up. */
-		if (next_ns < now_ns())
-			next_ns = now_ns();
+		if (next_ns < clock_ns(CLOCK_MONOTONIC))
+			next_ns = clock_ns(CLOCK_MONOTONIC);
 		while ((signal = wait_until(signals, next_ns))) {
 			if (signal != SIGHUP)
 				return 0;

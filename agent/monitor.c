@@ -11,16 +11,9 @@
 
 #include "api.h"
 #include "caller.h"
+#include "clock.h"
 #include "message.h"
 #include "xalloc.h"
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 struct rendering *rendering_ref(struct rendering *rendering)
 {

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 #include "otlp.h"
 #include "outbox.h"
@@ -47,14 +48,6 @@ struct push {
 	pthread_t thread;
 	bool is_ending; /* atomic */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 static bool is_ending(const struct push *push)
 {
@@ -205,7 +198,7 @@ static uint64_t send_all(struct push *push)
 		pause_ns = send_first(push, text, n);
 		free(text);
 	}
-	return pause_ns ? now_ns() + pause_ns : 0;
+	return pause_ns ? clock_ns(CLOCK_MONOTONIC) + pause_ns : 0;
 }
 
 /* ---- the thread ---- */
@@ -241,10 +234,10 @@ static void publish(struct push *push)
 static void *run(void *data)
 {
 	struct push *push = data;
-	uint64_t next_ns = now_ns() + push->interval_ns, again_ns = 0;
+	uint64_t next_ns = clock_ns(CLOCK_MONOTONIC) + push->interval_ns, again_ns = 0;
 
 	while (!is_ending(push)) {
-		uint64_t now = now_ns(), until_ns;
+		uint64_t now = clock_ns(CLOCK_MONOTONIC), until_ns;
 
 		if (now >= next_ns) {
 			add_document(push);
@@ -254,7 +247,7 @@ static void *run(void *data)
 			again_ns = send_all(push);
 		publish(push);
 		until_ns = again_ns && again_ns < next_ns ? again_ns : next_ns;
-		now = now_ns();
+		now = clock_ns(CLOCK_MONOTONIC);
 		if (until_ns > now && !is_ending(push))
 			curl_multi_poll(push->multi, NULL, 0, (int)((until_ns - now) / MS) + 1,
 					NULL);
@@ -423,7 +416,7 @@ int push_open(struct push **ret, struct monitor *monitor, const struct settings 
 	push = xcalloc(1, sizeof(*push));
 	push->monitor = monitor;
 	push->interval_ns = settings_number(settings, SETTING_OTLP_INTERVAL);
-	push->seed = (unsigned int)(now_ns() ^ (uint64_t)getpid());
+	push->seed = (unsigned int)(clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid());
 	push->outbox = (struct outbox){ .folder = -1, .lock = -1 };
 	r = set_up(push, settings);
 	if (r == 0) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "xalloc.h"
 
 #define ROOT "/api/v1/recordings"
@@ -25,27 +26,21 @@ bool recording_routes_has(const char *path)
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned int status, const char *mime,
 			   const char *text, const char *location)
 {
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result result;
+	struct answer_header headers[4] = { { MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" } };
+	size_t n = 1;
 
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, mime);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	if (location)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, location);
+		headers[n++] = (struct answer_header){ MHD_HTTP_HEADER_LOCATION, location };
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST, DELETE");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
+		headers[n++] =
+			(struct answer_header){ MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST, DELETE" };
+	return answer_text(connection, status, mime, text, headers);
 }
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned int status,
 			      const char *text)
 {
-	return say(connection, status, "text/plain; charset=utf-8", text, NULL);
+	return say(connection, status, ANSWER_TEXT, text, NULL);
 }
 
 /* A negative errno of recordings.h. */

@@ -17,6 +17,7 @@
 
 #include <wattribute/recording.h>
 
+#include "clock.h"
 #include "message.h"
 #include "monitor.h"
 #include "xalloc.h"
@@ -42,14 +43,6 @@ struct recordings {
 	uint32_t seconds; /* for which it runs */
 	int error;        /* that the last one ended with */
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- what is asked ---- */
 
@@ -269,7 +262,7 @@ static void *record(void *data)
 	return NULL;
 }
 
-/* Of the one before. Called without the lock, which it takes to end. */
+/* Of the one before: it has ended, or ends without the lock that its caller has. */
 static void join(struct recordings *recordings)
 {
 	if (recordings->has_thread)

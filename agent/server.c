@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "message.h"
 #include "page_files.h"
 #include "recording_routes.h"
@@ -27,19 +28,9 @@
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status,
 				 const char *text, const char *header, const char *value)
 {
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result result;
+	const struct answer_header headers[] = { { header, value }, { NULL, NULL } };
 
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-				"text/plain; charset=utf-8");
-	if (header)
-		MHD_add_response_header(response, header, value);
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
+	return answer_text(connection, status, ANSWER_TEXT, text, headers);
 }
 
 static void put_rendering(void *rendering)
