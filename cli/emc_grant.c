@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "number.h"
 
 /* Folders need to be gone through, files to be read; a folder comes before what is in it. */
 static const char *const paths[] = {
@@ -53,16 +54,13 @@ static int open_root(const char *sysfs)
 static int find_group(const char *text, gid_t *ret)
 {
 	const struct group *group = getgrnam(text);
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
 	if (group) {
 		*ret = group->gr_gid;
 		return 0;
 	}
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || number >= (gid_t)-1) {
+	if (number_count(text, 0, (gid_t)-1 - 1, &number) < 0) {
 		message_error("there is no group '%s'; 'getent group' lists those that there are",
 			      text);
 		return -ENOENT;
