@@ -180,33 +180,41 @@ static void drop_slices(struct watt_attrib *at)
 		watt_slices_drop(&at->slices);
 }
 
-/* Points of the curves that nobody will ask for: a residual asks for those of its parts too. */
+/*
+ * Up to where nobody will ask for the points of the curve that a domain is measured by: a residual
+ * asks for those of its parts too, and, as it keeps where it stands as a number, for those of
+ * slices alone.
+ */
+static uint64_t domain_oldest_ns(const struct watt_attrib *at, int32_t domain, uint64_t slices_ns)
+{
+	const struct watt_domain *d = &at->tree.domains[domain];
+	uint64_t t_ns = at->ledgers[domain].cursor_ns;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++) {
+		const struct watt_domain *r = &at->tree.domains[i];
+
+		if (r->kind == WATT_DOMAIN_RESIDUAL &&
+		    (r->parent == domain || r->parent == d->parent))
+			t_ns = WATT_MIN(t_ns, WATT_MAX(at->ledgers[i].cursor_ns, slices_ns));
+	}
+	return t_ns;
+}
+
 static void forget_points(const struct watt_attrib *at, struct watt_timeline *tl, uint64_t now_ns)
 {
-	/* where a residual stands is kept as a number: it asks for points of slices alone */
-	uint64_t oldest_ns = at->slices.n ? watt_slices_get(&at->slices, 0)->t0_ns :
+	uint64_t slices_ns = at->slices.n ? watt_slices_get(&at->slices, 0)->t0_ns :
 					    at->last_sweep_ns;
-	size_t c, i;
+	size_t c;
 
 	for (c = 0; c < at->n_channels; c++) {
 		int32_t domain = at->tree.domain_of[c];
-		const struct watt_domain *d = &at->tree.domains[domain < 0 ? 0 : domain];
-		uint64_t t_ns;
+		uint64_t t_ns = now_ns; /* of one that no domain is measured by */
 
-		if (domain < 0) {
-			watt_timeline_forget(tl, c, watt_gauges_oldest_ns(at, oldest_ns));
-			continue;
-		}
-		t_ns = d->channel == (int32_t)c ? at->ledgers[domain].cursor_ns : now_ns;
-
-		for (i = 0; i < at->tree.n_domains && d->channel == (int32_t)c; i++) {
-			const struct watt_domain *r = &at->tree.domains[i];
-
-			if (r->kind == WATT_DOMAIN_RESIDUAL &&
-			    (r->parent == domain || r->parent == d->parent))
-				t_ns = WATT_MIN(t_ns,
-						WATT_MAX(at->ledgers[i].cursor_ns, oldest_ns));
-		}
+		if (domain < 0)
+			t_ns = watt_gauges_oldest_ns(at, slices_ns);
+		else if (at->tree.domains[domain].channel == (int32_t)c)
+			t_ns = domain_oldest_ns(at, domain, slices_ns);
 		watt_timeline_forget(tl, c, t_ns);
 	}
 }
