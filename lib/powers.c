@@ -169,10 +169,23 @@ static int apply_rates(struct watt_powers *powers, const struct watt_rules *rate
 	return r;
 }
 
+/* By more than makeshifts. */
+static bool is_well_covered(const struct collection *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (!(all->sources[i]->ops->flags & WATT_POWER_FALLBACK) &&
+		    watt_select_covers_cpus(all->sources[i]))
+			return true;
+	return false;
+}
+
 /* What comes to quick ones, too. A fallback that is not needed is not looked for. */
 static int watch_quick(struct watt_powers *powers, const struct watt_rules *sources,
 		       const struct collection *all)
 {
+	bool is_covered = is_well_covered(all);
 	size_t i, s;
 	int r = 0;
 
@@ -180,7 +193,7 @@ static int watch_quick(struct watt_powers *powers, const struct watt_rules *sour
 		const struct watt_power_ops *ops = powers->ops[i];
 		uint64_t asked_period_ns = 0;
 
-		if (is_slow(ops) || !watt_select_is_wanted(ops, sources, all->is_covered))
+		if (is_slow(ops) || !watt_select_is_wanted(ops, sources, is_covered))
 			continue;
 		for (s = 0; s < all->n; s++)
 			if (all->sources[s]->ops == ops)

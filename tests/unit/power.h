@@ -87,6 +87,24 @@ static inline void read_all_groups(struct watt_power *power, struct watt_sample 
 		power->ops->read(power, i, ret + power->groups[i].first);
 }
 
+/* What has come since, with the channels of power known but for those that are gone. */
+static inline int world_rescan(const struct power_world *world, const struct watt_power *power,
+			       const struct watt_sample *samples, struct watt_power **ret)
+{
+	const char **names = calloc(power->n_channels, sizeof(*names));
+	struct watt_known known = { names, 0 };
+	uint32_t i;
+	int r;
+
+	assert_non_null(names);
+	for (i = 0; i < power->n_channels; i++)
+		if (samples[i].status != WATT_STATUS_ABSENT)
+			names[known.n++] = power->channels[i].name;
+	r = power->ops->rescan(&world->env, &known, ret);
+	free(names);
+	return r;
+}
+
 /* What every source owes: groups that cover the channels in order, names that are unique. */
 static inline void check_power(const struct watt_power *power)
 {

@@ -85,6 +85,33 @@ static void test_node(void **state)
 	machine_done(&m);
 }
 
+/* A counter that is there only later, as those of an accelerator whose driver comes late. */
+static void test_comes_later(void **state)
+{
+	struct watt_sample samples[MAX_CHANNELS];
+	char *dir = fixture_copy("cray-ex");
+	struct watt_power *more;
+	struct machine m;
+
+	scratch_unlink(dir, COUNTERS "accel1_energy");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_cray), 0);
+	assert_int_equal(m.power->n_channels, 9);
+	read_now(&m, samples);
+	assert_int_equal(world_rescan(&m.world, m.power, samples, &more), -ENODEV);
+	scratch_write(dir, COUNTERS "accel1_energy", "4711 J 1700000000123456 us\n");
+	assert_int_equal(world_rescan(&m.world, m.power, samples, &more), 0);
+	check_power(more);
+	assert_int_equal(more->n_channels, 1);
+	assert_string_equal(more->channels[0].name, "cray/accel-1/energy");
+	read_all_groups(more, samples);
+	assert_int_equal(samples[0].status, WATT_STATUS_OK);
+	assert_int_equal(samples[0].raw, 4711000000);
+	more->ops->close(more);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 /* How those of several packages share it is not known. */
 static void test_packages(void **state)
 {
@@ -173,9 +200,10 @@ static void test_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),    cmocka_unit_test(test_node),
-		cmocka_unit_test(test_packages), cmocka_unit_test(test_freshness),
-		cmocka_unit_test(test_broken),   cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_texts),       cmocka_unit_test(test_node),
+		cmocka_unit_test(test_comes_later), cmocka_unit_test(test_packages),
+		cmocka_unit_test(test_freshness),   cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

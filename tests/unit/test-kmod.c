@@ -117,6 +117,43 @@ static void test_counters(void **state)
 	world_close(&world);
 }
 
+/* A package that comes; and all of it, with the module. */
+static void test_comes_later(void **state)
+{
+	struct watt_sample samples[8] = { 0 };
+	struct power_world world;
+	struct watt_power *power, *more;
+	const struct watt_known nothing = { 0 };
+	char *dir = fixture_copy("kmod-server");
+
+	world_open(&world, dir);
+	scratch_write(dir, "proc/energy/all",
+		      "timestamp=1\nrapl_package-0_uj=219137329\npid=1 comm=init\n");
+	assert_int_equal(watt_power_kmod.open(&world.env, &power), 0);
+	assert_int_equal(power->n_channels, 1);
+	read_all_groups(power, samples);
+	assert_int_equal(world_rescan(&world, power, samples, &more), -ENODEV);
+	scratch_write(dir, "proc/energy/all",
+		      "timestamp=2\nrapl_package-0_uj=219137330\nrapl_package-1_uj=17\n"
+		      "rapl_package-1_dram_uj=4\npid=1 comm=init\n");
+	assert_int_equal(world_rescan(&world, power, samples, &more), 0);
+	check_power(more);
+	assert_int_equal(more->n_channels, 2);
+	assert_int_equal(channel_named(more, "kmod/dram-1")->package_id, 1);
+	read_all_groups(more, samples);
+	assert_int_equal(samples[channel_named(more, "kmod/package-1") - more->channels].raw, 17);
+	more->ops->close(more);
+	power->ops->close(power);
+	scratch_unlink(dir, "sys/module/wattribute/parameters/energy_unit");
+	assert_int_equal(watt_power_kmod.rescan(&world.env, &nothing, &more), -ENODEV);
+	scratch_write(dir, "sys/module/wattribute/parameters/energy_unit", "uj\n");
+	assert_int_equal(watt_power_kmod.rescan(&world.env, &nothing, &more), 0);
+	assert_int_equal(more->n_channels, 3);
+	more->ops->close(more);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 static void test_cgroup(void **state)
 {
 	struct watt_sample sample = { 0 };
@@ -215,8 +252,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rapl_lines), cmocka_unit_test(test_record_lines),
-		cmocka_unit_test(test_counters),   cmocka_unit_test(test_cgroup),
-		cmocka_unit_test(test_absent),     cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_counters),   cmocka_unit_test(test_comes_later),
+		cmocka_unit_test(test_cgroup),     cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

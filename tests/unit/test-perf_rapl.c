@@ -78,6 +78,38 @@ static void test_counts(void **state)
 	world_close(&world);
 }
 
+/* A driver that shows an event only later. */
+static void test_comes_later(void **state)
+{
+	struct watt_sample samples[4];
+	struct power_world world;
+	struct watt_power *power, *more;
+	char *dir = fixture_copy("perf-software");
+	char text[32] = "";
+
+	need_perf();
+	world_open(&world, dir);
+	assert_true(watt_root_read(&world.env.sysfs,
+				   "bus/event_source/devices/power/events/energy-ram", text,
+				   sizeof(text)) >= 0);
+	scratch_unlink(dir, POWER "events/energy-ram");
+	assert_int_equal(ops->open(&world.env, &power), 0);
+	assert_int_equal(power->n_channels, 3);
+	read_all_groups(power, samples);
+	assert_int_equal(world_rescan(&world, power, samples, &more), -ENODEV);
+	scratch_write(dir, POWER "events/energy-ram", text);
+	assert_int_equal(world_rescan(&world, power, samples, &more), 0);
+	check_power(more);
+	assert_int_equal(more->n_channels, 1);
+	assert_string_equal(more->channels[0].name, "perf_rapl/dram-0");
+	read_all_groups(more, samples);
+	assert_int_equal(samples[0].status, WATT_STATUS_OK);
+	ops->close(more);
+	ops->close(power);
+	world_close(&world);
+	scratch_remove(dir);
+}
+
 static void test_probe(void **state)
 {
 	struct watt_diag diag = { 0 };
@@ -207,9 +239,10 @@ static void test_absent(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),        cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_one_bad_event), cmocka_unit_test(test_stuck),
-		cmocka_unit_test(test_forbidden),     cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_comes_later),
+		cmocka_unit_test(test_probe),  cmocka_unit_test(test_one_bad_event),
+		cmocka_unit_test(test_stuck),  cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_absent),
 	};
 
 	return cmocka_run_group_tests_name("perf_rapl", tests, NULL, NULL);

@@ -245,20 +245,6 @@ static void test_garbage(void **state)
 	close_fixture(&world, power);
 }
 
-/* What has come since, with the channels of power known but for those that are gone. */
-static int rescan(const struct power_world *world, const struct watt_power *power,
-		  const struct watt_sample *samples, struct watt_power **ret)
-{
-	const char *names[8];
-	struct watt_known known = { names, 0 };
-	uint32_t i;
-
-	for (i = 0; i < power->n_channels; i++)
-		if (samples[i].status != WATT_STATUS_ABSENT)
-			names[known.n++] = power->channels[i].name;
-	return ops->rescan(&world->env, &known, ret);
-}
-
 static void test_removed_and_back(void **state)
 {
 	char *dir = fixture_copy("rapl-forbidden");
@@ -269,18 +255,18 @@ static void test_removed_and_back(void **state)
 	world_open(&world, dir);
 	assert_int_equal(ops->open(&world.env, &power), 0);
 	read_all_groups(power, samples);
-	assert_int_equal(rescan(&world, power, samples, &more), -ENODEV);
+	assert_int_equal(world_rescan(&world, power, samples, &more), -ENODEV);
 	scratch_unlink(dir, ENERGY("intel-rapl:0"));
 	read_all_groups(power, samples);
 	assert_int_equal(samples[0].status, WATT_STATUS_ABSENT);
 	assert_int_equal(samples[0].raw, 0);
 	assert_int_equal(samples[1].status, WATT_STATUS_OK);
-	assert_int_equal(rescan(&world, power, samples, &more), -ENODEV);
+	assert_int_equal(world_rescan(&world, power, samples, &more), -ENODEV);
 	scratch_write(dir, ENERGY("intel-rapl:0"), "17\n");
 	/* never again from here: its number may be another zone's by now */
 	read_all_groups(power, samples);
 	assert_int_equal(samples[0].status, WATT_STATUS_ABSENT);
-	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_int_equal(world_rescan(&world, power, samples, &more), 0);
 	assert_int_equal(more->n_channels, 1);
 	assert_string_equal(more->channels[0].name, power->channels[0].name);
 	read_all_groups(more, samples);
@@ -314,7 +300,7 @@ static void test_all_back_at_once(void **state)
 	scratch_write(dir, ENERGY("intel-rapl:7"), "18\n");
 	scratch_write(dir, "sys/class/powercap/intel-rapl:7:0/name", "core\n");
 	scratch_write(dir, ENERGY("intel-rapl:7:0"), "19\n");
-	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_int_equal(world_rescan(&world, power, samples, &more), 0);
 	assert_int_equal(more->n_channels, 2);
 	check_power(more);
 	read_all_groups(more, samples);
@@ -350,7 +336,7 @@ static void test_back_under_another_number(void **state)
 		"echo 42 >intel-rapl:1/energy_uj",
 		dir);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(rescan(&world, power, samples, &more), 0);
+	assert_int_equal(world_rescan(&world, power, samples, &more), 0);
 	assert_string_equal(channel_named(more, ch->name)->domain, ch->domain);
 	ch = channel_named(more, ch->name);
 	read_all_groups(more, samples);

@@ -178,7 +178,8 @@ static bool place(const char *name, bool is_alone, struct watt_channel *channel,
 	return true;
 }
 
-static int add_counter(struct cray *cray, const char *file, bool is_alone)
+static int add_counter(struct cray *cray, const struct watt_known *known, const char *file,
+		       bool is_alone)
 {
 	bool is_energy = strstr(file, "energy") != NULL;
 	char name[64], domain[32], path[128], at[400];
@@ -204,6 +205,8 @@ static int add_counter(struct cray *cray, const char *file, bool is_alone)
 	if (i == MAX_COUNTERS || !place(file, is_alone, &channel, domain, sizeof(domain)))
 		return 0;
 	snprintf(name, sizeof(name), "cray/%s/%s", domain, is_energy ? "energy" : "power");
+	if (watt_known_has(known, name))
+		return 0;
 	snprintf(path, sizeof(path), FOLDER "/%.64s", file);
 	snprintf(at, sizeof(at), "%s/%s", cray->env->sysfs.path, path);
 	r = watt_channels_add(&cray->channels, &channel);
@@ -242,7 +245,7 @@ static bool has_one_package(const struct watt_env *env)
 	return is_alone;
 }
 
-static int add_all(struct cray *cray)
+static int add_all(struct cray *cray, const struct watt_known *known)
 {
 	struct watt_names names = WATT_NAMES_INIT;
 	bool is_alone = has_one_package(cray->env);
@@ -254,7 +257,7 @@ static int add_all(struct cray *cray)
 		return r == -ENOENT || r == -ENOTDIR ? -ENODEV : r;
 	cray->period_ns = read_period_ns(cray->env);
 	for (i = 0; i < names.n && r == 0; i++)
-		r = add_counter(cray, names.name[i], is_alone);
+		r = add_counter(cray, known, names.name[i], is_alone);
 	watt_names_free(&names);
 	/* where it is missing each read says so */
 	if (r == 0 &&
@@ -263,7 +266,10 @@ static int add_all(struct cray *cray)
 	return r == 0 && !cray->channels.n ? -ENODEV : r;
 }
 
-static int cray_open(const struct watt_env *env, struct watt_power **ret)
+static const char *const cray_watched[] = { FOLDER, NULL };
+
+static int cray_rescan(const struct watt_env *env, const struct watt_known *known,
+		       struct watt_power **ret)
 {
 	struct cray *cray = calloc(1, sizeof(*cray));
 	size_t i;
@@ -275,7 +281,7 @@ static int cray_open(const struct watt_env *env, struct watt_power **ret)
 	cray->freshness = (struct watt_file)WATT_FILE_INIT;
 	for (i = 0; i < MAX_COUNTERS; i++)
 		cray->files[i] = (struct watt_file)WATT_FILE_INIT;
-	r = add_all(cray);
+	r = add_all(cray, known);
 	if (r < 0) {
 		cray_close(&cray->power);
 		return r;
@@ -289,6 +295,13 @@ static int cray_open(const struct watt_env *env, struct watt_power **ret)
 					   .n_groups = 1 };
 	*ret = &cray->power;
 	return 0;
+}
+
+static int cray_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	return cray_rescan(env, &nothing, ret);
 }
 
 static int cray_probe(const struct watt_env *env, struct watt_diag *diag)
@@ -319,6 +332,8 @@ const struct watt_power_ops watt_power_cray = {
 	.flags = WATT_POWER_BLOCKING,
 	.probe = cray_probe,
 	.open = cray_open,
+	.rescan = cray_rescan,
+	.watched = cray_watched,
 	.read = cray_read,
 	.close = cray_close,
 };

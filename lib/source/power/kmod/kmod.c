@@ -22,6 +22,7 @@
 #define PARAMETERS "module/wattribute/parameters"
 #define PROC_ALL "energy/all"
 #define PROC_CGROUP "energy/cgroup"
+#define CGROUP_CHANNEL "kmod/cgroup"
 #define ZONES_MAX 64
 #define WINDOW_MAX_NS (3600 * WATT_NSEC_PER_SEC)
 
@@ -115,7 +116,14 @@ static int take_counter(struct kmod *self, const char *line, void *data)
 	return 0;
 }
 
-static int add_counter(struct kmod *self, const struct watt_rapl_zone *zone, bool is_amd)
+/* What the search for counters has to know. */
+struct discovery {
+	const struct watt_known *known;
+	bool is_amd;
+};
+
+static int add_counter(struct kmod *self, const struct watt_rapl_zone *zone,
+		       const struct discovery *discovery)
 {
 	char name[128], path[320];
 	struct watt_channel channel = {
@@ -134,9 +142,12 @@ static int add_counter(struct kmod *self, const struct watt_rapl_zone *zone, boo
 		.scale_den = 1,
 		.max_power_uw = watt_rapl_max_power_uw(zone->kind, 0),
 		.period_ns = self->window_ns,
-		.uncertainty_ppm = watt_rapl_uncertainty_ppm(zone->kind, is_amd),
+		.uncertainty_ppm = watt_rapl_uncertainty_ppm(zone->kind, discovery->is_amd),
 	};
 
+	snprintf(name, sizeof(name), "kmod/%s", zone->domain);
+	if (watt_known_has(discovery->known, name))
+		return 0;
 	if (self->channels.n == ZONES_MAX)
 		return -E2BIG;
 	if (zone->kind != WATT_DOMAIN_TOTAL) {
@@ -145,7 +156,6 @@ static int add_counter(struct kmod *self, const struct watt_rapl_zone *zone, boo
 	} else if (zone->package_id >= 0) {
 		channel.flags = WATT_CHANNEL_OVERLAP_UNKNOWN;
 	}
-	snprintf(name, sizeof(name), "kmod/%s", zone->domain);
 	snprintf(path, sizeof(path), "%s/%s", self->procfs->path, PROC_ALL);
 	watt_strlcpy(self->domains[self->channels.n], zone->domain, sizeof(self->domains[0]));
 	return watt_channels_add(&self->channels, &channel);
@@ -153,7 +163,7 @@ static int add_counter(struct kmod *self, const struct watt_rapl_zone *zone, boo
 
 static int discover_counter(struct kmod *self, const char *line, void *data)
 {
-	const bool *is_amd = data;
+	const struct discovery *discovery = data;
 	struct watt_rapl_zone zone;
 	uint64_t energy_uj;
 	int r;
@@ -163,7 +173,7 @@ static int discover_counter(struct kmod *self, const char *line, void *data)
 	r = watt_energy_rapl_parse(line, &zone, &energy_uj);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return add_counter(self, &zone, *is_amd);
+	return add_counter(self, &zone, discovery);
 }
 
 static void read_counters(struct kmod *self, struct watt_sample *ret)
@@ -243,7 +253,7 @@ static int add_cgroup(struct kmod *self)
 {
 	char path[320];
 	struct watt_channel channel = {
-		.name = "kmod/cgroup",
+		.name = CGROUP_CHANNEL,
 		.source = "kmod",
 		.domain = "cgroup",
 		.path = path,
@@ -295,30 +305,36 @@ static int read_parameters(const struct watt_env *env, uint64_t *ret_window_ns)
 	return r;
 }
 
-static int open_all(const struct watt_env *env, struct kmod *self)
+static int open_all(const struct watt_env *env, const struct watt_known *known, struct kmod *self)
 {
-	bool is_amd = watt_cpu_is_amd(env);
+	struct discovery discovery = { known, watt_cpu_is_amd(env) };
 	int r;
 
 	self->path = PROC_ALL;
 	r = reopen(self);
 	if (r == 0)
-		r = for_each_line(self, discover_counter, &is_amd);
+		r = for_each_line(self, discover_counter, &discovery);
 	if (r == 0 && !self->channels.n)
 		r = -ENODEV;
 	return r;
 }
 
-static int open_cgroup(struct kmod *self)
+static int open_cgroup(const struct watt_known *known, struct kmod *self)
 {
 	int r;
 
+	if (watt_known_has(known, CGROUP_CHANNEL))
+		return -ENODEV;
 	self->path = PROC_CGROUP;
 	r = reopen(self);
 	return r < 0 ? r : add_cgroup(self);
 }
 
-static int kmod_open(const struct watt_env *env, struct watt_power **ret)
+/* The module comes and goes; with a package come its counters. */
+static const char *const kmod_watched[] = { PARAMETERS, "devices/system/cpu", NULL };
+
+static int kmod_rescan(const struct watt_env *env, const struct watt_known *known,
+		       struct watt_power **ret)
 {
 	struct kmod *self = calloc(1, sizeof(*self));
 	int r;
@@ -329,10 +345,10 @@ static int kmod_open(const struct watt_env *env, struct watt_power **ret)
 	self->procfs = &env->procfs;
 	r = read_parameters(env, &self->window_ns);
 	if (r == 0)
-		r = open_all(env, self);
+		r = open_all(env, known, self);
 	/* a machine captured by a tenant lacks what the tenant could not read */
 	if (r == -EACCES || r == -EPERM || r == -ENOENT)
-		r = open_cgroup(self);
+		r = open_cgroup(known, self);
 	if (r < 0) {
 		kmod_close(&self->base);
 		return r == -ENOENT ? -ENODEV : r;
@@ -346,6 +362,13 @@ static int kmod_open(const struct watt_env *env, struct watt_power **ret)
 					  .n_groups = 1 };
 	*ret = &self->base;
 	return 0;
+}
+
+static int kmod_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	return kmod_rescan(env, &nothing, ret);
 }
 
 static void kmod_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
@@ -409,6 +432,8 @@ const struct watt_power_ops watt_power_kmod = {
 	.flags = WATT_POWER_FALLBACK,
 	.probe = kmod_probe,
 	.open = kmod_open,
+	.rescan = kmod_rescan,
+	.watched = kmod_watched,
 	.read = kmod_read,
 	.close = kmod_close,
 };

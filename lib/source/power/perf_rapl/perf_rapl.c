@@ -88,6 +88,26 @@ static int make_plan(const struct watt_env *env, struct watt_perf_plan *plan,
 	return r;
 }
 
+static void name_channel(const struct watt_perf_item *item, char *ret, size_t size)
+{
+	snprintf(ret, size, "perf_rapl/%s", item->zone.domain);
+}
+
+/* What somebody has leaves the plan. */
+static void forget_known(struct watt_perf_plan *plan, const struct watt_known *known)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < plan->n_items; i++) {
+		char name[128];
+
+		name_channel(&plan->items[i], name, sizeof(name));
+		if (!watt_known_has(known, name))
+			plan->items[n++] = plan->items[i];
+	}
+	plan->n_items = n;
+}
+
 /* Opens an event as a member of the bundle before, or else, if that is refused, alone. */
 static int open_item(struct perf_rapl *p, const struct watt_perf_item *item)
 {
@@ -179,7 +199,7 @@ static int add_channel(const struct watt_env *env, struct perf_rapl *p,
 
 	if (zone->kind == WATT_DOMAIN_TOTAL && zone->package_id >= 0)
 		channel.flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
-	snprintf(name, sizeof(name), "perf_rapl/%s", zone->domain);
+	name_channel(item, name, sizeof(name));
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices %s on CPU %u", env->sysfs.path,
 		 item->label, item->cpu);
 	return watt_channels_add(&p->channels, &channel);
@@ -242,8 +262,8 @@ static int judge(const struct perf_rapl *p, struct findings *found)
 	return found->is_stuck ? -ENODEV : 0;
 }
 
-static int perf_rapl_build(const struct watt_env *env, struct perf_rapl **ret,
-			   struct findings *found)
+static int perf_rapl_build(const struct watt_env *env, const struct watt_known *known,
+			   struct perf_rapl **ret, struct findings *found)
 {
 	struct perf_rapl *p = calloc(1, sizeof(*p));
 	int r;
@@ -252,8 +272,10 @@ static int perf_rapl_build(const struct watt_env *env, struct perf_rapl **ret,
 		return -ENOMEM;
 	p->base.ops = &watt_power_perf_rapl;
 	r = make_plan(env, &p->plan, found);
-	if (r == 0)
+	if (r == 0) {
+		forget_known(&p->plan, known);
 		r = open_items(env, p, found);
+	}
 	if (r == 0)
 		r = judge(p, found);
 	if (r == 0)
@@ -266,17 +288,30 @@ static int perf_rapl_build(const struct watt_env *env, struct perf_rapl **ret,
 	return 0;
 }
 
-static int perf_rapl_open(const struct watt_env *env, struct watt_power **ret)
+/* The PMU comes with its driver, and shows a CPU of each package that is online. */
+static const char *const perf_rapl_watched[] = { "bus/event_source/devices", "devices/system/cpu",
+						 NULL };
+
+static int perf_rapl_rescan(const struct watt_env *env, const struct watt_known *known,
+			    struct watt_power **ret)
 {
 	struct findings found = { 0 };
 	struct perf_rapl *p;
 	int r;
 
-	r = perf_rapl_build(env, &p, &found);
+	r = perf_rapl_build(env, known, &p, &found);
 	if (r < 0)
 		return r;
+	p->base.n_refused = found.n_failed;
 	*ret = &p->base;
 	return 0;
+}
+
+static int perf_rapl_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	return perf_rapl_rescan(env, &nothing, ret);
 }
 
 static void perf_rapl_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
@@ -351,13 +386,14 @@ static void explain(const struct watt_env *env, const struct perf_rapl *p,
 static int perf_rapl_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	struct watt_env quiet = *env;
+	const struct watt_known nothing = { 0 };
 	struct findings found = { 0 };
 	struct perf_rapl *p = NULL;
 	uint32_t i;
 	int r;
 
 	quiet.log = (struct watt_log){ 0 };
-	r = perf_rapl_build(&quiet, &p, &found);
+	r = perf_rapl_build(&quiet, &nothing, &p, &found);
 	explain(env, p, &found, r, diag);
 	if (r == 0) {
 		diag->n_channels = p->base.n_channels;
@@ -376,6 +412,8 @@ const struct watt_power_ops watt_power_perf_rapl = {
 	.flags = WATT_POWER_X86,
 	.probe = perf_rapl_probe,
 	.open = perf_rapl_open,
+	.rescan = perf_rapl_rescan,
+	.watched = perf_rapl_watched,
 	.read = perf_rapl_read,
 	.close = perf_rapl_close,
 };
