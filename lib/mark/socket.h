@@ -42,8 +42,9 @@ const char *watt_mark_socket_get_address(const struct watt_mark_socket *marks);
 /* Readable when a mark waits. */
 int watt_mark_socket_get_fd(const struct watt_mark_socket *marks);
 /*
- * The next mark, WATT_MARKS_PER_S a second and as many at once. Their times never go back. 0; 1: there is none now. Looks at a bounded number
- * of datagrams: with many that are refused, 1 may come before the last.
+ * The next mark, WATT_MARKS_PER_S a second and as many at once. Their times never go back. 0; 1:
+ * there is none now. Looks at a bounded number of datagrams: with many that are refused, 1 may come
+ * before the last.
  */
 int watt_mark_socket_read(struct watt_mark_socket *marks, struct watt_mark *ret);
 void watt_mark_socket_get_counts(const struct watt_mark_socket *marks,
