@@ -81,7 +81,8 @@ static bool is_json(struct MHD_Connection *connection)
 static enum MHD_Result begin(struct recordings *recordings, struct MHD_Connection *connection,
 			     const struct request_body *body)
 {
-	char error[256], text[64], location[64];
+	char error[256], location[64];
+	auto_free char *text = NULL;
 	uint32_t seconds;
 	uint64_t id;
 	int r;
@@ -97,9 +98,9 @@ static enum MHD_Result begin(struct recordings *recordings, struct MHD_Connectio
 	r = recordings_begin(recordings, seconds, &id);
 	if (r < 0)
 		return refuse_error(connection, r);
-	snprintf(text, sizeof(text), "{\"id\":\"%" PRIu64 "\"}", id);
+	text = recordings_describe_id(id);
 	snprintf(location, sizeof(location), ROOT "/%" PRIu64, id);
-	return say(connection, MHD_HTTP_ACCEPTED, "application/json", text, location);
+	return say(connection, MHD_HTTP_ACCEPTED, "application/json", text ? text : "", location);
 }
 
 static enum MHD_Result list(struct recordings *recordings, struct MHD_Connection *connection)

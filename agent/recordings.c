@@ -24,6 +24,9 @@
 
 #define SUFFIX ".watt"
 #define NAME_SIZE 32
+/* How long the last value of a slow sensor is waited for, and how often it is looked who hurries. */
+#define PATIENCE_MS 100
+#define TRIES 30
 #define LOOK_NS 200000000 /* how often it is looked whether the file is as large as it may be */
 
 struct recordings {
@@ -172,6 +175,19 @@ static int unlink_all(const struct recordings *recordings, uint64_t id)
 	return r;
 }
 
+char *recordings_describe_id(uint64_t id)
+{
+	char digits[NAME_SIZE];
+	json_t *document;
+	char *text;
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, id);
+	document = json_pack("{s:s}", "id", digits);
+	text = json_dumps(document, JSON_COMPACT);
+	json_decref(document);
+	return text;
+}
+
 char *recordings_list(struct recordings *recordings)
 {
 	json_t *list = json_array(), *document;
@@ -244,14 +260,42 @@ static void wait_for_end(struct recordings *recordings, struct watt_session *ses
 	pthread_mutex_unlock(&recordings->lock);
 }
 
+static bool is_hurried(struct recordings *recordings)
+{
+	bool is;
+
+	pthread_mutex_lock(&recordings->lock);
+	is = recordings->is_stopping;
+	pthread_mutex_unlock(&recordings->lock);
+	return is;
+}
+
+/* Until slow sensors have told of the end, which is where who reads it ends, too. */
+static void finish(struct recordings *recordings, struct watt_session *session)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
+	struct watt_snapshot *snap = NULL;
+	int tries = 0, r;
+
+	do
+		r = watt_session_snapshot_at(session, end_ns, PATIENCE_MS, &snap);
+	while (r == -ETIMEDOUT && ++tries < TRIES && !is_hurried(recordings));
+	if (r == 0)
+		end_ns = watt_snapshot_get_time_ns(snap);
+	watt_snapshot_unref(snap);
+	watt_session_end_recording(session, end_ns);
+}
+
 static void *record(void *data)
 {
 	struct recordings *recordings = data;
 	struct watt_session *session = NULL;
 	int r = open_session(recordings, recordings->id, &session);
 
-	if (r == 0)
+	if (r == 0) {
 		wait_for_end(recordings, session);
+		finish(recordings, session);
+	}
 	watt_session_close(session);
 	pthread_mutex_lock(&recordings->lock);
 	if (r < 0 || recordings->is_unwanted)

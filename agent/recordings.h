@@ -44,6 +44,8 @@ int recordings_begin(struct recordings *recordings, uint32_t seconds, uint64_t *
 int recordings_open_file(struct recordings *recordings, uint64_t id, int *ret_fd);
 /* Forgets one; if it runs, it ends and is gone soon. 0; -ENOENT; another negative errno. */
 int recordings_delete(struct recordings *recordings, uint64_t id);
+/* What the answer to who began one says, as JSON; owned by the caller. */
+char *recordings_describe_id(uint64_t id);
 /* What there is, as JSON; owned by the caller. */
 char *recordings_list(struct recordings *recordings);
 

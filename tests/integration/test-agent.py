@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -553,6 +554,9 @@ def check_recording(agent, described):
         told = run('replay', '--json', '--window=500ms', file.name)
         equal(told.status, 0, told.err)
         true('package' in told.out, told.out[:500])
+        with contextlib.closing(sqlite3.connect(file.name)) as database:
+            meta = dict(database.execute('SELECT key, value FROM meta'))
+        true(int(meta['ended_ns']) > 0, 'it says where it ends')
     equal(ask_recordings(agent, 'DELETE', f'/{one["id"]}')[0], 200, 'delete')
     equal(listed(agent), [], 'after that')
 
