@@ -164,8 +164,9 @@ static void print_role(const struct watt_diag *diags, size_t n, enum watt_source
 }
 
 static void print_all(const struct watt_diag *diags, size_t n, const struct verdict *verdict,
-		      bool is_verbose)
+		      const struct options *opts)
 {
+	bool is_verbose = opts->verbosity > 0;
 	size_t width = page_get_width(stdout, WIDTH_MOST);
 	char clean[sizeof(verdict->text)];
 
@@ -175,7 +176,10 @@ static void print_all(const struct watt_diag *diags, size_t n, const struct verd
 	print_role(diags, n, WATT_ROLE_USAGE, verdict, is_verbose, width);
 	print_role(diags, n, WATT_ROLE_ACTIVITY, verdict, is_verbose, width);
 	print_role(diags, n, WATT_ROLE_META, verdict, is_verbose, width);
-	if (!is_verbose)
+	if (opts->is_captured)
+		puts("This is a captured machine, one instant of it: its counters stand still, and tell no\n"
+		     "power. What it lacks can be had on the machine itself alone: run doctor there.");
+	else if (!is_verbose)
 		puts("Of what is absent, -v says why, and what to do to have it.");
 }
 
@@ -215,7 +219,7 @@ int cmd_doctor(int argc, char **argv)
 	}
 	verdict_draw(diags, n, &verdict);
 	if (!opts.is_json)
-		print_all(diags, n, &verdict, opts.verbosity > 0);
+		print_all(diags, n, &verdict, &opts);
 	else if (print_json(diags, n) < 0)
 		return STATUS_FAILURE;
 	return verdict.is_possible ? STATUS_OK : STATUS_FAILURE;

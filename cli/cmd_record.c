@@ -128,12 +128,14 @@ static int take_own(void *data, int code)
 	}
 }
 
-static int check(const struct record_options *opts)
+static int check(const struct record_options *opts, int n_words)
 {
 	const struct watt_record_opts *record = &opts->record;
 
 	if (opts->output && strcmp(opts->output, "-") == 0)
 		message_usage("a recording can't go to standard output: it is a database file");
+	else if (opts->common.is_captured && n_words > 0)
+		message_usage("a captured machine runs nothing: no command goes with --machine");
 	else if (record->keep && !record->max_bytes && !record->max_seconds)
 		message_usage("--keep is for --rotate-size and --rotate-time");
 	else
@@ -163,7 +165,7 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 	if (r < 0)
 		return r;
 	options_apply(&opts->common);
-	return opts->common.is_help ? 0 : check(opts);
+	return opts->common.is_help ? 0 : check(opts, argc - optind);
 }
 
 /* ---- while it is made ---- */

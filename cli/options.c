@@ -48,8 +48,8 @@ void options_begin(struct options *opts)
 int options_set(struct options *opts, const char *name, const char *value)
 {
 	if (watt_options_set(opts->session, name, value) == 0) {
-		opts->is_elsewhere |= strcmp(name, "procfs-root") == 0 ||
-				      strcmp(name, "machine") == 0;
+		opts->is_captured |= strcmp(name, "machine") == 0;
+		opts->is_elsewhere |= opts->is_captured || strcmp(name, "procfs-root") == 0;
 		return 0;
 	}
 	message_usage("--%s: %s", name, watt_options_get_problem(opts->session));
@@ -162,7 +162,10 @@ int options_open_session(const struct options *opts, struct watt_session **ret)
 	/* whoever hangs would hold up the doctor, too */
 	if (r == 0 && *latecomers_list(*ret, late, sizeof(late)))
 		message_note("not open yet: %s; what they measure counts from when they are", late);
-	if (r == 0 && !*late)
+	if (r == 0 && opts->is_captured && !opts->is_json)
+		message_note("a captured machine is one instant of it: its counters stand still, "
+			     "and tell no power");
+	else if (r == 0 && !*late)
 		verdict_note_privilege(opts->session);
 	if (r == 0)
 		return 0;

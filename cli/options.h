@@ -14,6 +14,7 @@
 struct options {
 	struct watt_options *session; /* kept until the program ends; NULL: none were taken yet */
 	bool is_elsewhere;            /* processes are not those of this machine */
+	bool is_captured;             /* nor is anything else */
 	bool is_json;
 	bool is_help;
 	int verbosity;

@@ -397,6 +397,8 @@ static void collect(struct inquest *inquest, const struct watt_options *options,
 		struct watt_diag diag = patient->has_answered ? patient->diag :
 								describe_hung(patient, limit_ns);
 
+		if (inquest->env.is_captured)
+			diag.hint[0] = '\0'; /* nobody can do anything there */
 		diag.is_selected = diag.state == WATT_AVAILABLE &&
 				   is_wanted(patient, options, is_covered, have_usage);
 		is_covered |= diag.is_selected && patient->power && patient->covers;

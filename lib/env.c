@@ -36,6 +36,7 @@ static int open_machine(struct watt_env_owner *owner)
 			 own->sysfs_root ? "sysfs-root" : "procfs-root");
 		return -EINVAL;
 	}
+	owner->env.is_captured = true;
 	return watt_machine_file_open(own->machine, log, &owner->machine);
 }
 

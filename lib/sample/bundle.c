@@ -23,6 +23,9 @@ struct bundle_channel {
 	struct watt_counter is_retired; /* the consumer's word */
 	struct watt_counter errors;
 	struct watt_counter lost;
+	int64_t newest; /* reading of a counter that may stand still */
+	bool has_newest;
+	bool may_stand; /* for want of a machine: that is no reading */
 };
 
 struct bundle_group {
@@ -110,6 +113,8 @@ static void add_source(struct watt_bundle *bundle, const struct watt_bundle_opts
 
 	for (i = 0; i < power->n_channels; i++) {
 		channels[i].number = numbers[i];
+		channels[i].may_stand = opts->is_captured &&
+					power->channels[i].semantics == WATT_SEMANTICS_COUNTER;
 		watt_counter_set(&channels[i].is_retired, numbers[i] == WATT_CHANNEL_UNWANTED);
 	}
 	for (i = 0; i < power->n_groups; i++)
@@ -195,6 +200,19 @@ void watt_bundle_set_next(struct watt_bundle *bundle, struct watt_bundle *next)
 	bundle->next = next;
 }
 
+static bool is_news(struct bundle_channel *channel, const struct watt_sample *sample)
+{
+	if (sample->status == WATT_STATUS_NOTHING_NEW)
+		return false;
+	if (!channel->may_stand || sample->status != WATT_STATUS_OK)
+		return true;
+	if (channel->has_newest && channel->newest == sample->raw)
+		return false;
+	channel->newest = sample->raw;
+	channel->has_newest = true;
+	return true;
+}
+
 /* Leaves those that are wanted; returns how many. */
 static size_t number_samples(struct watt_bundle *bundle, struct bundle_group *group)
 {
@@ -204,7 +222,7 @@ static size_t number_samples(struct watt_bundle *bundle, struct bundle_group *gr
 
 	for (i = 0; i < group->n; i++) {
 		if (watt_counter_get(&group->channels[i].is_retired) ||
-		    samples[i].status == WATT_STATUS_NOTHING_NEW)
+		    !is_news(&group->channels[i], &samples[i]))
 			continue;
 		if (kept < i)
 			samples[kept] = samples[i];

@@ -21,6 +21,7 @@ struct watt_bundle_opts {
 	uint64_t quantum_ns; /* never 0 */
 	uint64_t period_ns;
 	uint32_t ring_size; /* a power of two; 0: room for 2 s of readings */
+	bool is_captured;   /* as in watt_engine_opts */
 };
 
 /*

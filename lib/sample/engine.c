@@ -57,6 +57,7 @@ static int add_bundle(struct watt_engine *engine, struct watt_power *const *sour
 		.epoch_ns = engine->opts.epoch_ns,
 		.quantum_ns = engine->opts.quantum_ns,
 		.period_ns = engine->opts.period_ns,
+		.is_captured = engine->opts.is_captured,
 		.ring_size = engine->opts.ring_size,
 	};
 	struct engine_bundle *bundle = calloc(1, sizeof(*bundle));

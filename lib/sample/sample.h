@@ -33,6 +33,7 @@ struct watt_engine_opts {
 	uint64_t stop_timeout_ns; /* how long stop waits for a read that hangs; 0: 2 s */
 	uint32_t ring_size;       /* samples per thread, a power of two; 0: room for 2 s */
 	bool is_never_realtime;   /* don't even try SCHED_FIFO */
+	bool is_captured;         /* a counter that stands still tells nothing, instead of 0 W */
 	struct watt_log log;
 };
 

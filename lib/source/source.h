@@ -53,6 +53,7 @@ struct watt_env {
 	uint32_t owner_uid;        /* whose processes are one's own */
 	/* When what is simulated begins, CLOCK_MONOTONIC; 0: when its source is opened. */
 	uint64_t epoch_ns;
+	bool is_captured; /* an instant of a machine, in files */
 	struct watt_log log;
 	struct watt_env_keeper *keeper; /* NULL: it outlives everybody */
 };

@@ -339,6 +339,46 @@ def test_nothing_is_the_hosts():
         equal([row for row in document['rows'] if row['kind'] == 'process'], [], 'processes')
 
 
+def test_capture_is_one_instant():
+    """Its counters stand still: that is no power of 0 W. What sensors said then is shown."""
+    for name, has_power in (('xeon-2s', False), ('psu-server', True)):
+        machine = ('--machine', os.path.join(FIXTURES, name))
+        result = run('top', '--once', '--json', '--delay=300ms', *machine)
+        equal(result.status, 0, result.err)
+        domains = result.json()['domains']
+        equal({(one['power_w'] is not None) for one in domains}, {has_power}, domains)
+        true(has_power or 'ok' not in {one['status'] for one in domains}, domains)
+        true('one instant' in run('sources', *machine).err, 'that it is a capture')
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'run.watt')
+        machine = ('--machine', os.path.join(FIXTURES, 'xeon-2s'))
+        result = run('record', '--for=500ms', '-o', file, *machine)
+        equal(result.status, 0, result.err)
+        true('No energy is known' in result.err, result.err)
+        told = run('report', '--json', file).json()
+        equal({one['energy_j'] for one in told['domains']}, {None}, told['domains'])
+
+
+def test_nothing_runs_on_a_capture():
+    machine = ('--machine', os.path.join(FIXTURES, 'xeon-2s'))
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'run.watt')
+        for words in (('stat', *machine, '--', 'touch', file), ('stat', *machine, '-p', str(os.getpid())),
+                      ('record', *machine, '-o', file, '--', 'true')):
+            one_line(run(*words), 2, 'captured machine', '--machine')
+        equal(os.listdir(folder), [], 'something was run or written')
+
+
+def test_doctor_of_a_capture():
+    """No advice for a machine that nobody can change."""
+    for name in ('vm-empty', 'rapl-forbidden', 'laptop-client', 'jetson-agx-orin'):
+        machine = ('--machine', os.path.join(FIXTURES, name))
+        told = run('doctor', '-v', *machine).out
+        true('captured machine' in told and '\n    do: ' not in told, told)
+        sources = run('doctor', '--json', *machine).json()['sources']
+        equal({source.get('hint') for source in sources} - {None, ''}, set(), name)
+
+
 def test_capture_mistakes():
     with tempfile.TemporaryDirectory() as folder:
         machine = made(os.path.join(folder, 'machine'))
@@ -443,4 +483,5 @@ main([test_a_total_below_its_parts, test_folders_that_lead_out,
       test_as_many_cpus_as_there_can_be, test_bad_cpus_are_told_of_once,
       test_dropped_zone_makes_the_total_incomplete,
       test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
+      test_capture_is_one_instant, test_nothing_runs_on_a_capture, test_doctor_of_a_capture,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])
