@@ -98,6 +98,8 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 		power_w = NAN;
 	if (isnan(power_w))
 		snprintf(buf, WATT_UNITS_SIZE, "%s", watt_status_name(WATT_STATUS_PENDING));
+	else if (channel->max_power_uw && power_w * 1e6 > (double)channel->max_power_uw)
+		snprintf(buf, WATT_UNITS_SIZE, "implausible"); /* and counted as a reset */
 	else
 		watt_units_power(buf, power_w, watt_units_digits(channel->uncertainty_ppm));
 }

@@ -260,6 +260,16 @@ def test_as_many_cpus_as_there_can_be():
         equal(packages, {'package-0', 'package-1'})
 
 
+def test_a_counter_that_can_not_be():
+    """Software events count as energy there: the platform's, by its own unit, at 1 GW."""
+    with Machine('perf-software') as machine:
+        told = run('sources', *machine.options())
+        if 'perf_rapl/psys' not in told.out:
+            raise Skip('events of a CPU may not be counted here')
+        line, = [line for line in told.out.splitlines() if 'perf_rapl/psys' in line]
+        true('implausible' in line and 'GW' not in told.out, told.out)
+
+
 def captured(folder, machine, *options):
     path = os.path.join(folder, 'machine.tar.zst')
     result = run('capture', '--machine', machine, '-o', path, *options)
@@ -482,6 +492,6 @@ main([test_a_total_below_its_parts, test_folders_that_lead_out,
       test_power_supplies, test_two_thousand_chips_of_one_name,
       test_as_many_cpus_as_there_can_be, test_bad_cpus_are_told_of_once,
       test_dropped_zone_makes_the_total_incomplete,
-      test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
+      test_a_counter_that_can_not_be, test_capture_is_the_machine, test_capture_tells_nothing_unasked, test_nothing_is_the_hosts,
       test_capture_is_one_instant, test_nothing_runs_on_a_capture, test_doctor_of_a_capture,
       test_chips_of_one_name, test_capture_mistakes, test_hostile_archives])
