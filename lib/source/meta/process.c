@@ -257,7 +257,9 @@ static int process_probe(const struct watt_env *env, struct watt_diag *diag)
 	} else if (watt_root_readlink(&first, "exe", text, sizeof(text)) == -EACCES) {
 		snprintf(diag->why, sizeof(diag->why),
 			 "names processes, those of other users without their programs");
-		snprintf(diag->hint, sizeof(diag->hint), "run as root, or with CAP_SYS_PTRACE");
+		snprintf(diag->hint, sizeof(diag->hint),
+			 "which programs other users run is not told to this user: run as root, or "
+			 "with CAP_SYS_PTRACE");
 	} else {
 		snprintf(diag->why, sizeof(diag->why),
 			 "names processes, with programs and arguments");
