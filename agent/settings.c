@@ -90,7 +90,7 @@ static const struct setting table[SETTING_N] = {
 		"how often sources are read: SOURCE=RATE,..."),
 	[SETTING_DELAYS] = TEXT("delays", "",
 		"delays of sensors to assume: CHANNEL=MS,..."),
-	[SETTING_IDLE_POLICY] = CHOICE("idle_policy", "separate|proportional", "separate",
+	[SETTING_IDLE_POLICY] = CHOICE("idle_policy", "separate|proportional|requests", "separate",
 		"what becomes of idle energy"),
 	[SETTING_SHARE_KEYS] = TEXT("share_keys", "",
 		"how energy is shared: KEY, or DOMAIN=KEY,..."),

@@ -77,7 +77,7 @@ enum options_code {
 
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed, and what is told of whom:\n" \
-	"  --idle-policy=separate|proportional, --sensor-delay=CHANNEL=TIME,...\n" \
+	"  --idle-policy=separate|proportional|requests, --sensor-delay=CHANNEL=TIME,...\n" \
 	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,... --privacy=LEVEL\n"
 /* clang-format on */
 

@@ -47,7 +47,7 @@ _wattribute()
 		return
 		;;
 	--idle-policy)
-		COMPREPLY=($(compgen -W 'separate proportional' -- "$cur"))
+		COMPREPLY=($(compgen -W 'separate proportional requests' -- "$cur"))
 		return
 		;;
 	--privacy)

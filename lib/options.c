@@ -493,10 +493,11 @@ int watt_options_set_idle_policy(struct watt_options *options, enum watt_idle_po
 {
 	if (!options)
 		return -EINVAL;
-	if (policy != WATT_IDLE_SEPARATE && policy != WATT_IDLE_PROPORTIONAL)
+	if (policy != WATT_IDLE_SEPARATE && policy != WATT_IDLE_PROPORTIONAL &&
+	    policy != WATT_IDLE_REQUESTS)
 		return complain(options, -EINVAL,
 				"no idle policy has the number %d; there are: separate, "
-				"proportional",
+				"proportional, requests",
 				(int)policy);
 	options->idle_policy = policy;
 	options->has_idle_policy = true;
@@ -507,15 +508,13 @@ static int set_idle_policy(struct watt_options *options, const char *text)
 {
 	enum watt_idle_policy policy;
 
-	for (policy = WATT_IDLE_SEPARATE; policy <= WATT_IDLE_PROPORTIONAL; policy++)
+	for (policy = WATT_IDLE_SEPARATE; policy <= WATT_IDLE_REQUESTS; policy++)
 		if (strcmp(text, watt_idle_policy_name(policy)) == 0)
 			return watt_options_set_idle_policy(options, policy);
-	if (strcmp(text, "requests") == 0)
-		return complain(options, -ENOENT,
-				"idle policy 'requests' needs the resource requests of pods, which "
-				"are not read; there are: separate, proportional");
 	return complain(options, -ENOENT,
-			"no idle policy is called '%s'; there are: separate, proportional", text);
+			"no idle policy is called '%s'; there are: separate, proportional, "
+			"requests",
+			text);
 }
 
 static bool is_key(enum watt_share_key key)
@@ -651,7 +650,7 @@ static const struct option {
 	{ INFO("period", "TIME", "reading period of quick sensors (a slice)"), set_period },
 	{ INFO("rate", "[SOURCE=]RATE,...", "how often sensors are read, instead of a period"),
 	  set_rate },
-	{ INFO("idle-policy", "separate|proportional", "what becomes of idle energy"),
+	{ INFO("idle-policy", "separate|proportional|requests", "what becomes of idle energy"),
 	  set_idle_policy },
 	{ INFO("share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared"),
 	  set_share_key },

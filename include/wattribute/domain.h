@@ -34,6 +34,9 @@ enum watt_idle_policy {
 	WATT_IDLE_SEPARATE = 0, /**< it goes to an entity of its own: idle */
 	/** Who runs in a slice shares it, as the dynamic energy; where nobody runs it stays idle. */
 	WATT_IDLE_PROPORTIONAL = 1,
+	/** Containers pay for the part of the CPUs that they request of Kubernetes, who runs in a
+	 *  slice without a request shares the rest; where nobody does it stays idle. */
+	WATT_IDLE_REQUESTS = 2,
 };
 
 /** One node of the tree. */
@@ -61,7 +64,7 @@ struct watt_domain {
 
 /** "none", "cpu_time", "gpu_time", "auto"; never NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
-/** "separate", "proportional"; never NULL. Thread-safe. */
+/** "separate", "proportional", "requests"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);
 
 WATT_END_DECLS

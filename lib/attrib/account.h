@@ -54,6 +54,9 @@ struct watt_account {
 	uint32_t inside; /* of a sum: processes that are in it now */
 	bool is_alive;
 	uint64_t parent_id;
+	/* Of a container: CPUs that it requests, in thousandths; and scratch of reserve.c. */
+	uint64_t reserved_mcpu;
+	size_t reserve;
 	uint32_t root_pid; /* of a set that is tracked: the process that it began with */
 	uint64_t root_start_ns;
 	bool is_untracked;        /* the same: nobody counts for it any more */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "attrib/keys.h"
+#include "attrib/reserve.h"
 #include "base/util.h"
 
 #define DEFAULT_GRACE_NS 300000000ULL
@@ -99,6 +100,7 @@ struct watt_attrib *watt_attrib_free(struct watt_attrib *at)
 {
 	if (!at)
 		return NULL;
+	watt_reserves_done(at);
 	watt_slices_done(&at->slices);
 	watt_ledgers_done(at);
 	watt_activities_done(at);

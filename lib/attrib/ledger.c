@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attrib/doubt.h"
+#include "attrib/reserve.h"
 #include "base/util.h"
 
 static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place *place)
@@ -415,7 +416,7 @@ static int64_t give_shares(struct watt_attrib *at, struct watt_key_slice *view, 
 	return given_nj;
 }
 
-static void check(struct watt_attrib *at, bool is_right)
+void watt_ledger_check(struct watt_attrib *at, bool is_right)
 {
 	at->quality.checks++;
 	at->quality.check_failures += !is_right;
@@ -486,7 +487,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 				       .energy_nj = energy_nj,
 				       .is_idle_known = ledger->baseline.is_ready };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
-	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, nobodys_nj = 0, shared_nj;
+	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, nobodys_nj = 0, shared_nj, reserved_nj;
 	const struct watt_key *used;
 	int n, r;
 
@@ -511,12 +512,16 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	if (n > 0 && shared_nj > 0) {
 		watt_share_split(at->shares, (size_t)n, shared_nj);
 		given_nj = give_shares(at, &view, (size_t)n, domain, &nobodys_nj);
-		check(at, given_nj + nobodys_nj == shared_nj);
+		watt_ledger_check(at, given_nj + nobodys_nj == shared_nj);
 	}
 	ledger->key = used ? used->ops->id : WATT_KEY_NONE;
+	r = watt_reserves_share(at, ledger, slice, &view, (size_t)n, idle_nj, &reserved_nj);
+	if (r < 0)
+		return r;
+	idle_nj -= reserved_nj;
 	ledger->energy_nj += energy_nj;
 	ledger->idle_nj += idle_nj;
-	ledger->shared_idle_nj += shared_idle_nj;
+	ledger->shared_idle_nj += shared_idle_nj + reserved_nj;
 	ledger->unattributed_nj += shared_nj - given_nj;
 	at->idle->energy_nj[domain] += idle_nj;
 	at->unattributed->energy_nj[domain] += shared_nj - given_nj;

@@ -37,10 +37,13 @@ static void uses_done(struct watt_uses *uses)
 
 static void slice_free(struct watt_slice *slice)
 {
-	size_t kind;
+	size_t kind, i;
 
 	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
 		uses_done(&slice->uses[kind]);
+	for (i = 0; i < slice->n_reserves; i++)
+		watt_actor_add_users(slice->reserves[i].actor, -1);
+	free(slice->reserves);
 	free(slice);
 }
 

@@ -38,11 +38,24 @@ struct watt_uses {
 	bool is_complete; /* nothing is added any more */
 };
 
+/* Who has reserved a part of the CPUs, and the process that stands for it. */
+struct watt_reserve {
+	struct watt_account *holder; /* only to be compared */
+	struct watt_member *actor;   /* can't go before the slice does */
+	uint64_t start_ns;           /* of the process */
+	uint64_t mcpu;
+	uint32_t pid;
+};
+
 struct watt_slice {
 	uint64_t seq; /* 1, 2, ... */
 	uint64_t t0_ns;
 	uint64_t t1_ns;
 	struct watt_uses uses[WATT_N_ACTIVITIES];
+	/* For the idle policy `requests`: reserve.c */
+	struct watt_reserve *reserves;
+	size_t n_reserves;
+	uint64_t capacity_mcpu;
 	uint32_t pending; /* tasks that died in it and whose last word has not come */
 	uint32_t reserved;
 };

@@ -34,11 +34,12 @@ struct watt_ledger {
 	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
 	uint32_t n_places[WATT_N_ACTIVITIES];
 	struct watt_key_chain chain;
-	uint64_t n_told;         /* how often accounts were told how unsure it is: doubt.c */
-	uint64_t told_ns;        /* and up to where the last time */
-	double variation;        /* relative variance of what anybody got then, as a mean */
-	int64_t nobodys_carry;   /* as watt_share.carry, of those whom nobody knows */
-	enum watt_share_key key; /* that divided the newest slice */
+	uint64_t n_told;          /* how often accounts were told how unsure it is: doubt.c */
+	uint64_t told_ns;         /* and up to where the last time */
+	double variation;         /* relative variance of what anybody got then, as a mean */
+	int64_t nobodys_carry;    /* as watt_share.carry, of those whom nobody knows */
+	int64_t unreserved_carry; /* the same, of idle energy that nobody has reserved */
+	enum watt_share_key key;  /* that divided the newest slice */
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;
@@ -140,6 +141,9 @@ struct watt_attrib {
 	uint64_t horizon_ns;
 	uint32_t self_pid;
 	enum watt_idle_policy idle_policy;
+	struct watt_reserve *reserves; /* of the newest slice: reserve.c */
+	size_t n_reserves, cap_reserves;
+	uint64_t reserved_ns; /* when they were looked up */
 	struct watt_tasks tasks;
 	struct watt_activities activities[WATT_N_ACTIVITIES];
 	struct watt_departures departures;
@@ -181,6 +185,8 @@ int watt_sweep_ask_again(struct watt_attrib *at);
  */
 int watt_sweep_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_ns,
 			  struct watt_member **ret, uint64_t *ret_start_ns);
+/* A process that has an account, in the sums that it counts for now. NULL: no memory. */
+struct watt_member *watt_sweep_get_actor(struct watt_attrib *at, struct watt_process *process);
 /* Nobody can run for longer than all CPUs together since the first sweep, and some more. */
 bool watt_sweep_is_possible(const struct watt_attrib *at, uint64_t cpu_ns);
 /* nobody.c */
@@ -262,6 +268,8 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 /* Lets those in that have come later and have readings now. */
 void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl);
 void watt_ledgers_done(struct watt_attrib *at);
+/* Counts a check that a division adds up. */
+void watt_ledger_check(struct watt_attrib *at, bool is_right);
 /* There are so many windows now. 0 or -ENOMEM. */
 int watt_ledgers_add_windows(struct watt_attrib *at, size_t n_windows);
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/reserve.h"
 #include "base/util.h"
 
 static uint32_t slot_of(const struct watt_attrib *at, uint32_t cpu)
@@ -197,8 +198,7 @@ static void update_sums(struct watt_attrib *at, struct watt_process *process)
 	}
 }
 
-/* The process in the sums that it counts for now. NULL: no memory. */
-static struct watt_member *actor_of(struct watt_attrib *at, struct watt_process *process)
+struct watt_member *watt_sweep_get_actor(struct watt_attrib *at, struct watt_process *process)
 {
 	if (watt_process_has_threads(at, process))
 		return watt_thread_get_rest(at, process, WATT_THREADS_UNKNOWN);
@@ -219,7 +219,7 @@ static struct watt_member *runner_of(struct watt_attrib *at, struct watt_process
 
 	*ret_last_use = &process->last_use;
 	if (!watt_process_has_threads(at, process) || process->account == at->outside)
-		return actor_of(at, process);
+		return watt_sweep_get_actor(at, process);
 	if (!task)
 		return watt_thread_get_rest(at, process, WATT_THREADS_ENDED);
 	runner = watt_thread_get_actor(at, task, u->comm);
@@ -376,7 +376,7 @@ int watt_sweep_find_actor(struct watt_attrib *at, uint32_t pid, uint64_t start_n
 	if (r < 0)
 		return r;
 	update_sums(at, process);
-	*ret = actor_of(at, process);
+	*ret = watt_sweep_get_actor(at, process);
 	*ret_start_ns = process->start_ns;
 	return *ret ? 0 : -ENOMEM;
 }
@@ -388,7 +388,7 @@ static void close_process(struct watt_attrib *at, struct watt_process *process)
 					  .end_ns = at->last_sweep_ns };
 
 	if (process->account && watt_activities_have_places(at)) {
-		departed.actor = actor_of(at, process);
+		departed.actor = watt_sweep_get_actor(at, process);
 		watt_activities_depart(at, &departed);
 	}
 	if (process->account && process->account != at->outside) {
@@ -655,6 +655,8 @@ int watt_attrib_push_usage(struct watt_attrib *at, const struct watt_usage_batch
 		r = take_record(at, slice, &batch->records[i]);
 	if (r == 0)
 		r = watt_nobody_push(at, slice, batch);
+	if (r == 0)
+		r = watt_reserves_push(at, slice);
 	if (r < 0)
 		return r;
 	slice->uses[WATT_ACTIVITY_CPU_TIME].is_complete = true;

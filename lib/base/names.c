@@ -80,7 +80,8 @@ NAMES(watt_share_key_name, enum watt_share_key,
 
 NAMES(watt_idle_policy_name, enum watt_idle_policy,
 	[WATT_IDLE_SEPARATE] = "separate",
-	[WATT_IDLE_PROPORTIONAL] = "proportional")
+	[WATT_IDLE_PROPORTIONAL] = "proportional",
+	[WATT_IDLE_REQUESTS] = "requests")
 
 NAMES(watt_entity_kind_name, enum watt_entity_kind,
 	[WATT_ENTITY_PROCESS] = "process",

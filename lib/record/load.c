@@ -413,7 +413,7 @@ static int load_choices(struct watt_recording *rec)
 	int r;
 
 	while (rec->idle_policy && strcmp(watt_idle_policy_name(policy), rec->idle_policy) != 0)
-		if (policy++ == WATT_IDLE_PROPORTIONAL)
+		if (policy++ == WATT_IDLE_REQUESTS)
 			return watt_recording_complain(
 				rec, -EBADMSG,
 				"is damaged: table meta has no idle_policy that is known, but '%s'",

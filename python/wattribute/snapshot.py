@@ -258,7 +258,7 @@ class Window:
 
     @property
     def idle_policy(self) -> str:
-        """What became of idle energy: "separate" or "proportional"."""
+        """What became of idle energy: "separate", "proportional" or "requests"."""
         return text_of(lib.watt_idle_policy_name(lib.watt_snapshot_get_idle_policy(self._snap))) or ''
 
     @property

@@ -454,8 +454,7 @@ def test_share_key_of_a_domain():
 
 def test_mistakes_about_attribution():
     args = ['--sources=synth', '--usage=synth']
-    for option, said in (('--idle-policy=fair', 'there are: separate, proportional'),
-                         ('--idle-policy=requests', 'resource requests of pods'),
+    for option, said in (('--idle-policy=fair', 'there are: separate, proportional, requests'),
                          ('--share-key=cycles', 'there are: auto, none, cpu_time'),
                          ('--share-key=gpu=none', 'there are: package-0'),
                          ('--sensor-delay=gpu=3', 'there are: synth/package-0'),

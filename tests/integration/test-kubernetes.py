@@ -70,8 +70,8 @@ def keep_running(proc, is_over):
 class Agent(Process):
     """One that asks a kubelet about the containers of a machine of files."""
 
-    def __init__(self, proc, url, *args):
-        super().__init__('--min-age=0s', '--sources=synth', '--usage=procfs', f'--procfs-root={proc}',
+    def __init__(self, proc, url, *args, sources='synth'):
+        super().__init__('--min-age=0s', f'--sources={sources}', '--usage=procfs', f'--procfs-root={proc}',
                          f'--kubelet-url={url}', *args)
 
     def metrics(self):
@@ -128,6 +128,34 @@ def test_kubelet_that_knows_late():
         equal(pods['web-1']['namespace'], 'shop', 'namespace of the pod')
         # who knows everybody is left in peace, but for what was wanted while the last answer came
         true(any(agent.questions(kubelet, 15) == 0 for _ in range(3)), 'questions when all is known')
+
+
+def test_idle_by_requests():
+    """Who requests an eighth of the CPUs pays for that part of idle energy, who runs without a request for the rest."""
+    with node() as proc, Kubelet([web(), etcd()]) as kubelet, \
+            Agent(proc, kubelet.url, '--idle-policy=requests', sources='estimate') as agent:
+        agent.wait_for_name('nginx')
+        agent.wait_for_name('etcd', STATIC_ID)
+
+        def energies(metrics):
+            domain = metrics.get('wattribute_container_joules_total')[0][1]['domain']
+            found = {name: metrics.sum('wattribute_container_joules_total', container=name, domain=domain)
+                     for name in ('nginx', 'etcd')}
+            return found, metrics.sum('wattribute_container_joules_total', kind='idle', domain=domain)
+
+        time.sleep(1.5)  # requests are looked up once a second
+        metrics = agent.metrics()
+        before, idle_before = energies(metrics)
+        first = metrics.value('wattribute_agent_refreshes_total')
+        agent.wait_for(lambda: agent.metrics().value('wattribute_agent_refreshes_total') > first + 10, 'no refresh')
+        metrics = agent.metrics()
+        after, idle_after = energies(metrics)
+        gained = {name: after[name] - before[name] for name in after}
+        true(gained['nginx'] > 0, f'energy {gained}')
+        true(5 * gained['etcd'] > 6 * gained['nginx'], f'energy {gained}: idle energy was not shared by requests')
+        true(2 * (idle_after - idle_before) < gained['etcd'], "idle energy is still nobody's")
+        equal(metrics.get('wattribute_build_info')[0][1]['idle_policy'], 'requests', 'policy')
+        check_sums(metrics)
 
 
 def test_faults():
@@ -208,5 +236,5 @@ def test_no_url():
 
 
 if __name__ == '__main__':
-    main([test_kubelet_that_knows_late, test_faults, test_tls_and_tokens, test_api_server, test_ends_while_it_asks,
-          test_no_url])
+    main([test_kubelet_that_knows_late, test_idle_by_requests, test_faults, test_tls_and_tokens, test_api_server,
+          test_ends_while_it_asks, test_no_url])

@@ -306,7 +306,7 @@ def test_other_answers():
     with Recording(*SYNTH, '--rate=100Hz') as recording:
         recording.record('--for=4s')
         usual = recording.lines()
-        for args in (['--idle-policy=proportional'], ['--share-key=none'],
+        for args in (['--idle-policy=proportional'], ['--idle-policy=requests'], ['--share-key=none'],
                      ['--share-key=package-0=none,sine=cpu_time'],
                      ['--sensor-delay=synth/*=30', '--idle-policy=proportional']):
             documents = recording.lines(*args)
@@ -318,7 +318,7 @@ def test_other_answers():
             if row['kind'] in USERS:
                 equal(nj(row['energy']), 0, row['name'])
         one_line(run('replay', '--share-key=gpu=none', recording.path), 2, 'package-0')
-        one_line(run('replay', '--idle-policy=requests', recording.path), 2, 'requests')
+        one_line(run('replay', '--idle-policy=fair', recording.path), 2, 'requests')
         one_line(run('replay', '--sensor-delay=x*=1', recording.path), 2, 'synth/package-0')
 
 

@@ -502,6 +502,169 @@ static void test_interrupts_are_actors(void **state)
 	close_bench(&b);
 }
 
+/* ---- requests ---- */
+
+struct box {
+	uint32_t pid;
+	uint64_t cgroup_id;
+	const char *container;
+	const char *request; /* NULL: none */
+};
+
+static void name_boxes(struct bench *b, const struct box *boxes, size_t n)
+{
+	struct watt_label label = { .key = "io.kubernetes.container.requests.cpu" };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct watt_cgroup cgroup = { .sz = sizeof(cgroup),
+					      .id = boxes[i].cgroup_id,
+					      .path = boxes[i].container,
+					      .container = boxes[i].container };
+		struct watt_container told = { .sz = sizeof(told),
+					       .id = boxes[i].container,
+					       .pod_uid = "pod",
+					       .pod_name = "web",
+					       .labels = &label,
+					       .n_labels = boxes[i].request != NULL };
+
+		label.value = boxes[i].request;
+		assert_int_equal(watt_attrib_set_cgroup(b->at, &cgroup), 0);
+		assert_int_equal(watt_attrib_set_container(b->at, &told), 0);
+	}
+}
+
+/* All have used this much CPU time on CPU 0 so far; who has not changed is asleep. */
+static void sweep_boxes(struct bench *b, uint64_t t_ms, const struct box *boxes,
+			const uint64_t *cpu_ms, size_t n)
+{
+	struct watt_usage usage[4];
+	struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+					  .t_after_ns = t_ms * MS,
+					  .records = usage,
+					  .n_records = n,
+					  .flags = WATT_BATCH_FULL };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		usage[i] = (struct watt_usage){ .t_ns = t_ms * MS,
+						.cpu_ns = cpu_ms[i] * MS,
+						.start_ns = boxes[i].pid,
+						.leader_start_ns = boxes[i].pid,
+						.cgroup_id = boxes[i].cgroup_id,
+						.tid = boxes[i].pid,
+						.tgid = boxes[i].pid,
+						.comm = "task" };
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
+}
+
+static int64_t model_energy_of(const struct bench *b, enum watt_entity_kind kind, uint32_t pid,
+			       const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_row_count(b->snap); i++) {
+		const struct watt_row *row = watt_snapshot_get_row(b->snap, i);
+
+		if (row->entity->kind == kind && (!pid || row->entity->identity->pid == pid) &&
+		    (!name || !strcmp(row->entity->name, name)))
+			return watt_energy_to_nj(row->energy[2]);
+	}
+	return -1;
+}
+
+/*
+ * 10 W of which 4 W are idle, three CPUs. One container requests 1.5 of them and sleeps, another
+ * one 0.75 and runs; somebody runs without a request as long in the last second.
+ */
+static void test_idle_is_shared_by_requests(void **state)
+{
+	static const struct box boxes[] = { { 11, 101, "asleep", "1.5" },
+					    { 12, 101, "asleep", "1.5" },
+					    { 13, 102, "busy", "0.75" },
+					    { 14, 103, "free", NULL } };
+	static const uint64_t used_ms[][4] = {
+		{ 0, 0, 0, 0 }, { 10, 10, 10, 10 }, { 10, 10, 30, 10 }, { 10, 10, 50, 30 }
+	};
+	const struct watt_domain_state *s;
+	int64_t before_nj[5], dynamic_nj = 0, got_nj;
+	struct bench b;
+	uint64_t i;
+
+	open_bench_by(&b, WATT_IDLE_REQUESTS, 3, 3);
+	for (i = 0; i < 2; i++) {
+		read_counter(&b, 2, 1000 * (i + 1), 10000 * i);
+		sweep_boxes(&b, 1000 * (i + 1), boxes, used_ms[i], 4);
+	}
+	name_boxes(&b, boxes, 4);
+	s = state_of(&b, 2000, 2);
+	/* nobody had reserved anything yet: all of it went to who ran */
+	assert_int_equal(watt_energy_to_nj(s->shared_idle), 4000 * MS);
+	for (i = 0; i < 4; i++) {
+		before_nj[i] = model_energy_of(&b, WATT_ENTITY_PROCESS, boxes[i].pid, NULL);
+		assert_int_equal(before_nj[i], 2500 * MS);
+	}
+	/* only one with a request runs: a quarter of idle is nobody's */
+	read_counter(&b, 2, 3000, 20000);
+	sweep_boxes(&b, 3000, boxes, used_ms[2], 4);
+	s = state_of(&b, 3000, 2);
+	assert_int_equal(watt_energy_to_nj(s->idle), 1000 * MS);
+	assert_int_equal(watt_energy_to_nj(s->shared_idle), 7000 * MS);
+	got_nj = model_energy_of(&b, WATT_ENTITY_PROCESS, 11, NULL) - before_nj[0];
+	assert_int_equal(got_nj, 2000 * MS); /* half of the CPUs, by the first process */
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_PROCESS, 12, NULL), before_nj[1]);
+	dynamic_nj = model_energy_of(&b, WATT_ENTITY_PROCESS, 13, NULL) - before_nj[2] - 1000 * MS;
+	assert_int_equal(dynamic_nj, 6000 * MS);
+	/* and now somebody without one too, who has that quarter, and half of what is dynamic */
+	read_counter(&b, 2, 4000, 30000);
+	sweep_boxes(&b, 4000, boxes, used_ms[3], 4);
+	s = state_of(&b, 4000, 2);
+	assert_int_equal(watt_energy_to_nj(s->idle), 1000 * MS);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_PROCESS, 14, NULL) - before_nj[3],
+			 4000 * MS);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_PROCESS, 13, NULL) - before_nj[2],
+			 11000 * MS);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_CONTAINER, 0, "asleep"), 9000 * MS);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_POD, 0, "web"), 29000 * MS);
+	assert_int_equal(watt_snapshot_get_idle_policy(b.snap), WATT_IDLE_REQUESTS);
+	/* its first process ends: the next one stands for the container */
+	read_counter(&b, 2, 4100, 31000);
+	sweep_boxes(&b, 4100, boxes + 1, used_ms[3] + 1, 3);
+	read_counter(&b, 2, 4200, 32000);
+	sweep_boxes(&b, 4200, boxes + 1, used_ms[3] + 1, 3);
+	read_counter(&b, 2, 4300, 33000);
+	sweep_boxes(&b, 4300, boxes + 1, used_ms[3] + 1, 3);
+	state_of(&b, 4300, 2);
+	assert_true(model_energy_of(&b, WATT_ENTITY_PROCESS, 12, NULL) > before_nj[1]);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_CONTAINER, 0, "asleep"),
+			 9000 * MS + 600 * MS);
+	close_bench(&b);
+}
+
+/* More is requested than there is: all idle energy goes by requests. */
+static void test_more_is_requested_than_there_is(void **state)
+{
+	static const struct box boxes[] = { { 11, 101, "a", "6" }, { 12, 102, "b", "2" } };
+	static const uint64_t used_ms[][2] = { { 0, 0 }, { 1, 1 }, { 1, 1 } };
+	const struct watt_domain_state *s;
+	struct bench b;
+	uint64_t i;
+
+	open_bench_by(&b, WATT_IDLE_REQUESTS, 3, 3);
+	for (i = 0; i < 3; i++) {
+		read_counter(&b, 2, 1000 * (i + 1), 10000 * i);
+		sweep_boxes(&b, 1000 * (i + 1), boxes, used_ms[i], 2);
+		if (i == 1)
+			name_boxes(&b, boxes, 2);
+	}
+	s = state_of(&b, 3000, 2);
+	assert_int_equal(watt_energy_to_nj(s->idle), 0);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_CONTAINER, 0, "a"), 5000 * MS + 3000 * MS);
+	assert_int_equal(model_energy_of(&b, WATT_ENTITY_CONTAINER, 0, "b"), 5000 * MS + 1000 * MS);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -509,6 +672,8 @@ int main(void)
 		cmocka_unit_test(test_late_energy_is_unattributed),
 		cmocka_unit_test(test_nothing_to_measure),
 		cmocka_unit_test(test_idle_is_shared_in_its_slice),
+		cmocka_unit_test(test_idle_is_shared_by_requests),
+		cmocka_unit_test(test_more_is_requested_than_there_is),
 		cmocka_unit_test(test_unseen_wraps_are_told),
 		cmocka_unit_test(test_key_that_learns),
 		cmocka_unit_test(test_key_without_activities),

@@ -159,8 +159,7 @@ static const struct {
 	{ "sensor-delay", "*= 1", -EINVAL, "'*= 1' is not a delay" },
 	{ "privacy", "none", -ENOENT, "there are: names, own, users, all" },
 	{ "idle-policy", "fair", -ENOENT,
-	  "no idle policy is called 'fair'; there are: separate, proportional" },
-	{ "idle-policy", "requests", -ENOENT, "resource requests of pods" },
+	  "no idle policy is called 'fair'; there are: separate, proportional, requests" },
 };
 
 /* Whatever is refused says what, and changes nothing. */
@@ -235,7 +234,7 @@ static void test_setters_that_refuse(void **state)
 	assert_int_equal(watt_options_set_delay_ns(o, NULL, 1), -EINVAL);
 	assert_int_equal(watt_options_set_share_key(o, "", WATT_KEY_NONE), -EINVAL);
 	assert_int_equal(watt_options_set_share_key(o, NULL, (enum watt_share_key)99), -EINVAL);
-	assert_int_equal(watt_options_set_idle_policy(o, (enum watt_idle_policy)2), -EINVAL);
+	assert_int_equal(watt_options_set_idle_policy(o, (enum watt_idle_policy)3), -EINVAL);
 	assert_int_equal(watt_options_set_privacy(o, (enum watt_privacy)0), -EINVAL);
 	assert_int_equal(watt_options_set_privacy(o, (enum watt_privacy)5), -EINVAL);
 	assert_int_equal(watt_options_set(o, "slice", NULL), -EINVAL);
