@@ -40,19 +40,9 @@ static double grow(const struct stat_lines *lines, int64_t *sum_nj, double *show
 	return *shown_j - before_j;
 }
 
-/* "   12.3  "; "   <0.1  " is more than nothing. */
 static char *text(const struct stat_lines *lines, double shown_j, int64_t exact_nj, char *buf)
 {
-	double step = pow(10, -lines->decimals);
-	bool is_below = exact_nj > 0 && shown_j < step / 2;
-
-	/* Never "-0.0". */
-	if (fabs(shown_j) < step / 2)
-		shown_j = 0;
-	watt_units_fixed(buf, is_below ? step : shown_j, lines->decimals, 7, DECIMALS);
-	if (is_below)
-		buf[strspn(buf, " ") - 1] = '<';
-	return buf;
+	return tally_column(buf, shown_j, (double)exact_nj, lines->decimals, 7, DECIMALS);
 }
 
 void stat_lines_print(struct stat_lines *lines, FILE *out, const struct watt_run_interval *interval,

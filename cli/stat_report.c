@@ -149,10 +149,10 @@ struct page {
 	struct watt_tally *tally;
 };
 
-static char *shown(char *buf, const struct page *page, double energy_j)
+static char *shown(char *buf, const struct page *page, double shown_j, double exact_j)
 {
-	return watt_units_fixed(buf, energy_j, watt_tally_get_decimals(page->tally), WHOLE,
-				DECIMALS);
+	return tally_column(buf, shown_j, exact_j, watt_tally_get_decimals(page->tally), WHOLE,
+			    DECIMALS);
 }
 
 /* What the command used of a domain, and what the domain used. */
@@ -233,7 +233,8 @@ static void print_domains(const struct page *page, FILE *out)
 
 		watt_units_fixed(whole, machine[d], watt_tally_get_decimals(page->tally), 0, 0);
 		what = xasprintf("%s%s, of %s J", nodes[i].stem, domains[d]->name, whole);
-		print_text(out, &uses[d].own, shown(number, page, own[d]), "J", 2, what);
+		print_text(out, &uses[d].own, shown(number, page, own[d], uses[d].own.mean), "J", 2,
+			   what);
 	}
 }
 
@@ -335,7 +336,8 @@ static void print_threads(const struct page *page, FILE *out)
 			const struct watt_run_thread *thread = &run->threads[i];
 
 			fprintf(out, "%s J %12.6f s  %s",
-				shown(energy, page, watt_tally_get_part(tally, i)),
+				shown(energy, page, watt_tally_get_part(tally, i),
+				      (double)thread->energy_nj),
 				(double)thread->cpu_ns / 1e9,
 				text_clean(clean, sizeof(clean), thread->name));
 			if (thread->tid)
@@ -430,7 +432,8 @@ static void print_command(const struct page *page, FILE *out)
 	} else {
 		what = xasprintf("the command%s", doubt);
 	}
-	print_text(out, &page->parts[COMMAND], shown(number, page, energy_j), "J", 0, what);
+	print_text(out, &page->parts[COMMAND], shown(number, page, energy_j, energy_j), "J", 0,
+		   what);
 }
 
 /*
@@ -487,14 +490,15 @@ static void print_outside(const struct page *page, FILE *out)
 {
 	static const struct watt_statistics one = { .n = 1 };
 	double scale = pow(10, watt_tally_get_decimals(page->tally));
-	double whole_j = page->outside.mean * page->machine.mean / page->power.mean;
+	double whole_j = page->outside.mean * page->machine.mean / page->power.mean, rest_j;
 	auto_free char *title = title_of(page, "the machine");
 	char number[WATT_UNITS_SIZE];
 
 	whole_j = round(whole_j * scale) / scale;
-	print_text(out, &one, shown(number, page, whole_j), "J", 0, title);
-	print_text(out, &one, shown(number, page, whole_j - watt_tally_get_whole(page->tally)), "J",
-		   2, "not told apart: screen, disks, losses and the like");
+	rest_j = whole_j - watt_tally_get_whole(page->tally);
+	print_text(out, &one, shown(number, page, whole_j, whole_j), "J", 0, title);
+	print_text(out, &one, shown(number, page, rest_j, rest_j), "J", 2,
+		   "not told apart: screen, disks, losses and the like");
 }
 
 /* The machine, and all that its energy went to: what is shown adds up. */
@@ -514,19 +518,21 @@ static void print_machine(const struct page *page, FILE *out)
 	if (indent)
 		print_outside(page, out);
 	print_text(out, &page->machine,
-		   shown(number, page, page->machine.n ? watt_tally_get_whole(page->tally) : NAN),
+		   shown(number, page, page->machine.n ? watt_tally_get_whole(page->tally) : NAN,
+			 page->machine.mean),
 		   "J", indent, title);
 	for (i = 0; i < N_PARTS; i++)
 		if (i != IDLE || balance->is_baseline_ready)
 			print_text(out, &page->parts[i],
 				   shown(number, page,
 					 is_untold(page, i) ? NAN :
-							      watt_tally_get_part(page->tally, i)),
+							      watt_tally_get_part(page->tally, i),
+					 page->parts[i].mean),
 				   "J", indent + 2, names[i]);
 	if (is_shared && balance->is_baseline_ready) {
 		shared = over_runs(page->report, SHARED_IDLE_J);
-		print_text(out, &shared, shown(number, page, shared.mean), "J", indent + 2,
-			   "idle, shared by all who ran, and in what they used");
+		print_text(out, &shared, shown(number, page, shared.mean, shared.mean), "J",
+			   indent + 2, "idle, shared by all who ran, and in what they used");
 	}
 }
 

@@ -3,6 +3,8 @@
 #include "tally.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include <wattribute/units.h>
 
@@ -55,6 +57,20 @@ struct watt_tally *tally_within(const double *parts, size_t n_parts, double exac
 	if (!isfinite(shown) || !(fabs(sum - exact) <= 1e-9 * (size + fabs(exact))))
 		shown = sum;
 	return tally_of_shown(parts, n_parts, shown, decimals);
+}
+
+char *tally_column(char *buf, double shown, double exact, int decimals, int whole, int most)
+{
+	double step = pow(10, -decimals);
+	bool is_below = exact > 0 && shown < step / 2;
+
+	/* Never "-0.0". */
+	if (fabs(shown) < step / 2)
+		shown = 0;
+	watt_units_fixed(buf, is_below ? step : shown, decimals, whole, most);
+	if (is_below && *buf == ' ')
+		buf[strspn(buf, " ") - 1] = '<';
+	return buf;
 }
 
 void tally_free(struct watt_tally **tally)

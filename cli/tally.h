@@ -19,6 +19,12 @@ struct watt_tally *tally_within(const double *parts, size_t n_parts, double exac
 /* The same of parts that are all of it, whatever their sum. */
 struct watt_tally *tally_of_shown(const double *parts, size_t n_parts, double shown, int decimals);
 
+/*
+ * "   12.3  ", with `whole` columns before the point and `most` behind it; "   <0.1  " is more than
+ * nothing. exact: what is shown so.
+ */
+char *tally_column(char *buf, double shown, double exact, int decimals, int whole, int most);
+
 /* Frees a local at the end of its scope. */
 #define auto_tally __attribute__((cleanup(tally_free)))
 void tally_free(struct watt_tally **tally);

@@ -27,6 +27,8 @@ static int teardown(void **state)
 /* The text of one run of a machine that took 5 J; the caller frees. argv NULL: attached. */
 static const char *keys = "";
 static double uncertainty_j = NAN;
+static struct watt_run_thread threads[2];
+static size_t n_threads;
 
 static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double rusage_s)
 {
@@ -41,8 +43,12 @@ static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double r
 				.cpu_ns = cpu_ns,
 				.rusage_s = rusage_s,
 				.uncertainty_j = uncertainty_j,
+				.threads = threads,
+				.n_threads = n_threads,
 				.elapsed_ns = 1000000000 };
-	struct stat_report report = { .setup = &about, .runs = &run, .n_runs = 1 };
+	struct stat_report report = {
+		.setup = &about, .runs = &run, .n_runs = 1, .has_threads = n_threads > 0
+	};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -108,6 +114,27 @@ static void test_little_is_told(void **state)
 }
 
 /* What a key can't tell of its own shares is left out, and never 0. */
+/* A thread that used less than a digit can show has used something. */
+static void test_little_of_a_thread(void **state)
+{
+	char *text;
+
+	threads[0] = (struct watt_run_thread){ .name = (char[]){ "busy" },
+					       .pid = 7,
+					       .tid = 7,
+					       .energy_nj = 999999000,
+					       .cpu_ns = 200000000 };
+	threads[1] = (struct watt_run_thread){
+		.name = (char[]){ "idler" }, .pid = 7, .tid = 8, .energy_nj = 1000, .cpu_ns = 200
+	};
+	n_threads = 2;
+	text = print_run(command, 1000000000, 200000200, 0.2);
+	n_threads = 0;
+	assert_non_null(strstr(text, " <0.001    J     0.000000 s  idler (8 of 7)"));
+	assert_non_null(strstr(text, " 1.000    J     0.200000 s  busy (7 of 7)"));
+	free(text);
+}
+
 static void test_doubt(void **state)
 {
 	char *text = print_run(command, 2000000000, 1000000, 0.001);
@@ -136,6 +163,7 @@ int main(void)
 		cmocka_unit_test(test_too_little_is_not_none),
 		cmocka_unit_test(test_not_shared_is_not_none),
 		cmocka_unit_test(test_little_is_told),
+		cmocka_unit_test(test_little_of_a_thread),
 		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_none_is_none),
 	};
