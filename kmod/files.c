@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files. Each read goes on where the one before ended: the position is a pid, and nothing is
- * kept but the window that the file shows.
+ * The files. Each read goes on where the one before ended: the position is the number of a record,
+ * and nothing is kept but the window that the file shows.
  */
 #include "files.h"
 
@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include "publish.h"
 #include "rapl.h"
@@ -27,25 +28,38 @@ struct reader {
 	struct watt_view view;
 	u64 window;
 	unsigned int n_passed; /* processes, shown or not */
+	u64 section_ns;        /* when RCU was locked */
 	u64 rapl_nj[];         /* as watt_window.rapl_nj */
 };
 
 static struct proc_dir_entry *proc_dir;
 static struct dentry *debug_dir;
 
-/* Positions: the header, then pid + 1. */
+/* Positions: the header, then the number of a record + 1. */
 static void *find(loff_t *pos)
 {
 	struct watt_process *process;
-	unsigned long index;
+	unsigned long number;
 
 	if (!*pos)
 		return SEQ_START_TOKEN;
-	index = *pos - 1;
-	process = watt_process_next(&index);
+	number = *pos - 1;
+	process = watt_process_next(&number);
 	if (process)
-		*pos = index + 1;
+		*pos = number + 1;
 	return process;
+}
+
+static void begin_section(struct reader *reader) __acquires(RCU)
+{
+	rcu_read_lock();
+	reader->section_ns = ktime_get_ns();
+}
+
+static void end_section(struct reader *reader) __releases(RCU)
+{
+	watt_stat_add_section(ktime_get_ns() - reader->section_ns);
+	rcu_read_unlock();
 }
 
 static void *all_start(struct seq_file *file, loff_t *pos) __acquires(RCU)
@@ -54,7 +68,7 @@ static void *all_start(struct seq_file *file, loff_t *pos) __acquires(RCU)
 
 	if (!*pos)
 		reader->window = watt_publish_window();
-	rcu_read_lock();
+	begin_section(reader);
 	return find(pos);
 }
 
@@ -65,16 +79,16 @@ static void *all_next(struct seq_file *file, void *item, loff_t *pos)
 
 	++*pos;
 	if (++reader->n_passed % PASSED_MAX == 0) {
-		rcu_read_unlock();
+		end_section(reader);
 		cond_resched();
-		rcu_read_lock();
+		begin_section(reader);
 	}
 	return find(pos);
 }
 
 static void all_stop(struct seq_file *file, void *item) __releases(RCU)
 {
-	rcu_read_unlock();
+	end_section(file->private);
 }
 
 static int show_machine(struct seq_file *file)
@@ -88,21 +102,18 @@ static int show_machine(struct seq_file *file)
 	return 0;
 }
 
-/* A process and those that had its pid before. */
 static int all_show(struct seq_file *file, void *item)
 {
 	struct reader *reader = file->private;
-	const struct watt_process *process;
+	const struct watt_process *process = item;
 	struct watt_state state, before;
+	pid_t pid;
 
 	if (item == SEQ_START_TOKEN)
 		return show_machine(file);
-	for (process = item; process; process = rcu_dereference(process->older)) {
-		pid_t pid = watt_view_pid(&reader->view, process);
-
-		if (pid && watt_publish_get_process(process, &reader->window, &state, &before))
-			watt_show_process(file, process, pid, &state, 0);
-	}
+	pid = watt_view_pid(&reader->view, process);
+	if (pid && watt_publish_get_process(process, &reader->window, &state, &before))
+		watt_show_process(file, process, pid, &state, 0);
 	return 0;
 }
 
@@ -128,23 +139,21 @@ static bool is_worth_a_line(const struct watt_state *state)
 static int cgroup_show(struct seq_file *file, void *item)
 {
 	struct reader *reader = file->private;
-	const struct watt_process *process;
+	const struct watt_process *process = item;
 	struct watt_state state, before;
 	struct watt_window window;
+	pid_t pid;
 
 	if (item == SEQ_START_TOKEN)
 		return 0;
-	for (process = item; process; process = rcu_dereference(process->older)) {
-		pid_t pid = watt_view_pid(&reader->view, process);
-
-		if (!pid || !watt_publish_get_process(process, &reader->window, &state, &before))
-			continue;
-		subtract(&state, &before);
-		if (!is_worth_a_line(&state))
-			continue;
-		watt_publish_get(&reader->window, &window, NULL);
-		watt_show_process(file, process, pid, &state, window.end_ns);
-	}
+	pid = watt_view_pid(&reader->view, process);
+	if (!pid || !watt_publish_get_process(process, &reader->window, &state, &before))
+		return 0;
+	subtract(&state, &before);
+	if (!is_worth_a_line(&state))
+		return 0;
+	watt_publish_get(&reader->window, &window, NULL);
+	watt_show_process(file, process, pid, &state, window.end_ns);
 	return 0;
 }
 

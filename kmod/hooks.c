@@ -115,7 +115,7 @@ static void on_send(void *unused, struct sk_buff *skb)
 	if (!in_task() || is_idle_task(current))
 		return;
 	rcu_read_lock();
-	process = watt_process_of_current();
+	process = watt_process_find(current);
 	if (process)
 		atomic64_add(n_packets(skb), &process->tx_packets);
 	rcu_read_unlock();
@@ -130,7 +130,7 @@ static void on_receive(void *unused, const struct sk_buff *skb, int n_bytes)
 	if (!in_task() || (sk && sk->sk_family == AF_UNIX))
 		return;
 	rcu_read_lock();
-	process = watt_process_of_current();
+	process = watt_process_find(current);
 	if (process)
 		atomic64_add(received(skb, n_bytes), &process->rx_parts);
 	rcu_read_unlock();

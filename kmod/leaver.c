@@ -23,6 +23,8 @@ struct leaver {
 	struct hlist_node table_node;
 	struct list_head node;          /* its own if it is in no list */
 	const struct task_struct *task; /* there until watt_leaver_free() has returned */
+	u64 read_ns;                    /* what is in leaving_ns of it */
+	unsigned int unit;              /* of this one */
 };
 
 /* Of all processes, by task: tens of thousands may be on their way at once. */
@@ -59,8 +61,11 @@ void watt_leavers_end(void)
 	struct leaver *leaver;
 	unsigned int i;
 
-	hash_for_each_safe(table, i, next, leaver, table_node)
-		forget(leaver);
+	for (i = 0; i < HASH_SIZE(table); i++) {
+		hlist_for_each_entry_safe(leaver, next, &table[i], table_node)
+			forget(leaver);
+		cond_resched();
+	}
 }
 
 void watt_leaver_add(struct watt_process *process, const struct task_struct *task)
@@ -71,6 +76,8 @@ void watt_leaver_add(struct watt_process *process, const struct task_struct *tas
 	if (!leaver)
 		return;
 	leaver->task = task;
+	leaver->read_ns = 0;
+	leaver->unit = 0;
 	spin_lock_irqsave(&process->leavers_lock, flags);
 	list_add_tail(&leaver->node, &process->leavers);
 	spin_unlock_irqrestore(&process->leavers_lock, flags);
@@ -95,6 +102,17 @@ static struct leaver *take(const struct task_struct *task)
 	return leaver;
 }
 
+/* Its time from now on, while it is on no list of threads. With leavers_lock. */
+static void set_read(struct watt_process *process, struct leaver *leaver, u64 read_ns)
+{
+	process->leaving_ns -= leaver->read_ns;
+	process->parts[leaver->unit].leaving_ns -= leaver->read_ns;
+	leaver->unit = watt_unit_of_cpu(task_cpu(leaver->task));
+	leaver->read_ns = read_ns;
+	process->leaving_ns += read_ns;
+	process->parts[leaver->unit].leaving_ns += read_ns;
+}
+
 /* With leavers_lock. */
 static void add_final(struct watt_process *process, const struct task_struct *task)
 {
@@ -112,29 +130,36 @@ void watt_leaver_free(struct watt_process *process, const struct task_struct *ta
 	spin_lock_irqsave(&process->leavers_lock, flags);
 	if (!leaver || !list_empty(&leaver->node))
 		add_final(process, task);
-	if (leaver)
+	if (leaver) {
+		set_read(process, leaver, 0);
 		list_del_init(&leaver->node);
+	}
 	spin_unlock_irqrestore(&process->leavers_lock, flags);
 	kfree(leaver);
 }
 
 /*
- * Takes those whose time is final into the sums, from the front of the list; those that are not so
- * far go to `rest`. False: there are none left.
+ * Reads some from the front of the list: of those whose time is final it goes into the sums, the
+ * others go to `rest`. False: there are none left.
  */
-static bool settle_some(struct watt_process *process, struct list_head *rest)
+static bool read_some(struct watt_process *process, struct list_head *rest)
 {
 	struct leaver *leaver;
+	bool is_listed;
 	unsigned int n;
 
 	for (n = 0; n < AT_ONCE && !list_empty(&process->leavers); n++) {
 		leaver = list_first_entry(&process->leavers, struct leaver, node);
-		if (pid_alive(leaver->task) || !watt_task_is_gone(leaver->task)) {
-			list_move_tail(&leaver->node, rest);
+		is_listed = pid_alive(leaver->task); /* not reaped: the list of threads has it */
+		if (!is_listed && watt_task_is_gone(leaver->task)) {
+			set_read(process, leaver, 0);
+			add_final(process, leaver->task);
+			list_del_init(&leaver->node);
 			continue;
 		}
-		add_final(process, leaver->task);
-		list_del_init(&leaver->node);
+		set_read(process, leaver,
+			 is_listed ? 0 : READ_ONCE(leaver->task->se.sum_exec_runtime));
+		list_move_tail(&leaver->node, rest);
 	}
 	return !list_empty(&process->leavers);
 }
@@ -142,32 +167,21 @@ static bool settle_some(struct watt_process *process, struct list_head *rest)
 u64 watt_leavers_read(struct watt_process *process)
 {
 	unsigned int i, n = watt_units_count();
-	const struct leaver *leaver;
 	unsigned long flags;
 	LIST_HEAD(rest);
-	bool is_more;
 	u64 run_ns;
 
-	do {
-		spin_lock_irqsave(&process->leavers_lock, flags);
-		is_more = settle_some(process, &rest);
-		if (!is_more)
-			break;
+	spin_lock_irqsave(&process->leavers_lock, flags);
+	while (read_some(process, &rest)) {
 		spin_unlock_irqrestore(&process->leavers_lock, flags);
-	} while (true);
-	list_splice(&rest, &process->leavers);
-	run_ns = process->freed_ns;
-	for (i = 0; i < n; i++)
-		process->parts[i].delta_ns = atomic64_read(&process->parts[i].base_ns);
-	list_for_each_entry(leaver, &process->leavers, node) {
-		u64 ran_ns = READ_ONCE(leaver->task->se.sum_exec_runtime);
-
-		if (pid_alive(leaver->task))
-			continue; /* not reaped: the list of threads has it */
-		i = watt_unit_of_cpu(task_cpu(leaver->task));
-		process->parts[i].delta_ns += ran_ns;
-		run_ns += ran_ns;
+		cpu_relax();
+		spin_lock_irqsave(&process->leavers_lock, flags);
 	}
+	list_splice(&rest, &process->leavers);
+	run_ns = process->freed_ns + process->leaving_ns;
+	for (i = 0; i < n; i++)
+		process->parts[i].delta_ns =
+			atomic64_read(&process->parts[i].base_ns) + process->parts[i].leaving_ns;
 	spin_unlock_irqrestore(&process->leavers_lock, flags);
 	return run_ns;
 }

@@ -39,6 +39,12 @@ void watt_pause_thread(void)
 	go_first();
 }
 
+void watt_pause_thread_ends(void)
+{
+	is_thread = false;
+	is_first = false;
+}
+
 void watt_pause_begin(void)
 {
 	sample_ns = ktime_get_ns();

@@ -13,6 +13,8 @@
 
 /* The current thread takes all samples but the first. */
 void watt_pause_thread(void);
+/* It takes none any more; who unloads the module frees what is left. */
+void watt_pause_thread_ends(void);
 /* A sample begins. */
 void watt_pause_begin(void);
 /* What was done since the last pause may sleep, and counts for none. */

@@ -3,8 +3,15 @@
 
 #include <linux/cgroup.h>
 #include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/rculist.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -17,9 +24,15 @@
 
 #define GFP_HOOK (GFP_NOWAIT | __GFP_NOWARN)
 
+/* Most lists of by_signal have one record, or none. */
+#define BUCKET_BITS_MAX 18
+
 static struct kmem_cache *cache;
-static DEFINE_XARRAY(table);        /* by pid; the newest of each */
-static DEFINE_SPINLOCK(table_lock); /* whoever changes the table or a chain in it */
+static DEFINE_XARRAY_ALLOC(table); /* by number */
+static u32 next_number;
+static struct hlist_head *by_signal; /* one record for each address: insert() */
+static unsigned int bucket_bits;
+static DEFINE_SPINLOCK(table_lock); /* whoever changes one of both */
 static LIST_HEAD(all);
 static LLIST_HEAD(born); /* not in `all` so far */
 static LLIST_HEAD(dead);
@@ -28,6 +41,10 @@ static atomic_t n_processes = ATOMIC_INIT(0);
 static atomic64_t n_refused = ATOMIC64_INIT(0);
 static u64 counting_since_ns;
 static struct watt_process *unlisted;
+/* By next_dead: removed since grace began, and before. The sampler's. */
+static struct watt_process *removed, *removed_before;
+static struct rcu_head grace;
+static bool is_grace_over;
 
 static struct watt_process *record_new(gfp_t gfp)
 {
@@ -48,44 +65,56 @@ static void record_free(struct watt_process *process)
 	kmem_cache_free(cache, process);
 }
 
-static void record_free_rcu(struct rcu_head *rcu)
+static void free_all(struct watt_process *list)
 {
-	record_free(container_of(rcu, struct watt_process, rcu));
+	struct watt_process *next;
+
+	for (; list; list = next) {
+		next = list->next_dead;
+		record_free(list);
+		watt_pause_after_one();
+	}
 }
 
 int watt_processes_init(void)
 {
 	size_t size = struct_size(unlisted, parts, watt_units_count());
 
+	bucket_bits = min(ilog2(watt_param_max_processes()), BUCKET_BITS_MAX);
 	cache = kmem_cache_create("wattribute_process", size, 0, SLAB_HWCACHE_ALIGN, NULL);
-	if (!cache)
-		return -ENOMEM;
+	by_signal = kvcalloc(1UL << bucket_bits, sizeof(*by_signal), GFP_KERNEL);
+	if (!cache || !by_signal)
+		goto err;
 	unlisted = record_new(GFP_KERNEL);
-	if (!unlisted) {
-		kmem_cache_destroy(cache);
-		return -ENOMEM;
-	}
+	if (!unlisted)
+		goto err;
 	unlisted->is_known = true;
 	unlisted->is_newborn = true;
 	return 0;
+err:
+	kvfree(by_signal);
+	kmem_cache_destroy(cache);
+	return -ENOMEM;
 }
 
-/* The hooks are gone, and so are the readers. */
+/* The hooks are gone, and so are the readers and the sampler. */
 void watt_processes_done(void)
 {
-	struct watt_process *process, *older;
-	unsigned long index;
+	struct watt_process *process;
+	unsigned long number;
 
-	xa_for_each(&table, index, process) {
-		for (; process; process = older) {
-			older = rcu_dereference_protected(process->older, true);
-			call_rcu(&process->rcu, record_free_rcu);
-		}
+	xa_for_each(&table, number, process) {
+		process->next_dead = removed;
+		removed = process;
+		watt_pause_after_one();
 	}
 	xa_destroy(&table);
 	rcu_barrier();
+	free_all(removed_before);
+	free_all(removed);
 	watt_leavers_end();
 	record_free(unlisted);
+	kvfree(by_signal);
 	kmem_cache_destroy(cache);
 }
 
@@ -109,23 +138,24 @@ u64 watt_processes_refused(void)
 	return atomic64_read(&n_refused);
 }
 
-static struct watt_process *find(pid_t tgid, const struct signal_struct *signal)
+static struct hlist_head *bucket_of(const struct signal_struct *signal)
 {
-	struct watt_process *process = xa_load(&table, tgid);
+	return &by_signal[hash_ptr(signal, bucket_bits)];
+}
 
-	while (process && process->signal != signal)
-		process = rcu_dereference(process->older);
-	return process;
+static struct watt_process *find(const struct signal_struct *signal)
+{
+	struct watt_process *process;
+
+	hlist_for_each_entry_rcu(process, bucket_of(signal), signal_node)
+		if (process->signal == signal)
+			return process;
+	return NULL;
 }
 
 struct watt_process *watt_process_find(const struct task_struct *task)
 {
-	return find(task->tgid, task->signal);
-}
-
-struct watt_process *watt_process_of_current(void)
-{
-	return find(current->tgid, current->signal);
+	return find(task->signal);
 }
 
 void watt_process_set_cgroup(struct watt_process *process, struct task_struct *task)
@@ -181,26 +211,31 @@ static struct watt_process *record_of(struct task_struct *leader)
 	return process;
 }
 
-/* Puts it into the table, unless another CPU was faster: then that one is returned. */
+/*
+ * Puts it into the table, unless another CPU was faster: then that one is returned. NULL: no memory.
+ * Where another process had its signals at the same address, all tasks of that one have been freed:
+ * nobody looks for it any more. So a list has no more records than there were ever processes at
+ * once whose addresses fall together, however many died.
+ */
 static struct watt_process *insert(struct watt_process *process)
 {
-	struct watt_process *newest, *other;
+	struct watt_process *other, *ret = process;
 
 	spin_lock(&table_lock);
-	newest = xa_load(&table, process->tgid);
-	other = newest && newest->signal == process->signal &&
-				newest->start_ns == process->start_ns ?
-			newest :
-			NULL;
-	if (!other) {
-		rcu_assign_pointer(process->older, newest);
-		if (xa_is_err(xa_store(&table, process->tgid, process, GFP_HOOK)))
-			process->tgid = 0;
-		else
-			llist_add(&process->born_node, &born);
+	other = find(process->signal);
+	if (other && other->start_ns == process->start_ns) {
+		ret = other;
+	} else if (xa_alloc_cyclic(&table, &process->number, process, xa_limit_32b, &next_number,
+				   GFP_HOOK) < 0) {
+		ret = NULL;
+	} else {
+		if (other)
+			hlist_del_init_rcu(&other->signal_node);
+		hlist_add_head_rcu(&process->signal_node, bucket_of(process->signal));
+		llist_add(&process->born_node, &born);
 	}
 	spin_unlock(&table_lock);
-	return other ?: process;
+	return ret;
 }
 
 struct watt_process *watt_process_add(struct task_struct *leader)
@@ -213,10 +248,8 @@ struct watt_process *watt_process_add(struct task_struct *leader)
 	if (!process)
 		goto err_count;
 	there = insert(process);
-	if (there == process && process->tgid)
-		return process;
 	if (there == process)
-		there = NULL;
+		return process;
 	record_free(process);
 err_count:
 	atomic_dec(&n_processes);
@@ -314,30 +347,38 @@ struct watt_process *watt_processes_take_dead(struct watt_process *list)
 
 void watt_process_remove(struct watt_process *process)
 {
-	struct watt_process __rcu **link;
-	struct watt_process *newest, *older;
-
 	spin_lock(&table_lock);
-	older = rcu_dereference_protected(process->older, true);
-	newest = xa_load(&table, process->tgid);
-	if (newest == process && older) {
-		/* Takes no memory: there is an entry already. */
-		xa_store(&table, process->tgid, older, GFP_HOOK);
-	} else if (newest == process) {
-		xa_erase(&table, process->tgid);
-	} else {
-		link = &newest->older;
-		while (rcu_dereference_protected(*link, true) != process)
-			link = &rcu_dereference_protected(*link, true)->older;
-		rcu_assign_pointer(*link, older);
-	}
+	hlist_del_init_rcu(&process->signal_node);
+	xa_erase(&table, process->number);
 	spin_unlock(&table_lock);
 	list_del(&process->node);
 	atomic_dec(&n_processes);
-	call_rcu(&process->rcu, record_free_rcu);
+	process->next_dead = removed;
+	removed = process;
 }
 
-struct watt_process *watt_process_next(unsigned long *index)
+static void end_grace(struct rcu_head *unused)
 {
-	return xa_find(&table, index, ULONG_MAX, XA_PRESENT);
+	/* with the readers' last look: watt_processes_free_removed() */
+	smp_store_release(&is_grace_over, true);
+}
+
+/* A callback of RCU's for each would run one after another without a pause. */
+void watt_processes_free_removed(void)
+{
+	/* before what is freed: end_grace() */
+	if (removed_before && !smp_load_acquire(&is_grace_over))
+		return;
+	free_all(removed_before);
+	removed_before = removed;
+	removed = NULL;
+	if (!removed_before)
+		return;
+	is_grace_over = false;
+	call_rcu(&grace, end_grace);
+}
+
+struct watt_process *watt_process_next(unsigned long *number)
+{
+	return xa_find(&table, number, UINT_MAX, XA_PRESENT);
 }

@@ -12,7 +12,6 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/llist.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -55,6 +54,7 @@ struct watt_state {
  */
 struct watt_part {
 	atomic64_t base_ns;
+	u64 leaving_ns;          /* of the process's, what was here */
 	u64 cpu_ns;              /* at the last sample */
 	u64 delta_ns;            /* since the one before; while it is read: so far */
 	atomic64_t instructions; /* not in n_instructions so far */
@@ -77,17 +77,18 @@ struct watt_process {
 	u64 seen_run_ns;       /* of its threads, at the last sample; WATT_RUN_UNSEEN: to be read */
 	struct cgroup *cgroup; /* changed by xchg(), read under RCU */
 	u8 n_to_show;          /* windows until shown[] has what is so now, and nothing older */
-	struct watt_process __rcu *older; /* of the same pid, dead */
-	struct rcu_head rcu;
+	u32 number;            /* in the table: where readers find it */
+	struct hlist_node signal_node;
 	struct llist_node born_node;
 	struct llist_node dead_node;
-	spinlock_t leavers_lock; /* of the next two, and of base_ns where a leaver is freed */
+	spinlock_t leavers_lock; /* of the next three, of leaving_ns, of base_ns where one is freed */
 	struct list_head leavers;
-	u64 freed_ns;     /* what threads ran that are freed */
-	u64 run_ns;       /* what all threads ran, at the last sample */
-	atomic_t n_moves; /* of threads from one unit to another, begun */
-	int seen_moves;   /* at the last sample */
-	struct watt_process *next_dead;
+	u64 leaving_ns;                 /* what leavers were seen to have run */
+	u64 freed_ns;                   /* what threads ran that are freed */
+	u64 run_ns;                     /* what all threads ran, at the last sample */
+	atomic_t n_moves;               /* of threads from one unit to another, begun */
+	int seen_moves;                 /* at the last sample */
+	struct watt_process *next_dead; /* and of those removed, which wait for their readers */
 	struct watt_process *next_active;
 	const struct signal_struct *signal; /* tells one from another, no more */
 	u64 start_ns;
@@ -131,8 +132,6 @@ void watt_processes_start_counting(void);
 
 /* By a task of it. Under RCU, in any context but NMI. NULL: there is no record. */
 struct watt_process *watt_process_find(const struct task_struct *task);
-/* The newest of a pid, for hooks that run in the process itself. Under RCU. */
-struct watt_process *watt_process_of_current(void);
 /* By its leader; the one that is there if there is one. Under RCU. NULL: no memory, or too many. */
 struct watt_process *watt_process_add(struct task_struct *leader);
 
@@ -145,8 +144,10 @@ void watt_process_thread_freed(struct task_struct *task);
  * returned. For the sampler.
  */
 struct watt_process *watt_processes_take_dead(struct watt_process *list);
-/* Frees a dead one when its readers are done. For the sampler. */
+/* Frees a dead one some time after its readers are done. For the sampler. */
 void watt_process_remove(struct watt_process *process);
+/* Frees those removed whose readers are done. For the sampler. */
+void watt_processes_free_removed(void);
 
 /* Stands for all that have no record, and for the amounts of those forgotten. */
 struct watt_process *watt_process_unlisted(void);
@@ -157,10 +158,10 @@ struct list_head *watt_processes_all(void);
 bool watt_processes_take_incomplete(void);
 
 /*
- * The record at index or the next higher one, older ones of its pid by `older`; NULL at the end.
- * Under RCU. *index is the pid.
+ * The record of this number or the next higher one, which *number becomes; NULL at the end. Numbers
+ * go up with each record that is made. Under RCU.
  */
-struct watt_process *watt_process_next(unsigned long *index);
+struct watt_process *watt_process_next(unsigned long *number);
 
 /* What a process can change of itself, or others of it: name, user, cgroup. Under RCU. */
 void watt_process_refresh(struct watt_process *process, struct task_struct *leader);

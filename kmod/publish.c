@@ -151,10 +151,10 @@ struct watt_process *watt_publish(u64 now_ns, u64 n_samples, struct watt_process
 	WRITE_ONCE(writing, window);
 	smp_wmb(); /* whoever sees anything of what follows sees this */
 	dying = bury_all(dying, window, now_ns);
+	watt_processes_free_removed();
 	show_processes(window);
 	watt_pause();
 	show_machine(&windows[window % WATT_WINDOWS], now_ns, n_samples);
-	watt_pause_resume();
 	/* with all that it shows: watt_publish_window() */
 	smp_store_release(&done, window);
 	return dying;

@@ -293,6 +293,7 @@ static int run(void *unused)
 		WRITE_ONCE(stat.cpu_ns, current->se.sum_exec_runtime);
 		next_ns = advance(next_ns, period_ns, woke_ns);
 	}
+	watt_pause_thread_ends();
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "stat.h"
 
+#include <linux/atomic.h>
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
 
@@ -12,6 +13,16 @@
 #include "rapl.h"
 #include "sample.h"
 #include "usage.h"
+
+static atomic64_t reader_max_ns = ATOMIC64_INIT(0);
+
+void watt_stat_add_section(u64 time_ns)
+{
+	s64 most = atomic64_read(&reader_max_ns);
+
+	while (most < (s64)time_ns && !atomic64_try_cmpxchg(&reader_max_ns, &most, time_ns))
+		;
+}
 
 int watt_stat_show(struct seq_file *file, void *unused)
 {
@@ -25,6 +36,7 @@ int watt_stat_show(struct seq_file *file, void *unused)
 	seq_printf(file, "pass_sum_ns=%llu\n", stat.pass_sum_ns);
 	seq_printf(file, "pass_max_ns=%llu\n", stat.pass_max_ns);
 	seq_printf(file, "section_max_ns=%llu\n", watt_pause_section_max_ns());
+	seq_printf(file, "reader_section_max_ns=%lld\n", atomic64_read(&reader_max_ns));
 	seq_printf(file, "thread_cpu_ns=%llu\n", stat.cpu_ns);
 	seq_printf(file, "processes=%u\n", watt_processes_count());
 	seq_printf(file, "processes_refused=%llu\n", watt_processes_refused());
