@@ -16,7 +16,7 @@ NAMED = (*SUITES, 'amd64/6.12-rt')
 TIERS = ('core', 'stock', 'debug')
 # Everything is of the core here; elsewhere what says so in its head.
 CORE = 'amd64/6.1'
-LINE = re.compile(r'^# (guests|core|machine|clock|programs|modules|kmods|files|append|timeout|alone|expect|'
+LINE = re.compile(r'^# (guests|core|machine|clock|programs|modules|kmods|files|append|timeout|memory|emulator|alone|expect|'
                   r'complaint): *(.*)$', re.M)
 
 
@@ -55,6 +55,8 @@ class Case:
         self.files = keys.get('files', '').split()
         self.append = keys.get('append', '')
         self.timeout_s = int(keys.get('timeout', '60'))
+        self.memory_mib = int(keys.get('memory', '0'))
+        self.is_newer = keys.get('emulator') == 'newer'
         self.is_alone = keys.get('alone', 'no') == 'yes'
         self.expect = keys.get('expect')  # of a fault: what the rig must say of it,
         self.complaints = [text for key, text in lines if key == 'complaint']  # and the kernel
@@ -63,12 +65,12 @@ class Case:
         """Whether it is run in a guest that it has by those who want no more than that."""
         is_debug = guest.endswith('-debug')
         if tier == 'core':
-            return guest == CORE or any(is_match(guest, one) for one in self.core)
+            return self.core != ['none'] and (guest == CORE or any(is_match(guest, one) for one in self.core))
         return tier is None or is_debug == (tier == 'debug')
 
     def boot_key(self):
         """Those that have it in common share one boot."""
-        return self.machine, self.clock, self.append, self.name if self.is_alone else ''
+        return self.machine, self.clock, self.append, self.memory_mib, self.is_newer, self.name if self.is_alone else ''
 
 
 def load_all(folder):

@@ -54,19 +54,22 @@ CLOCKS = {
 }
 
 
-def command(arch, one, kernel, initramfs, more='', is_debug=False):
+def command(arch, one, kernel, initramfs, more='', is_debug=False, emulator=None):
     """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line; it gives
-    what it does not know itself, NAME=VALUE, to init as a variable.
+    what it does not know itself, NAME=VALUE, to init as a variable. EMULATOR: another one than the
+    machine's.
     """
     smp, cpu, smp_arm64 = MACHINES[one.machine]
     qemu, console = ARCHES[arch]
+    qemu = [emulator] + qemu[1:] if emulator else qemu
+    memory_mib = one.memory_mib or (DEBUG_MIB if is_debug else 2048)
     if arch == 'amd64':
         qemu = qemu + ['-cpu', f'{cpu},check=off']
     else:
         smp = smp_arm64
     # Never KVM: that it can be opened does not say that it runs a foreign kernel at speed.
     return qemu + CLOCKS[one.clock] + [
-        '-smp', smp, '-m', str(DEBUG_MIB if is_debug else 2048), '-nodefaults',
+        '-smp', smp, '-m', str(memory_mib), '-nodefaults',
         '-no-user-config', '-no-reboot', '-display', 'none', '-kernel', kernel['image'],
         '-initrd', initramfs, '-append',
         f'{console} {APPEND_DEBUG if is_debug else APPEND} {one.append} {more}'.strip()]
