@@ -14,8 +14,9 @@
  *        kmod_load pulse N M MS     N processes of M threads, each of which runs for a moment every MS
  *                                   ms; says "ready", and waits
  *        kmod_load price WHAT N     does something N times and says how many ns one took: "fork" (a
- *                                   child that exits, and is waited for) or "packet" (sent to itself,
- *                                   and received)
+ *                                   child that exits, and is waited for), "packet" (sent to itself,
+ *                                   and received), "move" (to CPU 2 or to CPU 0, by turns) or "switch"
+ *                                   (to another process on its CPU, and back)
  *        kmod_load stream           sends itself 1,000,000 bytes by TCP, and takes them out 100 at a
  *                                   time; says "ready", and waits
  *        kmod_load balance FILE    reads the file, whole, and says
@@ -149,7 +150,7 @@ static _Noreturn int sleep_for_ever(void *unused)
 /* Processes that share all that processes can share: 10,000 fit into a small machine. */
 static int do_many(unsigned long n)
 {
-	const size_t stack_bytes = 4096;
+	const size_t stack_bytes = 1024;
 	char *stacks = malloc(n * stack_bytes);
 
 	for (; stacks && n > 0; n--) {
@@ -225,6 +226,51 @@ static int send_once(int fd)
 	return send(fd, &byte, 1, 0) == 1 && recv(fd, &byte, 1, 0) == 1 ? 0 : -1;
 }
 
+static int move_once(int unused)
+{
+	static unsigned int n;
+	cpu_set_t set;
+
+	(void)unused;
+	CPU_ZERO(&set);
+	CPU_SET(++n % 2 * 2, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int switch_once(int fd)
+{
+	char byte = 0;
+
+	return write(fd, &byte, 1) == 1 && read(fd, &byte, 1) == 1 ? 0 : -1;
+}
+
+/* A child on the same CPU that sends back what it is sent; both end together. */
+static int open_mirror(void)
+{
+	cpu_set_t set;
+	int ends[2];
+	pid_t child;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) {
+		perror("kmod_load: a child that answers");
+		exit(1);
+	}
+	child = fork();
+	if (child < 0)
+		exit(1);
+	if (child) {
+		close(ends[1]);
+		return ends[0];
+	}
+	close(ends[0]);
+	for (char byte; read(ends[1], &byte, 1) == 1;)
+		if (write(ends[1], &byte, 1) != 1)
+			break;
+	_exit(0);
+}
+
 /* A socket that sends to itself. */
 static int open_echo(void)
 {
@@ -254,6 +300,11 @@ static int do_price(const char *what, unsigned long n)
 	} else if (!strcmp(what, "packet")) {
 		once = send_once;
 		value = open_echo();
+	} else if (!strcmp(what, "move")) {
+		once = move_once;
+	} else if (!strcmp(what, "switch")) {
+		once = switch_once;
+		value = open_mirror();
 	}
 	if (!once || !n)
 		return 2;
