@@ -16,9 +16,9 @@
 #include "base/util.h"
 
 #define MAX_EXITED_NAMES 512
-#define MAX_GROUPS 4096
-#define MAX_GONE 8192   /* that wait for a reader to come back */
-#define MIN_RETIRE 2048 /* accounts from which on it is worth while between snapshots */
+#define MAX_GONE_GROUPS 1024 /* of a kind */
+#define MAX_GONE 8192        /* that wait for a reader to come back */
+#define MIN_RETIRE 2048      /* accounts from which on it is worth while between snapshots */
 #define REST "(others)"
 #define GONE "(gone)"
 
@@ -309,18 +309,35 @@ static struct watt_account *get_gone(struct watt_attrib *at, enum watt_entity_ki
 	return gone;
 }
 
+static bool is_gone_group(const struct watt_account *group, enum watt_entity_kind kind)
+{
+	return group->kind == kind && !group->users && group->count;
+}
+
+/* Those who live are no reason: there can be as many as the machine bears. */
+static bool are_too_many_gone(const struct watt_attrib *at, enum watt_entity_kind kind)
+{
+	size_t i, n = 0;
+
+	if (at->accounts.n_of_kind[kind] <= MAX_GONE_GROUPS)
+		return false;
+	for (i = 0; i < at->accounts.n; i++)
+		n += is_gone_group(at->accounts.list[i], kind);
+	return n > MAX_GONE_GROUPS;
+}
+
 static int retire_groups(struct watt_attrib *at, enum watt_entity_kind kind)
 {
 	struct watt_account *gone = find_gone(at, kind);
 	size_t i, n = at->accounts.n, u;
 	int r = 0;
 
-	if (at->accounts.n_of_kind[kind] <= MAX_GROUPS)
+	if (!are_too_many_gone(at, kind))
 		return 0;
 	for (i = 0; i < n; i++) {
 		struct watt_account *group = at->accounts.list[i];
 
-		if (group->kind != kind || group->users || group == gone || !group->count)
+		if (!is_gone_group(group, kind) || group == gone)
 			continue;
 		gone = get_gone(at, kind);
 		if (!gone) {
