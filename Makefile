@@ -24,6 +24,10 @@ test-deps:
 run: deps build
 	@$(BUILD)/cli/wattribute top $(if $(SECONDS),--seconds $(SECONDS))
 
+# An agent and a fleet that is made up, with their pages; with SECONDS=n, for that long.
+demo: deps build
+	@tools/demo $(if $(SECONDS),--seconds $(SECONDS)) $(BUILD)
+
 # With REQUIRE=1 what is missing here fails and is not skipped.
 test: test-deps
 	@tools/run-tests $(if $(REQUIRE),--require)
@@ -54,6 +58,7 @@ clean:
 help:
 	@echo 'make                  build the library and the command in $(BUILD)/'
 	@echo 'make run [SECONDS=n]  show live watts (for n seconds)'
+	@echo 'make demo [SECONDS=n] agents of this machine and of a made-up fleet, and their pages'
 	@echo 'make test             what a red product cannot pass; the last line counts them'
 	@echo 'make test-all         every test that there is, on every kernel'
 	@echo 'make check            format, layers, sizes, units, sources, man pages, static analysis'
@@ -65,4 +70,4 @@ help:
 	@echo
 	@echo 'As root, these install the Debian packages that are missing, and say which.'
 
-.PHONY: all build deps test-deps run test test-all check fuzz accuracy bench install clean help
+.PHONY: all build deps test-deps run demo test test-all check fuzz accuracy bench install clean help
