@@ -3,6 +3,10 @@
 import re
 from decimal import Decimal
 
+from command import equal
+
+LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
+
 NAME = r'[a-zA-Z_:][a-zA-Z0-9_:]*'
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)')
 SAMPLE = re.compile(rf'({NAME})(?:\{{(.*)\}})? (\S+)$')
@@ -89,3 +93,17 @@ class Metrics:
 
     def sum(self, name, **labels):
         return sum((sample[2] for sample in self.get(name, **labels)), Decimal(0))
+
+
+def check_sums(metrics):
+    """Every level is the domain, digit by digit."""
+    equal(metrics.value('wattribute_conservation_errors_total'), 0, 'conservation')
+    for domain in {sample[1]['domain'] for sample in metrics.get('wattribute_process_joules_total')}:
+        whole = metrics.value('wattribute_node_joules_total', domain=domain)
+        for level in LEVELS:
+            equal(metrics.sum(f'wattribute_{level}_joules_total', domain=domain) +
+                  metrics.sum(f'wattribute_{level}_ended_joules', domain=domain), whole,
+                  f'{level} {domain}')
+        equal(metrics.value('wattribute_node_idle_joules_total', domain=domain) +
+              metrics.value('wattribute_node_dynamic_joules_total', domain=domain), whole,
+              f'idle and dynamic of {domain}')

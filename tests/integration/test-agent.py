@@ -25,9 +25,8 @@ import browser as chromium  # noqa: E402
 from agent import PATIENCE_S, Agent as Process  # noqa: E402
 from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, near,  # noqa: E402
                      one_line, run, true, validate)
-from metrics import Metrics  # noqa: E402
+from metrics import LEVELS, Metrics, check_sums  # noqa: E402
 
-LEVELS = ('process', 'container', 'pod', 'unit', 'user', 'vm')
 RIGHTS = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
 SIMULATED = ('--sources=synth', '--usage=synth')
 OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
@@ -56,20 +55,6 @@ class Agent(Process):
             found = self.metrics()
             return found if found.sum('wattribute_process_joules_total', kind='process') else None
         return self.wait_for(used, 'no process used energy')
-
-
-def check_sums(metrics):
-    """Every level is the domain, digit by digit."""
-    equal(metrics.value('wattribute_conservation_errors_total'), 0, 'conservation')
-    for domain in {sample[1]['domain'] for sample in metrics.get('wattribute_process_joules_total')}:
-        whole = metrics.value('wattribute_node_joules_total', domain=domain)
-        for level in LEVELS:
-            equal(metrics.sum(f'wattribute_{level}_joules_total', domain=domain) +
-                  metrics.sum(f'wattribute_{level}_ended_joules', domain=domain), whole,
-                  f'{level} {domain}')
-        equal(metrics.value('wattribute_node_idle_joules_total', domain=domain) +
-              metrics.value('wattribute_node_dynamic_joules_total', domain=domain), whole,
-              f'idle and dynamic of {domain}')
 
 
 def test_help_and_settings():
