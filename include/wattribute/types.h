@@ -83,6 +83,7 @@ enum watt_quantity {
 	WATT_QUANTITY_FREQUENCY = 4,   /**< canonical unit Hz */
 	WATT_QUANTITY_MEMORY = 5,      /**< canonical unit byte */
 	WATT_QUANTITY_SPEED = 6,       /**< of a fan; canonical unit one turn per minute */
+	WATT_QUANTITY_LIMIT = 7,       /**< a power that may be taken; canonical unit uW */
 };
 
 /** What one raw value means. */

@@ -42,7 +42,8 @@ NAMES(watt_quantity_name, enum watt_quantity,
 	[WATT_QUANTITY_TEMPERATURE] = "temperature",
 	[WATT_QUANTITY_FREQUENCY] = "frequency",
 	[WATT_QUANTITY_MEMORY] = "memory",
-	[WATT_QUANTITY_SPEED] = "speed")
+	[WATT_QUANTITY_SPEED] = "speed",
+	[WATT_QUANTITY_LIMIT] = "limit")
 
 NAMES(watt_quantity_unit, enum watt_quantity,
 	[WATT_QUANTITY_ENERGY] = "J",
@@ -51,7 +52,8 @@ NAMES(watt_quantity_unit, enum watt_quantity,
 	[WATT_QUANTITY_TEMPERATURE] = "C",
 	[WATT_QUANTITY_FREQUENCY] = "Hz",
 	[WATT_QUANTITY_MEMORY] = "B",
-	[WATT_QUANTITY_SPEED] = "rpm")
+	[WATT_QUANTITY_SPEED] = "rpm",
+	[WATT_QUANTITY_LIMIT] = "W")
 
 NAMES(watt_semantics_name, enum watt_semantics,
 	[WATT_SEMANTICS_COUNTER] = "counter",
@@ -127,6 +129,7 @@ uint32_t watt_quantity_per_unit(enum watt_quantity quantity)
 		return 1000000000;
 	case WATT_QUANTITY_POWER:
 	case WATT_QUANTITY_RATIO:
+	case WATT_QUANTITY_LIMIT:
 		return 1000000;
 	case WATT_QUANTITY_TEMPERATURE:
 		return 1000;

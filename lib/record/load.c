@@ -192,7 +192,7 @@ static void load_channel(struct row *row)
 	c->label = take_text(row);
 	c->path = take_text(row);
 	c->kind = (enum watt_domain_kind)take_word(row, name_kind, WATT_DOMAIN_RESIDUAL + 1);
-	c->quantity = (enum watt_quantity)take_word(row, name_quantity, WATT_QUANTITY_SPEED + 1);
+	c->quantity = (enum watt_quantity)take_word(row, name_quantity, WATT_QUANTITY_LIMIT + 1);
 	c->semantics =
 		(enum watt_semantics)take_word(row, name_semantics, WATT_SEMANTICS_AVERAGE + 1);
 	c->origin = (enum watt_origin)take_word(row, name_origin, WATT_ORIGIN_SIMULATED + 1);

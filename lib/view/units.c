@@ -150,6 +150,7 @@ char *watt_units_quantity(char *buf, enum watt_quantity quantity, double value, 
 	case WATT_QUANTITY_ENERGY:
 		return watt_units_energy(buf, value, digits);
 	case WATT_QUANTITY_POWER:
+	case WATT_QUANTITY_LIMIT:
 		return watt_units_power(buf, value, digits);
 	case WATT_QUANTITY_RATIO:
 		return plain(buf, 100 * value, digits, "%");

@@ -414,6 +414,9 @@ static int read_field(const struct gpu *gpu, struct field_value *field)
 	field->latency_us = 1;
 	field->type = 1;
 	switch (field->id) {
+	case 82:
+		field->value.ui = gpu->memory_degrees;
+		return gpu->memory_degrees ? SUCCESS : NOT_SUPPORTED;
 	case 83:
 		field->type = 3;
 		field->value.ull = energy_mj(gpu);
@@ -442,6 +445,56 @@ PUBLIC int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *val
 	return SUCCESS;
 }
 #endif
+
+/* ---- what it is like ---- */
+
+PUBLIC int nvmlDeviceGetTemperature(void *device, int sensor, unsigned int *ret);
+PUBLIC int nvmlDeviceGetTemperature(void *device, int sensor, unsigned int *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	if (sensor)
+		return INVALID_ARGUMENT;
+	*ret = gpu->degrees;
+	return gpu->degrees ? SUCCESS : NOT_SUPPORTED;
+}
+
+PUBLIC int nvmlDeviceGetClockInfo(void *device, int which, unsigned int *ret);
+PUBLIC int nvmlDeviceGetClockInfo(void *device, int which, unsigned int *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	*ret = which == 2 ? gpu->memory_clock_mhz : gpu->clock_mhz;
+	return gpu->clock_mhz ? SUCCESS : NOT_SUPPORTED;
+}
+
+PUBLIC int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *ret);
+PUBLIC int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	*ret = gpu->limit_mw;
+	return gpu->limit_mw ? SUCCESS : NOT_SUPPORTED;
+}
+
+#ifdef FAKE_NVML_OLD
+#define GET_REASONS nvmlDeviceGetCurrentClocksThrottleReasons
+#else
+#define GET_REASONS nvmlDeviceGetCurrentClocksEventReasons
+#endif
+
+PUBLIC int GET_REASONS(void *device, unsigned long long *ret);
+PUBLIC int GET_REASONS(void *device, unsigned long long *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+
+	ENTER(device);
+	*ret = steps_at(&gpu->reasons, now_ns());
+	return gpu->reasons.n ? SUCCESS : NOT_SUPPORTED;
+}
 
 /* ---- who ---- */
 
@@ -500,6 +553,25 @@ PUBLIC int nvmlDeviceGetProcessUtilization(void *device, struct process_sample *
 	}
 	*count = n;
 	return SUCCESS;
+}
+
+struct memory {
+	uint64_t total, free, used;
+};
+
+PUBLIC int nvmlDeviceGetMemoryInfo(void *device, struct memory *ret);
+PUBLIC int nvmlDeviceGetMemoryInfo(void *device, struct memory *ret)
+{
+	struct gpu *gpu = gpu_of(device);
+	unsigned int i;
+
+	ENTER(device);
+	*ret = (struct memory){ .total = (uint64_t)gpu->card_mb << 20 };
+	for (i = 0; i < gpu->n_processes; i++)
+		if (is_running(&gpu->processes[i], now_ns()))
+			ret->used += gpu->processes[i].memory_bytes;
+	ret->free = ret->total - ret->used;
+	return gpu->card_mb ? SUCCESS : NOT_SUPPORTED;
 }
 
 PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret);

@@ -228,6 +228,18 @@ static int parse_gpu_line(struct parser *p, const char *word, const char *rest)
 		return sscanf(rest, "%u", &gpu->memory_mw) == 1 ? 0 : -1;
 	if (!strcmp(word, "energy_factor"))
 		return sscanf(rest, "%u", &gpu->energy_factor) == 1 ? 0 : -1;
+	if (!strcmp(word, "temperature"))
+		return sscanf(rest, "%u %u", &gpu->degrees, &gpu->memory_degrees) >= 1 ? 0 : -1;
+	if (!strcmp(word, "clock"))
+		return sscanf(rest, "%u %u", &gpu->clock_mhz, &gpu->memory_clock_mhz) == 2 ? 0 : -1;
+	if (!strcmp(word, "card_mb"))
+		return sscanf(rest, "%u", &gpu->card_mb) == 1 ? 0 : -1;
+	if (!strcmp(word, "limit"))
+		return sscanf(rest, "%u", &gpu->limit_mw) == 1 ? 0 : -1;
+	if (!strcmp(word, "held"))
+		return sscanf(rest, "%lf %u", &t_s, &value) == 2 ?
+			       add_step(&gpu->reasons, t_s, value) :
+			       -1;
 	if (!strcmp(word, "stuck"))
 		return gpu->is_stuck = true, 0;
 	return -1;

@@ -47,6 +47,9 @@ struct gpu {
 	struct steps power_mw;
 	uint32_t module_mw, memory_mw; /* 0: it has no such scope */
 	bool lacks_energy, lacks_instant, lacks_average, lacks_usage, lacks_samples, is_mig;
+	/* what it is like; 0: it does not tell */
+	uint32_t degrees, memory_degrees, clock_mhz, memory_clock_mhz, limit_mw, card_mb;
+	struct steps reasons; /* bits of what holds it back */
 	bool is_stuck;
 	uint32_t energy_factor; /* the counter says so much per mJ; 1: the truth */
 	struct process processes[MAX_PROCESSES];

@@ -4,6 +4,7 @@
 driver that hangs does to everything else."""
 import atexit
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,21 @@ def test_shown():
     true('driver 575.57.08, 1 GPU' in found[0]['why'], f'what doctor says: {found[0]}')
     result = with_gpu('error nvmlInit_v2 0 18\nerror nvmlInitWithFlags 0 18\n', 'doctor')
     true('upgraded' in result.out and 'reboot' in result.out, 'no word of the upgrade')
+
+
+def test_what_it_was_like():
+    """Temperatures, clocks, limit and what held it back are in what top and a recording tell."""
+    script = GPU + 'temperature 61 74\nclock 1755 2619\nlimit 700000\ncard_mb 80000\nheld 0 4\n'
+    out = with_gpu(script, 'top', '--once', '-d', '1', '--sources=nvml').out
+    for part, value in (('temperature', '61.0 C'), ('clock', '1.75 GHz'), ('power_limit', '700 W'),
+                        ('held_by_power', '100 %'), ('held_by_heat', '0 %')):
+        true(f'{DOMAIN}/{part} {value}' in out, f'no {part} in {out}')
+    report = record(script, 3, '--sources=nvml')
+    lines = run('replay', '--json', path('gpu.watt')).out.splitlines()
+    values = {gauge['name']: gauge['value'] for gauge in json.loads(lines[0])['gauges']}
+    equal(values.get(f'nvml/{DOMAIN}/memory_temperature'), 74, f'in the recording: {values}')
+    equal(values.get(f'nvml/{DOMAIN}/power_limit'), 700, f'in the recording: {values}')
+    equal([domain['path'] for domain in report['domains']], [DOMAIN], 'domains: a limit is none')
 
 
 def test_who_used_it():

@@ -10,6 +10,7 @@
 #include "fake_nvml.h"
 #include "source/host/nvml.h"
 #include "source/power/nvml/counter_check.h"
+#include "source/power/nvml/gpu_gauge.h"
 #include "source/power/nvml/gpu_timing.h"
 #include "source/registry.h"
 #include "timeline/curve.h"
@@ -43,8 +44,7 @@ static void test_counter(void **state)
 
 	fake_init(&fake, "WATT_FAKE_NVML", H100 "module 300000\nmemory 30000\n");
 	power = open_power(&fake);
-	assert_int_equal(power->n_groups, 1);
-	assert_int_equal(power->n_channels, 3);
+	assert_int_equal(power->groups[0].n, 3); /* behind it what the GPU is like */
 	channel = &power->channels[0];
 	assert_string_equal(channel->name, "nvml/gpu-0000:0d:00_0");
 	assert_string_equal(channel->domain, "gpu-0000:0d:00_0");
@@ -95,7 +95,7 @@ static void test_choices(void **state)
 	for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		fake_init(&fake, "WATT_FAKE_NVML", choices[i].script);
 		power = open_power(&fake);
-		assert_int_equal(power->n_channels, 1);
+		assert_int_equal(power->groups[0].n, 1);
 		assert_int_equal(power->channels[0].quantity, choices[i].quantity);
 		assert_int_equal(power->channels[0].window_ns, choices[i].window_ns);
 		assert_int_equal(power->channels[0].coverage_ppm, choices[i].coverage_ppm);
@@ -145,7 +145,7 @@ static void test_sixteen(void **state)
 	}
 	fake_init(&fake, "WATT_FAKE_NVML", script);
 	power = open_power(&fake);
-	assert_int_equal(power->n_groups, 16);
+	assert_int_equal(power->n_groups, 2 * 16);
 	fake.set_clock(100 * S);
 	for (i = 0; i < 16; i++) {
 		read_one(power, i, &sample);
@@ -153,6 +153,70 @@ static void test_sixteen(void **state)
 	}
 	power->ops->close(power);
 	fake_done(&fake);
+}
+
+/* ---- what a GPU is like ---- */
+
+#define LIKE \
+	H100 "temperature 61 74\nclock 1755 2619\nlimit 700000\ncard_mb 81559\nheld 0 0\n" \
+	     "held 20 4\nheld 30 64\nprocess 77 0 40\n"
+
+static void check_gauge(const struct watt_power *power, const struct watt_sample *samples,
+			const char *part, enum watt_quantity quantity, int64_t value)
+{
+	char name[96];
+	uint32_t i;
+
+	snprintf(name, sizeof(name), "nvml/gpu-0000:0d:00_0/%s", part);
+	for (i = power->groups[1].first; i < power->n_channels; i++) {
+		const struct watt_channel *channel = &power->channels[i];
+		const struct watt_sample *sample = &samples[i - power->groups[1].first];
+
+		if (strcmp(channel->name, name))
+			continue;
+		assert_int_equal(channel->quantity, quantity);
+		assert_int_equal(sample->status, WATT_STATUS_OK);
+		assert_int_equal((int64_t)channel->scale_num * sample->raw, value);
+		return;
+	}
+	fail_msg("there is no %s", name);
+}
+
+static void test_gauges(void **state)
+{
+	static const char *const drivers[] = { "WATT_FAKE_NVML", "WATT_FAKE_NVML_OLD" };
+	struct watt_sample samples[WATT_N_GPU_GAUGES];
+	struct watt_power *power;
+	struct fake fake;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		fake_init(&fake, drivers[i], LIKE);
+		power = open_power(&fake);
+		assert_int_equal(power->n_groups, 2);
+		/* the old driver has no fields */
+		assert_int_equal(power->groups[1].n, WATT_N_GPU_GAUGES - i);
+		assert_int_equal(power->groups[1].period_ns, S);
+		fake.set_clock(25 * S);
+		read_one(power, 1, samples);
+		check_gauge(power, samples, "temperature", WATT_QUANTITY_TEMPERATURE, 61000);
+		if (!i)
+			check_gauge(power, samples, "memory_temperature", WATT_QUANTITY_TEMPERATURE,
+				    74000);
+		check_gauge(power, samples, "clock", WATT_QUANTITY_FREQUENCY, 1755000000);
+		check_gauge(power, samples, "memory_clock", WATT_QUANTITY_FREQUENCY, 2619000000);
+		check_gauge(power, samples, "power_limit", WATT_QUANTITY_LIMIT, 700000000);
+		check_gauge(power, samples, "memory_used", WATT_QUANTITY_MEMORY, 1 << 20);
+		check_gauge(power, samples, "load", WATT_QUANTITY_RATIO, 400000);
+		check_gauge(power, samples, "held_by_power", WATT_QUANTITY_RATIO, 1000000);
+		check_gauge(power, samples, "held_by_heat", WATT_QUANTITY_RATIO, 0);
+		fake.set_clock(35 * S);
+		read_one(power, 1, samples);
+		check_gauge(power, samples, "held_by_power", WATT_QUANTITY_RATIO, 0);
+		check_gauge(power, samples, "held_by_heat", WATT_QUANTITY_RATIO, 1000000);
+		power->ops->close(power);
+		fake_done(&fake);
+	}
 }
 
 /* ---- what goes wrong ---- */
@@ -440,12 +504,13 @@ static void test_places(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter),      cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_old_driver),   cmocka_unit_test(test_sixteen),
-		cmocka_unit_test(test_failures),     cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_asleep),       cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_truth),        cmocka_unit_test(test_check),
-		cmocka_unit_test(test_field_values), cmocka_unit_test(test_places),
+		cmocka_unit_test(test_counter),    cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_old_driver), cmocka_unit_test(test_sixteen),
+		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_comes_back), cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_probe),      cmocka_unit_test(test_truth),
+		cmocka_unit_test(test_check),      cmocka_unit_test(test_field_values),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests_name("nvml", tests, NULL, NULL);

@@ -44,6 +44,12 @@ static const struct watt_dl_symbol symbols[] = {
 	SYMBOL(energy, "nvmlDeviceGetTotalEnergyConsumption"),
 	SYMBOL(fields, "nvmlDeviceGetFieldValues"),
 	SYMBOL(limits, "nvmlDeviceGetPowerManagementLimitConstraints"),
+	SYMBOL(enforced_limit, "nvmlDeviceGetEnforcedPowerLimit"),
+	SYMBOL(temperature, "nvmlDeviceGetTemperature"),
+	SYMBOL(clock, "nvmlDeviceGetClockInfo"),
+	SYMBOL(memory, "nvmlDeviceGetMemoryInfo"),
+	SYMBOL(event_reasons, "nvmlDeviceGetCurrentClocksEventReasons"),
+	SYMBOL(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"),
 	SYMBOL(process_samples, "nvmlDeviceGetProcessUtilization"),
 	SYMBOL(utilization, "nvmlDeviceGetUtilizationRates"),
 	SYMBOL(compute_v3, "nvmlDeviceGetComputeRunningProcesses_v3"),
@@ -298,6 +304,22 @@ static void lose_driver(struct watt_nvml *nvml)
 	for (i = 0; i < nvml->n_gpus; i++)
 		lose(&nvml->gpus[i]);
 	go_down(nvml);
+}
+
+int watt_nvml_read_field(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, uint32_t id,
+			 uint32_t scope, int64_t *ret)
+{
+	struct watt_nvml_field field = { .id = id, .scope = scope, .type = -1 };
+	int code;
+
+	if (!nvml->api.fields)
+		return WATT_NVML_FUNCTION_NOT_FOUND;
+	code = nvml->api.fields(gpu->device, 1, &field);
+	if (code == WATT_NVML_SUCCESS)
+		code = field.result;
+	if (code == WATT_NVML_SUCCESS && watt_nvml_field_value(&field, ret) < 0)
+		code = WATT_NVML_NOT_SUPPORTED;
+	return code;
 }
 
 int watt_nvml_judge(struct watt_nvml *nvml, struct watt_nvml_gpu *gpu, int code)

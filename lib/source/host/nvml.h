@@ -70,10 +70,15 @@ struct watt_nvml_process_sample {
 	uint32_t sm, memory, encoder, decoder; /* percent */
 };
 
+struct watt_nvml_memory {
+	uint64_t total, free, used; /* bytes */
+};
+
 _Static_assert(sizeof(struct watt_nvml_pci) == 68, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_field) == 40, "the driver's layout");
 _Static_assert(offsetof(struct watt_nvml_field, value) == 32, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_process_sample) == 32, "the driver's layout");
+_Static_assert(sizeof(struct watt_nvml_memory) == 24, "the driver's layout");
 
 /* NULL: this driver has no such function. Those above the line are always there. */
 struct watt_nvml_api {
@@ -93,6 +98,12 @@ struct watt_nvml_api {
 	int (*energy)(void *device, unsigned long long *ret_mj);
 	int (*fields)(void *device, int n, struct watt_nvml_field *fields);
 	int (*limits)(void *device, unsigned int *ret_min_mw, unsigned int *ret_max_mw);
+	int (*enforced_limit)(void *device, unsigned int *ret_mw);
+	int (*temperature)(void *device, int sensor, unsigned int *ret_degrees);
+	int (*clock)(void *device, int which, unsigned int *ret_mhz);
+	int (*memory)(void *device, struct watt_nvml_memory *ret);
+	int (*event_reasons)(void *device, unsigned long long *ret);
+	int (*throttle_reasons)(void *device, unsigned long long *ret); /* the same, earlier */
 	int (*process_samples)(void *device, struct watt_nvml_process_sample *samples,
 			       unsigned int *count, unsigned long long last_seen_us);
 	int (*utilization)(void *device, uint32_t ret_percents[2]);
@@ -155,5 +166,8 @@ const char *watt_nvml_error_text(int code);
  * number; -ERANGE: it is negative or does not fit; or what its own result says. Thread-safe.
  */
 int watt_nvml_field_value(const struct watt_nvml_field *field, int64_t *ret);
+/* Asks a GPU that is awake for one field: what the driver returned. */
+int watt_nvml_read_field(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, uint32_t id,
+			 uint32_t scope, int64_t *ret);
 
 #endif

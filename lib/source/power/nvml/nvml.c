@@ -17,12 +17,15 @@
 #include "source/channels.h"
 #include "source/host/status.h"
 #include "source/power/nvml/counter_check.h"
+#include "source/power/nvml/gpu_gauge.h"
 #include "source/power/nvml/gpu_timing.h"
 #include "source/registry.h"
 
 /* Of a counter, in each of its steps: when that happens is known as well as it is read often. */
 #define READINGS 2
 #define CHECK_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
+/* Of what the GPU is like: each is a call, and none is a share of anybody's energy. */
+#define GAUGE_PERIOD_NS WATT_NSEC_PER_SEC
 
 enum field {
 	FIELD_ENERGY = 83,
@@ -50,7 +53,11 @@ enum way {
 struct meter {
 	enum way way;
 	enum scope scope;
+	const struct watt_gpu_gauge *gauge; /* not NULL: this, instead of a power */
 };
+
+/* Of each GPU one of meters and one of gauges. */
+#define MAX_GROUPS (2 * WATT_NVML_MAX_GPUS)
 
 struct gpu_group {
 	struct watt_nvml_gpu *gpu;
@@ -62,29 +69,13 @@ struct nvml_power {
 	struct watt_power power; /* first */
 	struct watt_nvml *nvml;
 	struct watt_channels channels;
-	struct meter meters[WATT_NVML_MAX_GPUS * N_SCOPES];
-	struct gpu_group gpus[WATT_NVML_MAX_GPUS];
-	struct watt_power_group groups[WATT_NVML_MAX_GPUS];
+	struct meter meters[WATT_NVML_MAX_GPUS * (N_SCOPES + WATT_N_GPU_GAUGES)];
+	struct gpu_group gpus[MAX_GROUPS];
+	struct watt_power_group groups[MAX_GROUPS];
 	uint32_t n_groups;
 };
 
 /* ---- reading one value ---- */
-
-static int read_field(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum field id,
-		      enum scope scope, int64_t *ret)
-{
-	struct watt_nvml_field field = { .id = id, .scope = scope, .type = -1 };
-	int code;
-
-	if (!nvml->api.fields)
-		return WATT_NVML_FUNCTION_NOT_FOUND;
-	code = nvml->api.fields(gpu->device, 1, &field);
-	if (code == WATT_NVML_SUCCESS)
-		code = field.result;
-	if (code == WATT_NVML_SUCCESS && watt_nvml_field_value(&field, ret) < 0)
-		code = WATT_NVML_NOT_SUPPORTED;
-	return code;
-}
 
 static int read_usage(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
 {
@@ -99,7 +90,7 @@ static int read_usage(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, i
 
 static int read_counter(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mj)
 {
-	int code = read_field(nvml, gpu, FIELD_ENERGY, SCOPE_GPU, ret_mj);
+	int code = watt_nvml_read_field(nvml, gpu, FIELD_ENERGY, SCOPE_GPU, ret_mj);
 	unsigned long long energy_mj;
 
 	if (watt_nvml_error(code) != -EOPNOTSUPP && code != WATT_NVML_INVALID_ARGUMENT)
@@ -116,7 +107,7 @@ static int read_counter(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 
 static int read_any(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
 {
-	int code = read_field(nvml, gpu, FIELD_INSTANT, SCOPE_GPU, ret_mw);
+	int code = watt_nvml_read_field(nvml, gpu, FIELD_INSTANT, SCOPE_GPU, ret_mw);
 
 	if (watt_nvml_error(code) == -EOPNOTSUPP || code == WATT_NVML_INVALID_ARGUMENT)
 		code = read_usage(nvml, gpu, ret_mw);
@@ -126,13 +117,15 @@ static int read_any(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int
 static int read_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 		    const struct meter *meter, int64_t *ret)
 {
+	if (meter->gauge)
+		return meter->gauge->read(nvml, gpu, ret);
 	switch (meter->way) {
 	case WAY_COUNTER:
 		return read_counter(nvml, gpu, ret);
 	case WAY_INSTANT:
-		return read_field(nvml, gpu, FIELD_INSTANT, meter->scope, ret);
+		return watt_nvml_read_field(nvml, gpu, FIELD_INSTANT, meter->scope, ret);
 	case WAY_AVERAGE:
-		return read_field(nvml, gpu, FIELD_AVERAGE, meter->scope, ret);
+		return watt_nvml_read_field(nvml, gpu, FIELD_AVERAGE, meter->scope, ret);
 	case WAY_USAGE:
 		return read_usage(nvml, gpu, ret);
 	case WAY_ANY:
@@ -146,7 +139,7 @@ static int read_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum way way,
 		  enum scope scope)
 {
-	const struct meter meter = { way, scope };
+	const struct meter meter = { .way = way, .scope = scope };
 	int64_t value;
 
 	return read_way(nvml, gpu, &meter, &value) == WATT_NVML_SUCCESS;
@@ -309,7 +302,7 @@ static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	int r = 0;
 
 	for (scope = SCOPE_MODULE; scope < N_SCOPES && gpu->device && r >= 0; scope++) {
-		struct meter meter = { WAY_NONE, scope };
+		struct meter meter = { .scope = scope };
 
 		if (works(self->nvml, gpu, WAY_INSTANT, scope))
 			meter.way = WAY_INSTANT;
@@ -324,7 +317,7 @@ static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 		   const struct watt_counter_check *check, const struct watt_known *known)
 {
-	struct meter meter = { choose_way(self->nvml, gpu, check), SCOPE_GPU };
+	struct meter meter = { .way = choose_way(self->nvml, gpu, check) };
 	uint32_t first = (uint32_t)self->channels.n, n, i;
 	int r = 0;
 
@@ -349,10 +342,66 @@ static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 	return 0;
 }
 
+/* ---- what a GPU is like ---- */
+
+/* 1: added; 0: this GPU does not tell it, or somebody has it; -ENOMEM. */
+static int add_gauge(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
+		     const struct watt_gpu_gauge *gauge, const struct watt_known *known)
+{
+	char name[160], path[160], label[WATT_NVML_TEXT + 32];
+	struct watt_channel channel = { .name = name,
+					.source = "nvml",
+					.domain = path,
+					.label = label,
+					.path = gpu->pci,
+					.kind = WATT_DOMAIN_GPU,
+					.quantity = gauge->quantity,
+					.semantics = WATT_SEMANTICS_INSTANT,
+					.group = self->n_groups,
+					.package_id = -1,
+					.die_id = -1,
+					.core_id = -1,
+					.scale_num = gauge->scale_num,
+					.scale_den = 1,
+					.flags = gauge->is_signed ? WATT_CHANNEL_SIGNED : 0,
+					.period_ns = GAUGE_PERIOD_NS };
+	int64_t value;
+	int r;
+
+	snprintf(name, sizeof(name), "nvml/%s/%s", gpu->path, gauge->part);
+	if ((known && watt_known_has(known, name)) ||
+	    gauge->read(self->nvml, gpu, &value) != WATT_NVML_SUCCESS)
+		return 0;
+	snprintf(path, sizeof(path), "context/%s/%s", gpu->path, gauge->part);
+	snprintf(label, sizeof(label), "%s %s", gpu->name, gauge->part);
+	self->meters[self->channels.n] = (struct meter){ .gauge = gauge };
+	r = watt_channels_add(&self->channels, &channel);
+	return r < 0 ? r : 1;
+}
+
+/* A group of its own, which is read less often than powers are. */
+static int add_gauges(struct nvml_power *self, struct watt_nvml_gpu *gpu,
+		      const struct watt_known *known)
+{
+	uint32_t first = (uint32_t)self->channels.n, n;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < WATT_N_GPU_GAUGES && gpu->device && r >= 0; i++)
+		r = add_gauge(self, gpu, &watt_gpu_gauges[i], known);
+	n = (uint32_t)self->channels.n - first;
+	if (r < 0 || !n)
+		return r;
+	self->gpus[self->n_groups] = (struct gpu_group){ gpu, first, n };
+	self->groups[self->n_groups++] =
+		(struct watt_power_group){ .first = first, .n = n, .period_ns = GAUGE_PERIOD_NS };
+	return 0;
+}
+
 static int add_gpus(struct nvml_power *self, const struct watt_known *known)
 {
 	struct watt_counter_check *checks = calloc(WATT_NVML_MAX_GPUS, sizeof(*checks));
-	size_t i;
+	size_t n_meters, i;
 	int r = 0;
 
 	if (!checks)
@@ -360,6 +409,10 @@ static int add_gpus(struct nvml_power *self, const struct watt_known *known)
 	check_counters(self->nvml, checks);
 	for (i = 0; i < self->nvml->n_gpus && r >= 0; i++)
 		r = add_gpu(self, &self->nvml->gpus[i], &checks[i], known);
+	/* only of those whose power is read here */
+	n_meters = self->n_groups;
+	for (i = 0; i < n_meters && r >= 0; i++)
+		r = add_gauges(self, self->gpus[i].gpu, known);
 	free(checks);
 	if (r < 0)
 		return r;
