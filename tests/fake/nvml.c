@@ -594,7 +594,7 @@ PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret)
 }
 
 /* Those of an instance, or of the whole GPU. */
-static int list_processes(void *device, bool is_graphics, unsigned int *count, uint8_t *infos,
+static int list_processes(void *device, enum list list, unsigned int *count, uint8_t *infos,
 			  uint32_t stride)
 {
 	struct gpu *gpu = gpu_of(device);
@@ -613,7 +613,7 @@ static int list_processes(void *device, bool is_graphics, unsigned int *count, u
 		const struct process *process = &gpu->processes[i];
 		const uint32_t ids[2] = { process->gi, process->ci };
 
-		if (!is_running(process, now_ns()) || process->is_graphics != is_graphics ||
+		if (!is_running(process, now_ns()) || process->list != list ||
 		    (instance && (instance->gi != process->gi || instance->ci != process->ci)))
 			continue;
 		if (n < *count) {
@@ -630,24 +630,26 @@ static int list_processes(void *device, bool is_graphics, unsigned int *count, u
 	return n > i ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
-#define LIST(name, is_graphics, usual_stride) \
+#define LIST(name, list, usual_stride) \
 	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos); \
 	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos) \
 	{ \
 		ENTER(device); \
-		return list_processes(device, is_graphics, count, infos, \
+		return list_processes(device, list, count, infos, \
 				      (usual_stride) == 16 ? 16 : \
 				      fake.script.stride   ? fake.script.stride : \
 							     (usual_stride)); \
 	}
 
-LIST(nvmlDeviceGetComputeRunningProcesses, false, 16)
-LIST(nvmlDeviceGetGraphicsRunningProcesses, true, 16)
+LIST(nvmlDeviceGetComputeRunningProcesses, LIST_COMPUTE, 16)
+LIST(nvmlDeviceGetGraphicsRunningProcesses, LIST_GRAPHICS, 16)
+LIST(nvmlDeviceGetMPSComputeRunningProcesses, LIST_MPS, 16)
 #ifndef FAKE_NVML_OLD
-LIST(nvmlDeviceGetComputeRunningProcesses_v2, false, 24)
-LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, true, 24)
-LIST(nvmlDeviceGetComputeRunningProcesses_v3, false, 24)
-LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, true, 24)
+LIST(nvmlDeviceGetComputeRunningProcesses_v2, LIST_COMPUTE, 24)
+LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, LIST_GRAPHICS, 24)
+LIST(nvmlDeviceGetComputeRunningProcesses_v3, LIST_COMPUTE, 24)
+LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, LIST_GRAPHICS, 24)
+LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, LIST_MPS, 24)
 
 /* ---- instances ---- */
 

@@ -108,7 +108,7 @@ static int add_process(struct parser *p, const char *rest)
 			!strcmp(what, "gone") ? PROCESS_GONE : (uint32_t)atoi(what));
 }
 
-/* place PID GI CI, graphics PID */
+/* place PID GI CI, graphics PID, mps PID */
 static int add_place(struct parser *p, const char *rest)
 {
 	struct process *process;
@@ -124,13 +124,13 @@ static int add_place(struct parser *p, const char *rest)
 	return 0;
 }
 
-static int add_graphics(struct parser *p, const char *rest)
+static int set_list(struct parser *p, const char *rest, enum list list)
 {
 	struct process *process = find_process(p->gpu, (uint32_t)atoi(rest));
 
 	if (!process)
 		return -1;
-	process->is_graphics = true;
+	process->list = list;
 	return 0;
 }
 
@@ -207,7 +207,9 @@ static int parse_gpu_line(struct parser *p, const char *word, const char *rest)
 	if (!strcmp(word, "place"))
 		return add_place(p, rest);
 	if (!strcmp(word, "graphics"))
-		return add_graphics(p, rest);
+		return set_list(p, rest, LIST_GRAPHICS);
+	if (!strcmp(word, "mps"))
+		return set_list(p, rest, LIST_MPS);
 	if (!strcmp(word, "mig"))
 		return add_instance(p, rest);
 	if (!strcmp(word, "lacks"))

@@ -24,10 +24,16 @@ struct steps {
 	unsigned int n;
 };
 
+enum list {
+	LIST_COMPUTE,
+	LIST_GRAPHICS,
+	LIST_MPS
+};
+
 struct process {
 	uint32_t pid;
 	uint32_t gi, ci; /* instance; NO_INSTANCE: none */
-	bool is_graphics;
+	enum list list;  /* where it is told of */
 	uint64_t memory_bytes;
 	struct steps sm; /* percent of the engine; it runs while that was said and is not "gone" */
 };

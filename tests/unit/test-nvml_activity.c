@@ -15,6 +15,7 @@
 #define S WATT_NSEC_PER_SEC
 #define GPU "age 30000\ngpu GPU-1 00000000:01:00.0 a GPU\npower 0 100000\n"
 #define NOBODY 4194305u /* no pid is that large */
+#define NOBODY_TEXT "4194305"
 
 static struct watt_activity_source *open_source(struct fake *fake)
 {
@@ -144,9 +145,9 @@ static void test_lists(void **state)
 	for (i = 0; i < 5; i++) {
 		snprintf(script, sizeof(script),
 			 "stride %u\n" GPU "lacks samples\nprocess %u 0 60\nprocess %u 0 20\n"
-			 "graphics %u\nprocess %u 0 20\nprocess %u 1 gone\n",
-			 strides[i], (unsigned int)getpid(), NOBODY, NOBODY, NOBODY + 1,
-			 NOBODY + 1);
+			 "%s %u\nprocess %u 0 20\nprocess %u 1 gone\n",
+			 strides[i], (unsigned int)getpid(), NOBODY, i % 2 ? "graphics" : "mps",
+			 NOBODY, NOBODY + 1, NOBODY + 1);
 		fake_init(&fake, variables[i], script);
 		source = open_source(&fake);
 		read_batch(source, &batch);
@@ -190,9 +191,44 @@ static void test_lost(void **state)
 	assert_int_equal(batch.places[0].complete_ns, lost_ns);
 	calls = fake.calls();
 	read_batch(source, &batch);
-	assert_in_range(fake.calls() - calls, 1, 2); /* of the other alone */
+	assert_in_range(fake.calls() - calls, 1, 6); /* of the other alone */
 	source->ops->close(source);
 	fake_done(&fake);
+}
+
+/* Nobody has it open: known up to a look, not up to when a sample could have come at the latest. */
+static void test_unused(void **state)
+{
+	static const char *const scripts[] = {
+		GPU,
+		GPU "process " NOBODY_TEXT
+		    " 0 0\n", /* it is there, and may do something any time */
+		GPU "process " NOBODY_TEXT " 0 0\nmps " NOBODY_TEXT "\n",
+		GPU "error nvmlDeviceGetComputeRunningProcesses_v3 0 4\n"
+		    "error nvmlDeviceGetComputeRunningProcesses_v2 0 4\n"
+		    "error nvmlDeviceGetComputeRunningProcesses 0 4\n", /* it may not be told */
+	};
+	struct watt_activity_source *source;
+	struct watt_activity_batch batch;
+	struct fake fake;
+	uint64_t looked_ns;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(scripts); i++) {
+		fake_init(&fake, "WATT_FAKE_NVML", scripts[i]);
+		source = open_source(&fake);
+		looked_ns = watt_now_ns();
+		read_batch(source, &batch);
+		assert_true(batch.places[0].complete_ns < looked_ns);
+		usleep(450000);
+		read_batch(source, &batch);
+		if (i)
+			assert_true(batch.places[0].complete_ns + S < watt_now_ns());
+		else
+			assert_true(batch.places[0].complete_ns >= looked_ns);
+		source->ops->close(source);
+		fake_done(&fake);
+	}
 }
 
 static void test_asleep(void **state)
@@ -265,7 +301,7 @@ int main(void)
 		cmocka_unit_test(test_shares),  cmocka_unit_test(test_nothing_twice),
 		cmocka_unit_test(test_lists),   cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_asleep),  cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_layouts), cmocka_unit_test(test_unused),
 	};
 
 	return cmocka_run_group_tests_name("nvml_activity", tests, NULL, NULL);

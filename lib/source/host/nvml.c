@@ -58,6 +58,9 @@ static const struct watt_dl_symbol symbols[] = {
 	SYMBOL(graphics_v3, "nvmlDeviceGetGraphicsRunningProcesses_v3"),
 	SYMBOL(graphics_v2, "nvmlDeviceGetGraphicsRunningProcesses_v2"),
 	SYMBOL(graphics_v1, "nvmlDeviceGetGraphicsRunningProcesses"),
+	SYMBOL(mps_v3, "nvmlDeviceGetMPSComputeRunningProcesses_v3"),
+	SYMBOL(mps_v2, "nvmlDeviceGetMPSComputeRunningProcesses_v2"),
+	SYMBOL(mps_v1, "nvmlDeviceGetMPSComputeRunningProcesses"),
 	SYMBOL(mig_mode, "nvmlDeviceGetMigMode"),
 };
 

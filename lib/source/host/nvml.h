@@ -114,6 +114,9 @@ struct watt_nvml_api {
 	int (*graphics_v3)(void *device, unsigned int *count, void *infos);
 	int (*graphics_v2)(void *device, unsigned int *count, void *infos);
 	int (*graphics_v1)(void *device, unsigned int *count, void *infos);
+	int (*mps_v3)(void *device, unsigned int *count, void *infos);
+	int (*mps_v2)(void *device, unsigned int *count, void *infos);
+	int (*mps_v1)(void *device, unsigned int *count, void *infos);
 	int (*mig_mode)(void *device, unsigned int *ret, unsigned int *ret_pending);
 };
 

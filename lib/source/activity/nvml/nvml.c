@@ -26,6 +26,8 @@
 #define MIN_WINDOW_NS (5 * WATT_NSEC_PER_MSEC)
 /* After so long without a sample nobody did anything. */
 #define QUIET_NS (1500 * WATT_NSEC_PER_MSEC)
+/* So late a sample may come: with lists that are empty, that long is enough. */
+#define SETTLED_NS (400 * WATT_NSEC_PER_MSEC)
 /* Of somebody who is gone: what the driver tells of him later is still his. */
 #define GONE_NS (60 * WATT_NSEC_PER_SEC)
 /* What was lost is looked for so often. */
@@ -48,6 +50,7 @@ struct place {
 	uint64_t last_us;     /* the newest sample, as the driver counts */
 	uint64_t window_ns;   /* of samples */
 	uint64_t listed_ns;   /* when lists were read last; 0: never */
+	uint64_t unused_ns;   /* nobody had it open then, nor since; 0: somebody has */
 	bool has_no_samples;
 	struct user *users;
 	size_t n_users, cap_users;
@@ -252,26 +255,6 @@ static int take_samples(struct nvml_activity *self, size_t p, unsigned int n, ui
 	return r;
 }
 
-static int read_samples(struct nvml_activity *self, struct watt_nvml_gpu *gpu, size_t p,
-			uint64_t now_ns)
-{
-	struct place *place = &self->places[p];
-	uint64_t newest_ns = 0;
-	unsigned int n = 0;
-	int code, r = 0;
-
-	code = fetch_samples(self, gpu, place, &n);
-	if (code == WATT_NVML_SUCCESS)
-		r = take_samples(self, p, n, now_ns, &newest_ns);
-	else if (code != WATT_NVML_NOT_FOUND)
-		return watt_nvml_judge(self->nvml, gpu, code);
-	/* without a sample for so long, nobody did anything */
-	if (now_ns > QUIET_NS)
-		newest_ns = WATT_MAX(newest_ns, now_ns - QUIET_NS);
-	place->complete_ns = WATT_MAX(place->complete_ns, newest_ns);
-	return r;
-}
-
 /* ---- lists of processes ---- */
 
 typedef int (*list_fn)(void *device, unsigned int *count, void *infos);
@@ -317,19 +300,37 @@ static size_t sort_out(uint32_t *pids, size_t n)
 	return kept;
 }
 
+/*
+ * Success where any list can be read. *ret_is_whole: none failed, beside those that this GPU does
+ * not have.
+ */
 static int fetch_lists(struct nvml_activity *self, const struct watt_nvml_gpu *gpu, uint32_t *pids,
-		       size_t *ret_n)
+		       size_t *ret_n, bool *ret_is_whole)
 {
 	const struct watt_nvml_api *api = &self->nvml->api;
-	const list_fn compute[3] = { api->compute_v3, api->compute_v2, api->compute_v1 };
-	const list_fn graphics[3] = { api->graphics_v3, api->graphics_v2, api->graphics_v1 };
-	int code, other;
+	const list_fn lists[][3] = {
+		{ api->compute_v3, api->compute_v2, api->compute_v1 },
+		{ api->graphics_v3, api->graphics_v2, api->graphics_v1 },
+		/* clients of one server that shares the GPU */
+		{ api->mps_v3, api->mps_v2, api->mps_v1 },
+	};
+	int code, worst = WATT_NVML_FUNCTION_NOT_FOUND;
+	bool is_any = false;
+	size_t i;
 
 	*ret_n = 0;
-	code = fetch_list(gpu, compute, pids, ret_n);
-	other = fetch_list(gpu, graphics, pids, ret_n);
+	*ret_is_whole = true;
+	for (i = 0; i < WATT_ARRAY_SIZE(lists); i++) {
+		code = fetch_list(gpu, lists[i], pids, ret_n);
+		if (code == WATT_NVML_SUCCESS) {
+			is_any = true;
+		} else if (watt_nvml_error(code) != -EOPNOTSUPP) {
+			*ret_is_whole = false;
+			worst = code;
+		}
+	}
 	*ret_n = sort_out(pids, *ret_n);
-	return code == WATT_NVML_SUCCESS ? code : other;
+	return is_any ? WATT_NVML_SUCCESS : worst;
 }
 
 /* How busy a GPU is; one that can't say is busy while somebody has it open. */
@@ -343,6 +344,58 @@ static uint64_t utilization_percent(struct nvml_activity *self, const struct wat
 	return WATT_MIN(percents[0], 100u);
 }
 
+/* Nobody has it open, as far as all lists tell, and it does nothing. */
+static bool is_unused(struct nvml_activity *self, const struct watt_nvml_gpu *gpu)
+{
+	uint32_t pids[MAX_LISTED];
+	size_t n;
+	bool is_whole;
+
+	return fetch_lists(self, gpu, pids, &n, &is_whole) == WATT_NVML_SUCCESS && is_whole && !n &&
+	       !utilization_percent(self, gpu);
+}
+
+/*
+ * Where nobody was at one look, and nothing was told since although all that was before has had its
+ * time to be, nobody did anything up to that look.
+ */
+static void look_for_nobody(struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
+			    struct place *place, uint64_t now_ns)
+{
+	if (!is_unused(self, gpu)) {
+		place->unused_ns = 0;
+		return;
+	}
+	if (place->unused_ns && now_ns < place->unused_ns + SETTLED_NS)
+		return;
+	place->complete_ns = WATT_MAX(place->complete_ns, place->unused_ns);
+	place->unused_ns = now_ns;
+}
+
+static int read_samples(struct nvml_activity *self, struct watt_nvml_gpu *gpu, size_t p,
+			uint64_t now_ns)
+{
+	struct place *place = &self->places[p];
+	uint64_t newest_ns = 0;
+	unsigned int n = 0;
+	int code, r = 0;
+
+	code = fetch_samples(self, gpu, place, &n);
+	if (code == WATT_NVML_SUCCESS)
+		r = take_samples(self, p, n, now_ns, &newest_ns);
+	else if (code != WATT_NVML_NOT_FOUND)
+		return watt_nvml_judge(self->nvml, gpu, code);
+	if (newest_ns)
+		place->unused_ns = 0;
+	else
+		look_for_nobody(self, gpu, place, now_ns);
+	/* without a sample for so long, nobody did anything */
+	if (now_ns > QUIET_NS)
+		newest_ns = WATT_MAX(newest_ns, now_ns - QUIET_NS);
+	place->complete_ns = WATT_MAX(place->complete_ns, newest_ns);
+	return r;
+}
+
 static int read_lists(struct nvml_activity *self, struct watt_nvml_gpu *gpu, size_t p,
 		      uint64_t now_ns)
 {
@@ -350,9 +403,10 @@ static int read_lists(struct nvml_activity *self, struct watt_nvml_gpu *gpu, siz
 	uint32_t pids[MAX_LISTED];
 	uint64_t dt_ns = place->listed_ns ? now_ns - place->listed_ns : 0, busy_ns;
 	size_t n, i;
+	bool is_whole;
 	int code, r = 0;
 
-	code = fetch_lists(self, gpu, pids, &n);
+	code = fetch_lists(self, gpu, pids, &n, &is_whole);
 	if (code != WATT_NVML_SUCCESS)
 		return watt_nvml_judge(self->nvml, gpu, code);
 	busy_ns = n ? dt_ns * utilization_percent(self, gpu) / 100 / n : 0;
