@@ -150,7 +150,7 @@ static _Noreturn int sleep_for_ever(void *unused)
 /* Processes that share all that processes can share: 10,000 fit into a small machine. */
 static int do_many(unsigned long n)
 {
-	const size_t stack_bytes = 1024;
+	const size_t stack_bytes = 4096; /* the first call of a function takes most of it */
 	char *stacks = malloc(n * stack_bytes);
 
 	signal(SIGCHLD, SIG_IGN); /* who dies is gone */
