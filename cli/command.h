@@ -20,6 +20,7 @@ int cmd_record(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 

@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },
 	{ "board", cmd_board, "a Jetson's rails, their speed, and a file for a new board" },
 	{ "doctor", cmd_doctor, "what can be measured on this machine, and why not more" },
+	{ "calibrate", cmd_calibrate, "what the sensors of GPUs do, measured" },
 	{ "capture", cmd_capture, "the machine as a file, for a bug report or a test" },
 };
 

@@ -6,7 +6,7 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --machine --sysfs-root
 		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --kubelet-token --kubelet-tls --verbose --help --json'
-	local commands='top stat record replay report export plot mark agent sources board doctor capture'
+	local commands='top stat record replay report export plot mark agent sources board doctor calibrate capture'
 	local attribution='--idle-policy --share-key --sensor-delay --privacy'
 
 	if declare -F _init_completion >/dev/null; then
@@ -181,6 +181,9 @@ _wattribute()
 		;;
 	mark)
 		COMPREPLY=($(compgen -W '--recording --pid --end --quiet --help' -- "$cur"))
+		;;
+	calibrate)
+		COMPREPLY=($(compgen -W "gpu $common --for --cuda-lib" -- "$cur"))
 		;;
 	capture)
 		COMPREPLY=($(compgen -W "$common --output --with" -- "$cur"))

@@ -10,6 +10,7 @@
 
 #include <wattribute/balance.h>
 #include <wattribute/board.h>
+#include <wattribute/calibration.h>
 #include <wattribute/capture.h>
 #include <wattribute/channel.h>
 #include <wattribute/comparison.h>

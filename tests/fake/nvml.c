@@ -83,6 +83,37 @@ static uint64_t now_ns(void)
 	return fake.has_stopped ? fake.stopped_ns : clock_ns(CLOCK_MONOTONIC) - fake.epoch_ns;
 }
 
+struct script *fake_script(void)
+{
+	return &fake.script;
+}
+
+uint64_t fake_now_ns(void)
+{
+	return now_ns();
+}
+
+/* How long kernels had run at an instant. */
+static uint64_t kernels_before(const struct gpu *gpu, uint64_t t_ns)
+{
+	unsigned int i = gpu->n_kernels;
+	uint64_t end_ns;
+
+	while (i && gpu->kernels[i - 1].begin_ns >= t_ns)
+		i--;
+	if (!i)
+		return 0;
+	end_ns = gpu->kernels[i - 1].end_ns < t_ns ? gpu->kernels[i - 1].end_ns : t_ns;
+	return gpu->kernels[i - 1].before_ns + end_ns - gpu->kernels[i - 1].begin_ns;
+}
+
+/* The truth: mW times ns, of what the script says and of what kernels add. */
+static uint64_t power_area(const struct gpu *gpu, uint64_t t0_ns, uint64_t t1_ns)
+{
+	return steps_area(&gpu->power_mw, t0_ns, t1_ns) +
+	       gpu->kernel_mw * (kernels_before(gpu, t1_ns) - kernels_before(gpu, t0_ns));
+}
+
 /* Of CLOCK_REALTIME, at an instant of the script. */
 static uint64_t real_us(uint64_t t_ns)
 {
@@ -168,7 +199,7 @@ PUBLIC void fake_nvml_set_clock(uint64_t t_ns)
 /* mW times ns are pJ */
 PUBLIC int64_t fake_nvml_energy(unsigned int gpu, uint64_t t0_ns, uint64_t t1_ns)
 {
-	return (int64_t)(steps_area(&fake.script.gpus[gpu].power_mw, t0_ns, t1_ns) / 1000);
+	return (int64_t)(power_area(&fake.script.gpus[gpu], t0_ns, t1_ns) / 1000);
 }
 
 PUBLIC uint64_t fake_nvml_busy(unsigned int gpu, unsigned int pid, uint64_t t0_ns, uint64_t t1_ns)
@@ -351,7 +382,7 @@ static uint32_t mean_mw(const struct gpu *gpu, uint64_t window_ns)
 
 	if (t_ns == from_ns)
 		return steps_at(&gpu->power_mw, t_ns);
-	return (uint32_t)(steps_area(&gpu->power_mw, from_ns, t_ns) / (t_ns - from_ns));
+	return (uint32_t)(power_area(gpu, from_ns, t_ns) / (t_ns - from_ns));
 }
 
 /* What was counted before the script began is in it, too. */
@@ -359,8 +390,7 @@ static unsigned long long energy_mj(const struct gpu *gpu)
 {
 	if (gpu->is_stuck)
 		return 0;
-	return 5000000 +
-	       steps_area(&gpu->power_mw, 0, published_ns(gpu)) / 1000000000 * gpu->energy_factor;
+	return 5000000 + power_area(gpu, 0, published_ns(gpu)) / 1000000000 * gpu->energy_factor;
 }
 
 PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw);

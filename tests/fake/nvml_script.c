@@ -68,6 +68,7 @@ static int add_gpu(struct parser *p, const char *rest)
 			     .period_ns = 100000000,
 			     .window_ns = 25000000,
 			     .sampling_ns = 200000000,
+			     .kernel_mw = 300000,
 			     .energy_factor = 1 };
 	if (sscanf(rest, "%95s %31s %95[^\n]", gpu->uuid, gpu->pci, gpu->name) != 3)
 		return -1;
@@ -224,6 +225,8 @@ static int parse_gpu_line(struct parser *p, const char *word, const char *rest)
 		return set_ms(&gpu->sampling_ns, rest);
 	if (!strcmp(word, "architecture"))
 		return sscanf(rest, "%u", &gpu->architecture) == 1 ? 0 : -1;
+	if (!strcmp(word, "kernel"))
+		return sscanf(rest, "%u", &gpu->kernel_mw) == 1 ? 0 : -1;
 	if (!strcmp(word, "module"))
 		return sscanf(rest, "%u", &gpu->module_mw) == 1 ? 0 : -1;
 	if (!strcmp(word, "memory"))

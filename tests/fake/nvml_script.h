@@ -11,6 +11,7 @@
 #define MAX_PROCESSES 32
 #define MAX_FAULTS 32
 #define MAX_INSTANCES 7
+#define MAX_KERNELS 4096
 #define NO_INSTANCE 0xffffffffu
 
 /* From an instant on. */
@@ -51,6 +52,11 @@ struct gpu {
 	uint32_t architecture;
 	uint64_t period_ns, window_ns, delay_ns, sampling_ns;
 	struct steps power_mw;
+	uint32_t kernel_mw; /* so much more while a kernel runs */
+	struct {
+		uint64_t begin_ns, end_ns, before_ns; /* how long any ran before */
+	} kernels[MAX_KERNELS];
+	unsigned int n_kernels;
 	uint32_t module_mw, memory_mw; /* 0: it has no such scope */
 	bool lacks_energy, lacks_instant, lacks_average, lacks_usage, lacks_samples, is_mig;
 	/* what it is like; 0: it does not tell */
@@ -83,6 +89,10 @@ struct script {
 	uint32_t stride; /* of lists of processes; 0: as it should be */
 	char driver[80];
 };
+
+/* What the fake libcuda needs of the fake NVML. */
+struct script *fake_script(void);
+uint64_t fake_now_ns(void);
 
 /* 0, or the number of the line that makes no sense. */
 int script_parse(const char *text, struct script *ret);

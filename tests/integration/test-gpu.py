@@ -84,6 +84,31 @@ def test_what_it_was_like():
     equal([domain['path'] for domain in report['domains']], [DOMAIN], 'domains: a limit is none')
 
 
+def test_calibration():
+    """What a sensor does is found by a load, kept, and used: window, delay and coverage."""
+    script = GPU + 'lacks energy\nperiod_ms 80\nwindow_ms 30\ndelay_ms 40\n'
+    with tempfile.TemporaryDirectory() as state:
+        with open(path('script'), 'w', encoding='utf-8') as file:
+            file.write(script)
+        env = {'FAKE_NVML_SCRIPT': path('script'), 'STATE_DIRECTORY': state}
+        before = run('doctor', *USUAL, env=env).out
+        true('calibrate gpu' in before, f'doctor does not say what could be done: {before}')
+        result = run('calibrate', 'gpu', '--for=6s', '--nvml-lib', DRIVER, '--cuda-lib', DRIVER, env=env)
+        equal(result.status, 0, f'status (it said {result.err!r})')
+        line, = (line for line in result.out.splitlines() if line.strip().startswith('instant'))
+        period, window, delay = (float(part.split()[-2]) for part in line.split(':')[0]
+                                 .replace(' late', '').split(','))
+        true(abs(period / 80 - 1) <= 0.02, f'period: {line}')
+        true(abs(delay - 40) <= 10 and abs(window - 30) <= 10, f'window and delay: {line}')
+        channels = run('sources', '--json', '--sources=nvml', *USUAL, env=env).json()['channels']
+        power, = (channel for channel in channels if channel['name'] == f'nvml/{DOMAIN}')
+        true(abs(power['window_s'] * 1e3 - window) < 0.1, f'not used: {power}')
+        why = [source['why'] for source in run('doctor', '--json', *USUAL, env=env).json()['sources']]
+        true(any('calibrated: instant power every' in text for text in why), f'not in doctor: {why}')
+    result = run('calibrate', 'gpu', '--for=2s', '--nvml-lib', DRIVER, '--cuda-lib', '/nowhere.so', env=env)
+    true(result.status == 1 and 'libcuda' in result.err, f'no library: {result.err!r}')
+
+
 def test_who_used_it():
     """Two that have it 60 and 30 percent of the time: what they are said to have taken is within 2 %
     of the truth, and so is what a process that the machine does not know has taken."""
@@ -138,4 +163,4 @@ def test_stat_tells_what_it_lacks():
     true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
 
 
-main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_who_used_it, test_hang])
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_hang])

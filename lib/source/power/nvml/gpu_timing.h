@@ -11,6 +11,7 @@ struct watt_gpu_timing {
 	uint64_t window_ns; /* the mean over so long */
 	uint32_t coverage_ppm;
 	uint32_t uncertainty_ppm;
+	uint64_t delay_ns; /* from the end of the window to when it can be read; 0: not known */
 };
 
 /* What the driver calls them. */

@@ -19,6 +19,7 @@
 #include "source/power/nvml/counter_check.h"
 #include "source/power/nvml/gpu_gauge.h"
 #include "source/power/nvml/gpu_timing.h"
+#include "source/power/nvml/kept_timing.h"
 #include "source/registry.h"
 
 /* Of a counter, in each of its steps: when that happens is known as well as it is read often. */
@@ -27,32 +28,9 @@
 /* Of what the GPU is like: each is a call, and none is a share of anybody's energy. */
 #define GAUGE_PERIOD_NS WATT_NSEC_PER_SEC
 
-enum field {
-	FIELD_ENERGY = 83,
-	FIELD_AVERAGE = 185,
-	FIELD_INSTANT = 186,
-};
-
-enum scope {
-	SCOPE_GPU = 0,
-	SCOPE_MODULE = 1,
-	SCOPE_MEMORY = 2,
-	N_SCOPES = 3,
-};
-
-/* Of what a channel is, best first. */
-enum way {
-	WAY_NONE = 0,
-	WAY_COUNTER = 1, /* field or function, what the driver has */
-	WAY_INSTANT = 2,
-	WAY_AVERAGE = 3,
-	WAY_USAGE = 4, /* nvmlDeviceGetPowerUsage: what it means depends on the GPU */
-	WAY_ANY = 5,   /* of one that slept: the first power that it has */
-};
-
 struct meter {
-	enum way way;
-	enum scope scope;
+	enum watt_gpu_way way;
+	enum watt_gpu_scope scope;
 	const struct watt_gpu_gauge *gauge; /* not NULL: this, instead of a power */
 };
 
@@ -69,7 +47,7 @@ struct nvml_power {
 	struct watt_power power; /* first */
 	struct watt_nvml *nvml;
 	struct watt_channels channels;
-	struct meter meters[WATT_NVML_MAX_GPUS * (N_SCOPES + WATT_N_GPU_GAUGES)];
+	struct meter meters[WATT_NVML_MAX_GPUS * (WATT_N_SCOPES + WATT_N_GPU_GAUGES)];
 	struct gpu_group gpus[MAX_GROUPS];
 	struct watt_power_group groups[MAX_GROUPS];
 	uint32_t n_groups;
@@ -77,67 +55,16 @@ struct nvml_power {
 
 /* ---- reading one value ---- */
 
-static int read_usage(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
-{
-	unsigned int power_mw;
-	int code = nvml->api.power ? nvml->api.power(gpu->device, &power_mw) :
-				     WATT_NVML_FUNCTION_NOT_FOUND;
-
-	if (code == WATT_NVML_SUCCESS)
-		*ret_mw = power_mw;
-	return code;
-}
-
-static int read_counter(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mj)
-{
-	int code = watt_nvml_read_field(nvml, gpu, FIELD_ENERGY, SCOPE_GPU, ret_mj);
-	unsigned long long energy_mj;
-
-	if (watt_nvml_error(code) != -EOPNOTSUPP && code != WATT_NVML_INVALID_ARGUMENT)
-		return code;
-	if (!nvml->api.energy)
-		return code;
-	code = nvml->api.energy(gpu->device, &energy_mj);
-	if (code == WATT_NVML_SUCCESS && energy_mj > INT64_MAX)
-		return WATT_NVML_NOT_SUPPORTED;
-	if (code == WATT_NVML_SUCCESS)
-		*ret_mj = (int64_t)energy_mj;
-	return code;
-}
-
-static int read_any(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
-{
-	int code = watt_nvml_read_field(nvml, gpu, FIELD_INSTANT, SCOPE_GPU, ret_mw);
-
-	if (watt_nvml_error(code) == -EOPNOTSUPP || code == WATT_NVML_INVALID_ARGUMENT)
-		code = read_usage(nvml, gpu, ret_mw);
-	return code;
-}
-
 static int read_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 		    const struct meter *meter, int64_t *ret)
 {
 	if (meter->gauge)
 		return meter->gauge->read(nvml, gpu, ret);
-	switch (meter->way) {
-	case WAY_COUNTER:
-		return read_counter(nvml, gpu, ret);
-	case WAY_INSTANT:
-		return watt_nvml_read_field(nvml, gpu, FIELD_INSTANT, meter->scope, ret);
-	case WAY_AVERAGE:
-		return watt_nvml_read_field(nvml, gpu, FIELD_AVERAGE, meter->scope, ret);
-	case WAY_USAGE:
-		return read_usage(nvml, gpu, ret);
-	case WAY_ANY:
-		return read_any(nvml, gpu, ret);
-	case WAY_NONE:
-		break;
-	}
-	return WATT_NVML_NOT_SUPPORTED;
+	return watt_gpu_read(nvml, gpu, meter->way, meter->scope, ret);
 }
 
-static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum way way,
-		  enum scope scope)
+static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum watt_gpu_way way,
+		  enum watt_gpu_scope scope)
 {
 	const struct meter meter = { .way = way, .scope = scope };
 	int64_t value;
@@ -147,13 +74,6 @@ static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum 
 
 /* ---- whether counters can be believed ---- */
 
-static int64_t power_beside(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
-{
-	int64_t power_mw;
-
-	return read_any(nvml, gpu, &power_mw) == WATT_NVML_SUCCESS ? power_mw : -1;
-}
-
 /* One reading of all that are not decided yet; returns how many there are. */
 static size_t check_once(struct watt_nvml *nvml, struct watt_counter_check *checks)
 {
@@ -161,16 +81,20 @@ static size_t check_once(struct watt_nvml *nvml, struct watt_counter_check *chec
 
 	for (i = 0; i < nvml->n_gpus; i++) {
 		const struct watt_nvml_gpu *gpu = &nvml->gpus[i];
-		int64_t energy_mj;
+		int64_t energy_mj, power_mw;
 
 		if (checks[i].verdict || !gpu->device)
 			continue;
-		if (read_counter(nvml, gpu, &energy_mj) != WATT_NVML_SUCCESS)
+		if (watt_gpu_read(nvml, gpu, WATT_WAY_COUNTER, WATT_SCOPE_GPU, &energy_mj) !=
+		    WATT_NVML_SUCCESS)
 			checks[i].verdict = WATT_COUNTER_STUCK;
-		else
-			undecided += watt_counter_check_push(&checks[i], watt_now_ns(), energy_mj,
-							     power_beside(nvml, gpu)) ==
-				     WATT_COUNTER_UNDECIDED;
+		if (checks[i].verdict)
+			continue;
+		if (watt_gpu_read(nvml, gpu, WATT_WAY_ANY, WATT_SCOPE_GPU, &power_mw) !=
+		    WATT_NVML_SUCCESS)
+			power_mw = -1;
+		undecided += watt_counter_check_push(&checks[i], watt_now_ns(), energy_mj,
+						     power_mw) == WATT_COUNTER_UNDECIDED;
 	}
 	return undecided;
 }
@@ -193,32 +117,49 @@ static void check_counters(struct watt_nvml *nvml, struct watt_counter_check *ch
 
 /* ---- channels ---- */
 
-static enum way choose_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
-			   const struct watt_counter_check *check)
+static enum watt_gpu_way choose_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+				    const struct watt_counter_check *check)
 {
-	static const enum way powers[] = { WAY_INSTANT, WAY_AVERAGE, WAY_USAGE };
+	static const enum watt_gpu_way powers[] = { WATT_WAY_INSTANT, WATT_WAY_AVERAGE,
+						    WATT_WAY_USAGE };
 	size_t i;
 
 	if (!gpu->device)
-		return WAY_ANY;
+		return WATT_WAY_ANY;
 	if (check->verdict == WATT_COUNTER_TRUSTED)
-		return WAY_COUNTER;
+		return WATT_WAY_COUNTER;
 	for (i = 0; i < WATT_ARRAY_SIZE(powers); i++)
-		if (works(nvml, gpu, powers[i], SCOPE_GPU))
+		if (works(nvml, gpu, powers[i], WATT_SCOPE_GPU))
 			return powers[i];
-	return WAY_NONE;
+	return WATT_WAY_NONE;
+}
+
+/* What a calibration of this very card has found. */
+static bool measured_timing(const struct watt_nvml_gpu *gpu, enum watt_gpu_way way,
+			    struct watt_gpu_timing *ret)
+{
+	struct watt_kept_timing kept;
+
+	if (way >= WATT_KEPT_N_WAYS || watt_kept_timing_read(gpu->uuid, &kept) < 0)
+		return false;
+	*ret = kept.way[way];
+	return ret->period_ns != 0;
 }
 
 static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
-					enum way way)
+					enum watt_gpu_way way)
 {
-	bool has_average = gpu->device && works(nvml, gpu, WAY_AVERAGE, SCOPE_GPU);
+	struct watt_gpu_timing kept;
+	bool has_average = gpu->device && works(nvml, gpu, WATT_WAY_AVERAGE, WATT_SCOPE_GPU);
 
-	if (way == WAY_COUNTER)
+	if (measured_timing(gpu, way, &kept))
+		return kept;
+	if (way == WATT_WAY_COUNTER)
 		return watt_gpu_timing_counter(gpu->architecture);
 	/* where there is a mean over 1 s, the old function returns it */
-	if (way == WAY_AVERAGE || (way == WAY_USAGE && gpu->architecture >= WATT_GPU_ADA) ||
-	    (way == WAY_USAGE && has_average))
+	if (way == WATT_WAY_AVERAGE ||
+	    (way == WATT_WAY_USAGE && gpu->architecture >= WATT_GPU_ADA) ||
+	    (way == WATT_WAY_USAGE && has_average))
 		return watt_gpu_timing_average();
 	return watt_gpu_timing_instant(gpu->architecture, has_average);
 }
@@ -234,26 +175,26 @@ static uint64_t max_power_uw(const struct watt_nvml *nvml, const struct watt_nvm
 	return 4 * (uint64_t)max_mw * 1000;
 }
 
-static const char *const scope_names[N_SCOPES] = { "", "module", "memory" };
+static const char *const scope_names[WATT_N_SCOPES] = { "", "module", "memory" };
 
 /* A module has CPUs, too: what of it is counted elsewhere nobody says. */
-static void place_scope(const struct watt_nvml_gpu *gpu, enum scope scope, char *path, size_t size,
-			struct watt_channel *channel)
+static void place_scope(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope scope, char *path,
+			size_t size, struct watt_channel *channel)
 {
-	if (scope == SCOPE_MODULE) {
+	if (scope == WATT_SCOPE_MODULE) {
 		snprintf(path, size, "%s:module", gpu->path);
 		channel->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
 	} else {
 		snprintf(path, size, "%s%s%s", gpu->path, scope ? "/" : "", scope_names[scope]);
 	}
-	channel->kind = scope == SCOPE_GPU ? WATT_DOMAIN_GPU : WATT_DOMAIN_RAIL;
+	channel->kind = scope == WATT_SCOPE_GPU ? WATT_DOMAIN_GPU : WATT_DOMAIN_RAIL;
 }
 
 static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 		     const struct meter *meter, struct watt_channel *channel)
 {
 	struct watt_gpu_timing timing = timing_of(self->nvml, gpu, meter->way);
-	bool is_counter = meter->way == WAY_COUNTER;
+	bool is_counter = meter->way == WATT_WAY_COUNTER;
 
 	channel->source = "nvml";
 	channel->quantity = is_counter ? WATT_QUANTITY_ENERGY : WATT_QUANTITY_POWER;
@@ -268,7 +209,8 @@ static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	channel->flags |= is_counter ? WATT_CHANNEL_STEPS : 0;
 	/* of values that come in steps, the one that is read is half a step old; a step is seen
 	 * half a reading after it happened */
-	channel->delay_ns = is_counter ? timing.period_ns / READINGS / 2 : timing.period_ns / 2;
+	channel->delay_ns = timing.delay_ns +
+			    (is_counter ? timing.period_ns / READINGS / 2 : timing.period_ns / 2);
 	channel->coverage_ppm = timing.coverage_ppm;
 	channel->uncertainty_ppm = timing.uncertainty_ppm;
 }
@@ -298,16 +240,16 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 		      const struct watt_known *known)
 {
-	enum scope scope;
+	enum watt_gpu_scope scope;
 	int r = 0;
 
-	for (scope = SCOPE_MODULE; scope < N_SCOPES && gpu->device && r >= 0; scope++) {
+	for (scope = WATT_SCOPE_MODULE; scope < WATT_N_SCOPES && gpu->device && r >= 0; scope++) {
 		struct meter meter = { .scope = scope };
 
-		if (works(self->nvml, gpu, WAY_INSTANT, scope))
-			meter.way = WAY_INSTANT;
-		else if (works(self->nvml, gpu, WAY_AVERAGE, scope))
-			meter.way = WAY_AVERAGE;
+		if (works(self->nvml, gpu, WATT_WAY_INSTANT, scope))
+			meter.way = WATT_WAY_INSTANT;
+		else if (works(self->nvml, gpu, WATT_WAY_AVERAGE, scope))
+			meter.way = WATT_WAY_AVERAGE;
 		if (meter.way)
 			r = add_meter(self, gpu, &meter, known);
 	}
@@ -336,7 +278,7 @@ static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 		self->groups[self->n_groups].period_ns =
 			WATT_MIN(self->groups[self->n_groups].period_ns,
 				 self->channels.channel[i].period_ns);
-	if (meter.way == WAY_COUNTER)
+	if (meter.way == WATT_WAY_COUNTER)
 		self->groups[self->n_groups].period_ns /= READINGS;
 	self->n_groups++;
 	return 0;
@@ -490,6 +432,33 @@ static void nvml_read(struct watt_power *power, uint32_t group, struct watt_samp
 
 #define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
 
+/* What was measured of the first GPU's power, behind the rest; and what to do about the others. */
+static void explain_timing(const struct watt_nvml *nvml, struct watt_diag *diag)
+{
+	size_t len = strlen(diag->why), i, unknown = 0;
+	struct watt_gpu_timing found, any;
+	enum watt_gpu_way way = WATT_WAY_INSTANT;
+
+	while (way < WATT_KEPT_N_WAYS && !measured_timing(&nvml->gpus[0], way, &found))
+		way++;
+	if (way < WATT_KEPT_N_WAYS)
+		snprintf(diag->why + len, sizeof(diag->why) - len,
+			 "; calibrated: %s power every %.1f ms, of %.1f ms, %.1f ms late",
+			 watt_kept_timing_name(way), (double)found.period_ns / 1e6,
+			 (double)found.window_ns / 1e6, (double)found.delay_ns / 1e6);
+	for (i = 0; i < nvml->n_gpus; i++) {
+		for (way = WATT_WAY_INSTANT;
+		     way < WATT_KEPT_N_WAYS && !measured_timing(&nvml->gpus[i], way, &any); way++)
+			;
+		unknown += nvml->gpus[i].device && way == WATT_KEPT_N_WAYS;
+	}
+	if (unknown)
+		SAY(hint,
+		    "what the sensors of %zu GPU%s see is taken from a table: 'wattribute "
+		    "calibrate gpu' measures it",
+		    unknown, unknown == 1 ? "" : "s");
+}
+
 static void explain_gpus(struct watt_nvml *nvml, struct watt_diag *diag)
 {
 	size_t i, asleep = 0;
@@ -504,6 +473,7 @@ static void explain_gpus(struct watt_nvml *nvml, struct watt_diag *diag)
 		SAY(why, "driver %s, %zu GPU%s: %s%s", nvml->driver[0] ? nvml->driver : "unknown",
 		    nvml->n_gpus, nvml->n_gpus == 1 ? "" : "s", nvml->gpus[0].name,
 		    nvml->n_gpus > 1 ? ", ..." : "");
+	explain_timing(nvml, diag);
 	diag->n_channels = (uint32_t)nvml->n_gpus;
 	diag->period_ns = watt_gpu_timing_counter(nvml->gpus[0].architecture).period_ns;
 	diag->uncertainty_ppm = watt_gpu_timing_average().uncertainty_ppm;
