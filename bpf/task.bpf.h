@@ -20,6 +20,11 @@ struct task_struct___cpu {
 	unsigned int cpu;
 } __attribute__((preserve_access_index));
 
+/* As new kernels have it, 7.2 among them. */
+struct task_struct___narrow {
+	__u8 on_cpu;
+} __attribute__((preserve_access_index));
+
 const volatile __u32 v1_controller = WATT_BPF_V1_NONE;
 
 static __always_inline __u32 task_cpu(struct task_struct *task)
@@ -31,9 +36,11 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 
 static __always_inline bool task_is_running(struct task_struct *task)
 {
-	if (bpf_core_field_exists(task->on_cpu))
-		return task->on_cpu;
-	return false;
+	if (!bpf_core_field_exists(task->on_cpu))
+		return false;
+	if (bpf_core_field_size(task->on_cpu) == sizeof(__u8))
+		return ((struct task_struct___narrow *)task)->on_cpu;
+	return task->on_cpu;
 }
 
 static __always_inline __u32 task_state(struct task_struct *task)

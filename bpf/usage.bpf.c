@@ -502,8 +502,12 @@ static __always_inline void fetch_ahead(struct task_struct *task)
 	if (!ahead || !*ahead)
 		return;
 	next = bpf_rdonly_cast((void *)*ahead, bpf_core_type_id_kernel(struct task_struct));
-	if (bpf_core_field_exists(next->on_cpu))
-		TOUCH(next->on_cpu);
+	if (bpf_core_field_exists(next->on_cpu)) {
+		if (bpf_core_field_size(next->on_cpu) == sizeof(__u8))
+			TOUCH(((struct task_struct___narrow *)next)->on_cpu);
+		else
+			TOUCH(next->on_cpu);
+	}
 	TOUCH(next->se.sum_exec_runtime);
 	TOUCH(next->tasks.next);
 	TOUCH(next->thread_node.next);
