@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of pods from a kubelet and an API server: when they come late, change, lie or are not there."""
 import contextlib
+import glob
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -14,7 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'fake')]
 from agent import PATIENCE_S, Agent as Process  # noqa: E402
-from command import TOP, equal, main, run, true  # noqa: E402
+from command import TOP, Skip, equal, main, run, true  # noqa: E402
 from kubelet import Kubelet, container, pod  # noqa: E402
 from metrics import Metrics  # noqa: E402
 
@@ -158,6 +161,62 @@ def test_idle_by_requests():
         check_sums(metrics)
 
 
+@contextlib.contextmanager
+def real_container(ident):
+    """One that runc runs, in a cgroup as the kubelet names it, and that is busy."""
+    busybox = shutil.which('busybox')
+    if os.getuid() or not shutil.which('runc') or not busybox:
+        raise Skip('missing: root, runc and busybox')
+    with tempfile.TemporaryDirectory(prefix='watt-runc-') as folder:
+        os.makedirs(os.path.join(folder, 'rootfs', 'bin'))
+        shutil.copy(busybox, os.path.join(folder, 'rootfs', 'bin', 'busybox'))
+        parent = f'/kubepods/burstable/pod{UID}'
+        with open(os.path.join(folder, 'config.json'), 'w', encoding='ascii') as file:
+            json.dump({'ociVersion': '1.0.2', 'root': {'path': 'rootfs'},
+                       'process': {'user': {'uid': 0, 'gid': 0}, 'cwd': '/', 'env': ['PATH=/bin'],
+                                   'args': ['/bin/busybox', 'sh', '-c', 'while :; do :; done']},
+                       'mounts': [{'destination': '/proc', 'type': 'proc', 'source': 'proc'}],
+                       'linux': {'cgroupsPath': f'{parent}/{ident}', 'resources': {},
+                                 'namespaces': [{'type': 'pid'}, {'type': 'mount'}, {'type': 'ipc'}]}}, file)
+        runc = ['runc', '--root', os.path.join(folder, 'run')]
+        name = f'watt-agent-{os.getpid()}'
+        try:
+            # the container has its output as long as it runs: no pipe, which would be waited for
+            with open(os.path.join(folder, 'log'), 'w+', encoding='utf-8') as log:
+                done = subprocess.run([*runc, 'run', '--detach', '--bundle', folder, name], stdin=subprocess.DEVNULL,
+                                      stdout=log, stderr=log, check=False, timeout=PATIENCE_S)
+                log.seek(0)
+                if done.returncode:
+                    raise Skip(f"runc can't start a container here: {log.read().strip()}")
+            yield
+        finally:
+            subprocess.run([*runc, 'delete', '--force', name], capture_output=True, check=False)
+            for path in (f'{parent}/{ident}', parent, '/kubepods/burstable', '/kubepods'):
+                for group in glob.glob(f'/sys/fs/cgroup{path}') + glob.glob(f'/sys/fs/cgroup/*{path}'):
+                    with contextlib.suppress(OSError):
+                        os.rmdir(group)
+
+
+def test_a_real_container():
+    """A container of runc has energy under its id, in the pod that the kubelet tells of."""
+    if run('doctor').status != 0:
+        raise Skip('nothing can be measured here')
+    ident = f'{os.getpid():064x}'
+    with real_container(ident), Kubelet([web(ident=ident)]) as kubelet, \
+            Process('--min-age=0s', '--sources=synth', f'--kubelet-url={kubelet.url}') as agent:
+        def energy():
+            with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/metrics', timeout=PATIENCE_S) as answer:
+                metrics = Metrics(answer.read().decode(), False)
+            found = [(labels, value) for _, labels, value in metrics.get('wattribute_container_joules_total')
+                     if labels.get('container_id') == ident and labels.get('pod') and value > 0]
+            return found and (found[0], metrics)
+        (labels, _), metrics = agent.wait_for(energy, 'the container has no energy in its pod')
+        for key, value in {'container': 'nginx', 'pod': 'web-1', 'namespace': 'shop', 'pod_uid': UID}.items():
+            equal(labels.get(key), value, key)
+        true(metrics.sum('wattribute_pod_joules_total', pod='web-1') > 0, 'the pod has no energy')
+        check_sums(metrics)
+
+
 def test_faults():
     """Each is said once, in words; the names come when it is over."""
     for fault, words in ((500, 'code 500'), ('html', 'no list of pods'), ('half', 'not all of it'),
@@ -236,5 +295,5 @@ def test_no_url():
 
 
 if __name__ == '__main__':
-    main([test_kubelet_that_knows_late, test_idle_by_requests, test_faults, test_tls_and_tokens, test_api_server,
-          test_ends_while_it_asks, test_no_url])
+    main([test_kubelet_that_knows_late, test_idle_by_requests, test_a_real_container, test_faults, test_tls_and_tokens,
+          test_api_server, test_ends_while_it_asks, test_no_url])
