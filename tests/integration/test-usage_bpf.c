@@ -233,7 +233,7 @@ static void test_fork_storm(void **state)
 	assert_true(rig_wait_freed(rig));
 	assert_int_equal(rig_ours_count(rig), 8 + 8 * 250);
 	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
-	assert_int_equal(rig->lost, 0);
+	assert_true(rig->lost <= (rig_may_lose() ? 8 * 250 / 20 : 0));
 }
 
 static void *burn_thread(void *data)

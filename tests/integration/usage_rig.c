@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -344,11 +345,18 @@ static void print_unfreed(const struct rig *rig)
 	}
 }
 
+bool rig_may_lose(void)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && atoi(name.release) >= 7;
+}
+
 bool rig_wait_freed(struct rig *rig)
 {
 	for (int i = 0; i < 1500; i++) {
 		rig_sweep(rig, false);
-		if (!count_unfreed(rig))
+		if (count_unfreed(rig) <= rig->lost)
 			return true;
 		usleep(20000);
 	}

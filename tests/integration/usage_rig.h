@@ -72,7 +72,12 @@ int rig_open_object(struct watt_bpf_object *object, enum watt_bpf_mode mode,
 		    const struct watt_bpf_sizes *sizes);
 void rig_close(struct rig *rig);
 void rig_sweep(struct rig *rig, bool is_full);
-/* Sweeps now and then until all that descends from us and was born is freed; false: in vain. */
+/* Whether this kernel runs no hook while it runs one, as those from 7.0 on: what is told as lost. */
+bool rig_may_lose(void);
+/*
+ * Sweeps now and then until all that descends from us and was born is freed, or said to be lost;
+ * false: in vain.
+ */
 bool rig_wait_freed(struct rig *rig);
 /* The newest task of this tid; NULL. */
 struct rig_task *rig_latest(struct rig *rig, pid_t tid);
