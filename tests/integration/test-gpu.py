@@ -86,7 +86,7 @@ def test_what_it_was_like():
 
 def test_calibration():
     """What a sensor does is found by a load, kept, and used: window, delay and coverage."""
-    script = GPU + 'lacks energy\nperiod_ms 80\nwindow_ms 30\ndelay_ms 40\n'
+    script = 'age 30000\n' + GPU + 'lacks energy\nperiod_ms 80\nwindow_ms 30\ndelay_ms 40\n'
     with tempfile.TemporaryDirectory() as state:
         with open(path('script'), 'w', encoding='utf-8') as file:
             file.write(script)
@@ -95,11 +95,14 @@ def test_calibration():
         true('calibrate gpu' in before, f'doctor does not say what could be done: {before}')
         result = run('calibrate', 'gpu', '--for=6s', '--nvml-lib', DRIVER, '--cuda-lib', DRIVER, env=env)
         equal(result.status, 0, f'status (it said {result.err!r})')
-        line, = (line for line in result.out.splitlines() if line.strip().startswith('instant'))
-        period, window, delay = (float(part.split()[-2]) for part in line.split(':')[0]
-                                 .replace(' late', '').split(','))
-        true(abs(period / 80 - 1) <= 0.02, f'period: {line}')
-        true(abs(delay - 40) <= 10 and abs(window - 30) <= 10, f'window and delay: {line}')
+        found = {line.split()[0]: [float(part.split()[-2]) for part in line.split(':')[0].replace(' late', '').split(',')]
+                 for line in result.out.splitlines()[1:]}
+        equal(sorted(found), ['average', 'instant', 'usage'], f'readings: {result.out}')
+        for reading, wanted in (('instant', 30), ('average', 1000)):
+            period, window, delay = found[reading]
+            true(abs(period / 80 - 1) <= 0.02, f'period: {result.out}')
+            true(abs(delay - 40) <= 10 and abs(window - wanted) <= 10, f'window and delay: {result.out}')
+        window = found['instant'][1]
         channels = run('sources', '--json', '--sources=nvml', *USUAL, env=env).json()['channels']
         power, = (channel for channel in channels if channel['name'] == f'nvml/{DOMAIN}')
         true(abs(power['window_s'] * 1e3 - window) < 0.1, f'not used: {power}')

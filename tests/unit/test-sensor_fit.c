@@ -105,6 +105,8 @@ static void test_sensors(void **state)
 		{ 101 * MS, 25 * MS, 333 * MS, 2 * MS, 0 },
 		{ 100 * MS, 25 * MS, 20 * MS, MS, 9000 },
 		{ 20 * MS, 200 * MS, 5 * MS, MS, 2000 },
+		{ 100 * MS, 1000 * MS, 30 * MS, MS, 0 },
+		{ 100 * MS, 500 * MS, 77 * MS, MS, 300 },
 		{ 100 * MS, 0, 0, MS, 0 },
 		{ 20 * MS, 0, 45 * MS, MS, 0 },
 	};

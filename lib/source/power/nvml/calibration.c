@@ -54,24 +54,31 @@ static uint64_t draw_length_ns(struct run *run)
 	return lengths_ms[draw(run) % WATT_ARRAY_SIZE(lengths_ms)] * MS + draw(run) % (3 * MS);
 }
 
+/* Runs for so long from now on. */
+static int pulse(struct run *run, uint64_t length_ns)
+{
+	uint64_t from_ns = watt_now_ns();
+	int r = watt_gpu_load_start(run->load, length_ns);
+
+	if (r == 0)
+		run->pulses[run->n_pulses++] =
+			(struct watt_load_pulse){ from_ns, from_ns + length_ns };
+	return r;
+}
+
 /* The next pulse, where it is time. */
 static int drive(struct run *run, uint64_t now_ns)
 {
-	uint64_t length_ns, from_ns;
 	int r;
 
 	if (now_ns < run->next_ns || run->n_pulses == MAX_PULSES)
 		return 0;
 	r = watt_gpu_load_wait(run->load);
-	length_ns = draw_length_ns(run);
-	from_ns = watt_now_ns();
 	if (r == 0)
-		r = watt_gpu_load_start(run->load, length_ns);
-	if (r < 0)
-		return r;
-	run->pulses[run->n_pulses++] = (struct watt_load_pulse){ from_ns, from_ns + length_ns };
-	run->next_ns = from_ns + length_ns + draw_length_ns(run);
-	return 0;
+		r = pulse(run, draw_length_ns(run));
+	if (r == 0)
+		run->next_ns = run->pulses[run->n_pulses - 1].to_ns + draw_length_ns(run);
+	return r;
 }
 
 static int read_one(struct run *run, enum watt_gpu_way way)
@@ -159,7 +166,7 @@ int watt_calibration_run(struct watt_nvml *nvml, struct watt_nvml_gpu *gpu,
 		return -ENOMEM;
 	r = watt_nvml_wake(nvml, gpu);
 	if (r == 0)
-		r = watt_gpu_load_start(load, WARM_UP_NS);
+		r = pulse(&run, WARM_UP_NS); /* long windows still see it */
 	if (r == 0)
 		r = watt_gpu_load_wait(load);
 	if (r == 0)

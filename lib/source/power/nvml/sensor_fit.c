@@ -19,8 +19,12 @@
 #define DELAY_STEP_NS (5 * WATT_NSEC_PER_MSEC)
 #define MIN_WINDOW_NS (2 * WATT_NSEC_PER_MSEC)
 #define MAX_WINDOW_NS (1500 * WATT_NSEC_PER_MSEC)
-/* From one window that is tried to the next: wide enough that the refinement finds the rest. */
-#define WINDOW_FACTOR 1.25
+/*
+ * From one window that is tried to the next: so near that the refinement finds the rest, for which
+ * the ends of a long one must be as near as those of a short one.
+ */
+#define WINDOW_PARTS 4
+#define WINDOW_STEP_NS (12 * WATT_NSEC_PER_MSEC)
 #define FINEST_NS (100 * WATT_NSEC_PER_USEC)
 /* The gain of a board is off by up to 5 %, uniformly; what is not seen may be anything: a quarter
  * of the time seen is worth 5 % as a whole. */
@@ -217,8 +221,7 @@ static void refine(const struct work *work, struct watt_sensor_fit *best)
 
 static int find_window(const struct work *work, struct watt_sensor_fit *ret)
 {
-	double window_ns;
-	uint64_t delay_ns;
+	uint64_t window_ns, delay_ns;
 
 	for (delay_ns = 0; delay_ns <= MAX_DELAY_NS; delay_ns += DELAY_STEP_NS) {
 		if (work->is_counter) {
@@ -226,8 +229,8 @@ static int find_window(const struct work *work, struct watt_sensor_fit *ret)
 			continue;
 		}
 		for (window_ns = MIN_WINDOW_NS; window_ns <= MAX_WINDOW_NS;
-		     window_ns *= WINDOW_FACTOR)
-			try_it(work, (uint64_t)window_ns, delay_ns, ret);
+		     window_ns += WATT_MIN(window_ns / WINDOW_PARTS, WINDOW_STEP_NS))
+			try_it(work, window_ns, delay_ns, ret);
 	}
 	if (ret->explained < MIN_EXPLAINED)
 		return -ENODATA;
