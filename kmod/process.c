@@ -212,10 +212,10 @@ static struct watt_process *record_of(struct task_struct *leader)
 }
 
 /*
- * Puts it into the table, unless another CPU was faster: then that one is returned. NULL: no memory.
- * Where another process had its signals at the same address, all tasks of that one have been freed:
- * nobody looks for it any more. So a list has no more records than there were ever processes at
- * once whose addresses fall together, however many died.
+ * Puts it into the table, unless another CPU was faster: then that one is returned. NULL: there is
+ * no memory. Where another process had its signals at the same address, all tasks of that one have
+ * been freed: nobody looks for it any more. So a list has no more records than there were ever
+ * processes at once whose addresses fall together, however many died.
  */
 static struct watt_process *insert(struct watt_process *process)
 {

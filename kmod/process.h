@@ -81,7 +81,7 @@ struct watt_process {
 	struct hlist_node signal_node;
 	struct llist_node born_node;
 	struct llist_node dead_node;
-	spinlock_t leavers_lock; /* of the next three, of leaving_ns, of base_ns where one is freed */
+	spinlock_t leavers_lock; /* of the next three and leaving_ns; of base_ns if one is freed */
 	struct list_head leavers;
 	u64 leaving_ns;                 /* what leavers were seen to have run */
 	u64 freed_ns;                   /* what threads ran that are freed */
