@@ -200,7 +200,7 @@ static int open_usage_named(const struct watt_env *env, const struct watt_cpu_ma
 			    const char *name, struct watt_activity_source **ret)
 {
 	const struct watt_activity_ops *ops = watt_select_usage_named(name);
-	struct watt_select_why why;
+	struct watt_select_why why = { .text = "" };
 	int r = ops->open(env, map, ret);
 
 	if (r < 0) {

@@ -133,7 +133,7 @@ static int parse(char *text, struct watt_kept_timing *ret)
 
 static int read_from(const char *folder, const char *uuid, struct watt_kept_timing *ret)
 {
-	char path[PATH_MAX], text[MAX_SIZE];
+	char path[PATH_MAX], text[MAX_SIZE] = "";
 	int r = path_in(folder, uuid, path, sizeof(path));
 
 	if (r == 0)
