@@ -362,6 +362,44 @@ static void test_stuck_counters(void **state)
 	scratch_remove(dir);
 }
 
+/* What claims a place and never moved leaves it to the first that tells something. */
+static void test_place_of_a_stuck_counter(void **state)
+{
+	char *dir = scratch_new();
+	size_t i;
+	struct machine m;
+
+	for (i = 0; i < 3; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%zu/name", i);
+		scratch_write(dir, path, "amd_energy\n");
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%zu/energy1_label", i);
+		scratch_write(dir, path, "Esocket0\n");
+		snprintf(path, sizeof(path), "sys/class/hwmon/hwmon%zu/energy1_input", i);
+		scratch_write(dir, path, i ? "12\n" : "0\n");
+	}
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 3);
+	assert_string_equal(m.power->channels[0].domain, "package-0");
+	assert_string_equal(m.power->channels[1].domain, "package-0");
+	assert_string_equal(m.power->channels[2].domain, "package-0-2");
+	assert_true(m.power->channels[0].flags & WATT_CHANNEL_UNREAD);
+	assert_false(m.power->channels[1].flags & WATT_CHANNEL_OVERLAP_UNKNOWN);
+	assert_true(m.power->channels[2].flags & WATT_CHANNEL_OVERLAP_UNKNOWN);
+	machine_done(&m);
+	/* nobody knows what these measure: they are two things, whoever moves */
+	scratch_write(dir, CHIP(0, "name"), "ina238\n");
+	scratch_write(dir, CHIP(1, "name"), "ina238\n");
+	scratch_write(dir, CHIP(2, "name"), "ina238\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_string_not_equal(m.power->channels[0].domain, m.power->channels[1].domain);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 /* What no sensor can measure is a broken reading, and what the device rules out. */
 static void test_implausible(void **state)
 {
@@ -726,6 +764,7 @@ int main(void)
 		cmocka_unit_test(test_meter_details),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_stuck_counters),
+		cmocka_unit_test(test_place_of_a_stuck_counter),
 		cmocka_unit_test(test_implausible),
 		cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_labels_and_names),

@@ -102,6 +102,7 @@ static void channel_done(struct watt_channel *channel)
 struct taken {
 	struct watt_hnode node;
 	unsigned int next; /* the number behind it to try next */
+	bool is_still;     /* a place: the counter that claims it has never moved */
 	char text[];
 };
 
@@ -130,6 +131,7 @@ static int take_name(struct watt_htab *names, const char *text, uint64_t hash)
 	if (!taken)
 		return -ENOMEM;
 	taken->next = 2;
+	taken->is_still = false;
 	strcpy(taken->text, text);
 	watt_htab_insert(names, &taken->node, hash);
 	return 0;
@@ -202,19 +204,30 @@ static char *copy_label(const char *label)
 
 /*
  * Two sensors of one source are two things. If both claim the same place, the later one gets a
- * place of its own, and how they overlap is not known.
+ * place of its own, and how they overlap is not known; but a counter that never moved tells
+ * nothing of its place, and the first that moves, or that is no counter, measures it.
  */
 static char *make_domain(struct watt_sensor_set *set, const struct watt_sensor_spec *spec,
-			 uint32_t *flags)
+			 bool is_still, uint32_t *flags)
 {
 	char text[WATT_PLACE_PATH_SIZE + 8], *domain;
+	struct taken *taken;
+	uint64_t hash;
 	bool is_second;
 
 	/* of its own among the names, that begin with the source's */
 	snprintf(text, sizeof(text), "/%s", spec->place.path);
+	taken = find_taken(&set->names, text, &hash);
+	if (taken && taken->is_still && !is_still && !(*flags & WATT_CHANNEL_OVERLAP_UNKNOWN)) {
+		taken->is_still = false;
+		return strdup(spec->place.path);
+	}
 	domain = make_unique(&set->names, text, &is_second);
 	if (!domain)
 		return NULL;
+	taken = find_taken(&set->names, domain, &hash);
+	if (taken)
+		taken->is_still = is_still;
 	memmove(domain, domain + 1, strlen(domain));
 	if (is_second && !(*flags & WATT_CHANNEL_OVERLAP_UNKNOWN))
 		watt_log(&set->env->log, WATT_LOG_WARNING,
@@ -261,7 +274,7 @@ static char *make_path(const struct watt_sensor_set *set, const struct watt_sens
 }
 
 static int channel_fill(struct watt_channel *channel, struct watt_sensor_set *set,
-			const struct watt_sensor_spec *spec)
+			const struct watt_sensor_spec *spec, bool is_still)
 {
 	*channel = spec->channel;
 	channel->source = set->power.ops->name;
@@ -278,7 +291,7 @@ static int channel_fill(struct watt_channel *channel, struct watt_sensor_set *se
 				WATT_MIN(channel->max_power_uw, kind_bound_uw(channel->kind)) :
 				kind_bound_uw(channel->kind);
 	channel->name = make_name(set, spec);
-	channel->domain = make_domain(set, spec, &channel->flags);
+	channel->domain = make_domain(set, spec, is_still, &channel->flags);
 	channel->path = make_path(set, spec);
 	channel->label = spec->label ? copy_label(spec->label) : NULL;
 	if (!channel->name || !channel->domain || !channel->path ||
@@ -334,7 +347,7 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 		return 0;
 	}
 	sensor.is_zero = r == 0 && sensor.is_counter && raw == 0;
-	r = channel_fill(&set->channels[n], set, spec);
+	r = channel_fill(&set->channels[n], set, spec, sensor.is_zero);
 	if (r < 0) {
 		watt_sensor_done(&sensor);
 		return r;
