@@ -347,6 +347,10 @@ def test_nothing_is_the_hosts():
         equal([cpu['cpu'] for cpu in document['cpus']], [0, 6], 'CPUs')
         # its own used nothing while nobody moved them; of ours this command is busy
         equal([row for row in document['rows'] if row['kind'] == 'process'], [], 'processes')
+    # events of this kernel count for nobody else, though their numbers are known
+    told = run('sources', '--machine', os.path.join(FIXTURES, 'perf-software'))
+    equal(told.status, 0, told.err)
+    true('perf_rapl/' not in told.out, told.out)
 
 
 def test_capture_is_one_instant():

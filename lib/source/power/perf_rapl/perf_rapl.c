@@ -61,9 +61,11 @@ static int plan_pmu(const struct watt_env *env, const char *name,
 	found->n_pmus++;
 	/*
 	 * The number of a PMU means something only in the kernel that gave it. In a captured tree
-	 * it would open a stranger's event here; software events are the same everywhere.
+	 * it would open a stranger's event here; software events are the same everywhere, but what
+	 * they count is this machine's.
 	 */
-	if (!env->sysfs.is_kernel && pmu.n_events > 0 && pmu.type != PERF_TYPE_SOFTWARE)
+	if (pmu.n_events > 0 &&
+	    (env->is_captured || (!env->sysfs.is_kernel && pmu.type != PERF_TYPE_SOFTWARE)))
 		found->is_foreign = true;
 	else
 		r = watt_perf_plan_add(plan, &pmu, topology, is_amd, &env->log);
