@@ -258,6 +258,8 @@ static void test_clouds(void **state)
 		{ "/nomad.slice/share.slice/" UID ".web.scope", "nomad", UID ".web", UID,
 		  UID ".web.scope" },
 		{ "/nomad/shared/" UID "-web", "nomad", UID "-web", UID },
+		{ "/nomad/" UID, "nomad", UID, NULL },
+		{ "/nomad/shared", NULL },
 		{ "/nomad/shared/x", NULL },
 		{ "/system.slice/garden.service/garden/" UID, "garden", UID, NULL,
 		  "garden.service" },

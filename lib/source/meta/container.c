@@ -359,7 +359,10 @@ static bool scan_ecs(struct scan *scan, struct watt_span name)
 	return true;
 }
 
-/* "<allocation>.<task>.scope" below a slice of Nomad, "<allocation>[-.]<task>" below "nomad". */
+/*
+ * "<allocation>.<task>.scope" below a slice of Nomad, "<allocation>[-.]<task>" below "nomad". Before
+ * 1.7, a v1 hierarchy has an id of the executor's own there, which tells of no allocation.
+ */
 static bool scan_nomad(struct scan *scan, struct watt_span name)
 {
 	struct watt_span task = name;
@@ -368,6 +371,10 @@ static bool scan_nomad(struct scan *scan, struct watt_span name)
 		return false;
 	if (watt_span_has_suffix(task, ".scope"))
 		task = watt_span_drop(task, strlen(".scope"));
+	if (task.len == 36 && is_pod_uid(task)) {
+		set_container(scan, task, "nomad");
+		return true;
+	}
 	if (task.len < 38 || !is_pod_uid((struct watt_span){ task.p, 36 }) ||
 	    (task.p[36] != '.' && task.p[36] != '-'))
 		return false;
