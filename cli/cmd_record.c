@@ -135,7 +135,7 @@ static int check(const struct record_options *opts, int n_words)
 	if (opts->output && strcmp(opts->output, "-") == 0)
 		message_usage("a recording can't go to standard output: it is a database file");
 	else if (opts->common.is_captured && n_words > 0)
-		message_usage("a captured machine runs nothing: no command goes with --machine");
+		message_usage("%s", OPTIONS_CAPTURED_MISTAKE);
 	else if (record->keep && !record->max_bytes && !record->max_seconds)
 		message_usage("--keep is for --rotate-size and --rotate-time");
 	else

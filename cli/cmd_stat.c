@@ -116,8 +116,7 @@ static int check(const struct stat_options *opts, int n_words)
 	if (opts->pid && n_words > 0)
 		mistake = "a command and -p exclude each other";
 	else if (opts->common.is_captured)
-		mistake = "a captured machine runs nothing: neither a command nor -p goes with "
-			  "--machine";
+		mistake = OPTIONS_CAPTURED_MISTAKE;
 	else if (!opts->pid && n_words == 0)
 		mistake = "a command or -p is missing";
 	else if (opts->pid && opts->repeat > 1)

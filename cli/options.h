@@ -23,6 +23,11 @@ struct options {
 /* How long a command that needs the set of sensors waits for the slow ones among them. */
 #define OPTIONS_OPEN_WAIT_MS 3000u
 
+/* What is said to those who want something run or watched with --machine. */
+#define OPTIONS_CAPTURED_MISTAKE \
+	"a captured machine runs nothing: neither a command nor -p goes with " \
+	"--machine; 'top' and 'record --for' take it"
+
 /* Codes of the common options; a command's own long options without a letter begin at OWN. */
 enum options_code {
 	OPTIONS_SESSION = 256, /* the library's, by their names */
