@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "file_limit.h"
 #include "message.h"
 #include "monitor.h"
 #include "push.h"
@@ -250,6 +251,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	text_init();
 	message_set_name("wattribute agent");
+	file_limit_raise();
 	if (take_flags(&flags, argc, argv))
 		return STATUS_USAGE;
 	if (flags.is_help) {

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "command.h"
 #include "child.h"
+#include "file_limit.h"
 #include "message.h"
 #include "status.h"
 #include "text.h"
@@ -114,17 +114,6 @@ static int finish(int status)
 	return STATUS_FAILURE;
 }
 
-/* Each sensor keeps its files open, and there may be thousands. */
-static void allow_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int run(const struct command *command, int argc, char **argv)
 {
 	auto_free char *name = xasprintf("wattribute %s", command->name);
@@ -132,7 +121,7 @@ static int run(const struct command *command, int argc, char **argv)
 
 	message_set_name(name);
 	child_keep_inheritance();
-	allow_files();
+	file_limit_raise();
 	status = command->fn(argc, argv);
 	return finish(status);
 }

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -827,6 +828,28 @@ def command_lines_with(mark):
     return found
 
 
+def test_many_sensors():
+    """It is started with few open files allowed, as systemd does, and takes as many as it may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 1024:
+        raise Skip('this machine allows too few open files')
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in [('proc/stat', 'cpu 1 2 3 4\ncpu0 1 2 3 4\n')] + [
+                (f'sys/class/hwmon/hwmon{number}/{name}', text) for number in range(400)
+                for name, text in (('name', 'ina226\n'), ('power1_input', '1000000\n'))]:
+            os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(folder, path), 'w', encoding='utf-8') as file:
+                file.write(text)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        try:
+            agent = Agent('--sysfs-root', f'{folder}/sys', '--procfs-root', f'{folder}/proc', '--sources=hwmon',
+                          '--usage=procfs', command=(os.path.join(BUILD, 'agent', 'wattribute-agent'),))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        with agent:
+            agent.wait_for(lambda: agent.metrics().sum('wattribute_sensor_up') == 400, 'not all sensors are read')
+
+
 def test_node_by_an_instrument():
     """What a BMC or a meter says of the machine is a domain as others are."""
     mark = f'agent-meter-{os.getpid()}'
@@ -847,4 +870,4 @@ main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, tes
       test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
-      test_address_in_use, test_node_by_an_instrument])
+      test_address_in_use, test_many_sensors, test_node_by_an_instrument])
