@@ -69,7 +69,7 @@ static void note_windows(struct measurement *m, const struct totals *now)
 static void take_before(struct measurement *m)
 {
 	totals_start(&m->before);
-	stat_threads_add(m->run, m->before.view, m->entity_id);
+	stat_threads_note(m->run, m->before.view, m->entity_id);
 }
 
 /* -ETIMEDOUT: not all sensors have told what there was before the run. */
@@ -125,7 +125,7 @@ static int end_interval(struct measurement *m, uint32_t timeout_ms)
 	if (r < 0)
 		return r;
 	m->setup->balance = now.balance;
-	stat_threads_add(m->run, now.view, m->entity_id);
+	stat_threads_note(m->run, now.view, m->entity_id);
 	note_windows(m, &now);
 	add_interval(m, &now);
 	totals_done(&m->last);
@@ -169,7 +169,7 @@ static int cut_phase(struct measurement *m, uint32_t timeout_ms)
 		r = totals_take_at(m->setup->ses, m->entity_id, m->marks[0].t_ns, timeout_ms, &now);
 		if (r < 0)
 			return r;
-		stat_threads_add(m->run, now.view, m->entity_id);
+		stat_threads_note(m->run, now.view, m->entity_id);
 		note_windows(m, &now);
 		end_phase(m, &now);
 		totals_done(&m->phase_begin);
@@ -530,8 +530,8 @@ static int finish(struct measurement *m)
 		add_interval(m, &after);
 	}
 	fill_run(m, &after);
-	stat_threads_add(m->run, after.view, m->entity_id);
-	stat_threads_sort(m->run);
+	stat_threads_note(m->run, after.view, m->entity_id);
+	stat_threads_end(m->run);
 	totals_done(&after);
 	return 0;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up what threads used in one window after the other. It must not know what they are for. */
+/* What the threads of a set used: each as it was seen last, and of all others together the rest. */
 #include "stat_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "xalloc.h"
+
+static struct watt_run_thread *add(struct watt_run *run)
+{
+	run->threads = xrealloc(run->threads, run->n_threads + 1, sizeof(*run->threads));
+	return &run->threads[run->n_threads++];
+}
 
 static struct watt_run_thread *find(struct watt_run *run, const struct watt_entity *entity)
 {
@@ -15,13 +21,12 @@ static struct watt_run_thread *find(struct watt_run *run, const struct watt_enti
 	for (i = 0; i < run->n_threads; i++)
 		if (run->threads[i].id == entity->id)
 			return &run->threads[i];
-	run->threads = xrealloc(run->threads, run->n_threads + 1, sizeof(*run->threads));
-	thread = &run->threads[run->n_threads++];
+	thread = add(run);
 	*thread = (struct watt_run_thread){ .id = entity->id };
 	return thread;
 }
 
-void stat_threads_add(struct watt_run *run, const struct watt_view *view, uint64_t tracked_id)
+void stat_threads_note(struct watt_run *run, const struct watt_view *view, uint64_t tracked_id)
 {
 	size_t i;
 
@@ -38,8 +43,8 @@ void stat_threads_add(struct watt_run *run, const struct watt_view *view, uint64
 		thread->pid = entity->identity ? entity->identity->pid : 0;
 		thread->tid = entity->identity ? entity->identity->tid : 0;
 		thread->count = entity->count;
-		thread->energy_nj += row->window_total_nj;
-		thread->cpu_ns += row->window_cpu_ns;
+		thread->energy_nj = watt_energy_to_nj(row->tracked);
+		thread->cpu_ns = row->tracked_cpu_ns;
 	}
 }
 
@@ -54,8 +59,27 @@ static int by_energy(const void *left, const void *right)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-void stat_threads_sort(struct watt_run *run)
+/* What no thread was seen to use: those that came and went between two looks, or nobody tells who. */
+static void add_others(struct watt_run *run)
 {
+	struct watt_run_thread others = { .energy_nj = run->energy_nj, .cpu_ns = run->cpu_ns };
+	struct watt_run_thread *thread;
+	size_t i;
+
+	for (i = 0; i < run->n_threads; i++) {
+		others.energy_nj -= run->threads[i].energy_nj;
+		others.cpu_ns -= run->threads[i].cpu_ns;
+	}
+	if (!others.energy_nj && !others.cpu_ns)
+		return;
+	thread = add(run);
+	*thread = others;
+	thread->name = xstrdup("(other threads)");
+}
+
+void stat_threads_end(struct watt_run *run)
+{
+	add_others(run);
 	if (run->n_threads)
 		qsort(run->threads, run->n_threads, sizeof(*run->threads), by_energy);
 }

@@ -6,10 +6,10 @@
 #include <wattribute/run.h>
 #include <wattribute/view.h>
 
-/* Adds what the threads of a tracked set used in the window of a snapshot. */
-void stat_threads_add(struct watt_run *run, const struct watt_view *view, uint64_t tracked_id);
-/* By energy, the greatest first. */
-void stat_threads_sort(struct watt_run *run);
+/* Notes what the threads of a tracked set have used of it by a snapshot. */
+void stat_threads_note(struct watt_run *run, const struct watt_view *view, uint64_t tracked_id);
+/* With those that were never seen, so that they are all of the run; the greatest energy first. */
+void stat_threads_end(struct watt_run *run);
 void stat_threads_done(struct watt_run *run);
 
 #endif

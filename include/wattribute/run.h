@@ -49,13 +49,13 @@ struct watt_run_phase {
 	int64_t *domain_machine_nj; /**< one each */
 };
 
-/** A thread, or those of a process that have ended, together. It never grows. */
+/** A thread, or all that were not seen, together: the sum of them is the run's. It never grows. */
 struct watt_run_thread {
-	uint64_t id; /**< of the entity */
+	uint64_t id; /**< of the entity; 0: threads that were not seen */
 	char *name;  /**< as the library has it */
 	uint32_t pid;
-	uint32_t tid;   /**< 0: threads that have ended */
-	uint32_t count; /**< threads in it */
+	uint32_t tid;   /**< 0: threads that were not seen */
+	uint32_t count; /**< threads in it; 0: not known */
 	uint32_t reserved;
 	int64_t energy_nj;
 	uint64_t cpu_ns;

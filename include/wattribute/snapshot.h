@@ -45,6 +45,10 @@ struct watt_row {
 	const double *window_uncertainty_j; /**< per domain, in the window */
 	double total_uncertainty_j;         /**< of total */
 	double window_total_uncertainty_j;  /**< of window_total_nj */
+	/** Of a thread that is tracked: what of total its set (watt_entity.tracked_id) has. The rest
+	 *  it used before, or of slices that began before. Else zero. */
+	struct watt_energy tracked;
+	uint64_t tracked_cpu_ns; /**< the same of cpu_ns */
 };
 
 /** One domain and what became of its energy. */

@@ -62,12 +62,25 @@ static void count_ahead(struct watt_account *account, uint64_t cpu_ns)
 		account->up[i]->ahead_cpu_ns += cpu_ns;
 }
 
+static void forget_ahead(const struct watt_accounts *accounts)
+{
+	struct watt_member *member;
+	size_t i;
+
+	for (i = 0; i < accounts->n; i++) {
+		accounts->list[i]->ahead_cpu_ns = 0;
+		if (accounts->list[i]->kind != WATT_ENTITY_THREAD)
+			continue;
+		for (member = accounts->list[i]->members; member; member = member->next)
+			member->ahead_cpu_ns = 0;
+	}
+}
+
 void watt_barrier_count_ahead(struct watt_attrib *at)
 {
 	size_t i, u, s;
 
-	for (i = 0; i < at->accounts.n; i++)
-		at->accounts.list[i]->ahead_cpu_ns = 0;
+	forget_ahead(&at->accounts);
 	for (i = 0; at->barrier_ns && i < at->slices.n; i++) {
 		const struct watt_slice *slice = watt_slices_get(&at->slices, i);
 
@@ -78,6 +91,7 @@ void watt_barrier_count_ahead(struct watt_attrib *at)
 
 			if (!use->actor)
 				continue;
+			use->actor->ahead_cpu_ns += use->amount;
 			count_ahead(use->actor->self, use->amount);
 			for (s = 0; s < WATT_MEMBER_SUMS; s++)
 				count_ahead(use->actor->sums[s], use->amount);

@@ -24,8 +24,9 @@ struct watt_member {
 	struct watt_member *next;                    /* of the same account */
 	uint32_t users;                              /* slices and activities that point here */
 	uint64_t cpu_ns;
-	watt_i128 *energy_nj; /* per domain */
-	int64_t *told_nj;     /* per domain: as of watt_doubt */
+	uint64_t ahead_cpu_ns; /* of cpu_ns, as of the account; kept where threads are told */
+	watt_i128 *energy_nj;  /* per domain */
+	int64_t *told_nj;      /* per domain: as of watt_doubt */
 };
 
 /*

@@ -174,6 +174,27 @@ static void add_uncertainties(struct watt_snapshot *snap, const struct watt_attr
 	sum_uncertainties(snap, row);
 }
 
+/* What of a thread's use its set has. */
+static void fill_tracked(struct watt_row *row, const struct watt_attrib *at,
+			 const struct watt_account *thread)
+{
+	const struct watt_member *member;
+	watt_i128 total_nj = 0;
+	size_t d;
+
+	for (member = thread->members; member; member = member->next) {
+		const struct watt_account *set = member->sums[WATT_MEMBER_TRACKED];
+
+		if (!set || set->id != thread->tracked_id)
+			continue;
+		row->tracked_cpu_ns += member->cpu_ns - member->ahead_cpu_ns;
+		for (d = 0; d < at->tree.n_domains; d++)
+			if (at->tree.domains[d].is_partition)
+				total_nj += member->energy_nj[d];
+	}
+	row->tracked = energy_of(total_nj);
+}
+
 static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_attrib *at,
 		     struct watt_account *account, size_t reader)
 {
@@ -203,6 +224,8 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 		}
 	}
 	row->total = energy_of(total_nj);
+	if (account->kind == WATT_ENTITY_THREAD && account->tracked_id)
+		fill_tracked(row, at, account);
 	add_uncertainties(snap, at, account, reader, row);
 	account->row = i;
 	account->looks[reader].is_owed = watt_retire_is_owing(account);

@@ -110,7 +110,7 @@ static void put_thread(struct watt_json *json, struct watt_json_node obj,
 	watt_json_text(json, obj, "name", thread->name);
 	watt_json_id(json, obj, "pid", thread->pid, 0);
 	watt_json_id(json, obj, "tid", thread->tid, 0);
-	watt_json_uint(json, obj, "count", thread->count);
+	watt_json_id(json, obj, "count", thread->count, 0);
 	watt_json_known_energy(json, obj, "energy", run->is_known, thread->energy_nj);
 	watt_json_time(json, obj, "cpu_s", thread->cpu_ns);
 }

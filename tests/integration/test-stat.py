@@ -133,6 +133,25 @@ def measure_load(kind, n, cpu_s=0, options=()):
     return document, document['runs'][0], float(output)
 
 
+def check_threads(document):
+    """They are all of the run, to the nJ."""
+    for one in document['runs']:
+        equal(sum(thread['energy_nj'] for thread in one['threads']), one['energy_nj'], 'energy of the threads')
+        equal(sum(round(thread['cpu_s'] * 1e9) for thread in one['threads']), round(one['cpu_s'] * 1e9),
+              'CPU time of the threads in ns')
+
+
+def test_threads_that_nobody_saw():
+    """Short ones are between two looks at /proc: what they used is told, and as nobody's."""
+    script = 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do /bin/true; done'
+    document, _ = measure('sh', '-c', script, options=('--sources=synth', '--usage=procfs', '--per-thread'))
+    check_threads(document)
+    others = [thread for thread in document['runs'][0]['threads'] if thread['tid'] is None]
+    for other in others:
+        equal(other['name'], '(other threads)')
+        equal(other['count'], None, 'nobody counted them')
+
+
 def test_threads():
     """Each thread by its name, though all have ended; what each used it tells itself."""
     document, output = measure(LOAD, 'workers', '3', '0.1', options=['--per-thread'])
@@ -144,10 +163,7 @@ def test_threads():
     for name, used_s in told.items():
         near(found[name]['cpu_s'], float(used_s), 0.03, name)
         true(found[name]['tid'] != found[name]['pid'], f'{name} is its process')
-    near(sum(thread['energy_nj'] for thread in one['threads']), one['energy_nj'], 0.02,
-         'energy of the threads')
-    near(sum(thread['cpu_s'] for thread in one['threads']), one['cpu_s'], 0.02,
-         'CPU time of the threads')
+    check_threads(document)
     result = run('stat', '--per-thread', '--sources=synth', '--', LOAD, 'workers', '2', '0.05')
     true(' Threads:' in result.err and 'worker-2 (' in result.err, result.err)
 
@@ -396,6 +412,7 @@ main([
     test_repeated_runs,
     test_a_command_of_a_moment,
     test_threads,
+    test_threads_that_nobody_saw,
     test_it_says_how_sure_it_is,
     test_what_is_shown_adds_up,
     test_lines_add_up_to_the_page,

@@ -80,22 +80,31 @@ static struct watt_usage *add(struct bench *b, enum watt_usage_kind kind, uint32
 	return u;
 }
 
+/* Ends a slice of 100 ms of which no sensor has told. */
+static void end_unmeasured(struct bench *b)
+{
+	struct watt_usage_batch batch = { .records = b->records, .n_records = b->n };
+
+	b->t_ms += 100;
+	batch.t_before_ns = batch.t_after_ns = b->t_ms * MS;
+	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	b->n = 0;
+}
+
 /* Ends a slice of 100 ms in which both took 1 W. */
 static void end_slice(struct bench *b)
 {
-	struct watt_usage_batch batch = { .records = b->records, .n_records = b->n };
-	uint64_t t_ns = (b->t_ms += 100) * MS;
+	uint64_t t_ns;
 	uint32_t c;
 
-	batch.t_before_ns = batch.t_after_ns = t_ns;
-	assert_int_equal(watt_attrib_push_usage(b->at, &batch), 0);
+	end_unmeasured(b);
+	t_ns = b->t_ms * MS;
 	for (c = 0; c < 2; c++) {
 		struct watt_sample sample = { t_ns, t_ns, (int64_t)t_ns, c, WATT_STATUS_OK };
 
 		assert_int_equal(watt_timeline_push(b->tl, &sample), 0);
 	}
 	assert_true(watt_attrib_advance(b->at, b->tl, t_ns) >= 0);
-	b->n = 0;
 }
 
 static void look(struct bench *b)
@@ -464,6 +473,51 @@ static void test_tracked(void **state)
 	(void)state;
 }
 
+static int64_t tracked_nj(const struct bench *b, const char *name)
+{
+	return watt_energy_to_nj(find(b, WATT_ENTITY_THREAD, name)->tracked);
+}
+
+/* What a thread used before is no part of its set, though its energy comes when it is in it. */
+static void test_tracked_later(void **state)
+{
+	const struct watt_row *set, *row;
+	struct bench b;
+	uint64_t id;
+
+	open_bench(&b, true);
+	end_slice(&b);
+	add(&b, WATT_USAGE_TASK, 10, 10, 0);
+	add(&b, WATT_USAGE_TASK, 10, 11, 0);
+	end_slice(&b);
+	add(&b, WATT_USAGE_TASK, 10, 10, 10);
+	add(&b, WATT_USAGE_TASK, 10, 11, 20);
+	end_unmeasured(&b);
+	assert_int_equal(watt_attrib_track(b.at, 10, &id), 0);
+	check(&b);
+	assert_int_equal(tracked_nj(&b, "t10") + tracked_nj(&b, "t11"), 0);
+	add(&b, WATT_USAGE_TASK, 10, 10, 40);
+	add(&b, WATT_USAGE_TASK, 10, 11, 40);
+	end_and_check(&b);
+	set = watt_snapshot_find_row(b.snap, id);
+	row = find(&b, WATT_ENTITY_THREAD, "t10");
+	assert_int_equal(row->tracked_cpu_ns, 30 * MS);
+	assert_int_equal(row->cpu_ns, 40 * MS);
+	assert_true(tracked_nj(&b, "t10") > 0);
+	assert_true(tracked_nj(&b, "t10") < watt_energy_to_nj(row->total));
+	assert_int_equal(tracked_nj(&b, "t10") + tracked_nj(&b, "t11"),
+			 watt_energy_to_nj(set->total));
+	/* of a snapshot of one time, nothing behind it */
+	watt_attrib_set_barrier(b.at, b.t_ms * MS);
+	add(&b, WATT_USAGE_TASK, 10, 10, 50);
+	end_and_check(&b);
+	row = find(&b, WATT_ENTITY_THREAD, "t10");
+	assert_int_equal(row->tracked_cpu_ns, 30 * MS);
+	assert_int_equal(row->cpu_ns, 40 * MS);
+	close_bench(&b);
+	(void)state;
+}
+
 /* A thread that slept while its set ended goes on as the one that it was before. */
 static void test_untracked(void **state)
 {
@@ -606,6 +660,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_cgroup_comes_late),
 		cmocka_unit_test(test_tracked),
+		cmocka_unit_test(test_tracked_later),
 		cmocka_unit_test(test_untracked),
 		cmocka_unit_test(test_finds_what_is_wrong),
 		cmocka_unit_test(test_anything),
