@@ -91,12 +91,13 @@ static double zone_power(const struct monitor *monitor, size_t first,
 
 /* ---- labels ---- */
 
-static void add_node(struct bytes *labels)
+/* Of a captured machine nobody knows it. */
+static void add_node(struct bytes *labels, const struct monitor *monitor)
 {
-	char name[256] = "";
+	const char *host = watt_session_get_host(monitor->session);
 
-	gethostname(name, sizeof(name) - 1);
-	exposition_add_label(labels, "node_name", name);
+	if (host)
+		exposition_add_label(labels, "node_name", host);
 }
 
 static void copy_labels(struct bytes *labels, const struct roster_user *user,
@@ -153,8 +154,8 @@ static void begin_kepler(struct exposition *ex, const char *level, const char *w
 	exposition_family(ex, &(struct exposition_family){ name, type, unit, help });
 }
 
-static char *kepler_user_labels(const struct kepler_level *level, const struct roster_user *user,
-				bool has_state)
+static char *kepler_user_labels(const struct monitor *monitor, const struct kepler_level *level,
+				const struct roster_user *user, bool has_state)
 {
 	struct bytes labels = { 0 };
 
@@ -167,7 +168,7 @@ static char *kepler_user_labels(const struct kepler_level *level, const struct r
 	/* Who has ended keeps its series for a while, and another one would count it twice. */
 	if (has_state)
 		exposition_add_label(&labels, "state", "running");
-	add_node(&labels);
+	add_node(&labels, monitor);
 	return labels.data;
 }
 
@@ -192,14 +193,14 @@ static void write_kepler_zones(struct exposition *ex, const struct monitor *moni
 }
 
 /* All that is not told of by name, so that processes are the whole of what is active. */
-static char *kepler_other_labels(const struct kepler_level *level)
+static char *kepler_other_labels(const struct monitor *monitor, const struct kepler_level *level)
 {
 	struct bytes labels = { 0 };
 
 	exposition_add_label(
 		&labels, level->kind == LEVEL_PROCESS ? "comm" : level->renames[1].theirs, "other");
 	exposition_add_label(&labels, "state", "running");
-	add_node(&labels);
+	add_node(&labels, monitor);
 	return labels.data;
 }
 
@@ -207,20 +208,22 @@ static void write_kepler_level(struct exposition *ex, const struct monitor *moni
 			       const struct kepler_level *level)
 {
 	const struct roster_level *members = &monitor->roster.levels[level->kind];
-	auto_free char *other = kepler_other_labels(level);
+	auto_free char *other = kepler_other_labels(monitor, level);
 	size_t i;
 
 	begin_kepler(ex, level->name, "joules", EXPOSITION_COUNTER, "joules",
 		     "Active energy, by zone.");
 	for (i = 0; i < members->n_users; i++) {
-		auto_free char *labels = kepler_user_labels(level, members->users[i], true);
+		auto_free char *labels =
+			kepler_user_labels(monitor, level, members->users[i], true);
 
 		write_kepler_zones(ex, monitor, labels, members->users[i]->sums, NULL);
 	}
 	write_kepler_zones(ex, monitor, other, members->other, NULL);
 	begin_kepler(ex, level->name, "watts", EXPOSITION_GAUGE, "watts", "Active power, by zone.");
 	for (i = 0; i < members->n_users; i++) {
-		auto_free char *labels = kepler_user_labels(level, members->users[i], true);
+		auto_free char *labels =
+			kepler_user_labels(monitor, level, members->users[i], true);
 
 		if (!members->users[i]->leaving_ns)
 			write_kepler_zones(ex, monitor, labels, NULL, members->users[i]);
@@ -229,7 +232,8 @@ static void write_kepler_level(struct exposition *ex, const struct monitor *moni
 		return;
 	begin_kepler(ex, level->name, "seconds", EXPOSITION_COUNTER, "seconds", "CPU time.");
 	for (i = 0; i < members->n_users; i++) {
-		auto_free char *labels = kepler_user_labels(level, members->users[i], false);
+		auto_free char *labels =
+			kepler_user_labels(monitor, level, members->users[i], false);
 
 		exposition_energy(ex, labels, NULL, members->users[i]->sums[ROSTER_CPU].out);
 	}
@@ -242,11 +246,13 @@ enum kepler_part {
 	PART_N
 };
 
-static void add_kepler_domain(struct bytes *labels, const struct watt_domain *domain)
+static void add_kepler_domain(struct bytes *labels, const struct monitor *monitor, size_t index)
 {
+	const struct watt_domain *domain = monitor_domain(monitor, index);
+
 	exposition_add_label(labels, "zone", zone_of(domain));
 	exposition_add_label(labels, "path", domain->path);
-	add_node(labels);
+	add_node(labels, monitor);
 }
 
 static void write_kepler_node_joules(struct exposition *ex, const struct monitor *monitor,
@@ -265,7 +271,7 @@ static void write_kepler_node_joules(struct exposition *ex, const struct monitor
 
 		if (!is_told(monitor, i))
 			continue;
-		add_kepler_domain(&labels, monitor_domain(monitor, i));
+		add_kepler_domain(&labels, monitor, i);
 		exposition_energy(ex, labels.data, NULL,
 				  part == PART_WHOLE  ? whole_nj :
 				  part == PART_ACTIVE ? whole_nj - idle_nj :
@@ -284,7 +290,7 @@ static void write_kepler_node_watts(struct exposition *ex, const struct monitor 
 
 		if (!is_told(monitor, i))
 			continue;
-		add_kepler_domain(&labels, monitor_domain(monitor, i));
+		add_kepler_domain(&labels, monitor, i);
 		exposition_number(ex, labels.data, NULL, monitor_power_w(monitor, i));
 		bytes_done(&labels);
 	}

@@ -315,15 +315,14 @@ static json_t *make_metrics(const struct monitor *monitor)
 	return metrics;
 }
 
-static json_t *make_resource(void)
+static json_t *make_resource(const char *host)
 {
 	json_t *attributes = json_array();
-	char host[256] = "";
 
-	gethostname(host, sizeof(host) - 1);
 	add_text(attributes, "service.name", "wattribute");
 	add_text(attributes, "service.version", watt_version());
-	add_text(attributes, "host.name", host);
+	if (host)
+		add_text(attributes, "host.name", host);
 	return attributes;
 }
 
@@ -335,8 +334,9 @@ char *otlp_document(const struct monitor *monitor)
 	if (!monitor->snap)
 		return NULL;
 	document = json_pack("{s:[{s:{s:o}, s:[{s:{s:s, s:s}, s:o}]}]}", "resourceMetrics",
-			     "resource", "attributes", make_resource(), "scopeMetrics", "scope",
-			     "name", "wattribute", "version", watt_version(), "metrics",
+			     "resource", "attributes",
+			     make_resource(watt_session_get_host(monitor->session)), "scopeMetrics",
+			     "scope", "name", "wattribute", "version", watt_version(), "metrics",
 			     make_metrics(monitor));
 	text = json_dumps(document, JSON_COMPACT);
 	json_decref(document);

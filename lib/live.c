@@ -23,6 +23,7 @@
 #include "base/ring.h"
 #include "base/util.h"
 #include "env.h"
+#include "machine.h"
 #include "mark/socket.h"
 #include "pipeline.h"
 #include "session.h"
@@ -45,6 +46,7 @@ struct live {
 	struct watt_session ses;
 	struct watt_env_owner *world; /* those who hang in it keep it */
 	struct watt_pipeline *pipeline;
+	char host[WATT_HOST_SIZE];
 	uint64_t slice_ns;
 	bool is_driven; /* by the caller */
 	int work_fd;    /* readable when a slice ends or a mark comes: of the clock and the marks */
@@ -687,6 +689,8 @@ static int open_parts(struct live *live, const struct watt_options *options)
 	r = open_clock(live);
 	if (r < 0)
 		return r;
+	if (watt_machine_read_host(&live->world->env, live->host))
+		live->ses.host = live->host;
 	return watt_pipeline_new(&live->world->env, own, &live->pipeline);
 }
 

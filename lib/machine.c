@@ -120,20 +120,25 @@ static const char *or_unknown(const char *text)
 	return text[0] && watt_utf8_is_printable(text, strlen(text)) ? text : NULL;
 }
 
+const char *watt_machine_read_host(const struct watt_env *env, char ret[WATT_HOST_SIZE])
+{
+	if (watt_root_read(&env->procfs, "sys/kernel/hostname", ret, WATT_HOST_SIZE) < 0)
+		ret[0] = '\0';
+	return or_unknown(ret);
+}
+
 void watt_machine_read(const struct watt_env *env, struct watt_machine_text *ret)
 {
 	const struct watt_root *proc = &env->procfs;
 
 	*ret = (struct watt_machine_text){ 0 };
-	if (watt_root_read(proc, "sys/kernel/hostname", ret->host, sizeof(ret->host)) < 0)
-		ret->host[0] = '\0';
 	if (watt_root_read(proc, "sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel)) < 0)
 		ret->kernel[0] = '\0';
 	read_cpu(env, ret->cpu, sizeof(ret->cpu));
 	if (proc->is_kernel)
 		read_own(ret);
 	ret->machine = (struct watt_machine){
-		.host = or_unknown(ret->host),
+		.host = watt_machine_read_host(env, ret->host),
 		.os = or_unknown(ret->os),
 		.kernel = or_unknown(ret->kernel),
 		.arch = or_unknown(ret->arch),

@@ -6,10 +6,12 @@
 #include "record/record.h"
 #include "source/source.h"
 
+#define WATT_HOST_SIZE 65 /* as the kernel has it, with the end */
+
 /* A description that owns its texts. */
 struct watt_machine_text {
 	struct watt_machine machine; /* points into what follows */
-	char host[65];
+	char host[WATT_HOST_SIZE];
 	char os[128];
 	char kernel[65];
 	char arch[65];
@@ -21,6 +23,8 @@ struct watt_machine_text {
  * is NULL or 0. Printable UTF-8 only.
  */
 void watt_machine_read(const struct watt_env *env, struct watt_machine_text *ret);
+/* Its node name, which is returned too; NULL: not known. */
+const char *watt_machine_read_host(const struct watt_env *env, char ret[WATT_HOST_SIZE]);
 /* PRETTY_NAME of the text of an os-release file (os-release(5)); "" if there is none. */
 void watt_machine_parse_os(const char *text, char *ret, size_t size);
 

@@ -641,6 +641,9 @@ int watt_replay_open(const char *path, const struct watt_options *options,
 		return r;
 	}
 	p->ses.setup = &p->setup;
+	p->ses.host = watt_recording_get_info(p->rec)->host;
+	if (!p->ses.host[0])
+		p->ses.host = NULL;
 	p->ses.attrib = watt_executor_attrib(p->executor);
 	*ret = &p->ses;
 	return 0;

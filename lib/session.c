@@ -237,6 +237,11 @@ int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 	return r;
 }
 
+const char *watt_session_get_host(const struct watt_session *ses)
+{
+	return ses->host;
+}
+
 const char *watt_session_get_source(const struct watt_session *ses, size_t index,
 				    enum watt_status *ret_status)
 {

@@ -60,6 +60,7 @@ struct watt_session {
 	const struct watt_attrib *attrib;
 	struct watt_mark_queue told; /* for watt_session_next_mark() */
 	const char *marks_address;   /* NULL: it does not listen */
+	const char *host;            /* NULL: not known */
 };
 
 /* options NULL: as they are new. Errors as watt_session_open(). */

@@ -144,6 +144,11 @@ WATT_API uint64_t watt_session_get_time_ns(const struct watt_session *ses);
 WATT_API int watt_session_next_mark(struct watt_session *ses, struct watt_mark *ret);
 /** Where this session listens for marks, for WATTRIBUTE_MARKS and mark.h; NULL: nowhere. */
 WATT_API const char *watt_session_get_marks_address(const struct watt_session *ses);
+/**
+ * Name of the machine that is measured: its node name when the session was opened, or what the
+ * recording says. NULL: not known, as of a captured machine, which tells none.
+ */
+WATT_API const char *watt_session_get_host(const struct watt_session *ses);
 
 /**
  * From now on, sums process @p pid, its descendants and theirs (whoever their parent becomes)

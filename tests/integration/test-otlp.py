@@ -64,6 +64,23 @@ def newest_full(collector):
     return None
 
 
+def test_a_captured_machine_has_no_name():
+    """What is pushed of somebody else's machine doesn't carry the name of this one."""
+    machine = os.path.join(os.path.dirname(HERE), 'fixtures', 'psu-server')
+    for options, name in (((f'--machine={machine}',), None), ((), socket.gethostname())):
+        with Collector() as collector, Process(
+                *options, '--min-age=0ms', '--sources=' + ('hwmon' if options else 'synth'), '--compat=kepler',
+                f'--otlp-url={collector.url}', '--otlp-interval=100ms',
+                env={'NO_PROXY': '*', 'no_proxy': '*'}) as agent:
+            document = agent.wait_for(lambda: next(iter(collector.taken()), None), 'nothing came')
+            with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/metrics', timeout=PATIENCE_S) as answer:
+                nodes = {sample[1].get('node_name') for sample in Metrics(answer.read().decode(), False).get(
+                    'kepler_process_cpu_joules_total')}
+        resource, = document['resourceMetrics']
+        equal(attributes(resource['resource']).get('host.name'), name, 'host.name')
+        equal(nodes - {name}, set(), 'node_name')
+
+
 def test_documents():
     with Collector() as collector, tempfile.NamedTemporaryFile('w') as headers:
         headers.write('# whose\nAuthorization: Bearer abc\nX-Scope: one two\n')
@@ -221,4 +238,4 @@ def test_mistakes():
         true(result.status == 1 and f'{headers}:2' in result.err, result.err)
 
 
-main([test_documents, test_the_best_total, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])
+main([test_documents, test_a_captured_machine_has_no_name, test_the_best_total, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])

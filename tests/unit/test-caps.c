@@ -257,6 +257,7 @@ static void test_readers(void **state)
 	assert_int_equal(watt_options_new(&options), 0);
 	watt_options_set_log(options, hear, &heard);
 	assert_int_equal(watt_session_open_recording(b->path, options, &ses), 0);
+	assert_string_equal(watt_session_get_host(ses), "zürich");
 	assert_int_equal(watt_session_start(ses), 0);
 	assert_int_equal(watt_session_next_snapshot(ses, &snap), 1);
 	assert_int_equal(heard.n_warnings, 1);

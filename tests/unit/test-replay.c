@@ -292,6 +292,7 @@ static void test_as_if_live(void **state)
 	assert_string_equal(watt_session_get_channel(ses, 1)->name, "t/package-1");
 	assert_string_equal(watt_session_get_usage_name(ses), "test");
 	assert_null(watt_session_get_marks_address(ses));
+	assert_null(watt_session_get_host(ses)); /* it says none */
 	assert_int_equal(watt_session_get_reader_stats(ses, 0, &reader_stats), -ENODATA);
 	assert_int_equal(watt_session_get_crosscheck(ses, 0, &ppm), -EOPNOTSUPP);
 	assert_int_equal(watt_session_record(ses, path, NULL), -EOPNOTSUPP);

@@ -61,6 +61,7 @@ static void test_refuses_bad_options(void **state)
 
 static void test_out_of_range(void **state)
 {
+	char host[65];
 	struct watt_session *ses = open_synth();
 	size_t n_channels = watt_session_get_channel_count(ses);
 	size_t n_domains = watt_session_get_domain_count(ses);
@@ -85,6 +86,8 @@ static void test_out_of_range(void **state)
 	assert_int_equal(watt_session_get_sample(ses, 0, &sample), 0);
 	assert_int_equal(watt_session_track(ses, UINT32_MAX, &id), -ESRCH);
 	assert_string_equal(watt_session_get_usage_name(ses), "synth");
+	assert_int_equal(gethostname(host, sizeof(host)), 0);
+	assert_string_equal(watt_session_get_host(ses), host);
 	watt_session_close(ses);
 }
 
