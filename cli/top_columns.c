@@ -72,6 +72,17 @@ static void add_domains(struct top_columns *columns, const struct watt_view *vie
 	}
 }
 
+/* Nothing that is added up has told of any energy. */
+static bool is_unknown(const struct watt_view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (view->domains[i]->is_partition && watt_view_has_energy(view->states[i]))
+			return false;
+	return true;
+}
+
 /* Of all that is added up, nothing is divided among anybody. */
 static bool is_unshared(const struct watt_view *view)
 {
@@ -112,6 +123,7 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	columns->n = 0;
 	columns->decimals_w = model->decimals_w;
 	columns->decimals_j = model->decimals_j;
+	columns->is_unknown = is_unknown(view);
 	columns->is_unshared = is_unshared(view);
 	if (has_pid) {
 		add(columns, TOP_COLUMN_PID, 7, true, "PID");
@@ -194,8 +206,9 @@ static bool is_quantity(enum top_column_kind kind)
 /* Nobody told what it used: that is no 0. */
 static bool is_untold(const struct top_columns *columns, const struct top_row *row)
 {
-	return columns->is_unshared && !is_nobody(row) && watt_energy_is_zero(row->energy) &&
-	       watt_energy_is_zero(row->tree);
+	bool may_be_known = !columns->is_unknown && (!columns->is_unshared || is_nobody(row));
+
+	return !may_be_known && watt_energy_is_zero(row->energy) && watt_energy_is_zero(row->tree);
 }
 
 char *top_columns_cell(const struct top_columns *columns, size_t i, const struct top_row *row,

@@ -39,6 +39,7 @@ struct top_columns {
 	int decimals_j;
 	bool is_joules;   /* domains and the tree in joules instead of watts */
 	bool is_live;     /* user ids are those of this machine */
+	bool is_unknown;  /* no energy is known at all: nor is a 0 of idle or of nobody */
 	bool is_unshared; /* nothing tells who used anything: 0 of somebody is not known */
 };
 

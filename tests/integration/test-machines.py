@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -355,7 +356,7 @@ def test_nothing_is_the_hosts():
 
 def test_capture_is_one_instant():
     """Its counters stand still: that is no power of 0 W. What sensors said then is shown."""
-    for name, has_power in (('xeon-2s', False), ('psu-server', True)):
+    for name, has_power in (('xeon-2s', False), ('vm-xeon', False), ('psu-server', True)):
         machine = ('--machine', os.path.join(FIXTURES, name))
         result = run('top', '--once', '--json', '--delay=300ms', *machine)
         equal(result.status, 0, result.err)
@@ -363,6 +364,8 @@ def test_capture_is_one_instant():
         equal({(one['power_w'] is not None) for one in domains}, {has_power}, domains)
         true(has_power or 'ok' not in {one['status'] for one in domains}, domains)
         true('one instant' in run('sources', *machine).err, 'that it is a capture')
+        page = run('top', '--once', '--delay=300ms', *machine).out
+        true(has_power or re.search(r'^ +-  - +unattributed$', page, re.M), page)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, 'run.watt')
         machine = ('--machine', os.path.join(FIXTURES, 'xeon-2s'))

@@ -76,3 +76,15 @@ void watt_cpu_activity_update(struct watt_cpu_activity *cpus, const struct watt_
 			go_on(cpu, &times[i], now_ns);
 	}
 }
+
+bool watt_cpu_activity_is_same(const struct watt_cpu_activity *cpus,
+			       const struct watt_cpu_time *times, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!times[i].online != !cpus[i].is_online ||
+		    (times[i].online && total_of(&times[i]) != cpus[i].total_ns))
+			return false;
+	return true;
+}

@@ -33,4 +33,8 @@ struct watt_cpu_activity {
 void watt_cpu_activity_update(struct watt_cpu_activity *cpus, const struct watt_cpu_time *times,
 			      size_t n, uint64_t now_ns);
 
+/* Whether none of them has moved since the last reading. */
+bool watt_cpu_activity_is_same(const struct watt_cpu_activity *cpus,
+			       const struct watt_cpu_time *times, size_t n);
+
 #endif

@@ -60,7 +60,8 @@ struct estimate {
 	struct watt_cpu_time *times;        /* per CPU; scratch of a read */
 	watt_u128 *energy_fj;               /* per package; scratch of a read */
 	size_t n_cpus;
-	long hz; /* of /proc/stat */
+	long hz;          /* of /proc/stat */
+	bool is_captured; /* its files are of one instant */
 	struct watt_file stat;
 	char *buf;
 	size_t buf_size;
@@ -114,7 +115,8 @@ static void estimate_read(struct watt_power *power, uint32_t group, struct watt_
 	after_ns = watt_now_ns();
 	if (r >= 0)
 		r = watt_cpustat_parse(est->buf, est->hz, est->times, est->n_cpus, &n);
-	if (r == 0)
+	if (r == 0 && !(est->is_captured &&
+			watt_cpu_activity_is_same(est->activity, est->times, est->n_cpus)))
 		/* The CPUs' lines are the first thing that the kernel writes into the file. */
 		sum_energy(est, before_ns);
 	for (i = 0; i < est->n_packages; i++) {
@@ -298,6 +300,7 @@ static int open_inside(const struct watt_env *env, struct estimate **ret)
 	if (!est)
 		return -ENOMEM;
 	est->stat = (struct watt_file)WATT_FILE_INIT;
+	est->is_captured = env->is_captured;
 	r = open_stat(est, env, &n_cpus);
 	if (r < 0)
 		return r;
