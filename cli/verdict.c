@@ -151,10 +151,14 @@ void verdict_note_privilege(const struct watt_options *options)
 
 	if (geteuid() == 0 || diags_get(options, &diags, &n) < 0)
 		return;
-	for (i = 0; i < n && used < sizeof(list); i++)
-		if (diags[i].state == WATT_FORBIDDEN && !diags[i].is_test)
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-						 used ? ", " : "", diags[i].source);
+	for (i = 0; i < n && used < sizeof(list); i++) {
+		bool is_partly = diags[i].state == WATT_AVAILABLE && diags[i].error == -EACCES;
+
+		if ((is_partly || diags[i].state == WATT_FORBIDDEN) && !diags[i].is_test)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s%s",
+						 used ? ", " : "", is_partly ? "more of " : "",
+						 diags[i].source);
+	}
 	if (used > 0)
 		message_note(
 			"not root: root would add %s (wattribute doctor says which capability is "

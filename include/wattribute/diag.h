@@ -35,7 +35,9 @@ struct watt_diag {
 	const char *summary; /**< what it is, static */
 	enum watt_source_role role;
 	enum watt_availability state;
-	int32_t error;        /**< negative errno behind the state; 0: none */
+	/** Negative errno behind the state; 0: none. -EACCES of an available one: some of it is
+	 *  forbidden. */
+	int32_t error;
 	uint32_t n_channels;  /**< channels that it would give */
 	uint32_t is_selected; /**< 1: a session with these options uses it */
 	uint32_t is_test;     /**< 1: never chosen by itself (null, synth) */

@@ -527,6 +527,19 @@ def check_without_root(unprivileged):
     true('forbidden' in done.stdout, 'doctor finds nothing forbidden')
 
 
+def test_hidden_processes():
+    """Where procfs hides those of others, root would add more than BPF."""
+    mount = ['unshare', '--mount', 'sh', '-c', 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', 'sh']
+    if subprocess.run([*mount, 'true'], capture_output=True, check=False).returncode != 0:
+        raise Skip('no other procfs can be mounted here')
+    with for_anybody(PROGRAM) as program:
+        done = subprocess.run([*mount, 'setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                               '--bounding-set=-all', program, 'top', '--once', '-d', '0.3', '--sources=synth'],
+                              capture_output=True, text=True, check=False, timeout=60)
+    equal(done.returncode, 0, done.stderr)
+    true('root would add' in done.stderr and 'more of procfs' in done.stderr, done.stderr)
+
+
 def test_nothing_to_share_by():
     """A card that nobody tells of who used it: that is no 0 W of everybody's."""
     if os.geteuid() != 0 or not shutil.which('setpriv'):

@@ -548,9 +548,11 @@ static int procfs_probe(const struct watt_env *env, struct watt_diag *diag)
 	diag->period_ns = reader.has_clock ? 0 : WATT_NSEC_PER_SEC / (uint64_t)reader.hz;
 	snprintf(diag->why, sizeof(diag->why), "%zu processes, run time to the %s", n,
 		 reader.has_clock ? "ns" : "clock tick");
-	if (env->procfs.is_kernel && !watt_root_exists(&env->procfs, "1/stat"))
+	if (env->procfs.is_kernel && !watt_root_exists(&env->procfs, "1/stat")) {
+		diag->error = -EACCES;
 		snprintf(diag->hint, sizeof(diag->hint),
 			 "procfs hides processes of others (hidepid): run as root to see them");
+	}
 	return 0;
 }
 

@@ -347,9 +347,11 @@ static void explain(const struct powercap *p, const struct findings *found, int 
 		SAY(why, "%zu of %zu zones can be read%s%s", p->base.n_channels - found->n_unread,
 		    found->n_zones, found->n_zero ? ", some of them stuck at 0" : "",
 		    found->n_unread ? ": the machine's total is incomplete" : "");
-		if (found->n_forbidden)
+		if (found->n_forbidden) {
+			diag->error = -EACCES;
 			SAY(hint, "%zu zones are forbidden: run as root to have them too",
 			    found->n_forbidden);
+		}
 		return;
 	}
 	if (diag->state == WATT_ABSENT)

@@ -127,6 +127,8 @@ static void explain_refused(struct watt_diag *diag, const struct watt_sensor_set
 
 	if (!set->power.n_refused)
 		return;
+	if (set->n_forbidden)
+		diag->error = -EACCES;
 	snprintf(diag->why + used, sizeof(diag->why) - used,
 		 "; %u more can't be read (%s), and %s tried again", set->power.n_refused,
 		 set->n_forbidden ? "forbidden" : "broken",
