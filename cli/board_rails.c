@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the channels of rails, listens to them, and takes the median of each one's readings. */
+/* Lists a board's channels, listens to them, and takes the median of each one's readings. */
 #include "board_rails.h"
 
 #include <ctype.h>
@@ -65,13 +65,20 @@ static bool is_of_a_board(const struct watt_channel *channel)
 	return strcmp(channel->source, "hwmon") == 0 || strcmp(channel->source, "iio") == 0;
 }
 
+static bool is_context(const struct watt_channel *channel)
+{
+	return strcmp(channel->source, "context") == 0;
+}
+
 static void take_rail(struct board_rail *rail, const struct watt_channel *channel, size_t index)
 {
 	rail->index = index;
 	rail->channel = channel->name;
 	rail->source = channel->source;
 	rail->label = channel->label ? channel->label : "";
-	rail->domain = channel->domain;
+	rail->is_context = is_context(channel);
+	rail->quantity = channel->quantity;
+	rail->domain = channel->domain ? channel->domain : "";
 	rail->kind = channel->kind;
 	rail->is_alone = channel->flags & WATT_CHANNEL_OVERLAP_UNKNOWN;
 	rail->status = WATT_STATUS_PENDING;
@@ -87,6 +94,8 @@ static void hear(struct board_rails *rails, struct ear *ears)
 
 	for (i = 0; i < rails->n; i++) {
 		struct board_rail *rail = &rails->list[i];
+		const struct watt_channel *channel =
+			watt_session_get_channel(rails->ses, rail->index);
 
 		if (watt_session_get_sample(rails->ses, rail->index, &sample) < 0)
 			continue;
@@ -95,6 +104,8 @@ static void hear(struct board_rails *rails, struct ear *ears)
 		    rail->n_reads == MAX_READS)
 			continue;
 		rail->begun_ns = sample.t_before_ns;
+		rail->value = (double)sample.raw * (double)channel->scale_num /
+			      (double)channel->scale_den / watt_quantity_per_unit(rail->quantity);
 		ears[i].took_ns[rail->n_reads++] = sample.t_after_ns - sample.t_before_ns;
 	}
 }
@@ -128,11 +139,24 @@ static int listen_for(struct board_rails *rails, uint32_t listen_ms)
 	return r < 0 ? r : 0;
 }
 
+static size_t take_all(struct board_rails *rails, size_t n,
+		       bool (*is_wanted)(const struct watt_channel *channel))
+{
+	size_t i, before = rails->n;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_channel *channel = watt_session_get_channel(rails->ses, i);
+
+		if (is_wanted(channel))
+			take_rail(&rails->list[rails->n++], channel, i);
+	}
+	return rails->n - before;
+}
+
 int board_rails_listen(struct board_rails *rails, const struct watt_options *options,
 		       uint32_t listen_ms)
 {
-	const struct watt_channel *channel;
-	size_t n, i;
+	size_t n;
 	int r = watt_session_open(options, &rails->ses);
 
 	if (r == -ENODEV)
@@ -141,11 +165,8 @@ int board_rails_listen(struct board_rails *rails, const struct watt_options *opt
 		return r;
 	n = watt_session_get_channel_count(rails->ses);
 	rails->list = xcalloc(n, sizeof(*rails->list));
-	for (i = 0; i < n; i++) {
-		channel = watt_session_get_channel(rails->ses, i);
-		if (is_of_a_board(channel))
-			take_rail(&rails->list[rails->n++], channel, i);
-	}
+	take_all(rails, n, is_of_a_board);
+	rails->n_context = take_all(rails, n, is_context);
 	return rails->n ? listen_for(rails, listen_ms) : 0;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sensors of a board on its supply rails: what is known of each, and how long it takes to read. */
+/*
+ * The sensors of a board, on its supply rails and of context: what is known of each, and how long it
+ * takes to read.
+ */
 #ifndef WATT_CLI_BOARD_RAILS_H
 #define WATT_CLI_BOARD_RAILS_H
 
@@ -19,6 +22,9 @@ struct board_rail {
 	char address[5]; /* of its device on an i2c bus: "0040"; "": on none */
 	enum watt_domain_kind kind;
 	enum watt_status status;
+	bool is_context; /* no rail: what the board was like */
+	enum watt_quantity quantity;
+	double value;      /* of context: its newest one, in the unit of its quantity */
 	bool is_known;     /* the board or a rule has a place for it */
 	bool is_alone;     /* how it overlaps with the others is not known */
 	uint64_t begun_ns; /* its newest reading, the same for rails that are read by one call */
@@ -28,8 +34,9 @@ struct board_rail {
 
 struct board_rails {
 	struct watt_session *ses;
-	struct board_rail *list;
+	struct board_rail *list; /* rails before context */
 	size_t n;
+	size_t n_context; /* of n */
 };
 
 /*
@@ -40,7 +47,7 @@ int board_rails_listen(struct board_rails *rails, const struct watt_options *opt
 		       uint32_t listen_ms);
 void board_rails_clear(struct board_rails *rails);
 /*
- * The source after this one (NULL: the first) that has read a rail, and how long all its rails take,
+ * The source after this one (NULL: the first) that has read a sensor, and how long all its sensors take,
  * one after the other. NULL: there is none.
  */
 const char *board_rails_next_source(const struct board_rails *rails, const char *source,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `wattribute board`: what the devicetree calls this machine, its sensors on supply rails, how long
- * each takes to read and how fast it can be read then; and the file that describes a board that
+ * `wattribute board`: what the devicetree calls this machine, its sensors on supply rails and of
+ * context, how long each takes to read and how fast it can be read then; and the file that describes a board that
  * nobody knows yet.
  */
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include "status.h"
 #include "table.h"
 #include "text.h"
+#include "verdict.h"
 #include "xalloc.h"
 
 #define PERIOD_NS 10000000u
@@ -30,8 +31,8 @@
 
 static const char help_text[] =
 	"Usage: wattribute board [OPTION...]\n"
-	"What the devicetree calls this machine, its sensors on supply rails, what is\n"
-	"known of them, and how long each takes to read. Listens for a second.\n\n"
+	"What the devicetree calls this machine, its sensors on supply rails and of\n"
+	"context, and how long each takes to read. Listens for a second.\n\n"
 	"      --yaml            what a configuration file needs to describe this board\n"
 	"      --setup-emc=GROUP let this group read how busy the memory controller is\n"
 	"      --undo-emc        take that back\n"
@@ -39,7 +40,7 @@ static const char help_text[] =
 	"Where values come from:\n"
 	"  --config=FILE, --machine=FILE, --sysfs-root=DIR, --procfs-root=DIR,\n"
 	"  -v, --verbose, -h, --help\n"
-	"\nTIER: how often a rail can be read with less than a tenth of a CPU's time:\n"
+	"\nTIER: how often a sensor can be read with less than a tenth of a CPU's time:\n"
 	"fast is 1000 Hz, medium 100 Hz, slow 10 Hz.\n";
 
 enum code {
@@ -132,13 +133,10 @@ static void print_board(const struct watt_board_info *info)
 	print_strings(info);
 }
 
-static void add_rail(struct table *table, const struct board_rail *rail)
+static void add_speed(struct table *table, const struct board_rail *rail)
 {
 	char number[WATT_UNITS_SIZE];
 
-	table_add(table, "%s", rail->label);
-	table_add(table, "%s", rail->channel);
-	table_add(table, "%s", rail->is_known ? rail->domain : "not known");
 	if (rail->n_reads)
 		table_add(table, "%s", watt_units_time(number, (double)rail->read_ns / 1e9, 3));
 	else
@@ -146,35 +144,84 @@ static void add_rail(struct table *table, const struct board_rail *rail)
 	table_add(table, "%s", rail->n_reads ? board_tier_name(board_tier_of(rail->read_ns)) : "-");
 }
 
+static void add_rail(struct table *table, const struct board_rail *rail)
+{
+	table_add(table, "%s", rail->label);
+	table_add(table, "%s", rail->channel);
+	table_add(table, "%s", rail->is_known ? rail->domain : "not known");
+	add_speed(table, rail);
+}
+
+static void add_context(struct table *table, const struct board_rail *rail)
+{
+	char number[WATT_UNITS_SIZE];
+
+	table_add(table, "%s", rail->channel);
+	table_add(table, "%s",
+		  rail->n_reads ? watt_units_quantity(number, rail->quantity, rail->value, 3) :
+				  "-");
+	add_speed(table, rail);
+}
+
+static void print_table(struct table *table)
+{
+	putchar('\n');
+	table_print(table, stdout, isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : 0);
+	table_free(table);
+}
+
 static void print_rails(const struct board_rails *rails)
 {
-	struct table *table = table_new();
-	size_t i;
+	struct table *table;
+	size_t i, n = rails->n - rails->n_context;
+
+	if (!n) {
+		puts("No sensor of hwmon or iio measures a supply rail here.");
+		return;
+	}
+	table = table_new();
 
 	table_add_column(table, "RAIL", TABLE_CUT);
 	table_add_column(table, "CHANNEL", TABLE_CUT);
 	table_add_column(table, "DOMAIN", 0);
 	table_add_column(table, "A READING", TABLE_RIGHT);
 	table_add_column(table, "TIER", 0);
-	for (i = 0; i < rails->n; i++)
+	for (i = 0; i < n; i++)
 		add_rail(table, &rails->list[i]);
-	putchar('\n');
-	table_print(table, stdout, isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : 0);
-	table_free(table);
+	print_table(table);
 }
 
-/* All rails of a source are read one after the other, at one rate. */
+/* What the board was like: it has no domain, and is added to nothing. */
+static void print_context(const struct board_rails *rails)
+{
+	struct table *table;
+	size_t i;
+
+	if (!rails->n_context)
+		return;
+	table = table_new();
+	table_add_column(table, "CONTEXT", TABLE_CUT);
+	table_add_column(table, "VALUE", TABLE_RIGHT);
+	table_add_column(table, "A READING", TABLE_RIGHT);
+	table_add_column(table, "TIER", 0);
+	for (i = rails->n - rails->n_context; i < rails->n; i++)
+		add_context(table, &rails->list[i]);
+	print_table(table);
+}
+
+/* All sensors of a source are read one after the other, at one rate. */
 static void print_rates(const struct board_rails *rails)
 {
 	char number[WATT_UNITS_SIZE];
 	const char *source = NULL;
 	uint64_t sweep_ns;
 
-	putchar('\n');
+	if (rails->n)
+		putchar('\n');
 	while ((source = board_rails_next_source(rails, source, &sweep_ns))) {
 		enum board_tier tier = board_tier_of(sweep_ns);
 
-		printf("All rails of %s take %s: %s, --rate=%s=%u\n", source,
+		printf("All sensors of %s take %s: %s, --rate=%s=%u\n", source,
 		       watt_units_time(number, (double)sweep_ns / 1e9, 3), board_tier_name(tier),
 		       source, board_tier_hz(tier));
 	}
@@ -183,11 +230,8 @@ static void print_rates(const struct board_rails *rails)
 static void print_all(const struct watt_board_info *info, const struct board_rails *rails)
 {
 	print_board(info);
-	if (!rails->n) {
-		puts("No sensor of hwmon or iio measures a supply rail here.");
-		return;
-	}
 	print_rails(rails);
+	print_context(rails);
 	print_rates(rails);
 }
 
@@ -219,6 +263,12 @@ static void print_yaml_rail(const struct board_rails *rails, const struct board_
 	       watt_domain_kind_name(rail->kind), rail->is_alone ? ", alone: true" : "");
 }
 
+/* What has no label can't be named. */
+static bool is_described(const struct board_rail *rail)
+{
+	return rail->clean[0] && !rail->is_context;
+}
+
 static int print_yaml(const struct watt_board_info *info, const struct board_rails *rails)
 {
 	const char *compatible = watt_board_info_get_compatible(info, 0);
@@ -226,7 +276,7 @@ static int print_yaml(const struct watt_board_info *info, const struct board_rai
 	size_t i, n = 0;
 
 	for (i = 0; i < rails->n; i++)
-		n += rails->list[i].clean[0] != '\0';
+		n += is_described(&rails->list[i]);
 	if (!compatible || !n) {
 		message_error("%s: there is nothing to describe",
 			      compatible ? "no sensor with a label measures a supply rail here" :
@@ -243,12 +293,26 @@ static int print_yaml(const struct watt_board_info *info, const struct board_rai
 	print_quoted(compatible);
 	puts("]\n    rails:");
 	for (i = 0; i < rails->n; i++)
-		if (rails->list[i].clean[0])
+		if (is_described(&rails->list[i]))
 			print_yaml_rail(rails, &rails->list[i]);
 	return 0;
 }
 
 /* ---- */
+
+/* A source that is named must be there: it is named where it is. */
+static void ask_for_context(struct watt_options *options)
+{
+	struct watt_diag *diags;
+	size_t i, n;
+
+	if (diags_get(options, &diags, &n) < 0)
+		return;
+	for (i = 0; i < n; i++)
+		if (strcmp(diags[i].source, "context") == 0 && diags[i].state == WATT_AVAILABLE)
+			watt_options_set(options, "sources", "+context");
+	free(diags);
+}
 
 static int show(const struct options *opts, bool is_yaml)
 {
@@ -258,6 +322,7 @@ static int show(const struct options *opts, bool is_yaml)
 
 	if (r == -ENOENT)
 		r = 0;
+	ask_for_context(opts->session);
 	if (r == 0)
 		r = board_rails_listen(&rails, opts->session, LISTEN_MS);
 	if (r == 0 && is_yaml)

@@ -283,12 +283,29 @@ def test_board():
     known = fixture('jetson-orin-nx')
     out = run('board', *known).out
     for word in ('Jetson Orin NX (built in)', 'nvidia,p3767-0000', 'VDD_CPU_GPU_CV',
-                 'vdd_in/vdd_soc', 'All rails of hwmon take ', '--rate=hwmon='):
+                 'vdd_in/vdd_soc', 'All sensors of hwmon take ', '--rate=hwmon='):
         true(word in out, f'no {word!r} in\n{out}')
-    true('no devicetree' in run('board', *fixture('laptop-client')).out, 'a laptop')
+    procfs = os.path.join(TOP, 'tests', 'fixtures', 'laptop-client', 'proc')
+    laptop = run('board', *fixture('laptop-client'), f'--procfs-root={procfs}')
+    true('no devicetree' in laptop.out, 'a laptop')
+    equal((laptop.err, 'CONTEXT' in laptop.out), ('', False), 'nothing to say of context')
     one_line(run('board', '--yaml', *fixture('laptop-client')), 1, 'nothing to describe')
     one_line(run('board', '--slice=5ms'), 2, '--slice')
     one_line(run('board', 'extra'), 2, "'extra'")
+
+
+def test_board_context():
+    """All that can be read beside rails is measured, too, in units of its own."""
+    procfs = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin', 'proc')
+    out = run('board', *fixture('jetson-agx-orin'), f'--procfs-root={procfs}').out
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith('context/')}
+    equal({name: ' '.join(line[1:3]) for name, line in lines.items()},
+          {'context/gpu/load': '52.3 %', 'context/policy0/clock': '2.20 GHz', 'context/memory/available': '27.4 GiB',
+           'context/memory/used': '2.53 GiB', 'context/memory/emc': '20.0 %',
+           'context/cpu-thermal/temperature': '48.2 C', 'context/tboard-thermal/temperature': '-4.5 C'}, out)
+    for name, line in lines.items():
+        true(float(line[3]) > 0 and line[4] in ('ns', 'us', 'ms') and line[5] in ('fast', 'medium', 'slow'), name)
+    true('All sensors of context take ' in out and '--rate=context=' in out, out)
 
 
 def emc_rights(tree):
