@@ -13,6 +13,7 @@
 #include "caller.h"
 #include "clock.h"
 #include "message.h"
+#include "state_folder.h"
 #include "xalloc.h"
 
 struct rendering *rendering_ref(struct rendering *rendering)
@@ -87,6 +88,9 @@ static int fill_options(struct watt_options *options, const struct settings *set
 		if (r < 0)
 			return refuse(options, setting_get(texts[i].id)->name, r);
 	}
+	r = state_folder_set(options);
+	if (r < 0)
+		return r;
 	return watt_options_set_redfish_login(options, getenv("WATTRIBUTE_REDFISH_USER"),
 					      getenv("WATTRIBUTE_REDFISH_PASSWORD"));
 }

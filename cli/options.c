@@ -10,6 +10,7 @@
 #include "caller.h"
 #include "latecomers.h"
 #include "message.h"
+#include "state_folder.h"
 #include "status.h"
 #include "verdict.h"
 
@@ -40,6 +41,10 @@ void options_begin(struct options *opts)
 	watt_options_set_driven(session, 1);
 	set_owner(session);
 	watt_options_set_open_wait_ms(session, OPTIONS_OPEN_WAIT_MS);
+	if (state_folder_set(session) < 0) {
+		message_error("out of memory");
+		exit(STATUS_FAILURE);
+	}
 	/* there they are seen by nobody else; on a command line by everybody */
 	watt_options_set_redfish_login(session, getenv("WATTRIBUTE_REDFISH_USER"),
 				       getenv("WATTRIBUTE_REDFISH_PASSWORD"));

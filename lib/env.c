@@ -124,6 +124,7 @@ int watt_env_open(const struct watt_options *options, struct watt_env_owner *own
 		r = take_options(own, owner->config, &env->log);
 	env->config = owner->config;
 	env->nvml_lib = own->nvml_lib;
+	env->state_dir = own->state_dir;
 	env->redfish_url = own->redfish_url;
 	env->meter = own->meter;
 	env->redfish_auth = own->redfish_auth;

@@ -65,6 +65,7 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	r |= copy_text(&to->sysfs_root, from->sysfs_root);
 	r |= copy_text(&to->procfs_root, from->procfs_root);
 	r |= copy_text(&to->nvml_lib, from->nvml_lib);
+	r |= copy_text(&to->state_dir, from->state_dir);
 	r |= copy_text(&to->redfish_url, from->redfish_url);
 	r |= copy_text(&to->meter, from->meter);
 	r |= copy_text(&to->redfish_auth, from->redfish_auth);
@@ -112,6 +113,7 @@ int watt_options_fill(struct watt_options *options, struct watt_options *others)
 	int r = 0;
 
 	fill_text(&options->nvml_lib, &others->nvml_lib);
+	fill_text(&options->state_dir, &others->state_dir);
 	fill_text(&options->redfish_url, &others->redfish_url);
 	fill_text(&options->meter, &others->meter);
 	fill_text(&options->redfish_auth, &others->redfish_auth);
@@ -138,6 +140,7 @@ void watt_options_done(struct watt_options *options)
 	free(options->sysfs_root);
 	free(options->procfs_root);
 	free(options->nvml_lib);
+	free(options->state_dir);
 	free(options->redfish_url);
 	free(options->meter);
 	free(options->redfish_auth);
@@ -228,6 +231,11 @@ int watt_options_set_procfs_root(struct watt_options *options, const char *path)
 int watt_options_set_nvml_lib(struct watt_options *options, const char *path)
 {
 	return set_text(options, FIELD(nvml_lib), path, "library");
+}
+
+int watt_options_set_state_dir(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(state_dir), path, "folder");
 }
 
 int watt_options_set_redfish_url(struct watt_options *options, const char *url)

@@ -20,6 +20,7 @@ struct watt_options {
 	char *sysfs_root;
 	char *procfs_root;
 	char *nvml_lib;
+	char *state_dir;
 	char *redfish_url;
 	char *meter;
 	char *redfish_auth;

@@ -81,6 +81,10 @@ WATT_API int watt_options_set_machine(struct watt_options *options, const char *
 WATT_API int watt_options_set_sysfs_root(struct watt_options *options, const char *path);
 WATT_API int watt_options_set_procfs_root(struct watt_options *options, const char *path);
 WATT_API int watt_options_set_nvml_lib(struct watt_options *options, const char *path);
+/** Folder where calibrations (watt_gpu_calibrate()) are kept and found; what root has found is
+ *  looked for after it. NULL: /var/lib/wattribute. The library reads no environment: programs
+ *  that want $STATE_DIRECTORY or $XDG_STATE_HOME say so here. */
+WATT_API int watt_options_set_state_dir(struct watt_options *options, const char *path);
 /** BMC to ask. NULL: none. */
 WATT_API int watt_options_set_redfish_url(struct watt_options *options, const char *url);
 /** Who knows what containers and pods are called: a kubelet, "https://NODE:10250", or an API

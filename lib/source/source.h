@@ -40,6 +40,7 @@ struct watt_env {
 	struct watt_root procfs;
 	const struct watt_config *config; /* never NULL */
 	const char *nvml_lib;
+	const char *state_dir; /* what was found out of sensors; NULL: /var/lib/wattribute */
 	const char *redfish_url;
 	const char *meter;        /* where an instrument is: "unix:PATH", ... */
 	const char *redfish_auth; /* a file with names and passwords */

@@ -106,6 +106,12 @@ def test_calibration():
         channels = run('sources', '--json', '--sources=nvml', *USUAL, env=env).json()['channels']
         power, = (channel for channel in channels if channel['name'] == f'nvml/{DOMAIN}')
         true(abs(power['window_s'] * 1e3 - window) < 0.1, f'not used: {power}')
+        kept, = os.listdir(f'{state}/gpu')
+        with open(f'{state}/gpu/{kept}', 'a', encoding='utf-8') as file:
+            file.write('instant 1\n')
+        said = run('sources', '--sources=nvml', *USUAL, env=env).err
+        true(kept in said and 'calibrate gpu' in said, f'a damaged one is left without a word: {said!r}')
+        os.truncate(f'{state}/gpu/{kept}', os.path.getsize(f'{state}/gpu/{kept}') - len('instant 1\n'))
         why = [source['why'] for source in run('doctor', '--json', *USUAL, env=env).json()['sources']]
         true(any('calibrated: instant power every' in text for text in why), f'not in doctor: {why}')
     result = run('calibrate', 'gpu', '--for=2s', '--nvml-lib', DRIVER, '--cuda-lib', '/nowhere.so', env=env)

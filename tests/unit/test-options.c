@@ -29,6 +29,7 @@ static void test_texts(void **state)
 	assert_int_equal(watt_options_set(o, "sysfs-root", "/s"), 0);
 	assert_int_equal(watt_options_set(o, "procfs-root", "/p"), 0);
 	assert_int_equal(watt_options_set(o, "nvml-lib", "libn.so"), 0);
+	assert_int_equal(watt_options_set_state_dir(o, "/state"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-url", "https://bmc"), 0);
 	assert_int_equal(watt_options_set(o, "meter", "tcp:plug:9000"), 0);
 	assert_int_equal(watt_options_set(o, "redfish-auth", "/bmc.csv"), 0);
@@ -50,6 +51,7 @@ static void test_texts(void **state)
 	assert_string_equal(o->sysfs_root, "/s");
 	assert_string_equal(o->procfs_root, "/p");
 	assert_string_equal(o->nvml_lib, "libn.so");
+	assert_string_equal(o->state_dir, "/state");
 	assert_string_equal(o->redfish_url, "https://bmc");
 	assert_string_equal(o->meter, "tcp:plug:9000");
 	assert_string_equal(o->redfish_auth, "/bmc.csv");
@@ -250,6 +252,7 @@ static void test_no_options(void **state)
 	assert_int_equal(watt_options_set_sysfs_root(NULL, "/"), -EINVAL);
 	assert_int_equal(watt_options_set_procfs_root(NULL, "/"), -EINVAL);
 	assert_int_equal(watt_options_set_nvml_lib(NULL, "x"), -EINVAL);
+	assert_int_equal(watt_options_set_state_dir(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_redfish_url(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_machine(NULL, "x"), -EINVAL);
 	assert_int_equal(watt_options_set_meter(NULL, "exec:x"), -EINVAL);
@@ -336,11 +339,12 @@ static void describe_rules(FILE *out, const struct watt_rules *rules)
 /* All that was said; the caller frees it. */
 static char *describe(const struct watt_options *o)
 {
-	const char *const texts[] = { o->machine,       o->sysfs_root,   o->procfs_root,
-				      o->nvml_lib,      o->redfish_url,  o->meter,
-				      o->redfish_auth,  o->redfish_tls,  o->kubelet_url,
-				      o->kubelet_token, o->kubelet_tls,  o->config,
-				      o->usage,         o->redfish_user, o->redfish_password };
+	const char *const texts[] = { o->machine,         o->sysfs_root,    o->procfs_root,
+				      o->nvml_lib,        o->state_dir,     o->redfish_url,
+				      o->meter,           o->redfish_auth,  o->redfish_tls,
+				      o->kubelet_url,     o->kubelet_token, o->kubelet_tls,
+				      o->config,          o->usage,         o->redfish_user,
+				      o->redfish_password };
 	char *text = NULL;
 	size_t size, i;
 	FILE *out = open_memstream(&text, &size);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/parse.h"
 #include "base/util.h"
 
 #define OF_ROOT "/var/lib/wattribute"
@@ -50,30 +51,13 @@ static bool is_uuid(const char *uuid)
 	return i > 0;
 }
 
-static int own_folder(char *buf, size_t size)
-{
-	const char *given = secure_getenv("STATE_DIRECTORY"), *home = secure_getenv("HOME");
-	const char *state = secure_getenv("XDG_STATE_HOME");
-	int n;
-
-	if (given && given[0] == '/')
-		n = snprintf(buf, size, "%s", given);
-	else if (geteuid() == 0)
-		n = snprintf(buf, size, OF_ROOT);
-	else if (state && state[0] == '/')
-		n = snprintf(buf, size, "%s/wattribute", state);
-	else if (home && home[0] == '/')
-		n = snprintf(buf, size, "%s/.local/state/wattribute", home);
-	else
-		return -ENOENT;
-	return (size_t)n < size ? 0 : -ENAMETOOLONG;
-}
-
 static int path_in(const char *folder, const char *uuid, char *buf, size_t size)
 {
 	if (!is_uuid(uuid))
 		return -EINVAL;
-	return (size_t)snprintf(buf, size, "%s/gpu/%s", folder, uuid) < size ? 0 : -ENAMETOOLONG;
+	if ((size_t)snprintf(buf, size, "%s/gpu/%s", folder ? folder : OF_ROOT, uuid) >= size)
+		return -ENAMETOOLONG;
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -93,62 +77,83 @@ static int read_file(const char *path, char *buf, size_t size)
 	return 0;
 }
 
-static bool is_plausible(const struct watt_gpu_timing *timing)
+static enum watt_gpu_way find_way(const char *name, size_t len)
 {
-	return timing->period_ns && timing->period_ns <= MAX_NS && timing->window_ns <= MAX_NS &&
-	       timing->delay_ns <= MAX_NS && timing->coverage_ppm &&
-	       timing->coverage_ppm <= MAX_PPM && timing->uncertainty_ppm <= MAX_PPM;
+	enum watt_gpu_way way;
+
+	for (way = WATT_WAY_COUNTER; way < WATT_KEPT_N_WAYS; way++)
+		if (strlen(watt_kept_timing_name(way)) == len &&
+		    !memcmp(name, watt_kept_timing_name(way), len))
+			break;
+	return way;
 }
 
-static int parse_line(const char *line, struct watt_kept_timing *ret)
+/* One number behind one blank. */
+static int parse_number(const char **cursor, uint64_t most, uint64_t *ret)
 {
-	struct watt_gpu_timing timing = { 0 };
-	enum watt_gpu_way way;
-	char word[16];
+	int r;
 
-	if (sscanf(line, "%15s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNu32, word,
-		   &timing.period_ns, &timing.window_ns, &timing.delay_ns, &timing.coverage_ppm,
-		   &timing.uncertainty_ppm) != 6 ||
-	    !is_plausible(&timing))
+	if (**cursor != ' ')
 		return -EBADMSG;
-	for (way = WATT_WAY_COUNTER; way < WATT_KEPT_N_WAYS; way++)
-		if (!strcmp(word, watt_kept_timing_name(way)))
-			ret->way[way] = timing;
+	++*cursor;
+	r = watt_scan_digits(cursor, ret);
+	return r == 0 && *ret <= most ? 0 : -EBADMSG;
+}
+
+/* At *cursor, and moves it behind the line. */
+static int parse_line(const char **cursor, struct watt_kept_timing *ret)
+{
+	enum watt_gpu_way way = find_way(*cursor, strcspn(*cursor, " \n"));
+	struct watt_gpu_timing timing = { 0 };
+	uint64_t coverage_ppm, uncertainty_ppm;
+
+	*cursor += strcspn(*cursor, " \n");
+	if (way >= WATT_KEPT_N_WAYS || ret->way[way].period_ns ||
+	    parse_number(cursor, MAX_NS, &timing.period_ns) < 0 ||
+	    parse_number(cursor, MAX_NS, &timing.window_ns) < 0 ||
+	    parse_number(cursor, MAX_NS, &timing.delay_ns) < 0 ||
+	    parse_number(cursor, MAX_PPM, &coverage_ppm) < 0 ||
+	    parse_number(cursor, MAX_PPM, &uncertainty_ppm) < 0 || *(*cursor)++ != '\n' ||
+	    !timing.period_ns || !coverage_ppm)
+		return -EBADMSG;
+	timing.coverage_ppm = (uint32_t)coverage_ppm;
+	timing.uncertainty_ppm = (uint32_t)uncertainty_ppm;
+	ret->way[way] = timing;
 	return 0;
 }
 
-static int parse(char *text, struct watt_kept_timing *ret)
+int watt_kept_timing_parse(const char *text, struct watt_kept_timing *ret)
 {
-	char *rest = text + strlen(HEADER), *line;
+	const char *cursor = text + strlen(HEADER);
 	int r = 0;
 
 	*ret = (struct watt_kept_timing){ 0 };
 	if (strncmp(text, HEADER, strlen(HEADER)))
 		return -EBADMSG;
-	while (r == 0 && (line = strsep(&rest, "\n")))
-		if (*line)
-			r = parse_line(line, ret);
+	while (r == 0 && *cursor)
+		r = parse_line(&cursor, ret);
+	if (r < 0)
+		*ret = (struct watt_kept_timing){ 0 };
 	return r;
 }
 
-static int read_from(const char *folder, const char *uuid, struct watt_kept_timing *ret)
+static int read_from(const char *folder, const char *uuid, struct watt_kept_timing *ret,
+		     char *ret_path)
 {
-	char path[PATH_MAX], text[MAX_SIZE] = "";
-	int r = path_in(folder, uuid, path, sizeof(path));
+	char text[MAX_SIZE] = "";
+	int r = path_in(folder, uuid, ret_path, PATH_MAX);
 
 	if (r == 0)
-		r = read_file(path, text, sizeof(text));
-	return r < 0 ? r : parse(text, ret);
+		r = read_file(ret_path, text, sizeof(text));
+	return r < 0 ? r : watt_kept_timing_parse(text, ret);
 }
 
-int watt_kept_timing_read(const char *uuid, struct watt_kept_timing *ret)
+int watt_kept_timing_read(const char *folder, const char *uuid, struct watt_kept_timing *ret,
+			  char *ret_path)
 {
-	char folder[PATH_MAX];
-	int r = own_folder(folder, sizeof(folder));
+	int r = read_from(folder, uuid, ret, ret_path);
 
-	if (r == 0)
-		r = read_from(folder, uuid, ret);
-	return r == -ENOENT ? read_from(OF_ROOT, uuid, ret) : r;
+	return r == -ENOENT && folder ? read_from(NULL, uuid, ret, ret_path) : r;
 }
 
 /* ---- writing ---- */
@@ -184,15 +189,13 @@ static int write_lines(FILE *file, const struct watt_kept_timing *kept)
 	return fflush(file) || ferror(file) || fsync(fileno(file)) ? -EIO : 0;
 }
 
-int watt_kept_timing_write(const char *uuid, const struct watt_kept_timing *kept, char *ret_path,
-			   size_t size)
+int watt_kept_timing_write(const char *folder, const char *uuid,
+			   const struct watt_kept_timing *kept, char *ret_path, size_t size)
 {
-	char folder[PATH_MAX], beside[PATH_MAX];
+	char beside[PATH_MAX];
 	FILE *file = NULL;
-	int fd, r = own_folder(folder, sizeof(folder));
+	int fd, r = path_in(folder, uuid, ret_path, size);
 
-	if (r == 0)
-		r = path_in(folder, uuid, ret_path, size);
 	if (r == 0)
 		r = make_folders(ret_path);
 	if (r == 0 &&

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a calibration has found of a GPU's sensors, in a file of its own by the GPU's UUID: in
- * $STATE_DIRECTORY/gpu, which a service manager names; else of root in /var/lib/wattribute/gpu, of
- * others below $XDG_STATE_HOME or ~/.local/state. Thread-safe.
+ * What a calibration has found of a GPU's sensors, in a file of its own by the GPU's UUID, in folder
+ * gpu of a folder for state: the session's option, NULL: /var/lib/wattribute. Thread-safe.
  */
 #ifndef WATT_SOURCE_POWER_NVML_KEPT_TIMING_H
 #define WATT_SOURCE_POWER_NVML_KEPT_TIMING_H
@@ -21,10 +20,16 @@ struct watt_kept_timing {
 
 /* The name of a way in files and for people; NULL: it has none. */
 const char *watt_kept_timing_name(enum watt_gpu_way way);
-/* One's own, else what root has found. -ENOENT: none; -EINVAL: this UUID is none; -EBADMSG. */
-int watt_kept_timing_read(const char *uuid, struct watt_kept_timing *ret);
+/*
+ * That of the folder, else what root has found. -ENOENT: none; -EINVAL: this UUID is none; -EBADMSG:
+ * damaged. ret_path, room for PATH_MAX: the file that was looked at last.
+ */
+int watt_kept_timing_read(const char *folder, const char *uuid, struct watt_kept_timing *ret,
+			  char *ret_path);
+/* The text of such a file, to its last line. 0 or -EBADMSG, and nothing is known then. */
+int watt_kept_timing_parse(const char *text, struct watt_kept_timing *ret);
 /* Puts it there at once and as a whole. ret_path: where it is. */
-int watt_kept_timing_write(const char *uuid, const struct watt_kept_timing *kept, char *ret_path,
-			   size_t size);
+int watt_kept_timing_write(const char *folder, const char *uuid,
+			   const struct watt_kept_timing *kept, char *ret_path, size_t size);
 
 #endif

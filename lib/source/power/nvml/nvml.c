@@ -7,6 +7,7 @@
 #include "source/host/nvml.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,15 +136,32 @@ static enum watt_gpu_way choose_way(struct watt_nvml *nvml, const struct watt_nv
 }
 
 /* What a calibration of this very card has found. */
-static bool measured_timing(const struct watt_nvml_gpu *gpu, enum watt_gpu_way way,
-			    struct watt_gpu_timing *ret)
+static bool measured_timing(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+			    enum watt_gpu_way way, struct watt_gpu_timing *ret)
 {
 	struct watt_kept_timing kept;
+	char path[PATH_MAX];
 
-	if (way >= WATT_KEPT_N_WAYS || watt_kept_timing_read(gpu->uuid, &kept) < 0)
+	if (way >= WATT_KEPT_N_WAYS ||
+	    watt_kept_timing_read(nvml->env->state_dir, gpu->uuid, &kept, path) < 0)
 		return false;
 	*ret = kept.way[way];
 	return ret->period_ns != 0;
+}
+
+/* One that is there and can't be used is no loss without a word. */
+static void check_kept(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
+{
+	struct watt_kept_timing kept;
+	char path[PATH_MAX];
+	int r = gpu->uuid[0] ? watt_kept_timing_read(nvml->env->state_dir, gpu->uuid, &kept, path) :
+			       -ENOENT;
+
+	if (r < 0 && r != -ENOENT && r != -EINVAL)
+		watt_log(&nvml->env->log, WATT_LOG_WARNING,
+			 "nvml: the calibration %s can't be used (%s): 'wattribute calibrate gpu' "
+			 "makes it anew",
+			 path, r == -EBADMSG ? "it is damaged" : strerrordesc_np(-r));
 }
 
 static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
@@ -152,7 +170,7 @@ static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct wat
 	struct watt_gpu_timing kept;
 	bool has_average = gpu->device && works(nvml, gpu, WATT_WAY_AVERAGE, WATT_SCOPE_GPU);
 
-	if (measured_timing(gpu, way, &kept))
+	if (measured_timing(nvml, gpu, way, &kept))
 		return kept;
 	if (way == WATT_WAY_COUNTER)
 		return watt_gpu_timing_counter(gpu->architecture);
@@ -263,6 +281,7 @@ static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 	uint32_t first = (uint32_t)self->channels.n, n, i;
 	int r = 0;
 
+	check_kept(self->nvml, gpu);
 	if (meter.way)
 		r = add_meter(self, gpu, &meter, known);
 	if (r >= 0)
@@ -439,7 +458,7 @@ static void explain_timing(const struct watt_nvml *nvml, struct watt_diag *diag)
 	struct watt_gpu_timing found, any;
 	enum watt_gpu_way way = WATT_WAY_INSTANT;
 
-	while (way < WATT_KEPT_N_WAYS && !measured_timing(&nvml->gpus[0], way, &found))
+	while (way < WATT_KEPT_N_WAYS && !measured_timing(nvml, &nvml->gpus[0], way, &found))
 		way++;
 	if (way < WATT_KEPT_N_WAYS)
 		snprintf(diag->why + len, sizeof(diag->why) - len,
@@ -448,7 +467,8 @@ static void explain_timing(const struct watt_nvml *nvml, struct watt_diag *diag)
 			 (double)found.window_ns / 1e6, (double)found.delay_ns / 1e6);
 	for (i = 0; i < nvml->n_gpus; i++) {
 		for (way = WATT_WAY_INSTANT;
-		     way < WATT_KEPT_N_WAYS && !measured_timing(&nvml->gpus[i], way, &any); way++)
+		     way < WATT_KEPT_N_WAYS && !measured_timing(nvml, &nvml->gpus[i], way, &any);
+		     way++)
 			;
 		unknown += nvml->gpus[i].device && way == WATT_KEPT_N_WAYS;
 	}
