@@ -5,6 +5,7 @@
  * nobody knows yet.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +270,49 @@ static bool is_described(const struct board_rail *rail)
 	return rail->clean[0] && !rail->is_context;
 }
 
-static int print_yaml(const struct watt_board_info *info, const struct board_rails *rails)
+/* What there is of one quantity, as a list; nothing if there is none. */
+static void
+print_yaml_list(const struct board_rails *rails, const char *key, enum watt_quantity quantity,
+		const char *(*text_of)(const struct watt_channel *channel, const char *sysfs),
+		const char *sysfs)
+{
+	const char *text;
+	size_t i, n = 0;
+
+	for (i = rails->n - rails->n_context; i < rails->n; i++) {
+		text = text_of(watt_session_get_channel(rails->ses, rails->list[i].index), sysfs);
+		if (rails->list[i].quantity != quantity || !text)
+			continue;
+		if (n++ == 0)
+			printf("    %s: [", key);
+		else
+			fputs(", ", stdout);
+		print_quoted(text);
+	}
+	if (n)
+		puts("]");
+}
+
+/* Where it is on the board, wherever its files lie now. */
+static const char *gpu_load_of(const struct watt_channel *channel, const char *sysfs)
+{
+	const char *end = strrchr(channel->name, '/');
+	static char file[PATH_MAX];
+
+	if (!end || strcmp(end, "/load") != 0 || !channel->path ||
+	    strncmp(channel->path, sysfs, strlen(sysfs)) != 0)
+		return NULL;
+	snprintf(file, sizeof(file), "/sys%s", channel->path + strlen(sysfs));
+	return file;
+}
+
+static const char *zone_of(const struct watt_channel *channel, const char *sysfs)
+{
+	return channel->label;
+}
+
+static int print_yaml(const struct watt_board_info *info, const struct board_rails *rails,
+		      const char *sysfs)
 {
 	const char *compatible = watt_board_info_get_compatible(info, 0);
 	const char *name = watt_board_info_get_name(info);
@@ -291,7 +334,10 @@ static int print_yaml(const struct watt_board_info *info, const struct board_rai
 	print_quoted(name ? name : compatible);
 	fputs("\n    compatible: [", stdout);
 	print_quoted(compatible);
-	puts("]\n    rails:");
+	puts("]");
+	print_yaml_list(rails, "gpu_load", WATT_QUANTITY_RATIO, gpu_load_of, sysfs);
+	print_yaml_list(rails, "thermal", WATT_QUANTITY_TEMPERATURE, zone_of, sysfs);
+	puts("    rails:");
 	for (i = 0; i < rails->n; i++)
 		if (is_described(&rails->list[i]))
 			print_yaml_rail(rails, &rails->list[i]);
@@ -314,7 +360,7 @@ static void ask_for_context(struct watt_options *options)
 	free(diags);
 }
 
-static int show(const struct options *opts, bool is_yaml)
+static int show(const struct options *opts, const struct choice *choice)
 {
 	struct watt_board_info *info = NULL;
 	struct board_rails rails = { 0 };
@@ -325,8 +371,8 @@ static int show(const struct options *opts, bool is_yaml)
 	ask_for_context(opts->session);
 	if (r == 0)
 		r = board_rails_listen(&rails, opts->session, LISTEN_MS);
-	if (r == 0 && is_yaml)
-		r = print_yaml(info, &rails);
+	if (r == 0 && choice->is_yaml)
+		r = print_yaml(info, &rails, choice->sysfs);
 	else if (r == 0)
 		print_all(info, &rails);
 	else if (!message_get_error_count())
@@ -364,6 +410,6 @@ int cmd_board(int argc, char **argv)
 				   emc_revoke(choice.sysfs, choice.state);
 		return r < 0 ? STATUS_FAILURE : STATUS_OK;
 	}
-	r = show(&opts, choice.is_yaml);
+	r = show(&opts, &choice);
 	return r < 0 ? options_status(r) : STATUS_OK;
 }

@@ -357,6 +357,9 @@ def test_board_that_nobody_knows():
         with open(config, 'w', encoding='utf-8') as out:
             out.write(run('board', '--yaml', *roots).out)
         roots.append(f'--config={config}')
+        with open(config, encoding='utf-8') as text:
+            true('gpu_load: ["/sys/devices/platform/bus@0/17000000.gpu/load"]\n'
+                 '    thermal: ["cpu-thermal", "tboard-thermal"]' in text.read(), 'context of a board')
         out = run('board', *roots).out
         true('acme,carrier-"7" (by the configuration file)' in out, out)
         use = {domain['path']: domain['is_summed']

@@ -39,6 +39,33 @@ static void check_rail(const struct watt_board_rail *rail, const struct watt_con
 	assert_int_equal(rail->flags, want->is_alone ? WATT_CHANNEL_OVERLAP_UNKNOWN : 0);
 }
 
+static void check_texts(const char *const *texts, size_t n_want, char *const *want)
+{
+	size_t i;
+
+	assert_int_equal(!texts, !n_want);
+	for (i = 0; i < n_want; i++)
+		assert_string_equal(texts[i], want[i]);
+	if (texts)
+		assert_null(texts[i]);
+}
+
+static void check_text(const char *text, const char *want)
+{
+	assert_int_equal(!text, !want);
+	if (want)
+		assert_string_equal(text, want);
+}
+
+static void check_context(const struct watt_board *board, const struct watt_config_board *want)
+{
+	check_texts(board->gpu_loads, want->n_gpu_loads, want->gpu_loads);
+	check_texts(board->zones, want->n_zones, want->zones);
+	check_text(board->emc.activity, want->emc[WATT_CONFIG_EMC_ACTIVITY]);
+	check_text(board->emc.period, want->emc[WATT_CONFIG_EMC_PERIOD]);
+	check_text(board->emc.rate, want->emc[WATT_CONFIG_EMC_RATE]);
+}
+
 static void check_board(const struct watt_config_board *want)
 {
 	const struct watt_board *board = built_in(want->name);
@@ -50,6 +77,7 @@ static void check_board(const struct watt_config_board *want)
 	for (i = 0; i < want->n_rails; i++)
 		check_rail(&board->rails[i], &want->rails[i]);
 	assert_null(board->rails[i].label);
+	check_context(board, want);
 }
 
 /* The files are this program's arguments. */

@@ -90,6 +90,9 @@ static void test_boards(void **state)
 	assert_int_equal(parse("boards:\n"
 			       "- name: Carrier\n"
 			       "  compatible: [acme, p3701-0000]\n"
+			       "  gpu_load: [/sys/devices/a/load, /sys/b, /sys/c]\n"
+			       "  emc: {activity: /sys/x/mc, period: /sys/x/us, rate: /sys/x/hz}\n"
+			       "  thermal: [cpu-thermal]\n"
 			       "  rails:\n"
 			       "  - {label: VDD_IN, domain: vdd_in, kind: total}\n"
 			       "  - {label: A, address: \"0040\", domain: vdd_in/a}\n"
@@ -101,6 +104,15 @@ static void test_boards(void **state)
 	assert_string_equal(board->name, "Carrier");
 	assert_int_equal(board->n_compatible, 2);
 	assert_string_equal(board->compatible[1], "p3701-0000");
+	assert_int_equal(board->n_gpu_loads, 3);
+	assert_string_equal(board->gpu_loads[0], "devices/a/load");
+	assert_string_equal(board->gpu_loads[2], "c");
+	assert_null(board->gpu_loads[3]);
+	assert_string_equal(board->emc[WATT_CONFIG_EMC_ACTIVITY], "x/mc");
+	assert_string_equal(board->emc[WATT_CONFIG_EMC_PERIOD], "x/us");
+	assert_string_equal(board->emc[WATT_CONFIG_EMC_RATE], "x/hz");
+	assert_string_equal(board->zones[0], "cpu-thermal");
+	assert_null(board->zones[1]);
 	assert_int_equal(board->n_rails, 3);
 	assert_int_equal(board->rails[0].kind, WATT_DOMAIN_TOTAL);
 	assert_null(board->rails[0].address);
@@ -169,6 +181,14 @@ static const struct {
 	  "f:5: alone must be true or false" },
 	{ "boards:\n- {name: x, compatible: [y]}\n",
 	  "f:2: the entry that ends here lacks 'rails'" },
+	{ "boards:\n- name: x\n  gpu_load: [/sys/../etc/shadow]\n",
+	  "f:3: gpu_load must be a file below /sys" },
+	{ "boards:\n- name: x\n  gpu_load: [/dev/mem]\n",
+	  "f:3: gpu_load must be a file below /sys" },
+	{ "boards:\n- name: x\n  gpu_load: /sys/a\n", "f:3: gpu_load must be a list" },
+	{ "boards:\n- name: x\n  emc: {activity: /sys/a, rate: /sys/b}\n",
+	  "f:3: the entry that ends here lacks 'period'" },
+	{ "boards:\n- name: x\n  thermal: ['']\n", "f:3: thermal must be a text of 1 to 255" },
 	{ "boards:\n- name: x\n  compatible: [y]\n  rails:\n  - {label: a, domain: a}\n"
 	  "  - {label: A, address: \"0040\", domain: b}\n",
 	  "f:6: rail 'A' is there twice; an address each" },

@@ -112,6 +112,89 @@ static void test_missing(void **state)
 	scratch_remove(dir);
 }
 
+static void write_zone(const char *dir, int number, const char *type, const char *temp)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "sys/class/thermal/thermal_zone%d/type", number);
+	scratch_write(dir, path, type);
+	snprintf(path, sizeof(path), "sys/class/thermal/thermal_zone%d/temp", number);
+	scratch_write(dir, path, temp);
+}
+
+/* Only what the board names is read, and in its order; a GPU's load is where it says. */
+static void test_board(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/stat", "");
+	scratch_write(dir, "sys/firmware/devicetree/base/compatible", "nvidia,p2888");
+	/* always 100 degrees, whatever happens */
+	write_zone(dir, 0, "PMIC-Die\n", "100000\n");
+	write_zone(dir, 1, "GPU-therm\n", "41000\n");
+	write_zone(dir, 2, "CPU-therm\n", "42500\n");
+	scratch_write(dir, "sys/devices/gpu.0/load", "120\n");
+	scratch_write(dir, "sys/class/devfreq/17000000.gv11b/device/load", "120\n");
+	scratch_write(dir, "sys/class/devfreq/17000000.gv11b/cur_freq", "1377000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 4);
+	check(&m, "context/gpu/load", WATT_QUANTITY_RATIO, 0.12);
+	check(&m, "context/17000000_gv11b/clock", WATT_QUANTITY_FREQUENCY, 1377000000.0);
+	assert_string_equal(m.power->channels[2].name, "context/cpu-therm/temperature");
+	assert_string_equal(m.power->channels[3].name, "context/gpu-therm/temperature");
+	machine_close_source(&m);
+	/* a kernel that calls all of them otherwise: better all than none */
+	write_zone(dir, 1, "gpu\n", "41000\n");
+	write_zone(dir, 2, "cpu\n", "42500\n");
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 5);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void test_board_of_user(void **state)
+{
+	char *compatible[] = { (char *)"acme,carrier" };
+	char *loads[] = { (char *)"a/none", (char *)"a/load", NULL };
+	char *zones[] = { (char *)"lid", NULL };
+	struct watt_config_rail rail = { (char *)"vin", (char *)"vin", .kind = -1 };
+	struct watt_config_board board = {
+		.name = (char *)"Carrier",
+		.compatible = compatible,
+		.n_compatible = 1,
+		.rails = &rail,
+		.n_rails = 1,
+		.gpu_loads = loads,
+		.n_gpu_loads = 2,
+		.zones = zones,
+		.n_zones = 1,
+		.emc = { (char *)"a/activity", (char *)"a/period", (char *)"a/rate" },
+	};
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "proc/stat", "");
+	scratch_write(dir, "sys/firmware/devicetree/base/compatible", "acme,carrier-7");
+	scratch_write(dir, "sys/a/load", "700\n");
+	scratch_write(dir, "sys/a/activity", "100\n");
+	scratch_write(dir, "sys/a/period", "1000\n");
+	scratch_write(dir, "sys/a/rate", "1000000\n");
+	write_zone(dir, 0, "cpu-thermal\n", "50000\n");
+	write_zone(dir, 1, "lid\n", "30000\n");
+	machine_init(&m, dir);
+	m.config.boards = &board;
+	m.config.n_boards = 1;
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 3);
+	check(&m, "context/gpu/load", WATT_QUANTITY_RATIO, 0.7);
+	check(&m, "context/memory/emc", WATT_QUANTITY_RATIO, 0.1);
+	check(&m, "context/lid/temperature", WATT_QUANTITY_TEMPERATURE, 30.0);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 static void test_nothing(void **state)
 {
 	char *dir = scratch_new();
@@ -137,6 +220,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jetson),  cmocka_unit_test(test_devfreq),
 		cmocka_unit_test(test_fans),    cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_board),   cmocka_unit_test(test_board_of_user),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_is_no_power),
 	};
 

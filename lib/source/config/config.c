@@ -96,10 +96,24 @@ static void free_rails(struct watt_config_rail *rails, size_t n)
 	free(rails);
 }
 
+/* Ended by NULL. */
+static void free_texts(char **texts)
+{
+	char **p;
+
+	for (p = texts; p && *p; p++)
+		free(*p);
+	free(texts);
+}
+
 static void free_board(struct watt_config_board *board)
 {
 	size_t i;
 
+	for (i = 0; i < WATT_CONFIG_EMC_N; i++)
+		free(board->emc[i]);
+	free_texts(board->gpu_loads);
+	free_texts(board->zones);
 	for (i = 0; i < board->n_compatible; i++)
 		free(board->compatible[i]);
 	free(board->compatible);

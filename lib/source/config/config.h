@@ -39,6 +39,14 @@ struct watt_config_rail {
 	bool is_alone; /* of a board's: how it overlaps with the others is not known */
 };
 
+/* Files of the memory controller that a board names. */
+enum watt_config_emc {
+	WATT_CONFIG_EMC_ACTIVITY,
+	WATT_CONFIG_EMC_PERIOD,
+	WATT_CONFIG_EMC_RATE,
+	WATT_CONFIG_EMC_N,
+};
+
 /* A board that is not built in, or means something else here: which of its rails contains which. */
 struct watt_config_board {
 	char *name;
@@ -46,6 +54,12 @@ struct watt_config_board {
 	size_t n_compatible;
 	struct watt_config_rail *rails;
 	size_t n_rails;
+	/* files, below the folder of sysfs; lists are ended by NULL, or NULL */
+	char **gpu_loads;
+	size_t n_gpu_loads;
+	char *emc[WATT_CONFIG_EMC_N];
+	char **zones; /* types of thermal zones */
+	size_t n_zones;
 };
 
 /* A model of estimation: power = idle + (full - idle) * utilisation, per logical CPU. */

@@ -326,11 +326,105 @@ static int take_board_rails(struct watt_config_reader *rd, struct fy_node *node,
 	return watt_config_read_sequence(rd, node, "rails", take_board_rail, obj);
 }
 
+/* Files are written as a person sees them; what is kept is below the folder of sysfs. */
+static int take_sysfs_file(struct watt_config_reader *rd, struct fy_node *node, const char *what,
+			   char **ret)
+{
+	static const char sysfs[] = "/sys/";
+	int r = watt_config_take_text(rd, node, what, ret);
+
+	if (r < 0)
+		return r;
+	if (strncmp(*ret, sysfs, strlen(sysfs)) || strstr(*ret, "/../") || strstr(*ret, "//"))
+		return watt_config_complain(rd, node, "%s must be a file below /sys", what);
+	memmove(*ret, *ret + strlen(sysfs), strlen(*ret + strlen(sysfs)) + 1);
+	return 0;
+}
+
+/* Room for another text and the NULL behind it. */
+static int grow_texts(struct watt_config_reader *rd, char ***texts, size_t n)
+{
+	int r = watt_config_grow(rd, (void **)texts, n, sizeof(**texts));
+
+	if (r == 0 && n == 0)
+		(*texts)[0] = NULL;
+	if (r == 0)
+		r = watt_config_grow(rd, (void **)texts, n + 1, sizeof(**texts));
+	if (r == 0)
+		(*texts)[n + 1] = NULL;
+	return r;
+}
+
+static int take_gpu_load(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+	int r = grow_texts(rd, &board->gpu_loads, board->n_gpu_loads);
+
+	return r < 0 ? r :
+		       take_sysfs_file(rd, node, "gpu_load",
+				       &board->gpu_loads[board->n_gpu_loads++]);
+}
+
+static int take_gpu_loads(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "gpu_load", take_gpu_load, obj);
+}
+
+static int take_zone(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+	int r = grow_texts(rd, &board->zones, board->n_zones);
+
+	return r < 0 ? r :
+		       watt_config_take_text(rd, node, "thermal", &board->zones[board->n_zones++]);
+}
+
+static int take_zones(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_read_sequence(rd, node, "thermal", take_zone, obj);
+}
+
+static int take_emc_activity(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+
+	return take_sysfs_file(rd, node, "activity", &board->emc[WATT_CONFIG_EMC_ACTIVITY]);
+}
+
+static int take_emc_period(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+
+	return take_sysfs_file(rd, node, "period", &board->emc[WATT_CONFIG_EMC_PERIOD]);
+}
+
+static int take_emc_rate(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	struct watt_config_board *board = obj;
+
+	return take_sysfs_file(rd, node, "rate", &board->emc[WATT_CONFIG_EMC_RATE]);
+}
+
+static int take_emc(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	static const struct watt_config_field fields[] = {
+		{ "activity", take_emc_activity, true },
+		{ "period", take_emc_period, true },
+		{ "rate", take_emc_rate, true },
+		{ 0 },
+	};
+
+	return watt_config_read_mapping(rd, node, "emc", fields, obj);
+}
+
 static int take_board(struct watt_config_reader *rd, struct fy_node *node, void *obj)
 {
 	static const struct watt_config_field fields[] = {
 		{ "name", take_board_name, true },
 		{ "compatible", take_compatibles, true },
+		{ "gpu_load", take_gpu_loads, false },
+		{ "emc", take_emc, false },
+		{ "thermal", take_zones, false },
 		{ "rails", take_board_rails, true },
 		{ 0 },
 	};

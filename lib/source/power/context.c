@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/power/sensor/board_choice.h"
 #include "source/power/sensor/device_name.h"
 #include "source/power/sensor/sensor.h"
 #include "source/registry.h"
@@ -21,24 +22,10 @@
 #define CPUFREQ "devices/system/cpu/cpufreq"
 #define HWMON "class/hwmon"
 #define MEMINFO "meminfo"
-#define EMC_ACTIVITY "kernel/debug/cactmon/mc_all"
-#define EMC_PERIOD "kernel/debug/cactmon/sample_period_usec"
-#define EMC_RATE "kernel/debug/clk/emc/clk_rate"
 #define PATH_SIZE 256
 #define PERIOD_NS (10 * WATT_NSEC_PER_MSEC)
 /* The bytes of a line of meminfo. */
 #define KB 1024
-
-/* Where GPUs of Jetsons are that have no devfreq, or one without a load. */
-static const char *const gpu_loads[] = {
-	"devices/platform/bus@0/17000000.gpu/load",
-	"devices/platform/17000000.gpu/load",
-	"devices/platform/17000000.ga10b/load",
-	"devices/platform/17000000.gv11b/load",
-	"devices/platform/17000000.gp10b/load",
-	"devices/platform/gpu.0/load",
-	"devices/gpu.0/load",
-};
 
 /* One file that holds a number. */
 struct file_sensor {
@@ -91,7 +78,30 @@ static int add_file(struct watt_sensor_set *set, const struct file_sensor *file)
 	return r < 0 ? r : watt_sensor_set_end_group(set, PERIOD_NS);
 }
 
+static int add_each(struct watt_sensor_set *set, const char *dir, const char *prefix,
+		    int (*add_one)(struct watt_sensor_set *set, const char *name), size_t *n)
+{
+	struct watt_names names = WATT_NAMES_INIT;
+	int r = 0;
+	size_t i;
+
+	if (watt_root_list(&set->env->sysfs, dir, prefix, &names) < 0)
+		return 0;
+	*n += names.n;
+	for (i = 0; i < names.n && r == 0; i++)
+		r = add_one(set, names.name[i]);
+	watt_names_free(&names);
+	return r;
+}
+
 /* ---- temperatures ---- */
+
+static void read_zone_type(const struct watt_sensor_set *set, const char *zone, char *buf,
+			   size_t size)
+{
+	if (watt_root_readf(&set->env->sysfs, buf, size, THERMAL "/%.96s/type", zone) <= 0)
+		watt_strlcpy(buf, zone, size);
+}
 
 static int add_zone(struct watt_sensor_set *set, const char *zone)
 {
@@ -105,10 +115,47 @@ static int add_zone(struct watt_sensor_set *set, const char *zone)
 					  .scale_den = 1,
 					  .flags = WATT_CHANNEL_SIGNED };
 
-	if (watt_root_readf(&set->env->sysfs, type, sizeof(type), THERMAL "/%s/type", zone) <= 0)
-		watt_strlcpy(type, zone, sizeof(type));
+	read_zone_type(set, zone, type, sizeof(type));
 	snprintf(path, sizeof(path), THERMAL "/%.96s/temp", zone);
 	return watt_root_exists(&set->env->sysfs, path) ? add_file(set, &file) : 0;
+}
+
+/* Those of a type; NULL: all. Returns how many there were, or a negative errno. */
+static int add_zones_of(struct watt_sensor_set *set, const struct watt_names *zones,
+			const char *wanted)
+{
+	char type[64];
+	int r = 0, n = 0;
+	size_t i;
+
+	for (i = 0; i < zones->n && r == 0; i++) {
+		read_zone_type(set, zones->name[i], type, sizeof(type));
+		if (wanted && strcmp(type, wanted))
+			continue;
+		r = add_zone(set, zones->name[i]);
+		n++;
+	}
+	return r < 0 ? r : n;
+}
+
+/* Those that the board names; all, if it names none that is there. */
+static int add_zones(struct watt_sensor_set *set, const struct watt_board *board, size_t *n)
+{
+	struct watt_names zones = WATT_NAMES_INIT;
+	const char *const *type;
+	int r = 0, found = 0;
+
+	if (watt_root_list(&set->env->sysfs, THERMAL, "thermal_zone", &zones) < 0)
+		return 0;
+	*n += zones.n;
+	for (type = board ? board->zones : NULL; type && *type && r >= 0; type++) {
+		r = add_zones_of(set, &zones, *type);
+		found += WATT_MAX(r, 0);
+	}
+	if (r >= 0 && !found)
+		r = add_zones_of(set, &zones, NULL);
+	watt_names_free(&zones);
+	return WATT_MIN(r, 0);
 }
 
 /* ---- GPUs ---- */
@@ -137,24 +184,6 @@ static int add_gpu_load(struct watt_sensor_set *set, const char *chip, const cha
 	return add_file(set, &file);
 }
 
-static int add_gpu(struct watt_sensor_set *set, const char *device)
-{
-	char path[PATH_SIZE];
-	const struct file_sensor clock = { device, "clock", NULL, path, WATT_QUANTITY_FREQUENCY,
-					   1,      1 };
-	int r = 0;
-
-	if (!is_gpu(set, device))
-		return 0;
-	snprintf(path, sizeof(path), DEVFREQ "/%.96s/device/load", device);
-	if (watt_root_exists(&set->env->sysfs, path))
-		r = add_gpu_load(set, device, path);
-	snprintf(path, sizeof(path), DEVFREQ "/%.96s/cur_freq", device);
-	if (r == 0 && watt_root_exists(&set->env->sysfs, path))
-		r = add_file(set, &clock);
-	return r;
-}
-
 static bool has_load(const struct watt_sensor_set *set)
 {
 	uint32_t i;
@@ -165,14 +194,54 @@ static bool has_load(const struct watt_sensor_set *set)
 	return false;
 }
 
-static int add_known_gpu(struct watt_sensor_set *set)
+static int add_board_gpu(struct watt_sensor_set *set, const struct watt_board *board)
 {
-	size_t i;
+	const char *const *load;
 
-	for (i = 0; i < WATT_ARRAY_SIZE(gpu_loads) && !has_load(set); i++)
-		if (watt_root_exists(&set->env->sysfs, gpu_loads[i]))
-			return add_gpu_load(set, "gpu", gpu_loads[i]);
+	for (load = board->gpu_loads; load && *load; load++)
+		if (watt_root_exists(&set->env->sysfs, *load))
+			return add_gpu_load(set, "gpu", *load);
 	return 0;
+}
+
+static int add_gpu_clock(struct watt_sensor_set *set, const char *device)
+{
+	char path[PATH_SIZE];
+	const struct file_sensor clock = { device, "clock", NULL, path, WATT_QUANTITY_FREQUENCY,
+					   1,      1 };
+
+	snprintf(path, sizeof(path), DEVFREQ "/%.96s/cur_freq", device);
+	if (!is_gpu(set, device) || !watt_root_exists(&set->env->sysfs, path))
+		return 0;
+	return add_file(set, &clock);
+}
+
+static int add_gpu(struct watt_sensor_set *set, const char *device)
+{
+	char path[PATH_SIZE];
+	int r = 0;
+
+	snprintf(path, sizeof(path), DEVFREQ "/%.96s/device/load", device);
+	if (is_gpu(set, device) && watt_root_exists(&set->env->sysfs, path))
+		r = add_gpu_load(set, device, path);
+	return r < 0 ? r : add_gpu_clock(set, device);
+}
+
+/*
+ * The load where the board says, or else where devfreq has it. A board that does not say may have it
+ * where one that is built in does.
+ */
+static int add_gpus(struct watt_sensor_set *set, const struct watt_board *board, size_t *n)
+{
+	const struct watt_board *any;
+	int r = board ? add_board_gpu(set, board) : 0;
+
+	if (r == 0)
+		r = add_each(set, DEVFREQ, "", has_load(set) ? add_gpu_clock : add_gpu, n);
+	for (any = watt_boards;
+	     !(board && board->gpu_loads) && any->name && r == 0 && !has_load(set); any++)
+		r = add_board_gpu(set, any);
+	return r;
 }
 
 /* ---- clocks of CPUs ---- */
@@ -270,12 +339,12 @@ static int add_memory(struct watt_sensor_set *set)
  * The share of the cycles of its clock in which the memory controller was busy:
  * activity / (rate * period). Its files can't be read twice without opening them again.
  */
-static int add_emc(struct watt_sensor_set *set)
+static int add_board_emc(struct watt_sensor_set *set, const struct watt_board_emc *emc)
 {
 	struct watt_sensor_spec spec = {
 		.chip = "memory",
 		.part = "emc",
-		.factor = { { .path = EMC_ACTIVITY }, { .path = EMC_RATE } },
+		.factor = { { .path = emc->activity }, { .path = emc->rate } },
 		.is_ratio = true,
 		.is_opened_anew = true,
 		.channel = { .quantity = WATT_QUANTITY_RATIO, .scale_num = 1 },
@@ -283,8 +352,8 @@ static int add_emc(struct watt_sensor_set *set)
 	uint64_t period_us;
 	int r;
 
-	if (!watt_root_exists(&set->env->sysfs, EMC_ACTIVITY) ||
-	    watt_root_read_u64(&set->env->sysfs, EMC_PERIOD, &period_us) < 0 || !period_us ||
+	if (!emc->activity || !watt_root_exists(&set->env->sysfs, emc->activity) ||
+	    watt_root_read_u64(&set->env->sysfs, emc->period, &period_us) < 0 || !period_us ||
 	    period_us > 1000000)
 		return 0;
 	/* ratio in 1e-6 = activity * 1e12 / (rate * period_us); 1e9 of it before the division */
@@ -292,35 +361,28 @@ static int add_emc(struct watt_sensor_set *set)
 	spec.channel.scale_num = 1000;
 	spec.channel.scale_den = period_us;
 	r = add(set, &spec);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : 1;
+}
+
+static int add_emc(struct watt_sensor_set *set, const struct watt_board *board)
+{
+	const struct watt_board *any;
+	int r = 0;
+
+	if (board && board->emc.activity)
+		return WATT_MIN(add_board_emc(set, &board->emc), 0);
+	for (any = watt_boards; any->name && r == 0; any++)
+		r = add_board_emc(set, &any->emc);
+	return WATT_MIN(r, 0);
 }
 
 /* ---- */
 
-static int add_each(struct watt_sensor_set *set, const char *dir, const char *prefix,
-		    int (*add_one)(struct watt_sensor_set *set, const char *name), size_t *n)
+static int add_all(struct watt_sensor_set *set, const struct watt_board *board,
+		   size_t *ret_n_devices)
 {
-	struct watt_names names = WATT_NAMES_INIT;
-	int r = 0;
-	size_t i;
+	int r = add_gpus(set, board, ret_n_devices);
 
-	if (watt_root_list(&set->env->sysfs, dir, prefix, &names) < 0)
-		return 0;
-	*n += names.n;
-	for (i = 0; i < names.n && r == 0; i++)
-		r = add_one(set, names.name[i]);
-	watt_names_free(&names);
-	return r;
-}
-
-static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
-{
-	int r;
-
-	*ret_n_devices = 1; /* memory */
-	r = add_each(set, DEVFREQ, "", add_gpu, ret_n_devices);
-	if (r == 0)
-		r = add_known_gpu(set);
 	if (r == 0)
 		r = add_each(set, CPUFREQ, "policy", add_policy, ret_n_devices);
 	if (r == 0)
@@ -328,13 +390,25 @@ static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
 	if (r >= 0)
 		r = watt_sensor_set_end_group(set, PERIOD_NS);
 	if (r == 0)
-		r = add_emc(set);
+		r = add_emc(set, board);
 	if (r == 0)
 		r = watt_sensor_set_end_group(set, PERIOD_NS);
 	if (r == 0)
-		r = add_each(set, THERMAL, "thermal_zone", add_zone, ret_n_devices);
+		r = add_zones(set, board, ret_n_devices);
 	if (r == 0)
 		r = add_each(set, HWMON, "hwmon", add_fans, ret_n_devices);
+	return r;
+}
+
+static int load(struct watt_sensor_set *set, size_t *ret_n_devices)
+{
+	struct watt_board_choice choice;
+	int r = watt_board_choose(set->env, &choice);
+
+	*ret_n_devices = 1; /* memory */
+	if (r == 0)
+		r = add_all(set, choice.board, ret_n_devices);
+	watt_board_choice_done(&choice);
 	return r;
 }
 

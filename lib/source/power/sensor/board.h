@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boards whose supply rails are known: which one contains which. Immutable, thread-safe. */
+/* Known boards: which rail contains which, and where context is. Immutable, thread-safe. */
 #ifndef WATT_SOURCE_POWER_SENSOR_BOARD_H
 #define WATT_SOURCE_POWER_SENSOR_BOARD_H
 
@@ -15,10 +15,21 @@ struct watt_board_rail {
 	uint32_t flags; /* enum watt_channel_flag */
 };
 
+/* Files of the memory controller, below sysfs: busy cycles of a period, its length in us, and Hz. */
+struct watt_board_emc {
+	const char *activity; /* NULL: not known */
+	const char *period;
+	const char *rate;
+};
+
 struct watt_board {
 	const char *name;
 	const char *const *modules; /* parts of devicetree compatible strings; ended by NULL */
 	const struct watt_board_rail *rails; /* ended by a NULL label */
+	/* Lists below are ended by NULL; NULL: not known. */
+	const char *const *gpu_loads; /* files below sysfs, per mille; the first that is there */
+	const char *const *zones; /* types of thermal zones: those that are read, in that order */
+	struct watt_board_emc emc;
 };
 
 /*

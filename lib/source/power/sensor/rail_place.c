@@ -15,7 +15,7 @@
 #include "base/parse.h"
 #include "base/util.h"
 #include "source/config/config.h"
-#include "source/power/sensor/board.h"
+#include "source/power/sensor/board_choice.h"
 #include "source/power/sensor/device_name.h"
 
 /* A label that some device of this machine uses. */
@@ -26,11 +26,7 @@ struct claim {
 
 struct watt_rail_map {
 	const struct watt_env *env;
-	const struct watt_board *board; /* NULL: not known */
-	/* what the user wrote of it, as a board that is built in; labels cleaned */
-	struct watt_board own;
-	struct watt_board_rail *own_rails;
-	char (*own_labels)[96];
+	struct watt_board_choice choice;
 	struct claim *claims; /* sorted by device */
 	size_t n_claims, claims_cap;
 };
@@ -114,61 +110,7 @@ static int compare_claims(const void *a, const void *b)
 	return strverscmp(((const struct claim *)a)->device, ((const struct claim *)b)->device);
 }
 
-/* ---- boards of the user ---- */
-
-static bool is_board(const struct watt_config_board *board, const char *compatible, size_t len)
-{
-	const char *p;
-	size_t i;
-
-	for (p = compatible; p < compatible + len; p += strlen(p) + 1)
-		for (i = 0; i < board->n_compatible; i++)
-			if (strstr(p, board->compatible[i]))
-				return true;
-	return false;
-}
-
-static int take_board(struct watt_rail_map *map, const struct watt_config_board *board)
-{
-	struct watt_board_rail *rail;
-	size_t i;
-
-	map->own_rails = calloc(board->n_rails + 1, sizeof(*map->own_rails));
-	map->own_labels = calloc(board->n_rails, sizeof(*map->own_labels));
-	if (!map->own_rails || !map->own_labels)
-		return -ENOMEM;
-	for (i = 0; i < board->n_rails; i++) {
-		watt_clean_name(board->rails[i].label, map->own_labels[i],
-				sizeof(map->own_labels[i]));
-		rail = &map->own_rails[i];
-		rail->label = map->own_labels[i];
-		rail->address = board->rails[i].address;
-		rail->path = board->rails[i].domain;
-		rail->kind = board->rails[i].kind >= 0 ?
-				     (enum watt_domain_kind)board->rails[i].kind :
-				     watt_rail_kind_of_label(rail->label);
-		rail->flags = board->rails[i].is_alone ? WATT_CHANNEL_OVERLAP_UNKNOWN : 0;
-	}
-	map->own = (struct watt_board){ .name = board->name, .rails = map->own_rails };
-	map->board = &map->own;
-	return 0;
-}
-
-/* The user's board, if one is meant here, or else a built-in one. */
-static int find_board(struct watt_rail_map *map)
-{
-	const struct watt_config *config = map->env->config;
-	_cleanup_free_ char *text = NULL;
-	size_t i, len = 0;
-
-	if (watt_board_read_compatible(map->env, &text, &len) < 0)
-		return 0;
-	for (i = 0; config && i < config->n_boards; i++)
-		if (is_board(&config->boards[i], text, len))
-			return take_board(map, &config->boards[i]);
-	map->board = watt_board_find(text, len);
-	return 0;
-}
+/* ---- */
 
 int watt_rail_map_new(const struct watt_env *env, struct watt_rail_map **ret)
 {
@@ -178,7 +120,7 @@ int watt_rail_map_new(const struct watt_env *env, struct watt_rail_map **ret)
 	if (!map)
 		return -ENOMEM;
 	map->env = env;
-	r = find_board(map);
+	r = watt_board_choose(env, &map->choice);
 	if (r == 0)
 		r = claims_of_class(map, "class/hwmon", "hwmon");
 	if (r == 0)
@@ -198,20 +140,19 @@ struct watt_rail_map *watt_rail_map_free(struct watt_rail_map *map)
 	if (!map)
 		return NULL;
 	free(map->claims);
-	free(map->own_rails);
-	free(map->own_labels);
+	watt_board_choice_done(&map->choice);
 	free(map);
 	return NULL;
 }
 
 const char *watt_rail_map_board(const struct watt_rail_map *map)
 {
-	return map->board ? map->board->name : NULL;
+	return map->choice.board ? map->choice.board->name : NULL;
 }
 
 bool watt_rail_map_is_configured(const struct watt_rail_map *map)
 {
-	return map->board == &map->own;
+	return watt_board_is_configured(&map->choice);
 }
 
 /* Of all devices with this label (at this address), the first one means what the table says. */
@@ -273,9 +214,10 @@ find_board_rail(const struct watt_rail_map *map, const struct watt_rail *rail, c
 {
 	const struct watt_board_rail *found;
 
-	if (!map->board || !clean[0])
+	if (!map->choice.board || !clean[0])
 		return NULL;
-	found = watt_board_find_rail(map->board, clean, watt_device_i2c_address(rail->device));
+	found = watt_board_find_rail(map->choice.board, clean,
+				     watt_device_i2c_address(rail->device));
 	if (found && owns_label(map, rail->device, clean, found->address))
 		return found;
 	return NULL;
