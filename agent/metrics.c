@@ -4,6 +4,7 @@
  * domain that has not said anything yet has no series, not one that is 0.
  */
 #include "compat.h"
+#include "context.h"
 #include "monitor.h"
 
 #include <math.h>
@@ -372,6 +373,27 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 	}
 }
 
+/* What the machine was like. What has no mean in the window is not known. */
+static void write_context(struct exposition *ex, const struct monitor *monitor)
+{
+	const struct context_names *names;
+	size_t i;
+
+	for (names = context_names; names->name; names++) {
+		gauge(ex, names->name, names->unit, names->help);
+		for (i = 0; i < watt_snapshot_get_gauge_count(monitor->snap); i++) {
+			const struct watt_gauge *one = watt_snapshot_get_gauge(monitor->snap, i);
+			struct bytes labels = { 0 };
+
+			if (one->quantity != names->quantity)
+				continue;
+			exposition_add_label(&labels, "sensor", one->name);
+			exposition_number(ex, labels.data, NULL, one->mean);
+			bytes_done(&labels);
+		}
+	}
+}
+
 /* ---- levels ---- */
 
 static void write_sums(struct exposition *ex, const struct monitor *monitor, const char *labels,
@@ -623,6 +645,8 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 	write_domain_trust(ex, monitor);
 	write_sources(ex, monitor);
 	write_sensors(ex, monitor);
+	if (monitor->snap)
+		write_context(ex, monitor);
 	write_levels(ex, monitor);
 	write_quality(ex, monitor);
 	write_agent(ex, monitor);

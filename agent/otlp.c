@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "xalloc.h"
 
 #define CUMULATIVE 2 /* AGGREGATION_TEMPORALITY_CUMULATIVE */
@@ -234,6 +235,29 @@ static void add_domains(json_t *metrics, const struct monitor *monitor)
 		    make_domain_points(monitor, roster->unattributed));
 }
 
+/* What the machine was like: temperatures, loads, clocks, fans, memory. */
+static void add_context(json_t *metrics, const struct monitor *monitor)
+{
+	const struct context_names *kind;
+	size_t i;
+
+	for (kind = context_names; kind->name; kind++) {
+		json_t *points = json_array();
+
+		for (i = 0; i < watt_snapshot_get_gauge_count(monitor->snap); i++) {
+			const struct watt_gauge *one = watt_snapshot_get_gauge(monitor->snap, i);
+			json_t *attributes;
+
+			if (one->quantity != kind->quantity)
+				continue;
+			attributes = json_array();
+			add_text(attributes, "hw.id", one->name);
+			add_point(points, monitor, attributes, 0, one->mean);
+		}
+		add_gauge(metrics, kind->otlp_name, kind->otlp_unit, kind->help, points);
+	}
+}
+
 /* ---- users ---- */
 
 /* One user's energy in each domain that users are told of. */
@@ -308,6 +332,7 @@ static json_t *make_metrics(const struct monitor *monitor)
 
 	add_machine(metrics, monitor);
 	add_domains(metrics, monitor);
+	add_context(metrics, monitor);
 	for (kind = 0; kind < LEVEL_N; kind++)
 		if (monitor->roster.opts.levels & 1u << kind)
 			add_level(metrics, monitor, (enum level_kind)kind);

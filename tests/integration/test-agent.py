@@ -285,6 +285,25 @@ def test_tychos_names():
     true(abs(powers[0] - powers[1]) <= 1e-6 * powers[1], f'{powers} W')
 
 
+def test_context():
+    """What a board was like, in the units that Prometheus wants; in no sum."""
+    machine = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin')
+    wanted = {('ratio', 'context/gpu/load'): 0.523, ('ratio', 'context/memory/emc'): 425984 / 2133000,
+              ('celsius', 'context/cpu-thermal/temperature'): 48.218,
+              ('celsius', 'context/tboard-thermal/temperature'): -4.5,
+              ('hertz', 'context/policy0/clock'): 2201600000,
+              ('bytes', 'context/memory/available'): 28764180 * 1024}
+    with Agent(f'--sysfs-root={machine}/sys', f'--procfs-root={machine}/proc', '--sources=+context',
+               '--usage=procfs') as agent:
+        def told():
+            metrics = agent.metrics()
+            return metrics if metrics.get('wattribute_context_celsius') else None
+        metrics = agent.wait_for(told, 'nothing of context')
+    for (unit, sensor), value in wanted.items():
+        found = metrics.value(f'wattribute_context_{unit}', sensor=sensor)
+        true(abs(float(found) - value) <= 1e-4 * abs(value), f'{sensor} is {found}, not {value}')
+
+
 def test_levels():
     with Agent(*SIMULATED, '--levels=process,user', '--top=3') as agent:
         metrics = agent.wait_for_energy()
@@ -867,7 +886,7 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
 main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_the_best_total_is_the_headline, test_openmetrics,
-      test_promtool, test_other_meters_names, test_tychos_names, test_levels, test_real_machine,
+      test_promtool, test_other_meters_names, test_tychos_names, test_context, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_end, test_reload,
       test_address_in_use, test_many_sensors, test_node_by_an_instrument])

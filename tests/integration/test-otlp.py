@@ -156,6 +156,23 @@ def test_the_best_total():
     true(0 < machine_w < outside_w, f'{machine_w} W are a part of it')
 
 
+def test_context():
+    machine = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin')
+    with Collector() as collector, \
+            Process(f'--sysfs-root={machine}/sys', f'--procfs-root={machine}/proc', '--usage=procfs', '--sources=+context',
+                    f'--otlp-url={collector.url}/', '--otlp-interval=100ms', env={'NO_PROXY': '*', 'no_proxy': '*'}) as agent:
+        def told():
+            found = [metrics(document) for document in collector.taken()]
+            return [one for one in found if 'hw.temperature' in one]
+        found = agent.wait_for(told, 'no temperature')[-1]
+    for name, unit, sensor, value in (('hw.temperature', 'Cel', 'context/tboard-thermal/temperature', -4.5),
+                                      ('wattribute.context.utilization', '1', 'context/gpu/load', 0.523),
+                                      ('wattribute.context.memory', 'By', 'context/memory/available', 28764180 * 1024)):
+        metric, points = found[name]
+        equal(metric['unit'], unit, name)
+        near({labels['hw.id']: mean for labels, mean, _ in points}[sensor], value, 1e-4, sensor)
+
+
 def test_not_now():
     """What can't be taken now is tried again, in order, and is told of once."""
     busy = [(status, {'Retry-After': '1'}, '') for status in (503, 429, 502, 504)]
@@ -238,4 +255,4 @@ def test_mistakes():
         true(result.status == 1 and f'{headers}:2' in result.err, result.err)
 
 
-main([test_documents, test_a_captured_machine_has_no_name, test_the_best_total, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])
+main([test_documents, test_a_captured_machine_has_no_name, test_the_best_total, test_context, test_not_now, test_refused, test_restart, test_hanging_receiver, test_mistakes])
