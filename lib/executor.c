@@ -85,7 +85,7 @@ void watt_executor_record(struct watt_executor *executor, struct watt_recorder *
 	}
 }
 
-/* Once, and again when it is another one. */
+/* Once, and again when it is another one, or none any more. */
 static void tell_age(const struct watt_executor *executor, size_t channel)
 {
 	struct watt_age_found age;
@@ -95,6 +95,11 @@ static void tell_age(const struct watt_executor *executor, size_t channel)
 			 "%s: its values are %.2f s old, +-%.2f s, as %zu of them say",
 			 age.channel->name, (double)age.delay_ns / 1e9,
 			 (double)age.uncertainty_ns / 1e9, age.n);
+	else
+		watt_log(executor->log, WATT_LOG_INFO,
+			 "%s: how old its values are is not known any more: they don't go as the "
+			 "parts of the machine do",
+			 age.channel->name);
 }
 
 static int push_samples(struct watt_executor *executor, const struct watt_op *op)

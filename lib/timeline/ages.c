@@ -13,6 +13,8 @@
 /* So many new ones are worth another search; of a channel that is slow, those of so long. */
 #define SEARCH_READINGS 10
 #define SEARCH_NS (10 * WATT_NSEC_PER_SEC)
+/* Searches one after the other in which an age does not hold: it is believed no more. */
+#define MAX_DOUBTS 3
 /* The parts are remembered for so many periods of the slowest, if that is not too long. */
 #define KEPT_PERIODS 40
 /* A part that has said nothing for so long is not waited for. */
@@ -32,6 +34,7 @@ struct age {
 	bool has_raw;
 	struct watt_match match;
 	bool is_found;
+	unsigned int n_doubts; /* searches since then in which it did not hold */
 };
 
 struct watt_ages {
@@ -185,6 +188,17 @@ static int sum_group(struct watt_ages *ages, int group, uint64_t first, uint64_t
 	return 0;
 }
 
+/* One search that finds nothing may be a quiet moment, or something that no part tells of. */
+static void doubt(struct age *age, const struct watt_match_parts *parts)
+{
+	if (!age->is_found)
+		age->n_doubts = 0;
+	else if (watt_match_holds(parts, age->readings, age->n, &age->match))
+		age->n_doubts = 0;
+	else
+		age->n_doubts++;
+}
+
 static int search(struct watt_ages *ages, struct age *age)
 {
 	struct watt_match_parts parts = { .step_ns = WATT_HISTORY_STEP_NS };
@@ -198,8 +212,13 @@ static int search(struct watt_ages *ages, struct age *age)
 			return r;
 	}
 	r = watt_match_find(&parts, age->readings, age->n, &age->match);
-	age->is_found |= r == 0;
-	return r == 0;
+	if (r == 0)
+		age->n_doubts = 0;
+	else
+		doubt(age, &parts);
+	/* what is found is used; and what is believed no more, is used no more */
+	age->is_found = r == 0 || (age->is_found && age->n_doubts < MAX_DOUBTS);
+	return r == 0 || age->n_doubts == MAX_DOUBTS;
 }
 
 /* ---- what comes ---- */
@@ -262,4 +281,30 @@ const struct watt_match *watt_ages_get(const struct watt_ages *ages, size_t chan
 	if (!ages || channel >= ages->n || !ages->list[channel].is_found)
 		return NULL;
 	return &ages->list[channel].match;
+}
+
+bool watt_ages_get_shape_j(const struct watt_shape *shape, uint64_t t_ns, double *ret_j)
+{
+	const struct watt_ages *ages = shape->ages;
+	const struct age *age = &ages->list[shape->channel];
+	double sum_j = 0, energy_j, factor;
+	bool is_any = false;
+	size_t i;
+
+	for (i = 0; i < ages->n; i++) {
+		const struct age *part = &ages->list[i];
+
+		if (part->group < 0 || !part->history.energy_j)
+			continue;
+		/* less than nothing is what chance has found */
+		factor = age->is_found ? age->match.factor[part->group] : 1;
+		if (factor <= 0)
+			continue;
+		if (!watt_history_find_j(&part->history, t_ns, &energy_j))
+			return false;
+		sum_j += factor * energy_j;
+		is_any = true;
+	}
+	*ret_j = sum_j;
+	return is_any;
 }

@@ -26,11 +26,17 @@ struct watt_ages *watt_ages_free(struct watt_ages *ages);
 int watt_ages_grow(struct watt_ages *ages, const struct watt_curve *curves, size_t n_curves);
 /*
  * The curve of a channel went on from one point to the next one, with this reading. 1: the age of
- * its readings has been found, or found anew. 0, -ENOMEM.
+ * its readings has been found, found anew, or is believed no more. 0, -ENOMEM.
  */
 int watt_ages_see(struct watt_ages *ages, size_t channel, const struct watt_curve *curve,
 		  const struct watt_sample *sample, uint64_t t0_ns, watt_i128 energy0_nj);
 /* What was found last; NULL: nothing yet. */
 const struct watt_match *watt_ages_get(const struct watt_ages *ages, size_t channel);
+
+/*
+ * What the parts took by then, since some instant, each times the factor that was found: how the
+ * channel goes between its readings. false: nothing was found, or not all parts are known then.
+ */
+bool watt_ages_get_shape_j(const struct watt_shape *shape, uint64_t t_ns, double *ret_j);
 
 #endif

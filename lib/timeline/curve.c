@@ -12,6 +12,8 @@
 #include "timeline/counter.h"
 
 #define MAX_POINTS (1u << 16)
+/* A shape of more is not followed. */
+#define MAX_SHAPED_POINTS (1u << 12)
 /* Of them, one nJ. */
 #define HALF_UW_NS 2000000
 /* Distance of power readings at which the trapezoid between them is not believed. */
@@ -41,18 +43,22 @@ static struct watt_point *point_at(const struct watt_curve *curve, size_t i)
 	return &curve->points[(curve->head + i) & (curve->cap - 1)];
 }
 
-static int make_room(struct watt_curve *curve)
+/* For so many points more. */
+static int make_room(struct watt_curve *curve, size_t n)
 {
-	size_t cap = curve->cap ? curve->cap * 2 : 64, i;
+	size_t cap = curve->cap ? curve->cap : 64, i;
 	struct watt_point *points;
 
-	if (curve->n < curve->cap)
+	if (curve->n + n <= curve->cap)
 		return 0;
-	if (curve->cap == MAX_POINTS) { /* nobody asks for the oldest: let it go */
+	while (cap < curve->n + n && cap < MAX_POINTS)
+		cap *= 2;
+	while (curve->n + n > cap) { /* nobody asks for the oldest: let it go */
 		curve->head = (curve->head + 1) & (curve->cap - 1);
 		curve->n--;
-		return 0;
 	}
+	if (cap == curve->cap)
+		return 0;
 	points = malloc(cap * sizeof(*points));
 	if (!points)
 		return -ENOMEM;
@@ -163,14 +169,87 @@ static void add_area(struct watt_curve *curve, int64_t power_uw, uint64_t dt_ns)
 	curve->energy_nj += energy_nj;
 }
 
-static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns)
+/* How far a reading is from what the shape says of its window. */
+static bool get_miss_w(const struct watt_shape *shape, uint64_t t_ns, int64_t power_uw,
+		       double *ret_w)
+{
+	uint64_t window_ns = shape->before_ns + shape->after_ns;
+	double e0_j, e1_j;
+
+	if (t_ns < shape->before_ns || !shape->get_j(shape, t_ns - shape->before_ns, &e0_j) ||
+	    !shape->get_j(shape, t_ns + shape->after_ns, &e1_j))
+		return false;
+	*ret_w = (double)power_uw / 1e6 - (e1_j - e0_j) / ((double)window_ns / 1e9);
+	return true;
+}
+
+/* What the shape misses, from one reading to the next: in a straight line from w0 to w1. */
+struct miss {
+	double w0, w1;
+};
+
+static double get_missed_j(const struct miss *miss, uint64_t at_ns, uint64_t dt_ns)
+{
+	double at_s = (double)at_ns / 1e9, share = (double)at_ns / (double)dt_ns;
+
+	return at_s * (miss->w0 + (miss->w1 - miss->w0) * share / 2);
+}
+
+/*
+ * From the newest point on as the shape goes, with what it misses added, so that it agrees with
+ * both readings. What is clamped, for energy never goes back, is not made up for later. The last
+ * point is the caller's. false: the shape is not known for all of it, and nothing was added.
+ */
+static bool follow_shape(struct watt_curve *curve, const struct watt_shape *shape,
+			 const struct miss *miss, uint64_t t_ns, watt_i128 *ret_nj)
+{
+	uint64_t t0_ns = curve->stats.last_ns, dt_ns = t_ns - t0_ns, at_ns;
+	watt_i128 energy0_nj = curve->energy_nj, end_nj;
+	double e0_j, e_j;
+
+	if (!shape->get_j(shape, t0_ns, &e0_j) || !shape->get_j(shape, t_ns, &e_j))
+		return false;
+	end_nj = energy0_nj + (watt_i128)(1e9 * (e_j - e0_j + get_missed_j(miss, dt_ns, dt_ns)));
+	*ret_nj = WATT_MAX(end_nj, energy0_nj);
+	at_ns = (t0_ns / shape->step_ns + 1) * shape->step_ns;
+	for (; at_ns < t_ns; at_ns += shape->step_ns) {
+		watt_i128 energy_nj;
+
+		if (!shape->get_j(shape, at_ns, &e_j))
+			continue; /* a straight line, there */
+		energy_nj =
+			energy0_nj +
+			(watt_i128)(1e9 * (e_j - e0_j + get_missed_j(miss, at_ns - t0_ns, dt_ns)));
+		curve->energy_nj = WATT_MIN(WATT_MAX(energy_nj, curve->energy_nj), *ret_nj);
+		add_point(curve, at_ns, false);
+	}
+	return true;
+}
+
+/* false: by a straight line, then. */
+static bool push_shaped(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
+			const struct watt_shape *shape)
+{
+	watt_i128 energy_nj;
+	struct miss miss;
+
+	if (!shape || !get_miss_w(shape, curve->stats.last_ns, curve->power_uw, &miss.w0) ||
+	    !get_miss_w(shape, t_ns, power_uw, &miss.w1) ||
+	    !follow_shape(curve, shape, &miss, t_ns, &energy_nj))
+		return false;
+	curve->energy_nj = energy_nj;
+	return true;
+}
+
+static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
+		       const struct watt_shape *shape)
 {
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
 	bool is_gap = curve->lost_sight || dt_ns > gap_limit_ns(curve);
 
 	if (is_gap) {
 		curve->stats.gap_ns += dt_ns;
-	} else {
+	} else if (!push_shaped(curve, power_uw, t_ns, shape)) {
 		add_area(curve, power_uw, dt_ns);
 	}
 	add_point(curve, t_ns, is_gap);
@@ -220,14 +299,25 @@ static void note_silence(struct watt_curve *curve, enum watt_status status, uint
 	curve->lost_sight = true;
 }
 
-static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+/* Points from the newest reading to this one. */
+static size_t count_points(const struct watt_curve *curve, uint64_t t_ns,
+			   const struct watt_shape *shape)
+{
+	return shape && curve->has_value ? (t_ns - curve->stats.last_ns) / shape->step_ns + 2 : 1;
+}
+
+static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
+		     const struct watt_shape *shape)
 {
 	const struct watt_channel *channel = curve->channel;
 	bool is_power = channel->quantity != WATT_QUANTITY_ENERGY; /* or else as one */
 	int64_t power_uw = is_power ? (int64_t)watt_counter_nj(channel, raw) : 0;
 	int r;
 
-	r = make_room(curve); /* before anything is counted: after an error it is counted again */
+	if (count_points(curve, t_ns, shape) > MAX_SHAPED_POINTS)
+		shape = NULL;
+	/* before anything is counted: after an error it is counted again */
+	r = make_room(curve, count_points(curve, t_ns, shape));
 	if (r < 0)
 		return r;
 	if (curve->has_value)
@@ -235,7 +325,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	if (!curve->has_value)
 		begin(curve, raw, t_ns);
 	else if (is_power)
-		push_power(curve, power_uw, t_ns);
+		push_power(curve, power_uw, t_ns, shape);
 	else
 		push_counter(curve, raw, t_ns);
 	curve->raw = curve->stats.raw = raw;
@@ -281,7 +371,8 @@ static void note_sleep(struct watt_curve *curve, const struct watt_sample *sampl
 		curve->sleep_from_ns = curve->sleep_to_ns = 0;
 }
 
-int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
+int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
+		    const struct watt_shape *shape)
 {
 	enum watt_status status = (enum watt_status)sample->status;
 	uint64_t t_ns;
@@ -307,7 +398,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample)
 		curve->stats.samples++;
 		return 0;
 	}
-	return push_good(curve, sample->raw, t_ns);
+	return push_good(curve, sample->raw, t_ns, shape);
 }
 
 /* part / whole of an energy; over years of silence, energy times time is more than 128 bits. */

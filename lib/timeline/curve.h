@@ -10,6 +10,19 @@
 
 #include "base/util.h"
 
+struct watt_ages;
+
+/* What lies between two readings of a slow channel, as the parts of the machine tell it. */
+struct watt_shape {
+	/* Energy since some instant; false: not known then. */
+	bool (*get_j)(const struct watt_shape *shape, uint64_t t_ns, double *ret_j);
+	const struct watt_ages *ages;
+	size_t channel;
+	/* A reading is the mean of so long before and behind the instant that it speaks of. */
+	uint64_t before_ns, after_ns;
+	uint64_t step_ns; /* how fine it is */
+};
+
 struct watt_point {
 	watt_i128 energy_nj;
 	uint64_t t_ns;
@@ -41,7 +54,12 @@ void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channe
 void watt_curve_done(struct watt_curve *curve);
 /* As watt_timeline_sleep(). */
 void watt_curve_sleep(struct watt_curve *curve, uint64_t from_ns, uint64_t to_ns);
-int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample);
+/*
+ * Between readings, the curve follows the shape where that is known, else a straight line. NULL:
+ * there is none.
+ */
+int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
+		    const struct watt_shape *shape);
 /*
  * Readings speak of an instant that long before them. The curve goes there in small steps, so that
  * time never goes back in it, and none is left out: energy is neither lost nor made.

@@ -52,6 +52,21 @@ int watt_history_add(struct watt_history *history, uint64_t t0_ns, watt_i128 ene
 	return 0;
 }
 
+bool watt_history_find_j(const struct watt_history *history, uint64_t t_ns, double *ret_j)
+{
+	uint64_t step = t_ns / WATT_HISTORY_STEP_NS, part_ns = t_ns % WATT_HISTORY_STEP_NS;
+	double e0_j;
+
+	if (!history->energy_j || step < history->first || step + (part_ns > 0) >= history->end)
+		return false;
+	e0_j = watt_history_get_j(history, step);
+	*ret_j = e0_j;
+	if (part_ns)
+		*ret_j += (watt_history_get_j(history, step + 1) - e0_j) * (double)part_ns /
+			  (double)WATT_HISTORY_STEP_NS;
+	return true;
+}
+
 void watt_history_done(struct watt_history *history)
 {
 	free(history->energy_j);

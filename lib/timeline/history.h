@@ -33,6 +33,8 @@ static inline double watt_history_get_j(const struct watt_history *history, uint
 {
 	return history->energy_j[step % history->n_steps];
 }
+/* At an instant, between two steps. false: not known then. */
+bool watt_history_find_j(const struct watt_history *history, uint64_t t_ns, double *ret_j);
 void watt_history_done(struct watt_history *history);
 
 #endif

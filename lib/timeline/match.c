@@ -8,23 +8,43 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 
 /* Fewer say nothing, the more so the more is unknown; fewer than ENOUGH must fit better. */
-#define MIN_READINGS(n_parts) (9 + 2 * (size_t)(n_parts))
+#define MIN_READINGS 7
+#define SOME_READINGS(n_parts) (9 + 2 * (size_t)(n_parts))
 #define ENOUGH_READINGS 24
+/* Loads last for some seconds: in less, a few changes of theirs fit anything. */
+#define MIN_SPAN_NS (90 * 1000000000ULL)
 #define COARSE_NS 200000000ULL
 #define FINE_NS 50000000ULL
 /* What is explained by less is chance. */
-#define MIN_EXPLAINED 0.5
-#define MIN_EXPLAINED_BY_FEW 0.8
+#define MIN_EXPLAINED 0.7
+#define MIN_EXPLAINED_BY_FEW 0.85
+#define MIN_EXPLAINED_BY_FEWEST 0.95
+/* What a part takes, the machine takes about as well: a factor is 1, give or take (W2 by 1). */
+#define FACTOR_WEIGHT_W2 64
+/* What a watt more of all parts together adds to the total. */
+#define MIN_PER_WATT 0.7
+#define MAX_PER_WATT 1.7
 /* Changes of less than this are the steps in which BMCs count. */
 #define MIN_SD_W 1.5
 #define MAX_UNCERTAINTY_NS 400000000.0
 /* Of a BMC that counts in whole watts, which can explain more than there is by chance. */
 #define MIN_NOISE_W2 (1.0 / 12)
+/* What is left of a reading on any machine, as if so many readings had said it. */
+#define USUAL_NOISE_W2 36.0
+#define USUAL_READINGS 4
+/* Measured (slow_total): of 16, ages are wrong by twice what chance alone says. */
+#define DOUBTED_READINGS 48
+/* By so much must the second best be worse. */
+#define RIVAL_NOISES 4
+/* A told window may be a minute. */
+#define MAX_WINDOW_NS (60 * 1000000000ULL)
+#define N_AGES ((WATT_MATCH_MAX_DELAY_NS + MAX_WINDOW_NS / 2) / COARSE_NS + 1)
 #define N_TERMS (WATT_MATCH_PARTS + 1)
 
 /* Means that are tried where nobody tells of how long they are. */
@@ -36,6 +56,7 @@ struct fit {
 	double b[N_TERMS];
 	double yy;
 	double y;
+	double expected;   /* as yy, of what was expected before */
 	double x[N_TERMS]; /* the solution */
 	double left;       /* sum of squares that it leaves */
 	double total;      /* and that there were */
@@ -71,6 +92,14 @@ static void add_reading(struct fit *fit, const double terms[N_TERMS], double pow
 	fit->n++;
 }
 
+/* Few readings say little of a factor: what is not known of it is taken from all machines. */
+static void expect_one(struct fit *fit, size_t term)
+{
+	fit->a[term][term] += FACTOR_WEIGHT_W2;
+	fit->b[term] += FACTOR_WEIGHT_W2;
+	fit->expected += FACTOR_WEIGHT_W2;
+}
+
 /* Cholesky; a term that the others have already said gets no factor. */
 static void solve(struct fit *fit)
 {
@@ -100,17 +129,35 @@ static void solve(struct fit *fit)
 			sum -= l[k][i] * fit->x[k];
 		fit->x[i] = l[i][i] > 0 ? sum / l[i][i] : 0;
 	}
-	fit->left = fit->yy;
+	fit->left = fit->yy + fit->expected;
 	for (i = 0; i < N_TERMS; i++)
 		fit->left -= z[i] * z[i];
 	fit->left = WATT_MAX(fit->left, 0);
 	fit->total = fit->yy - fit->y * fit->y / (double)WATT_MAX(fit->n, (size_t)1);
 }
 
-/*
- * What is left with all readings that have a history at every age that is tried, so that each age
- * is judged by the same ones.
- */
+/* Whether there is a history of a reading at every age that is tried: each is judged by the same. */
+static bool is_judged(const struct watt_match_parts *parts, const struct watt_observation *reading,
+		      uint64_t w_ns)
+{
+	return reading->t_ns >= WATT_MATCH_MAX_DELAY_NS + w_ns &&
+	       is_known(parts, reading->t_ns - WATT_MATCH_MAX_DELAY_NS - w_ns, reading->t_ns);
+}
+
+/* What a reading is made of: the rest, which is 1, and the mean of each part in its window. */
+static void get_terms(const struct watt_match_parts *parts, uint64_t t1_ns, uint64_t w_ns,
+		      double ret[N_TERMS])
+{
+	size_t p;
+
+	ret[0] = 1;
+	for (p = 0; p < WATT_MATCH_PARTS; p++)
+		ret[1 + p] = !parts->energy_j[p] ? 0 :
+						   (energy_at(parts, p, t1_ns) -
+						    energy_at(parts, p, t1_ns - w_ns)) /
+							   ((double)w_ns / 1e9);
+}
+
 static void fit_at(const struct watt_match_parts *parts, const struct watt_observation *list,
 		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct fit *ret)
 {
@@ -119,20 +166,16 @@ static void fit_at(const struct watt_match_parts *parts, const struct watt_obser
 	*ret = (struct fit){ 0 };
 	for (i = 0; i < n; i++) {
 		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : window_ns;
-		uint64_t t1_ns = list[i].t_ns - delay_ns;
-		double terms[N_TERMS] = { 0 };
+		double terms[N_TERMS];
 
-		if (list[i].t_ns < WATT_MATCH_MAX_DELAY_NS + w_ns ||
-		    !is_known(parts, list[i].t_ns - WATT_MATCH_MAX_DELAY_NS - w_ns, list[i].t_ns))
+		if (!is_judged(parts, &list[i], w_ns))
 			continue;
-		terms[0] = 1; /* the rest */
-		for (p = 0; p < WATT_MATCH_PARTS; p++)
-			if (parts->energy_j[p])
-				terms[1 + p] = (energy_at(parts, p, t1_ns) -
-						energy_at(parts, p, t1_ns - w_ns)) /
-					       ((double)w_ns / 1e9);
+		get_terms(parts, list[i].t_ns - delay_ns, w_ns, terms);
 		add_reading(ret, terms, list[i].power_w);
 	}
+	for (p = 0; p < WATT_MATCH_PARTS; p++)
+		if (parts->energy_j[p])
+			expect_one(ret, 1 + p);
 	solve(ret);
 }
 
@@ -140,14 +183,17 @@ struct best {
 	struct fit fit;
 	uint64_t delay_ns;
 	uint64_t window_ns;
+	double left[N_AGES]; /* of the best at each age */
 };
 
 static void try_at(const struct watt_match_parts *parts, const struct watt_observation *list,
 		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct best *best)
 {
 	struct fit fit;
+	size_t age = WATT_MIN((delay_ns + window_ns / 2) / COARSE_NS, N_AGES - 1);
 
 	fit_at(parts, list, n, delay_ns, window_ns, &fit);
+	best->left[age] = WATT_MIN(best->left[age], fit.left);
 	if (best->fit.n && fit.left >= best->fit.left)
 		return;
 	best->fit = fit;
@@ -163,6 +209,8 @@ static struct best search(const struct watt_match_parts *parts, const struct wat
 	uint64_t d_ns;
 	size_t w;
 
+	for (w = 0; w < N_AGES; w++)
+		best.left[w] = INFINITY;
 	for (w = 0; w < (is_told ? 1 : WATT_ARRAY_SIZE(windows_ns)); w++)
 		for (d_ns = 0; d_ns <= WATT_MATCH_MAX_DELAY_NS; d_ns += COARSE_NS)
 			try_at(parts, list, n, d_ns, windows_ns[w], &best);
@@ -196,6 +244,78 @@ static double get_left_at(const struct watt_match_parts *parts, const struct wat
 }
 
 /*
+ * How many readings they are worth. What no part tells of goes on from one reading to the next, and
+ * says the same again: by what is left, how alike neighbours are.
+ */
+static double count_independent(const struct watt_match_parts *parts,
+				const struct watt_observation *list, size_t n,
+				const struct best *best)
+{
+	double before = 0, products = 0, squares = 0, alike;
+	size_t i, t;
+
+	for (i = 0; i < n; i++) {
+		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : best->window_ns;
+		double terms[N_TERMS], left = list[i].power_w;
+
+		if (!is_judged(parts, &list[i], w_ns))
+			continue;
+		get_terms(parts, list[i].t_ns - best->delay_ns, w_ns, terms);
+		for (t = 0; t < N_TERMS; t++)
+			left -= best->fit.x[t] * terms[t];
+		products += before * left;
+		squares += left * left;
+		before = left;
+	}
+	alike = squares > 0 ? WATT_MIN(WATT_MAX(products / squares, 0), 0.99) : 0;
+	return (double)best->fit.n * (1 - alike) / (1 + alike);
+}
+
+/*
+ * Whether a watt more of the parts is about a watt more of the total, as it must be of a machine
+ * that they are in: losses of its supply and fans come on top. Readings of something else fit by
+ * chance with any factors.
+ */
+static bool is_their_sum(const struct watt_match_parts *parts, const struct watt_observation *list,
+			 size_t n, const struct best *best)
+{
+	double sum = 0, sum_y = 0, squares = 0, products = 0, per_watt;
+	size_t i, t, count = 0;
+
+	for (i = 0; i < n; i++) {
+		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : best->window_ns;
+		double terms[N_TERMS], x = 0;
+
+		if (!is_judged(parts, &list[i], w_ns))
+			continue;
+		get_terms(parts, list[i].t_ns - best->delay_ns, w_ns, terms);
+		for (t = 1; t < N_TERMS; t++)
+			x += terms[t];
+		sum += x;
+		sum_y += list[i].power_w;
+		squares += x * x;
+		products += x * list[i].power_w;
+		count++;
+	}
+	per_watt = (products - sum * sum_y / (double)count) / (squares - sum * sum / (double)count);
+	return per_watt >= MIN_PER_WATT && per_watt <= MAX_PER_WATT;
+}
+
+/* Another age, far from the best one, explains nearly as much: nobody knows which it is. */
+static bool is_rivalled(const struct best *best, double noise)
+{
+	int64_t age_ns = (int64_t)(best->delay_ns + best->window_ns / 2);
+	int64_t far_ns = (int64_t)(MAX_UNCERTAINTY_NS + COARSE_NS);
+	size_t i;
+
+	for (i = 0; i < N_AGES; i++)
+		if (llabs((int64_t)(i * COARSE_NS) - age_ns) > far_ns &&
+		    best->left[i] <= best->fit.left + RIVAL_NOISES * noise)
+			return true;
+	return false;
+}
+
+/*
  * How far the age can move, to the side where it moves more easily, until what is left has grown as
  * much as by chance. Where few readings saw a change, there are ages that explain them alike: no
  * curvature tells that.
@@ -204,13 +324,20 @@ static double find_uncertainty_ns(const struct watt_match_parts *parts,
 				  const struct watt_observation *list, size_t n,
 				  const struct best *best)
 {
-	double noise = best->fit.left / (double)(best->fit.n - N_TERMS), far_ns = 0;
+	double independent = count_independent(parts, list, n, best);
+	double noise = (best->fit.left + USUAL_READINGS * USUAL_NOISE_W2) /
+		       (WATT_MAX(independent - N_TERMS, 0) + USUAL_READINGS);
+	double far_ns = 0;
 	int64_t age_ns = (int64_t)(best->delay_ns + best->window_ns / 2), step_ns;
+	/* the search has bent itself to few, and what nobody models goes on from one to the next */
+	double doubt = 1 + DOUBTED_READINGS / (double)best->fit.n;
 	int side;
 
 	noise = WATT_MAX(noise, MIN_NOISE_W2);
+	if (is_rivalled(best, noise))
+		return INFINITY;
 	for (side = -1; side <= 1; side += 2) {
-		double left = best->fit.left, limit = best->fit.left + noise;
+		double left = best->fit.left, limit = best->fit.left + noise * doubt;
 
 		for (step_ns = (int64_t)FINE_NS;; step_ns += (int64_t)FINE_NS) {
 			double before = left, at_ns;
@@ -241,15 +368,17 @@ int watt_match_find(const struct watt_match_parts *parts, const struct watt_obse
 
 	for (p = 0; p < WATT_MATCH_PARTS; p++)
 		n_parts += parts->energy_j[p] != NULL;
-	if (n < MIN_READINGS(n_parts))
+	if (n < MIN_READINGS || list[n - 1].t_ns - list[0].t_ns < MIN_SPAN_NS)
 		return -EAGAIN;
 	best = search(parts, list, n);
-	if (best.fit.n < MIN_READINGS(n_parts) ||
-	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+	if (best.fit.n < MIN_READINGS || best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
 		return -EAGAIN;
-	min_explained = best.fit.n < ENOUGH_READINGS ? MIN_EXPLAINED_BY_FEW : MIN_EXPLAINED;
+	min_explained = best.fit.n < SOME_READINGS(n_parts) ? MIN_EXPLAINED_BY_FEWEST :
+			best.fit.n < ENOUGH_READINGS        ? MIN_EXPLAINED_BY_FEW :
+							      MIN_EXPLAINED;
 	uncertainty_ns = find_uncertainty_ns(parts, list, n, &best);
-	if (best.fit.left > (1 - min_explained) * best.fit.total ||
+	if (!is_their_sum(parts, list, n, &best) ||
+	    best.fit.left > (1 - min_explained) * best.fit.total ||
 	    !(uncertainty_ns <= MAX_UNCERTAINTY_NS) || best.delay_ns == WATT_MATCH_MAX_DELAY_NS)
 		return -ENODATA;
 	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;
@@ -262,4 +391,17 @@ int watt_match_find(const struct watt_match_parts *parts, const struct watt_obse
 				    .n = best.fit.n };
 	memcpy(ret->factor, best.fit.x + 1, sizeof(ret->factor));
 	return 0;
+}
+
+bool watt_match_holds(const struct watt_match_parts *parts, const struct watt_observation *list,
+		      size_t n, const struct watt_match *match)
+{
+	struct best best = { .delay_ns = match->delay_ns, .window_ns = match->window_ns };
+
+	fit_at(parts, list, n, best.delay_ns, best.window_ns, &best.fit);
+	if (best.fit.n < ENOUGH_READINGS ||
+	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+		return true;
+	return is_their_sum(parts, list, n, &best) &&
+	       best.fit.left <= (1 - MIN_EXPLAINED) * best.fit.total;
 }

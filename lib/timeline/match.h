@@ -6,6 +6,7 @@
 #ifndef WATT_TIMELINE_MATCH_H
 #define WATT_TIMELINE_MATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,5 +46,9 @@ struct watt_match {
  */
 int watt_match_find(const struct watt_match_parts *parts, const struct watt_observation *list,
 		    size_t n, struct watt_match *ret);
+
+/* Whether what was found once still explains the readings. true also where they say nothing. */
+bool watt_match_holds(const struct watt_match_parts *parts, const struct watt_observation *list,
+		      size_t n, const struct watt_match *match);
 
 #endif

@@ -5,9 +5,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "timeline/ages.h"
 #include "timeline/curve.h"
 #include "timeline/delays.h"
+#include "timeline/history.h"
+
+/*
+ * From this period on, what lies between two readings is more wrong by a straight line than by
+ * parts that count as they are, whatever the age of the readings is.
+ */
+#define SLOW_NS (5 * WATT_NSEC_PER_SEC)
+/* BMCs show the mean of so long. */
+#define USUAL_WINDOW_NS WATT_NSEC_PER_SEC
 
 struct watt_timeline {
 	size_t n_curves;
@@ -82,15 +92,17 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
 	return NULL;
 }
 
-/* Of a mean, the age of its end; of the others, that of what they speak of. */
+/* Of a mean, the age of its end; of the others, that of what they speak of; 0: it is not known. */
 static void use_age(struct watt_timeline *tl, size_t channel)
 {
 	const struct watt_match *match = watt_ages_get(tl->ages, channel);
 	struct watt_curve *curve = &tl->curves[channel];
-	bool is_instant = curve->channel->quantity == WATT_QUANTITY_POWER &&
+	bool is_instant = match && curve->channel->quantity == WATT_QUANTITY_POWER &&
 			  curve->channel->semantics != WATT_SEMANTICS_AVERAGE;
 
-	watt_curve_set_found_delay(curve, is_instant ? match->age_ns : match->delay_ns);
+	watt_curve_set_found_delay(curve, !match     ? 0 :
+					  is_instant ? match->age_ns :
+						       match->delay_ns);
 }
 
 int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
@@ -98,16 +110,37 @@ int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
 {
 	const struct watt_match *match = watt_ages_get(tl->ages, channel);
 
+	*ret = (struct watt_age_found){ .channel = tl->curves[channel].channel };
 	if (!match || tl->curves[channel].is_delay_told)
 		return -ENODATA;
-	*ret = (struct watt_age_found){ tl->curves[channel].channel,
-					tl->curves[channel].found_delay_ns, match->uncertainty_ns,
-					match->n };
+	ret->delay_ns = tl->curves[channel].found_delay_ns;
+	ret->uncertainty_ns = match->uncertainty_ns;
+	ret->n = match->n;
 	return 0;
+}
+
+/* Of a channel whose age was found; NULL: nothing is known of what lies between its readings. */
+static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t channel,
+					  struct watt_shape *shape)
+{
+	const struct watt_match *match = watt_ages_get(tl->ages, channel);
+	const struct watt_channel *ch = tl->curves[channel].channel;
+
+	if (!tl->ages || !watt_ages_is_sought(ch) || (!match && ch->period_ns < SLOW_NS))
+		return NULL;
+	*shape = (struct watt_shape){ .get_j = watt_ages_get_shape_j,
+				      .ages = tl->ages,
+				      .channel = channel,
+				      .before_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS),
+				      .step_ns = WATT_HISTORY_STEP_NS };
+	if (match)
+		shape->before_ns = shape->after_ns = match->window_ns / 2;
+	return shape;
 }
 
 int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample)
 {
+	struct watt_shape shape;
 	struct watt_curve *curve;
 	uint64_t samples, t0_ns, gaps;
 	watt_i128 energy0_nj;
@@ -120,14 +153,15 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
 	gaps = curve->stats.gaps;
 	t0_ns = curve->stats.last_ns;
 	energy0_nj = curve->energy_nj;
-	r = watt_curve_push(curve, sample);
+	r = watt_curve_push(curve, sample, get_shape(tl, sample->channel, &shape));
 	if (r < 0 || !tl->ages || curve->stats.samples == samples)
 		return r;
 	/* what is not known of a part is no history of it */
 	r = watt_ages_see(tl->ages, sample->channel, curve, sample,
 			  curve->stats.gaps == gaps ? t0_ns : 0, energy0_nj);
-	if (r > 0)
-		use_age(tl, sample->channel);
+	if (r <= 0 || curve->is_delay_told)
+		return WATT_MIN(r, 0);
+	use_age(tl, sample->channel);
 	return r;
 }
 

@@ -62,13 +62,15 @@ struct watt_age_found {
 	size_t n;                /* readings that say so */
 };
 
-/* 0; -ENODATA: nothing was found yet, or it is not sought. */
+/* 0; -ENODATA: nothing is known, or it is not sought; there is its channel alone then. */
 int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
 			  struct watt_age_found *ret);
 struct watt_timeline *watt_timeline_free(struct watt_timeline *tl);
 
 /*
- * Adds a reading. 1: and by it, the age of the channel's readings was found, or found anew. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted. */
+ * Adds a reading. 1: and by it, the age of the channel's readings was found, found anew, or is
+ * believed no more. -EINVAL: no such channel; -ENOMEM. A sample without a value is counted.
+ */
 int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample);
 
 /*

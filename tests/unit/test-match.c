@@ -117,7 +117,7 @@ static void test_few_readings_are_less_sure(void **state)
 	assert_int_equal(watt_match_find(&m->parts, list, n, &seldom), 0);
 	assert_true(seldom.uncertainty_ns >= often.uncertainty_ns);
 	assert_in_range(seldom.age_ns, 2250000000, 2750000000);
-	assert_int_equal(watt_match_find(&m->parts, list, 10, &seldom), -EAGAIN);
+	assert_int_equal(watt_match_find(&m->parts, list, 6, &seldom), -EAGAIN);
 	free(m);
 }
 
@@ -141,12 +141,58 @@ static void test_nothing_is_found_in_noise(void **state)
 	free(m);
 }
 
+/* Nor has what another machine takes, which goes up and down just like that. */
+static void test_nothing_is_found_in_another_machine(void **state)
+{
+	static const uint64_t periods_s[] = { 1, 2, 5, 10 };
+	struct machine *m = calloc(1, sizeof(*m)), *other = calloc(1, sizeof(*m));
+	struct watt_observation list[400];
+	struct watt_match found;
+	size_t seed, p, n;
+
+	for (seed = 1; seed <= 10; seed++) {
+		run(m, 100 + seed);
+		run(other, 200 + seed);
+		for (p = 0; p < WATT_ARRAY_SIZE(periods_s); p++) {
+			n = look(other, 2 * SECOND, SECOND, periods_s[p] * SECOND, 1, list);
+			assert_int_not_equal(watt_match_find(&m->parts, list, n, &found), 0);
+		}
+	}
+	free(other);
+	free(m);
+}
+
+/* What was found holds as long as it explains anything, and where nothing speaks against it. */
+static void test_holds(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m)), *other = calloc(1, sizeof(*m));
+	struct watt_observation list[400];
+	struct watt_match found;
+	size_t n, i;
+
+	run(m, 7);
+	run(other, 17);
+	n = look(m, 2 * SECOND, SECOND, SECOND, 1, list);
+	assert_int_equal(watt_match_find(&m->parts, list, n, &found), 0);
+	assert_true(watt_match_holds(&m->parts, list, n, &found));
+	for (i = 0; i < n; i++)
+		list[i].power_w = 200;
+	assert_true(watt_match_holds(&m->parts, list, n, &found));
+	n = look(other, 2 * SECOND, SECOND, SECOND, 1, list);
+	assert_false(watt_match_holds(&m->parts, list, n, &found));
+	assert_true(watt_match_holds(&m->parts, list, 10, &found));
+	free(other);
+	free(m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_delays_are_found),
 		cmocka_unit_test(test_few_readings_are_less_sure),
 		cmocka_unit_test(test_nothing_is_found_in_noise),
+		cmocka_unit_test(test_nothing_is_found_in_another_machine),
+		cmocka_unit_test(test_holds),
 	};
 
 	return cmocka_run_group_tests_name("match", tests, NULL, NULL);

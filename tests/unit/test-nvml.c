@@ -394,7 +394,7 @@ static void measure(struct fake *fake, struct watt_power *power, uint64_t first_
 		fake->set_clock(t_ns);
 		read_one(power, 0, &sample);
 		sample.t_before_ns = sample.t_after_ns = t_ns;
-		assert_int_equal(watt_curve_push(&curve, &sample), 0);
+		assert_int_equal(watt_curve_push(&curve, &sample, NULL), 0);
 	}
 	for (i = 0; i < 4; i++) {
 		int64_t truth_nj = fake->energy_nj(0, windows_ns[i][0], windows_ns[i][1]);

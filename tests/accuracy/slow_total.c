@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a slow meter of the whole machine is worth: a scripted machine whose parts step and burst,
+ * and a BMC that shows the mean of a second, in steps of watts, seconds later, now and then. Time
+ * is simulated. Held to bounds: the age that is found, the energy of ten minutes, and the residual
+ * where the load has just gone up and where it has just gone down. And a meter that measures
+ * something else, of which no age is to be believed.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/timeline.h"
+
+#include "base/util.h"
+
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+#define STEP_NS (50 * MS)
+#define PER_SECOND 20
+#define FIRST_NS (100 * SECOND)
+#define FOUND_S 180
+/* Of a meter that tells something each 30 s, three minutes are six readings: not enough. */
+#define WARM_S (3 * 60)
+#define SLOW_WARM_S (5 * 60)
+#define SLOW_S 30
+#define MEASURED_S 600
+#define TAIL_S 60
+#define N_STEPS ((SLOW_WARM_S + MEASURED_S + TAIL_S) * PER_SECOND)
+#define N_PARTS 3
+#define N_SEEDS 4
+#define N_OTHERS 10
+/* Of them, an age may be believed for a while of so many, by chance. */
+#define MAX_BELIEVED 1
+#define MAX_AGE_WRONG_MS 250
+/* Where three minutes have so few readings, the age may be wrong by what is said of it. */
+#define SELDOM_S 10
+#define MAX_BEYOND 2.5
+#define MAX_ENERGY_WRONG 0.01
+/* Of what no part tells of, one second in 30 is seen, and a burst in that second counts as 30. */
+#define MAX_SLOW_ENERGY_WRONG 0.05
+/* Behind steps of 40 to 300 W; straight lines between readings are 5 to 34 W off there. */
+#define MAX_BIAS_W 2.0
+
+/* What the machine takes of each part: losses of its supply, and fans that go with the load. */
+static const double factors[N_PARTS] = { 1.15, 1.05, 1.1 };
+#define REST_W 90.0
+#define FANS_W 8.0
+#define DISK_W 12.0
+#define DISK_STEPS (7 * PER_SECOND)
+/* A step of the load is at least so large, and followed for so long. */
+#define STEP_W 40
+#define AFTER_STEPS (4 * PER_SECOND)
+
+static struct watt_channel channels[N_PARTS + 1];
+static const struct watt_channel *const list[] = { &channels[0], &channels[1], &channels[2],
+						   &channels[3] };
+
+struct machine {
+	double part_w[N_PARTS][N_STEPS];
+	int64_t part_nj[N_PARTS][N_STEPS + 1];
+	int64_t node_nj[N_STEPS + 1];
+};
+
+struct bmc {
+	uint64_t delay_ns;
+	unsigned int quantum_w;
+	unsigned int period_s;
+};
+
+struct result {
+	bool is_found;
+	double age_wrong_ms;
+	double age_beyond;   /* by how many times what is said of it */
+	double energy_wrong; /* ratio of ten minutes */
+	double up_w, down_w; /* how far the residual is off behind steps */
+	bool is_monotone;
+};
+
+static uint64_t rng;
+
+static double draw(double lo, double hi)
+{
+	rng = rng * 6364136223846793005ULL + 1442695040888963407ULL;
+	return lo + (hi - lo) * (double)(rng >> 40) / (double)(1 << 24);
+}
+
+/* Loads of 5 to 40 s, and bursts of 0.2 to 2 s upon them. */
+static void make_machine(struct machine *m, uint64_t seed)
+{
+	size_t i, p, load_end = 0, burst_end = 0, gpu_end = 0;
+	double load_w = 40, burst_w = 0, gpu_w = 60;
+
+	rng = seed;
+	for (i = 0; i < N_STEPS; i++) {
+		/* fans and disks, which no part tells of */
+		double node_w = REST_W + FANS_W * sin((double)i / PER_SECOND / 15) +
+				(i / DISK_STEPS % 3 == 1 ? DISK_W : 0);
+
+		if (i >= load_end) {
+			load_w = draw(30, 160);
+			load_end = i + (size_t)draw(5 * PER_SECOND, 40 * PER_SECOND);
+		}
+		if (i >= burst_end) {
+			burst_w = burst_w > 0 ? 0 : draw(20, 80);
+			burst_end = i + (size_t)(burst_w > 0 ? draw(4, 40) : draw(20, 200));
+		}
+		if (i >= gpu_end) {
+			gpu_w = gpu_w > 100 ? 60 : draw(150, 300);
+			gpu_end = i + (size_t)draw(10 * PER_SECOND, 60 * PER_SECOND);
+		}
+		m->part_w[0][i] = load_w + burst_w;
+		m->part_w[1][i] = 8 + 0.1 * load_w;
+		m->part_w[2][i] = gpu_w;
+		for (p = 0; p < N_PARTS; p++) {
+			m->part_nj[p][i + 1] =
+				m->part_nj[p][i] + llround(m->part_w[p][i] * (double)STEP_NS);
+			node_w += factors[p] * m->part_w[p][i];
+		}
+		m->node_nj[i + 1] = m->node_nj[i] + llround(node_w * (double)STEP_NS);
+	}
+}
+
+static void make_channels(const struct bmc *bmc)
+{
+	static const struct {
+		const char *domain;
+		enum watt_domain_kind kind;
+	} parts[N_PARTS] = { { "package-0", WATT_DOMAIN_PACKAGE },
+			     { "package-0/dram", WATT_DOMAIN_DRAM },
+			     { "gpu-0", WATT_DOMAIN_GPU } };
+	size_t p;
+
+	for (p = 0; p < N_PARTS; p++)
+		channels[p] = (struct watt_channel){ .name = parts[p].domain,
+						     .source = "t",
+						     .domain = parts[p].domain,
+						     .kind = parts[p].kind,
+						     .quantity = WATT_QUANTITY_ENERGY,
+						     .scale_num = 1,
+						     .scale_den = 1 };
+	channels[N_PARTS] = (struct watt_channel){ .name = "node",
+						   .source = "t",
+						   .domain = "node",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .quantity = WATT_QUANTITY_POWER,
+						   .semantics = WATT_SEMANTICS_INSTANT,
+						   .flags = WATT_CHANNEL_AGE_UNKNOWN,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .period_ns = bmc->period_s * SECOND };
+}
+
+static uint64_t step_ns(size_t step)
+{
+	return FIRST_NS + step * STEP_NS;
+}
+
+/* The mean of a second, so long ago, in whole quanta. */
+static int64_t show_uw(const struct machine *m, const struct bmc *bmc, size_t step)
+{
+	size_t end = step - (size_t)(bmc->delay_ns / STEP_NS);
+	double power_w = (double)(m->node_nj[end] - m->node_nj[end - PER_SECOND]) / 1e9;
+
+	return llround(power_w / bmc->quantum_w) * bmc->quantum_w * 1000000;
+}
+
+static void look_at_age(const struct watt_timeline *tl, const struct bmc *bmc, struct result *ret)
+{
+	struct watt_age_found age;
+
+	ret->is_found = watt_timeline_get_age(tl, N_PARTS, &age) == 0;
+	if (!ret->is_found)
+		return;
+	ret->age_wrong_ms =
+		((double)age.delay_ns - (double)bmc->delay_ns) / 1e6 - 500; /* its middle */
+	ret->age_beyond = fabs(ret->age_wrong_ms) / ((double)age.uncertainty_ns / 1e6);
+}
+
+/* The energy of the node between two steps, by its curve. */
+static double energy_j(const struct watt_timeline *tl, size_t from, size_t to)
+{
+	watt_i128 e0_nj = 0, e1_nj = 0;
+
+	if (watt_timeline_energy_nj(tl, N_PARTS, step_ns(from), &e0_nj) < 0 ||
+	    watt_timeline_energy_nj(tl, N_PARTS, step_ns(to), &e1_nj) < 0)
+		return NAN;
+	return (double)(e1_nj - e0_nj) / 1e9;
+}
+
+/* The parts are exact here: what the total is off, the residual is. */
+static void measure(const struct machine *m, const struct bmc *bmc, const struct watt_timeline *tl,
+		    struct result *ret)
+{
+	size_t from = (bmc->period_s < SLOW_S ? WARM_S : SLOW_WARM_S) * PER_SECOND;
+	size_t to = from + MEASURED_S * PER_SECOND, i;
+	size_t n_up = 0, n_down = 0;
+	double truth_j = (double)(m->node_nj[to] - m->node_nj[from]) / 1e9;
+
+	ret->energy_wrong = energy_j(tl, from, to) / truth_j - 1;
+	ret->is_monotone = true;
+	for (i = from; i < to; i++) {
+		double before_w = m->part_w[0][i - 1] + m->part_w[2][i - 1];
+		double change_w = m->part_w[0][i] + m->part_w[2][i] - before_w, off_w;
+
+		ret->is_monotone &= energy_j(tl, i, i + 1) >= 0;
+		if (fabs(change_w) < STEP_W)
+			continue;
+		off_w = (energy_j(tl, i, i + AFTER_STEPS) -
+			 (double)(m->node_nj[i + AFTER_STEPS] - m->node_nj[i]) / 1e9) *
+			PER_SECOND / AFTER_STEPS;
+		*(change_w > 0 ? &ret->up_w : &ret->down_w) += off_w;
+		*(change_w > 0 ? &n_up : &n_down) += 1;
+	}
+	ret->up_w /= (double)WATT_MAX(n_up, (size_t)1);
+	ret->down_w /= (double)WATT_MAX(n_down, (size_t)1);
+}
+
+static void push_step(struct watt_timeline *tl, const struct machine *m, const struct bmc *bmc,
+		      size_t step)
+{
+	struct watt_sample sample = { .t_before_ns = step_ns(step), .t_after_ns = step_ns(step) };
+	size_t p;
+
+	for (p = 0; p < N_PARTS; p++) {
+		sample.channel = (uint32_t)p;
+		sample.raw = m->part_nj[p][step];
+		if (watt_timeline_push(tl, &sample) < 0)
+			abort();
+	}
+	sample.channel = N_PARTS;
+	if (step < (bmc->delay_ns / STEP_NS) + PER_SECOND || step % (bmc->period_s * PER_SECOND))
+		return;
+	sample.raw = show_uw(m, bmc, step);
+	if (watt_timeline_push(tl, &sample) < 0)
+		abort();
+}
+
+static struct result try(const struct machine *m, const struct bmc *bmc)
+{
+	struct result result = { 0 };
+	struct watt_timeline *tl;
+	size_t step;
+
+	make_channels(bmc);
+	if (watt_timeline_new(list, N_PARTS + 1, &tl) < 0)
+		abort();
+	for (step = 0; step <= N_STEPS; step++) {
+		push_step(tl, m, bmc, step);
+		if (step == FOUND_S * PER_SECOND)
+			look_at_age(tl, bmc, &result);
+	}
+	measure(m, bmc, tl, &result);
+	watt_timeline_free(tl);
+	return result;
+}
+
+/* ---- a meter of something else ---- */
+
+/*
+ * Of a machine whose total is another one's, no age is to be believed. Returns the share of the
+ * time in which one was.
+ */
+static double believe(const struct machine *m, const struct bmc *bmc, double *ret_last)
+{
+	struct watt_age_found age;
+	struct watt_timeline *tl;
+	size_t step, n_believed = 0;
+
+	make_channels(bmc);
+	if (watt_timeline_new(list, N_PARTS + 1, &tl) < 0)
+		abort();
+	for (step = 0; step <= N_STEPS; step++) {
+		push_step(tl, m, bmc, step);
+		n_believed += watt_timeline_get_age(tl, N_PARTS, &age) == 0;
+	}
+	*ret_last = watt_timeline_get_age(tl, N_PARTS, &age) == 0;
+	watt_timeline_free(tl);
+	return (double)n_believed / N_STEPS;
+}
+
+static bool show_others(struct machine *m, struct machine *other, unsigned int period_s)
+{
+	struct bmc bmc = { 2500 * MS, 1, period_s };
+	unsigned int n_believed = 0, n_last = 0;
+	double time = 0, last;
+	uint64_t seed;
+
+	for (seed = 1; seed <= N_OTHERS; seed++) {
+		double share;
+
+		make_machine(m, seed * 77777);
+		make_machine(other, seed * 7919 + 13);
+		memcpy(m->node_nj, other->node_nj, sizeof(m->node_nj));
+		share = believe(m, &bmc, &last);
+		n_believed += share > 0;
+		n_last += last > 0;
+		time += share / N_OTHERS;
+	}
+	printf("%4u s  another machine's total: %2u of %u believed, %.1f %% of the time, %u at the end\n",
+	       period_s, n_believed, N_OTHERS, time * 100, n_last);
+	return n_believed <= MAX_BELIEVED && n_last == 0;
+}
+
+/* A plug that was moved to another machine: what was found is believed no more. */
+static bool show_moved(struct machine *m, struct machine *other)
+{
+	const struct bmc bmc = { 2500 * MS, 1, 2 };
+	bool was_found = false, is_found;
+	struct watt_age_found age;
+	struct watt_timeline *tl;
+	size_t step;
+
+	make_machine(m, 77777);
+	make_machine(other, 4);
+	for (step = N_STEPS / 2; step < N_STEPS; step++)
+		m->node_nj[step + 1] =
+			m->node_nj[step] + other->node_nj[step + 1] - other->node_nj[step];
+	make_channels(&bmc);
+	if (watt_timeline_new(list, N_PARTS + 1, &tl) < 0)
+		abort();
+	for (step = 0; step <= N_STEPS; step++) {
+		push_step(tl, m, &bmc, step);
+		if (step == N_STEPS / 2)
+			was_found = watt_timeline_get_age(tl, N_PARTS, &age) == 0;
+	}
+	is_found = watt_timeline_get_age(tl, N_PARTS, &age) == 0;
+	printf("   2 s  moved to another machine: %s before, %s %u s later\n",
+	       was_found ? "known" : "not known", is_found ? "believed" : "not believed",
+	       N_STEPS / 2 / PER_SECOND);
+	watt_timeline_free(tl);
+	return was_found && !is_found;
+}
+
+/* The worst of some machines; of the residual, the mean, which is what a bias is. */
+static struct result try_all(const struct bmc *bmc, struct machine *m)
+{
+	struct result worst = { .is_found = true, .is_monotone = true };
+	uint64_t seed;
+
+	for (seed = 1; seed <= N_SEEDS; seed++) {
+		struct result r;
+
+		make_machine(m, seed * 77777);
+		r = try(m, bmc);
+		worst.is_found &= r.is_found;
+		worst.is_monotone &= r.is_monotone;
+		worst.age_beyond = WATT_MAX(worst.age_beyond, r.age_beyond);
+		if (!(fabs(r.age_wrong_ms) <= fabs(worst.age_wrong_ms)))
+			worst.age_wrong_ms = r.age_wrong_ms;
+		if (!(fabs(r.energy_wrong) <= fabs(worst.energy_wrong)))
+			worst.energy_wrong = r.energy_wrong;
+		worst.up_w += r.up_w / N_SEEDS;
+		worst.down_w += r.down_w / N_SEEDS;
+	}
+	return worst;
+}
+
+static bool is_good(const struct bmc *bmc, const struct result *r)
+{
+	bool is_seldom = bmc->period_s >= SELDOM_S;
+	bool is_age_good = is_seldom ? r->age_beyond <= MAX_BEYOND :
+				       r->is_found && fabs(r->age_wrong_ms) <= MAX_AGE_WRONG_MS;
+
+	return r->is_monotone && is_age_good && fabs(r->up_w) <= MAX_BIAS_W &&
+	       fabs(r->down_w) <= MAX_BIAS_W &&
+	       fabs(r->energy_wrong) <=
+		       (bmc->period_s >= SLOW_S ? MAX_SLOW_ENERGY_WRONG : MAX_ENERGY_WRONG);
+}
+
+static bool show(const struct bmc *bmc, struct machine *m)
+{
+	struct result r = try_all(bmc, m);
+	bool ok = is_good(bmc, &r);
+	char found[32] = "not yet";
+
+	if (r.is_found)
+		snprintf(found, sizeof(found), "%+.0f ms", r.age_wrong_ms);
+	printf("%4u s %6.2f s %5u W %10s %8.2f %% %7.1f W %7.1f W%s\n", bmc->period_s,
+	       (double)bmc->delay_ns / 1e9, bmc->quantum_w, found, r.energy_wrong * 100, r.up_w,
+	       r.down_w, ok ? "" : "  not within its bounds");
+	return ok;
+}
+
+int main(void)
+{
+	static const uint64_t delays_ns[] = { 200 * MS, 2500 * MS, 8 * SECOND };
+	static const unsigned int quanta_w[] = { 1, 8 }, periods_s[] = { 1, 2, 5, 10, 30 };
+	struct machine *m = calloc(1, sizeof(*m)), *other = calloc(1, sizeof(*m));
+	size_t d, q, p;
+	int bad = 0;
+
+	if (!m || !other)
+		return 1;
+	printf("period    delay quantum    age off energy off  steps up      down\n");
+	for (p = 0; p < WATT_ARRAY_SIZE(periods_s); p++)
+		for (d = 0; d < WATT_ARRAY_SIZE(delays_ns); d++)
+			for (q = 0; q < WATT_ARRAY_SIZE(quanta_w); q++) {
+				struct bmc bmc = { delays_ns[d], quanta_w[q], periods_s[p] };
+
+				bad += !show(&bmc, m);
+			}
+	for (p = 0; p < WATT_ARRAY_SIZE(periods_s); p++)
+		bad += !show_others(m, other, periods_s[p]);
+	bad += !show_moved(m, other);
+	free(other);
+	free(m);
+	return bad != 0;
+}
