@@ -245,6 +245,81 @@ static void test_setters_that_refuse(void **state)
 	watt_options_free(o);
 }
 
+/* A good text replaces what was there, NULL takes it away, and an empty one is refused. */
+static void test_setters_of_texts(void **state)
+{
+	static const struct {
+		int (*set)(struct watt_options *o, const char *text);
+		size_t field;
+		const char *good;
+	} setters[] = {
+		{ watt_options_set_config, offsetof(struct watt_options, config), "/c" },
+		{ watt_options_set_machine, offsetof(struct watt_options, machine), "/m" },
+		{ watt_options_set_sysfs_root, offsetof(struct watt_options, sysfs_root), "/s" },
+		{ watt_options_set_procfs_root, offsetof(struct watt_options, procfs_root), "/p" },
+		{ watt_options_set_nvml_lib, offsetof(struct watt_options, nvml_lib), "/n" },
+		{ watt_options_set_meter, offsetof(struct watt_options, meter), "unix:/u" },
+		{ watt_options_set_redfish_url, offsetof(struct watt_options, redfish_url),
+		  "https://bmc" },
+		{ watt_options_set_redfish_auth, offsetof(struct watt_options, redfish_auth),
+		  "/a" },
+		{ watt_options_set_redfish_tls, offsetof(struct watt_options, redfish_tls), "/t" },
+#ifdef WATT_HAVE_KUBELET
+		{ watt_options_set_kubelet_url, offsetof(struct watt_options, kubelet_url),
+		  "https://node:10250" },
+		{ watt_options_set_kubelet_token, offsetof(struct watt_options, kubelet_token),
+		  "/k" },
+		{ watt_options_set_kubelet_tls, offsetof(struct watt_options, kubelet_tls), "/l" },
+#endif
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(setters); i++) {
+		struct watt_options *o = new_options();
+		char *const *field = (char *const *)((const char *)o + setters[i].field);
+
+		assert_int_equal(setters[i].set(o, setters[i].good), 0);
+		assert_string_equal(*field, setters[i].good);
+		assert_int_equal(setters[i].set(o, ""), -EINVAL);
+		assert_string_equal(*field, setters[i].good);
+		assert_int_equal(setters[i].set(o, NULL), 0);
+		assert_null(*field);
+		assert_int_equal(setters[i].set(NULL, setters[i].good), -EINVAL);
+		watt_options_free(o);
+	}
+}
+
+/* The ends of each range are taken, and what is beyond them changes nothing. */
+static void test_setters_at_their_bounds(void **state)
+{
+	struct watt_options *o = new_options();
+
+	assert_int_equal(watt_options_set_slice_ns(o, MS), 0);
+	assert_int_equal(watt_options_set_slice_ns(o, 60000 * MS + 1), -EINVAL);
+	assert_int_equal(o->slice_ns, MS);
+	assert_int_equal(watt_options_set_period_ns(o, 60000 * MS), 0);
+	assert_int_equal(watt_options_set_period_ns(o, MS - 1), -EINVAL);
+	assert_int_equal(o->period_ns, 60000 * MS);
+	assert_int_equal(watt_options_set_source_period_ns(o, "hwmon", MS), 0);
+	assert_int_equal(watt_options_set_source_period_ns(o, "hwmon", MS - 1), -EINVAL);
+	assert_rule(&o->rates, 0, "hwmon", MS);
+	assert_int_equal(watt_options_set_delay_ns(o, "*", 60000 * MS), 0);
+	assert_int_equal(watt_options_set_delay_ns(o, "", 1), -EINVAL);
+	assert_rule(&o->delays, 0, "*", 60000 * MS);
+	assert_int_equal(watt_options_set_idle_policy(o, WATT_IDLE_REQUESTS), 0);
+	assert_int_equal(watt_options_set_idle_policy(o, (enum watt_idle_policy) - 1), -EINVAL);
+	assert_int_equal(o->idle_policy, WATT_IDLE_REQUESTS);
+	assert_int_equal(watt_options_set_privacy(o, WATT_PRIVACY_NAMES), 0);
+	assert_int_equal(watt_options_set_privacy(o, (enum watt_privacy)(WATT_PRIVACY_ALL + 1)),
+			 -EINVAL);
+	assert_int_equal(o->privacy, WATT_PRIVACY_NAMES);
+	assert_int_equal(watt_options_set_owner(o, UINT32_MAX), 0);
+	assert_true(o->has_owner);
+	assert_int_equal(o->owner_uid, UINT32_MAX);
+	assert_int_equal(watt_options_set_owner(NULL, 0), -EINVAL);
+	watt_options_free(o);
+}
+
 /* Without options, as after a failed watt_options_new() that nobody looked at. */
 static void test_no_options(void **state)
 {
@@ -520,6 +595,8 @@ int main(void)
 		cmocka_unit_test(test_texts_that_are_refused),
 		cmocka_unit_test(test_setters),
 		cmocka_unit_test(test_setters_that_refuse),
+		cmocka_unit_test(test_setters_of_texts),
+		cmocka_unit_test(test_setters_at_their_bounds),
 		cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_info),
