@@ -282,11 +282,35 @@ static void test_long_window(void **state)
 	(void)state;
 }
 
+/* Sums stay between 0 and 999,999,999 nJ above whole joules, at the very edges too. */
+static void test_edges(void **state)
+{
+	static const int64_t values[] = { 0,          1,  999999999,  1000000000,
+					  1000000001, -1, -999999999, -1000000000 };
+	size_t i, k;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(values); i++) {
+		for (k = 0; k < WATT_ARRAY_SIZE(values); k++) {
+			struct watt_energy a = watt_energy_from_nj(values[i]);
+			struct watt_energy b = watt_energy_from_nj(values[k]);
+			struct watt_energy sum = watt_energy_add(a, b);
+			struct watt_energy rest = watt_energy_sub(a, b);
+
+			assert_in_range(sum.nj, 0, 999999999);
+			assert_in_range(rest.nj, 0, 999999999);
+			assert_int_equal(sum.j * 1000000000 + sum.nj, values[i] + values[k]);
+			assert_int_equal(rest.j * 1000000000 + rest.nj, values[i] - values[k]);
+		}
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decades),
 		cmocka_unit_test(test_long_window),
+		cmocka_unit_test(test_edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
