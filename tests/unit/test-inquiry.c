@@ -182,6 +182,23 @@ static void test_all_are_answered(void **state)
 	assert_int_equal(watt_inquiry_ask(inquiry, &other), -EAGAIN);
 }
 
+/* Whoever says no deadline has one of some seconds: nobody is waited for as long as he likes. */
+static void test_usual_deadline(void **state)
+{
+	struct watt_inquiry_opts opts = { .providers = providers };
+	uint64_t now_ns;
+
+	watt_inquiry_free(inquiry);
+	assert_int_equal(watt_inquiry_new(&env, &opts, &inquiry), 0);
+	ask(1001);
+	sem_wait(&stage.entered);
+	now_ns = watt_now_ns();
+	watt_inquiry_tend(inquiry, now_ns + 5 * WATT_NSEC_PER_SEC);
+	assert_int_equal(stats().hung, 1);
+	sem_post(&stage.leave);
+	assert_int_equal(next_answer(), 1001);
+}
+
 /* One question that hangs stops no other; its answer is welcome however late. */
 static void test_one_hangs(void **state)
 {
@@ -308,6 +325,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_all_are_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_usual_deadline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_hangs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_all_hang, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_hangs_at_the_end, set_up, tear_down),

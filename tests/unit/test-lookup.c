@@ -259,8 +259,12 @@ static void wait_for_status(struct watt_engine *engine, uint32_t channel, enum w
 
 static void wait_for_count(const struct watt_counter *counter, uint64_t n)
 {
-	while (watt_counter_get_published(counter) < n)
+	uint64_t give_up_ns = watt_now_ns() + 30 * WATT_NSEC_PER_SEC;
+
+	while (watt_counter_get_published(counter) < n) {
+		assert_true(watt_now_ns() < give_up_ns);
 		usleep(500);
+	}
 }
 
 static struct watt_engine *engine_with(const struct watt_power_ops *ops, const struct watt_env *env,
