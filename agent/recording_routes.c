@@ -142,10 +142,13 @@ static enum MHD_Result fetch(struct recordings *recordings, struct MHD_Connectio
 static enum MHD_Result forget(struct recordings *recordings, struct MHD_Connection *connection,
 			      uint64_t id)
 {
+	auto_free char *text = NULL;
 	int r = recordings_delete(recordings, id);
 
-	return r < 0 ? refuse_error(connection, r) :
-		       say(connection, MHD_HTTP_OK, "application/json", "{}", NULL);
+	if (r < 0)
+		return refuse_error(connection, r);
+	text = recordings_describe_id(id);
+	return say(connection, MHD_HTTP_OK, "application/json", text ? text : "", NULL);
 }
 
 enum MHD_Result recording_routes_answer(struct recordings *recordings, bool is_known_client,

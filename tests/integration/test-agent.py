@@ -562,7 +562,7 @@ def check_recording(agent, described):
         with contextlib.closing(sqlite3.connect(file.name)) as database:
             meta = dict(database.execute('SELECT key, value FROM meta'))
         true(int(meta['ended_ns']) > 0, 'it says where it ends')
-    equal(ask_recordings(agent, 'DELETE', f'/{one["id"]}')[0], 200, 'delete')
+    equal(ask_recordings(agent, 'DELETE', f'/{one["id"]}'), (200, {'id': one['id']}), 'delete')
     equal(listed(agent), [], 'after that')
 
 
