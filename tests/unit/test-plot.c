@@ -531,6 +531,41 @@ static void test_lines_add_up(void **state)
 	done(&m);
 }
 
+/* The picture says how sure its watts are: as the least sure of what is added up, or nothing. */
+static void test_says_how_sure_it_is(void **state)
+{
+	static const struct {
+		uint32_t ppm[2];
+		bool is_second_added;
+		const char *end; /* of the subtitle */
+	} cases[] = {
+		{ { 0, 0 }, true, " \u00b7 estimated" },
+		{ { 350000, 0 }, true, " \u00b7 estimated \u00b135 %" },
+		{ { 30000, 50000 }, true, " \u00b7 estimated \u00b15 %" },
+		{ { 30000, 50000 }, false, " \u00b7 estimated \u00b13 %" },
+	};
+	struct watt_plot_opts opts = { .what = WATT_PLOT_PACKAGE };
+	struct watt_plot plot;
+	struct machine m;
+	struct told told;
+	size_t i, d;
+
+	make(&m, &shapes[0]);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (d = 0; d < 2; d++) {
+			m.domain[d].origin = WATT_ORIGIN_ESTIMATED;
+			m.domain[d].uncertainty_ppm = cases[i].ppm[d];
+			m.domain[d].is_partition = d == 0 || cases[i].is_second_added;
+		}
+		tell(&m, &told);
+		assert_int_equal(watt_plot_make(&plot, &told.series, &opts), 0);
+		assert_string_equal(strrchr(plot.subtitle, '\0') - strlen(cases[i].end),
+				    cases[i].end);
+		watt_plot_done(&plot);
+	}
+	done(&m);
+}
+
 static void test_nothing_to_draw(void **state)
 {
 	struct watt_plot_opts opts = { .what = WATT_PLOT_PACKAGE, .top = 5, .is_stacked = -1 };
@@ -591,7 +626,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pictures),     cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_lines_add_up), cmocka_unit_test(test_nothing_to_draw),
-		cmocka_unit_test(test_text_is_cut),
+		cmocka_unit_test(test_text_is_cut),  cmocka_unit_test(test_says_how_sure_it_is),
 	};
 
 	return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
