@@ -3,7 +3,8 @@
  * A Perfetto trace: protocol buffers by its public schema (perfetto/trace/trace.proto), of which
  * the fields below are all that is used. The clock is the recording's CLOCK_MONOTONIC. A counter
  * has at the beginning of a window the mean power in it, and holds it until the next value; what
- * is not known is 0 on the counter, and a slice on a track of its own says so.
+ * is not known is 0 on the counter, and a slice on a track of its own says so. Context is counters,
+ * too, each in its unit.
  */
 #include <errno.h>
 #include <math.h>
@@ -74,6 +75,7 @@ enum {
 enum {
 	UUID_PHASES = 1,
 	UUID_DOMAINS,
+	UUID_CONTEXT,
 	UUID_OTHERS,
 	UUID_MISSING,
 	UUID_LOSSES,
@@ -82,11 +84,12 @@ enum {
 
 struct counter {
 	uint64_t uuid;
-	double power_w;
+	double value;  /* W, or the unit of context */
 	uint64_t seen; /* window that last told it, from 1 */
 };
 
-struct domain_track {
+/* Of a domain, or of a channel of context. */
+struct sensor_track {
 	struct counter counter;
 	uint64_t missing_uuid; /* 0: none yet */
 	bool is_missing;
@@ -95,8 +98,10 @@ struct domain_track {
 struct trace {
 	struct watt_protobuf packet, inner, deep;
 	uint64_t next_uuid;
-	struct domain_track *domains; /* in the order of their numbers */
+	struct sensor_track *domains; /* in the order of their numbers */
 	size_t n_domains, domains_cap;
+	struct sensor_track *gauges; /* in their order: what comes later is behind */
+	size_t n_gauges, gauges_cap;
 	struct watt_idmap by_entity; /* position in entities */
 	struct counter *entities;
 	size_t n_entities, entities_cap;
@@ -130,8 +135,8 @@ struct track {
 	uint64_t uuid;
 	uint64_t parent_uuid; /* 0: none */
 	const char *name;     /* NULL: that of the process */
-	bool is_counter;
-	bool is_ordered; /* its children stand by rank */
+	const char *unit;     /* of a counter; NULL: it is none */
+	bool is_ordered;      /* its children stand by rank */
 	unsigned int rank;
 	uint32_t pid; /* of a process; 0: it is none */
 	const char *process;
@@ -152,11 +157,11 @@ static void write_track(struct watt_sink *sink, const struct track *track)
 		watt_protobuf_uint(inner, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
 	if (track->rank)
 		watt_protobuf_uint(inner, TRACK_ORDER_RANK, track->rank);
-	if (track->is_counter) {
+	if (track->unit) {
 		/* Two of one name are two, not one. */
 		watt_protobuf_uint(inner, TRACK_MERGE, MERGE_NONE);
 		watt_protobuf_clear(deep);
-		watt_protobuf_text(deep, COUNTER_UNIT_NAME, "W");
+		watt_protobuf_text(deep, COUNTER_UNIT_NAME, track->unit);
 		watt_protobuf_message(inner, TRACK_COUNTER, deep);
 	}
 	if (track->pid) {
@@ -193,12 +198,12 @@ static void finish_event(struct watt_sink *sink)
 	write_packet(sink, trace);
 }
 
-static void write_counter(struct watt_sink *sink, uint64_t t_ns, uint64_t uuid, double power_w)
+static void write_counter(struct watt_sink *sink, uint64_t t_ns, uint64_t uuid, double value)
 {
 	struct trace *trace = sink->data;
 
 	begin_event(sink, t_ns, EVENT_COUNTER, uuid);
-	watt_protobuf_double(&trace->inner, EVENT_COUNTER_DOUBLE, power_w);
+	watt_protobuf_double(&trace->inner, EVENT_COUNTER_DOUBLE, value);
 	finish_event(sink);
 }
 
@@ -315,14 +320,40 @@ static int add_domains(struct watt_sink *sink, const struct watt_domain *const *
 		struct track track = { .uuid = trace->next_uuid,
 				       .parent_uuid = UUID_DOMAINS,
 				       .name = domains[trace->n_domains]->path,
-				       .is_counter = true,
+				       .unit = "W",
 				       .rank = (unsigned int)trace->n_domains + 1 };
 
 		if (watt_grow((void **)&trace->domains, &trace->domains_cap, trace->n_domains,
 			      sizeof(*trace->domains)) < 0)
 			return -ENOMEM;
 		trace->domains[trace->n_domains++] =
-			(struct domain_track){ .counter = { .uuid = trace->next_uuid++ } };
+			(struct sensor_track){ .counter = { .uuid = trace->next_uuid++ } };
+		write_track(sink, &track);
+	}
+	return 0;
+}
+
+/* Channels of context, in a group that is there where they are. */
+static int add_gauges(struct watt_sink *sink, const struct watt_gauge *const *gauges, size_t n)
+{
+	struct trace *trace = sink->data;
+	struct track group = { .uuid = UUID_CONTEXT, .name = "context", .is_ordered = true };
+
+	if (n > 0 && trace->n_gauges == 0)
+		write_track(sink, &group);
+	while (trace->n_gauges < n) {
+		const struct watt_gauge *gauge = gauges[trace->n_gauges];
+		struct track track = { .uuid = trace->next_uuid,
+				       .parent_uuid = UUID_CONTEXT,
+				       .name = gauge->name,
+				       .unit = watt_quantity_unit(gauge->quantity),
+				       .rank = (unsigned int)trace->n_gauges + 1 };
+
+		if (watt_grow((void **)&trace->gauges, &trace->gauges_cap, trace->n_gauges,
+			      sizeof(*trace->gauges)) < 0)
+			return -ENOMEM;
+		trace->gauges[trace->n_gauges++] =
+			(struct sensor_track){ .counter = { .uuid = trace->next_uuid++ } };
 		write_track(sink, &track);
 	}
 	return 0;
@@ -348,39 +379,47 @@ static int begin(struct watt_sink *sink)
 
 /* ---- windows ---- */
 
-/* Tells a counter's power from the beginning of the window on, where it is another one. */
-static void tell(struct watt_sink *sink, struct counter *counter, uint64_t t_ns, double power_w)
+/* Tells a counter's value from the beginning of the window on, where it is another one. */
+static void tell(struct watt_sink *sink, struct counter *counter, uint64_t t_ns, double value)
 {
 	struct trace *trace = sink->data;
 
-	if (counter->seen == 0 || counter->power_w != power_w)
-		write_counter(sink, t_ns, counter->uuid, power_w);
-	counter->power_w = power_w;
+	if (counter->seen == 0 || counter->value != value)
+		write_counter(sink, t_ns, counter->uuid, value);
+	counter->value = value;
 	counter->seen = trace->n_windows;
 }
 
-static void tell_missing(struct watt_sink *sink, struct domain_track *domain, const char *path,
+static void tell_missing(struct watt_sink *sink, struct sensor_track *sensor, const char *path,
 			 uint64_t t_ns, bool is_missing)
 {
 	struct trace *trace = sink->data;
 	struct track track = { .name = path };
 	struct track group = { .uuid = UUID_MISSING, .name = "no data" };
 
-	if (is_missing == domain->is_missing)
+	if (is_missing == sensor->is_missing)
 		return;
-	domain->is_missing = is_missing;
+	sensor->is_missing = is_missing;
 	if (!is_missing) {
-		end_slice(sink, t_ns, domain->missing_uuid);
+		end_slice(sink, t_ns, sensor->missing_uuid);
 		return;
 	}
-	if (!domain->missing_uuid) {
+	if (!sensor->missing_uuid) {
 		write_track(sink, &group);
-		domain->missing_uuid = trace->next_uuid++;
-		track.uuid = domain->missing_uuid;
+		sensor->missing_uuid = trace->next_uuid++;
+		track.uuid = sensor->missing_uuid;
 		track.parent_uuid = UUID_MISSING;
 		write_track(sink, &track);
 	}
-	begin_slice(sink, t_ns, domain->missing_uuid, "no data");
+	begin_slice(sink, t_ns, sensor->missing_uuid, "no data");
+}
+
+/* Tells from the beginning of the window on what is known of a sensor. */
+static void tell_sensor(struct watt_sink *sink, struct sensor_track *sensor, const char *name,
+			uint64_t t_ns, double value)
+{
+	tell_missing(sink, sensor, name, t_ns, isnan(value));
+	tell(sink, &sensor->counter, t_ns, isnan(value) ? 0 : value);
 }
 
 /* 0: out of memory. */
@@ -405,7 +444,7 @@ static uint64_t process_uuid(struct watt_sink *sink, const struct watt_entity *e
 static int add_entity(struct watt_sink *sink, const struct watt_entity *entity)
 {
 	struct trace *trace = sink->data;
-	struct track track = { .name = entity->name, .is_counter = true };
+	struct track track = { .name = entity->name, .unit = "W" };
 	_cleanup_free_ char *name = NULL;
 	bool is_new = true;
 	int n = 0;
@@ -479,10 +518,14 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 	for (i = 0; i < view->n_domains && r == 0; i++) {
 		double power_w = watt_view_power_w(view->states[i], view->states[i]->window_nj);
 
-		tell_missing(sink, &trace->domains[i], view->domains[i]->path, window->t0_ns,
-			     isnan(power_w));
-		tell(sink, &trace->domains[i].counter, window->t0_ns, isnan(power_w) ? 0 : power_w);
+		tell_sensor(sink, &trace->domains[i], view->domains[i]->path, window->t0_ns,
+			    power_w);
 	}
+	if (r == 0)
+		r = add_gauges(sink, view->gauges, view->n_gauges);
+	for (i = 0; i < view->n_gauges && r == 0; i++)
+		tell_sensor(sink, &trace->gauges[i], view->gauges[i]->name, window->t0_ns,
+			    view->gauges[i]->mean);
 	for (i = 0; i < view->n_rows && r == 0; i++)
 		if (watt_sink_has_kind(sink, view->rows[i]->entity->kind))
 			r = tell_row(sink, window, view->rows[i]);
@@ -493,6 +536,18 @@ static int write_window(struct watt_sink *sink, const struct watt_sink_window *w
 	return r == 0 && trace->has_failed ? -ENOMEM : r;
 }
 
+static void end_sensors(struct watt_sink *sink, struct sensor_track *sensors, size_t n)
+{
+	const struct trace *trace = sink->data;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		tell_missing(sink, &sensors[i], NULL, trace->end_ns, false);
+		write_counter(sink, trace->end_ns, sensors[i].counter.uuid,
+			      sensors[i].counter.value);
+	}
+}
+
 static int end(struct watt_sink *sink)
 {
 	struct trace *trace = sink->data;
@@ -501,16 +556,12 @@ static int end(struct watt_sink *sink)
 	if (!trace->n_windows)
 		return 0;
 	/* The last window ends, too. */
-	for (i = 0; i < trace->n_domains; i++) {
-		struct domain_track *domain = &trace->domains[i];
-
-		tell_missing(sink, domain, NULL, trace->end_ns, false);
-		write_counter(sink, trace->end_ns, domain->counter.uuid, domain->counter.power_w);
-	}
+	end_sensors(sink, trace->domains, trace->n_domains);
+	end_sensors(sink, trace->gauges, trace->n_gauges);
 	for (i = 0; i < trace->n_entities; i++)
-		if (trace->entities[i].power_w != 0)
+		if (trace->entities[i].value != 0)
 			write_counter(sink, trace->end_ns, trace->entities[i].uuid,
-				      trace->entities[i].power_w);
+				      trace->entities[i].value);
 	return trace->has_failed ? -ENOMEM : 0;
 }
 
@@ -524,6 +575,7 @@ static void done(struct watt_sink *sink)
 	watt_idmap_done(&trace->by_entity);
 	watt_idmap_done(&trace->by_pid);
 	free(trace->domains);
+	free(trace->gauges);
 	free(trace->entities);
 }
 

@@ -312,6 +312,14 @@ def test_context():
     true(abs(fast[19] - (31413836 - 28764180)) <= 1 and abs(fast[20] - 28764180) <= 1,
          f'memory used {fast[19]}, available {fast[20]}')
     true(abs(fast[21] - 100 * 425984 / 2133000) < 1e-3, f'EMC {fast[21]} %')
+    trace = perfetto_trace.Trace(trace_bytes('--window=100ms', file=file))
+    counters = trace.group('context')
+    equal({name: unit for name, unit in ((name, trace.tracks[uuid]['counter']['unit_name'])
+                                         for name, uuid in counters.items())},
+          {row['channel']: row['unit'] for row in rows('--what=samples', file=file) if row['channel'].startswith('context/')},
+          'tracks of context')
+    for name, value in (('context/gpu/load', 0.523), ('context/tboard-thermal/temperature', -4.5)):
+        near(trace.counters[counters[name]][len(trace.counters[counters[name]]) // 2][1], value, 1e-3, name)
     # And back: the trace has channels of context, too.
     back = {row['channel']: (row['value'], row['unit'], row['status'])
             for row in rows('--what=samples', file=trace_path)}
@@ -340,10 +348,10 @@ def test_no_locale_changes_a_number():
             equal(export('-f', fmt, env={'LC_ALL': name}), export('-f', fmt), f'{fmt} in {name}')
 
 
-def trace_bytes():
-    file = path('run.pftrace')
-    export('-f', 'perfetto', '--force', '-o', file)
-    with open(file, 'rb') as trace:
+def trace_bytes(*args, file=None):
+    out = path('run.pftrace')
+    export('-f', 'perfetto', '--force', '-o', out, *args, file=file)
+    with open(out, 'rb') as trace:
         return trace.read()
 
 
