@@ -633,6 +633,39 @@ static void print_phases(const struct page *page, FILE *out, size_t width)
 	table_free(table);
 }
 
+/* What the machine was like, of what was recorded of that. */
+static void print_context(const struct report_run *run, FILE *out, size_t width)
+{
+	const struct watt_series_gauge *gauge = watt_series_get_gauge(run->series, 0);
+	char number[WATT_UNITS_SIZE];
+	struct table *table;
+	size_t i;
+
+	if (!gauge)
+		return;
+	table = table_new();
+	report_title("Context", out);
+	table_add_column(table, "CHANNEL", TABLE_CUT);
+	table_add_column(table, "MEAN", TABLE_RIGHT);
+	table_add_column(table, "LEAST", TABLE_RIGHT);
+	table_add_column(table, "GREATEST", TABLE_RIGHT);
+	table_add_column(table, "AT THE END", 0);
+	for (i = 0; (gauge = watt_series_get_gauge(run->series, i)); i++) {
+		const double values[] = { gauge->mean, gauge->least, gauge->greatest };
+		size_t k;
+
+		table_add(table, "%s", gauge->name);
+		for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+			table_add(table, "%s",
+				  isnan(values[k]) ? "-" :
+						     watt_units_quantity(number, gauge->quantity,
+									 values[k], 3));
+		table_add(table, "%s", watt_status_name(gauge->status));
+	}
+	table_print(table, out, width);
+	table_free(table);
+}
+
 void report_text_print(const struct report *report, FILE *out, size_t width)
 {
 	const struct report_run *run = report->run;
@@ -654,6 +687,7 @@ void report_text_print(const struct report *report, FILE *out, size_t width)
 	else
 		fputs("\n  No energy is known: no sensor gave two values.\n", out);
 	print_domains(&page, out, width);
+	print_context(run, out, width);
 	print_phases(&page, out, width);
 	if (run->balance.is_known)
 		print_ranking(report, &page, out, width);

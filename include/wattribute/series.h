@@ -57,6 +57,18 @@ struct watt_series_entity {
 	double peak_w; /**< the greatest mean power of a window; NAN: not known */
 };
 
+/** A channel of context, over all windows: nobody is accounted for it. */
+struct watt_series_gauge {
+	size_t sz;        /**< sizeof(struct watt_series_gauge), the library's */
+	const char *name; /**< of the channel */
+	enum watt_quantity quantity;
+	enum watt_status status; /**< at the end */
+	double mean;       /**< over the known time, in watt_quantity_unit(); NAN: not known */
+	double least;      /**< of the means of windows; NAN: not known */
+	double greatest;   /**< the same */
+	uint64_t known_ns; /**< for which it is known */
+};
+
 /** One window. Of the arrays of n_cells, those that used nothing are not there. */
 struct watt_series_window {
 	size_t sz;      /**< sizeof(struct watt_series_window), the library's */
@@ -121,6 +133,9 @@ WATT_API const struct watt_series_energy *watt_series_get_total(const struct wat
 								size_t index);
 WATT_API const struct watt_series_window *watt_series_get_window(const struct watt_series *series,
 								 size_t index);
+/** A channel of context, in the order of channels. NULL: no more. */
+WATT_API const struct watt_series_gauge *watt_series_get_gauge(const struct watt_series *series,
+							       size_t index);
 WATT_API const struct watt_series_entity *watt_series_get_entity(const struct watt_series *series,
 								 size_t index);
 /** Mean power in the time for which energy is known; NAN: none is. */

@@ -495,11 +495,25 @@ static void put_comparison(struct watt_json *json, struct watt_json_node doc,
 
 /* ---- the document ---- */
 
+static void put_gauge(struct watt_json *json, struct watt_json_node obj,
+		      const struct watt_series_gauge *gauge)
+{
+	watt_json_text(json, obj, "name", gauge->name);
+	watt_json_text(json, obj, "quantity", watt_quantity_name(gauge->quantity));
+	watt_json_text(json, obj, "unit", watt_quantity_unit(gauge->quantity));
+	watt_json_text(json, obj, "status", watt_status_name(gauge->status));
+	watt_json_real(json, obj, "mean", gauge->mean);
+	watt_json_real(json, obj, "least", gauge->least);
+	watt_json_real(json, obj, "greatest", gauge->greatest);
+	watt_json_time(json, obj, "known_s", gauge->known_ns);
+}
+
 void watt_report_put(const struct watt_report *report, struct watt_json *json,
 		     struct watt_json_node doc)
 {
 	const struct watt_sink_series *now = report->now;
 	const struct watt_ranking_row *row;
+	const struct watt_series_gauge *gauge;
 	const struct watt_phase *phase;
 	struct watt_json_node list;
 	size_t i;
@@ -518,6 +532,9 @@ void watt_report_put(const struct watt_report *report, struct watt_json *json,
 	list = watt_json_array(json, doc, "entities");
 	for (i = 0; (row = watt_ranking_get(report->ranking, i)); i++)
 		put_entity(json, watt_json_append(json, list), now, row);
+	list = watt_json_array(json, doc, "context");
+	for (i = 0; (gauge = watt_series_get_gauge(now->series, i)); i++)
+		put_gauge(json, watt_json_append(json, list), gauge);
 	put_conservation(json, doc, now->series);
 	put_losses(json, doc, now);
 	put_quality(json, doc, now->series);

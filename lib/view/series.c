@@ -62,6 +62,7 @@ struct watt_series *watt_series_free(struct watt_series *series)
 	free(series->entities);
 	free(series->totals);
 	free(series->gaps);
+	watt_series_gauges_done(series);
 	watt_view_done(&series->last);
 	watt_snapshot_unref(series->snap);
 	watt_idmap_done(&series->index);
@@ -488,6 +489,8 @@ int watt_series_add(struct watt_series *series, const struct watt_view *view, ui
 		r = begin(series, view->n_domains);
 	if (r == 0)
 		r = remember(series, view);
+	if (r == 0)
+		r = watt_series_add_gauges(series, view);
 	if (r == 0)
 		r = watt_grow((void **)&series->windows, &series->windows_cap,
 			      series->info.n_windows, sizeof(*series->windows));

@@ -30,7 +30,9 @@ struct watt_series {
 	size_t entities_cap;
 	struct watt_series_window *windows;
 	size_t windows_cap;
-	struct watt_idmap index; /* of the entities by id */
+	struct watt_idmap index;          /* of the entities by id */
+	struct watt_series_gauge *gauges; /* in the order of their channels */
+	size_t n_gauges, gauges_cap;
 	size_t max_entities;
 	struct watt_folded folded; /* who is in the others */
 	/* Who is kept apart, by id; the position says nothing. Empty: whoever comes to the top. */
@@ -64,6 +66,10 @@ int watt_series_fold(struct watt_series *series, size_t keep);
 int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kind, const char *name,
 			   size_t *ret);
 void watt_series_entity_done(struct watt_series_entity *entity);
+
+/* Sums up context of a window, and forgets all of it. 0 or -ENOMEM. */
+int watt_series_add_gauges(struct watt_series *series, const struct watt_view *view);
+void watt_series_gauges_done(struct watt_series *series);
 
 /* Whether any energy is known, of a domain in a window or in the whole. */
 bool watt_series_is_known(const struct watt_series_energy *energy);

@@ -320,6 +320,14 @@ def test_context():
           'tracks of context')
     for name, value in (('context/gpu/load', 0.523), ('context/tboard-thermal/temperature', -4.5)):
         near(trace.counters[counters[name]][len(trace.counters[counters[name]]) // 2][1], value, 1e-3, name)
+    told = {one['name']: one for one in run('report', '--json', file).json()['context']}
+    for name, value, unit in (('context/gpu/load', 0.523, '1'), ('context/tboard-thermal/temperature', -4.5, 'C'),
+                              ('context/policy0/clock', 2201600000, 'Hz')):
+        equal((told[name]['unit'], told[name]['status']), (unit, 'ok'), name)
+        for what in 'least', 'mean', 'greatest':
+            near(told[name][what], value, 1e-3, f'{what} of {name}')
+    text = run('report', file).out
+    true(re.search(r'^ *context/tboard-thermal/temperature +-4\.5 C +-4\.5 C +-4\.5 C +ok', text, re.M), text)
     # And back: the trace has channels of context, too.
     back = {row['channel']: (row['value'], row['unit'], row['status'])
             for row in rows('--what=samples', file=trace_path)}

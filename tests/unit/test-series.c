@@ -467,6 +467,67 @@ static void test_more_than_fits(void **state)
 	(void)state;
 }
 
+static void add_gauges(struct watt_series *series, struct machine *m, const struct watt_gauge *a,
+		       const struct watt_gauge *b, uint64_t window)
+{
+	const struct watt_gauge *list[] = { a, b };
+
+	m->view.gauges = list;
+	m->view.n_gauges = b ? 2 : 1;
+	m->view.n_rows = 0;
+	assert_int_equal(watt_series_add(series, &m->view, window * WINDOW_NS,
+					 (window + 1) * WINDOW_NS, WATT_NO_MARK),
+			 0);
+	m->view.gauges = NULL;
+	m->view.n_gauges = 0;
+}
+
+/* Means weigh by the time that is known; a window that knows nothing has no part in them. */
+static void test_context(void **state)
+{
+	struct watt_gauge hot = { .name = "cpu", .quantity = WATT_QUANTITY_TEMPERATURE };
+	struct watt_gauge late = { .name = "gpu", .quantity = WATT_QUANTITY_RATIO };
+	const struct watt_series_gauge *sum;
+	struct watt_series *series;
+	struct machine m;
+
+	init(&m);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	hot.mean = NAN;
+	hot.status = WATT_STATUS_PENDING;
+	add_gauges(series, &m, &hot, NULL, 0);
+	assert_true(isnan(watt_series_get_gauge(series, 0)->mean));
+	assert_int_equal(watt_series_get_gauge(series, 0)->known_ns, 0);
+	hot.mean = -4;
+	hot.known_ns = 100;
+	hot.status = WATT_STATUS_OK;
+	late.mean = 0.5;
+	late.known_ns = 7;
+	add_gauges(series, &m, &hot, &late, 1);
+	hot.mean = 8;
+	hot.known_ns = 300;
+	/* in another order, too, each is itself */
+	add_gauges(series, &m, &late, &hot, 2);
+	hot.mean = NAN;
+	hot.status = WATT_STATUS_NODATA;
+	add_gauges(series, &m, &hot, &late, 3);
+	sum = watt_series_get_gauge(series, 0);
+	assert_string_equal(sum->name, "cpu");
+	assert_int_equal(sum->quantity, WATT_QUANTITY_TEMPERATURE);
+	assert_int_equal(sum->status, WATT_STATUS_NODATA);
+	assert_int_equal(sum->known_ns, 400);
+	assert_true(fabs(sum->mean - 5) < 1e-12);
+	assert_true(sum->least == -4 && sum->greatest == 8);
+	sum = watt_series_get_gauge(series, 1);
+	assert_string_equal(sum->name, "gpu");
+	assert_int_equal(sum->known_ns, 21);
+	assert_true(sum->mean == 0.5);
+	assert_null(watt_series_get_gauge(series, 2));
+	assert_null(watt_series_get_gauge(NULL, 0));
+	watt_series_free(series);
+	(void)state;
+}
+
 static void test_choice_of_windows(void **state)
 {
 	static const uint64_t minute_ns = 60000000000ULL;
@@ -490,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_domain_that_comes),
 		cmocka_unit_test(test_what_is_missing),
 		cmocka_unit_test(test_gap_is_told_early),
+		cmocka_unit_test(test_context),
 		cmocka_unit_test(test_choice_of_windows),
 		cmocka_unit_test(test_more_than_fits),
 	};
