@@ -144,6 +144,12 @@ static void read_cpus(struct watt_sink *sink, const struct watt_snapshot *snap)
 	}
 }
 
+/* The mean in the window, or what was read last where the window is shorter than a period. */
+static double value_of(const struct watt_gauge *gauge)
+{
+	return isnan(gauge->mean) && gauge->status == WATT_STATUS_OK ? gauge->value : gauge->mean;
+}
+
 /* The mean of the first gauge whose name ends so; NAN: there is none, or it is not known. */
 static double context(const struct watt_view *view, const char *end)
 {
@@ -152,7 +158,7 @@ static double context(const struct watt_view *view, const char *end)
 	for (i = 0; i < view->n_gauges; i++) {
 		len = strlen(view->gauges[i]->name);
 		if (len > wanted && !strcmp(view->gauges[i]->name + len - wanted, end))
-			return view->gauges[i]->mean;
+			return value_of(view->gauges[i]);
 	}
 	return NAN;
 }
@@ -242,10 +248,12 @@ static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double ti
 		if (gauge->quantity != WATT_QUANTITY_TEMPERATURE)
 			continue;
 		if (n < WATT_NVMT_ZONES) {
+			double value = value_of(gauge);
+
 			name_zone(nvmt->zones[n], gauge);
-			nvmt->n_unknown_zones += isnan(gauge->mean);
+			nvmt->n_unknown_zones += isnan(value);
 			watt_nvmt_put_float(at + WATT_NVMT_SLOW_TEMPERATURE + 4 * n,
-					    isnan(gauge->mean) ? 0 : (float)gauge->mean);
+					    isnan(value) ? 0 : (float)value);
 		}
 		n++;
 	}

@@ -23,6 +23,19 @@ static void check(const struct machine *m, const char *name, enum watt_quantity 
 		    value, value < 0 ? -value * 1e-5 : value * 1e-5);
 }
 
+/* How often a group is read at most. */
+static void check_tier(const struct watt_power *power, const char *name, uint64_t period_ms)
+{
+	uint32_t channel = 0, g = 0;
+
+	while (strcmp(power->channels[channel].name, name))
+		channel++;
+	while (channel < power->groups[g].first ||
+	       channel >= power->groups[g].first + power->groups[g].n)
+		g++;
+	assert_int_equal(power->groups[g].period_ns, period_ms * 1000000);
+}
+
 static void test_jetson(void **state)
 {
 	struct machine m;
@@ -31,6 +44,11 @@ static void test_jetson(void **state)
 	assert_int_equal(machine_open(&m, &watt_power_context), 0);
 	check_sensors(m.power);
 	assert_int_equal(m.power->n_channels, 7);
+	check_tier(m.power, "context/gpu/load", 1);
+	check_tier(m.power, "context/memory/used", 1);
+	check_tier(m.power, "context/memory/emc", 1);
+	check_tier(m.power, "context/policy0/clock", 10);
+	check_tier(m.power, "context/tboard-thermal/temperature", 100);
 	check(&m, "context/gpu/load", WATT_QUANTITY_RATIO, 0.523);
 	check(&m, "context/policy0/clock", WATT_QUANTITY_FREQUENCY, 2201600000.0);
 	check(&m, "context/memory/available", WATT_QUANTITY_MEMORY, 28764180.0 * 1024);

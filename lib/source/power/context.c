@@ -23,7 +23,13 @@
 #define HWMON "class/hwmon"
 #define MEMINFO "meminfo"
 #define PATH_SIZE 256
-#define PERIOD_NS (10 * WATT_NSEC_PER_MSEC)
+/*
+ * Three tiers: loads and memory, that change with what runs; clocks; and what changes slowly and is read
+ * slowly, temperatures and fans. None is read more often than this.
+ */
+#define FAST_NS WATT_NSEC_PER_MSEC
+#define MEDIUM_NS (10 * WATT_NSEC_PER_MSEC)
+#define SLOW_NS (100 * WATT_NSEC_PER_MSEC)
 /* The bytes of a line of meminfo. */
 #define KB 1024
 
@@ -36,6 +42,7 @@ struct file_sensor {
 	enum watt_quantity quantity;
 	uint64_t scale_num, scale_den;
 	uint32_t flags;
+	uint64_t period_ns;
 };
 
 static void fill_spec(struct watt_sensor_spec *spec, const char *place, size_t size, char *path)
@@ -75,7 +82,7 @@ static int add_file(struct watt_sensor_set *set, const struct file_sensor *file)
 	};
 	int r = add(set, &spec);
 
-	return r < 0 ? r : watt_sensor_set_end_group(set, PERIOD_NS);
+	return r < 0 ? r : watt_sensor_set_end_group(set, file->period_ns);
 }
 
 static int add_each(struct watt_sensor_set *set, const char *dir, const char *prefix,
@@ -113,7 +120,8 @@ static int add_zone(struct watt_sensor_set *set, const char *zone)
 					  .quantity = WATT_QUANTITY_TEMPERATURE,
 					  .scale_num = 1,
 					  .scale_den = 1,
-					  .flags = WATT_CHANNEL_SIGNED };
+					  .flags = WATT_CHANNEL_SIGNED,
+					  .period_ns = SLOW_NS };
 
 	read_zone_type(set, zone, type, sizeof(type));
 	snprintf(path, sizeof(path), THERMAL "/%.96s/temp", zone);
@@ -179,7 +187,13 @@ static bool is_gpu(const struct watt_sensor_set *set, const char *device)
 static int add_gpu_load(struct watt_sensor_set *set, const char *chip, const char *path)
 {
 	/* per mille */
-	const struct file_sensor file = { chip, "load", NULL, path, WATT_QUANTITY_RATIO, 1000, 1 };
+	const struct file_sensor file = { .chip = chip,
+					  .part = "load",
+					  .path = path,
+					  .quantity = WATT_QUANTITY_RATIO,
+					  .scale_num = 1000,
+					  .scale_den = 1,
+					  .period_ns = FAST_NS };
 
 	return add_file(set, &file);
 }
@@ -207,8 +221,13 @@ static int add_board_gpu(struct watt_sensor_set *set, const struct watt_board *b
 static int add_gpu_clock(struct watt_sensor_set *set, const char *device)
 {
 	char path[PATH_SIZE];
-	const struct file_sensor clock = { device, "clock", NULL, path, WATT_QUANTITY_FREQUENCY,
-					   1,      1 };
+	const struct file_sensor clock = { .chip = device,
+					   .part = "clock",
+					   .path = path,
+					   .quantity = WATT_QUANTITY_FREQUENCY,
+					   .scale_num = 1,
+					   .scale_den = 1,
+					   .period_ns = MEDIUM_NS };
 
 	snprintf(path, sizeof(path), DEVFREQ "/%.96s/cur_freq", device);
 	if (!is_gpu(set, device) || !watt_root_exists(&set->env->sysfs, path))
@@ -249,8 +268,14 @@ static int add_gpus(struct watt_sensor_set *set, const struct watt_board *board,
 static int add_policy(struct watt_sensor_set *set, const char *policy)
 {
 	char path[PATH_SIZE], cpus[64];
-	const struct file_sensor clock = { policy, "clock", cpus, path, WATT_QUANTITY_FREQUENCY,
-					   1000,   1 };
+	const struct file_sensor clock = { .chip = policy,
+					   .part = "clock",
+					   .label = cpus,
+					   .path = path,
+					   .quantity = WATT_QUANTITY_FREQUENCY,
+					   .scale_num = 1000,
+					   .scale_den = 1,
+					   .period_ns = MEDIUM_NS };
 
 	if (watt_root_readf(&set->env->sysfs, cpus, sizeof(cpus), CPUFREQ "/%.96s/affected_cpus",
 			    policy) < 0)
@@ -277,7 +302,9 @@ static int add_fans(struct watt_sensor_set *set, const char *hwmon)
 {
 	struct watt_names names = WATT_NAMES_INIT;
 	char dir[PATH_SIZE / 2], chip[96], path[PATH_SIZE];
-	struct file_sensor fan = { .chip = chip, .path = path, .scale_den = 1 };
+	struct file_sensor fan = {
+		.chip = chip, .path = path, .scale_den = 1, .period_ns = SLOW_NS
+	};
 	bool is_speed;
 	int r = 0;
 	size_t i;
@@ -388,11 +415,11 @@ static int add_all(struct watt_sensor_set *set, const struct watt_board *board,
 	if (r == 0)
 		r = add_memory(set);
 	if (r >= 0)
-		r = watt_sensor_set_end_group(set, PERIOD_NS);
+		r = watt_sensor_set_end_group(set, FAST_NS);
 	if (r == 0)
 		r = add_emc(set, board);
 	if (r == 0)
-		r = watt_sensor_set_end_group(set, PERIOD_NS);
+		r = watt_sensor_set_end_group(set, FAST_NS);
 	if (r == 0)
 		r = add_zones(set, board, ret_n_devices);
 	if (r == 0)
