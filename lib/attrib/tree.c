@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 struct builder {
 	const struct watt_channel *const *channels;
 	struct watt_tree tree;
@@ -200,6 +202,16 @@ static int find_machine_total(const struct builder *b)
 	return total < 0 || has_children(tree, (size_t)total) ? -1 : total;
 }
 
+/*
+ * Whether they tell of the same machine. What is estimated is no part of what is measured; what is
+ * simulated is, where somebody asked for both: adding them would count the machine twice.
+ */
+static bool can_be_part(const struct watt_domain *d, const struct watt_domain *total)
+{
+	return d->origin == total->origin ||
+	       (d->origin != WATT_ORIGIN_ESTIMATED && total->origin != WATT_ORIGIN_ESTIMATED);
+}
+
 static bool is_outside(const struct builder *b, const struct watt_domain *d)
 {
 	return d->kind == WATT_DOMAIN_TOTAL || d->kind == WATT_DOMAIN_SUPPLY ||
@@ -219,7 +231,7 @@ static void link_parents(struct builder *b)
 		return;
 	for (i = 0; i < tree->n_domains; i++)
 		if (tree->domains[i].parent < 0 && !is_outside(b, &tree->domains[i]) &&
-		    tree->domains[i].origin == tree->domains[total].origin)
+		    can_be_part(&tree->domains[i], &tree->domains[total]))
 			tree->domains[i].parent = total;
 }
 
@@ -300,14 +312,20 @@ static int add_residual(struct builder *b, size_t parent)
 	struct watt_tree *tree = &b->tree;
 	const struct watt_domain *p = &tree->domains[parent];
 	struct watt_domain *d = &tree->domains[tree->n_domains];
+	enum watt_origin origin = p->origin;
 	char *path;
+	size_t i;
 
 	if (asprintf(&path, "%s/residual", p->path) < 0)
 		return -ENOMEM;
+	/* worth what the worst of its terms is */
+	for (i = 0; i < tree->n_domains; i++)
+		if (tree->domains[i].parent == (int32_t)parent && tree->domains[i].is_partition)
+			origin = WATT_MAX(origin, tree->domains[i].origin);
 	*d = (struct watt_domain){
 		.sz = sizeof(*d),
 		.kind = WATT_DOMAIN_RESIDUAL,
-		.origin = p->origin,
+		.origin = origin,
 		.parent = (int32_t)parent,
 		.channel = -1,
 		.is_partition = 1,
@@ -541,7 +559,7 @@ static void place_late(struct watt_tree *tree, const struct watt_channel *channe
 {
 	d->parent = parent_by_path(tree, d->path);
 	if (d->parent < 0 && tree->machine_total >= 0 && is_addable(channel) &&
-	    !has_parts(tree, d) && tree->domains[tree->machine_total].origin == d->origin)
+	    !has_parts(tree, d) && can_be_part(d, &tree->domains[tree->machine_total]))
 		d->parent = tree->machine_total;
 	if (d->parent < 0)
 		d->is_summed = d->is_partition = is_new_root(tree, d, channel);
@@ -559,8 +577,7 @@ static bool is_root_of(const struct builder *b, const struct watt_domain *total,
 {
 	const struct watt_domain *d = &b->tree.domains[i];
 
-	return watt_tree_get(&b->tree, i)->parent < 0 && !is_outside(b, d) &&
-	       d->origin == total->origin;
+	return watt_tree_get(&b->tree, i)->parent < 0 && !is_outside(b, d) && can_be_part(d, total);
 }
 
 /* What was there already, and lies inside the newest domain. */

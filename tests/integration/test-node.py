@@ -80,6 +80,20 @@ def test_what_is_read():
             equal(bmc.sessions, {}, f'{maker}: sessions that were left')
 
 
+def test_total_of_simulated_parts():
+    """What is simulated is a part of what the BMC tells, and not added to it."""
+    with Bmc('openbmc', lambda t: 321.0, period_s=0.2) as bmc:
+        result = run('top', '--once', '--json', '--delay=3s', '--sources=redfish,synth', '--usage=procfs',
+                     f'--redfish-url={bmc.url}', env=LOGIN)
+    equal(result.status, 0, result.err)
+    domains = {d['path']: d for d in result.json()['domains']}
+    equal([path for path, d in domains.items() if d['is_summed']], ['node'])
+    true(320 < domains['node']['power_w'] < 322, domains['node'])
+    parts = sum(d['power_w'] for d in domains.values() if d['parent'] == 'node')
+    true(abs(parts - domains['node']['power_w']) < 0.1, f'parts of {parts} W: {domains}')
+    equal((domains['node']['origin'], domains['node/residual']['origin']), ('measured', 'simulated'))
+
+
 def test_power_of_a_late_beginning():
     """Where the meter begins to tell in the middle of a run, its power is not known, and never 0."""
     result = run('stat', '--json', '--sources=meter', '--usage=procfs',
@@ -277,6 +291,6 @@ def test_the_status_of_each_fault():
 if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['sources']]:
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
-main([test_power_of_a_late_beginning, test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
+main([test_power_of_a_late_beginning, test_total_of_simulated_parts, test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
       test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])

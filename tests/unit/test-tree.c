@@ -182,6 +182,22 @@ static void test_estimate_is_not_mixed(void **state)
 	assert_tree(given, 0, "");
 }
 
+/* A simulated part of a measured total is not added to it; what is left is simulated, too. */
+static void test_simulated_parts_of_a_measured_total(void **state)
+{
+	static const struct given given[] = {
+		{ "redfish", "node", WATT_DOMAIN_TOTAL, 0, WATT_ORIGIN_MEASURED },
+		{ "synth", "package-0", WATT_DOMAIN_PACKAGE, 0, WATT_ORIGIN_SIMULATED },
+		{ "estimate", "guess", WATT_DOMAIN_PACKAGE, 0, WATT_ORIGIN_ESTIMATED },
+	};
+	struct watt_tree tree = build(given, 3);
+
+	assert_tree(given, 3, "node< s\npackage-0<node p\nnode/residual<node p\nguess<\n");
+	assert_int_equal(tree.domains[0].origin, WATT_ORIGIN_MEASURED);
+	assert_int_equal(tree.domains[2].origin, WATT_ORIGIN_SIMULATED);
+	watt_tree_done(&tree);
+}
+
 /* What is there when the first n of them are, and the others come one by one. */
 static void assert_grown(const struct given *given, size_t n, size_t n_all, const char *expected)
 {
@@ -284,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_jetson),
 		cmocka_unit_test(test_orin),
 		cmocka_unit_test(test_estimate_is_not_mixed),
+		cmocka_unit_test(test_simulated_parts_of_a_measured_total),
 		cmocka_unit_test(test_late_total),
 		cmocka_unit_test(test_late_whole),
 	};
