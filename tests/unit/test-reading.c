@@ -85,6 +85,34 @@ static void test_forms(void **state)
 	}
 }
 
+/* Reports are numbered; a number that is none, or is left out, is 0. */
+static void test_report_sequence(void **state)
+{
+	static const struct {
+		const char *member;
+		uint64_t sequence;
+	} reports[] = { { "'ReportSequence': '127', ", 127 },
+			{ "'ReportSequence': 127, ", 0 },
+			{ "'ReportSequence': 'x', ", 0 },
+			{ "", 0 } };
+	const struct watt_redfish_place place = { .form = WATT_REDFISH_REPORT, .member = "P" };
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(reports); i++) {
+		struct watt_redfish_reading reading;
+		json_t *doc;
+
+		snprintf(text, sizeof(text),
+			 "{%s'MetricValues': [{'MetricId': 'P', 'MetricValue': '5'}]}",
+			 reports[i].member);
+		doc = parse(text);
+		assert_int_equal(watt_redfish_read(&place, doc, &reading), 0);
+		assert_int_equal(reading.sequence, reports[i].sequence);
+		json_decref(doc);
+	}
+}
+
 static void test_which_control_is_the_chassis(void **state)
 {
 	static const struct {
@@ -122,6 +150,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_report_sequence),
 		cmocka_unit_test(test_which_control_is_the_chassis),
 	};
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -101,6 +102,14 @@ static int read_meter(const json_t *doc, struct watt_redfish_reading *ret)
 	return 0;
 }
 
+/* A text with a number in it. */
+static uint64_t read_sequence(const json_t *report)
+{
+	const char *text = watt_redfish_text(report, "ReportSequence");
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 static int read_report(const json_t *doc, const char *metric, struct watt_redfish_reading *ret)
 {
 	const json_t *list = json_object_get(doc, "MetricValues"), *item;
@@ -122,6 +131,7 @@ static int read_report(const json_t *doc, const char *metric, struct watt_redfis
 		read_time(item, "Timestamp", &reading);
 		if (!reading.time_ns)
 			read_time(doc, "Timestamp", &reading);
+		reading.sequence = read_sequence(doc);
 		if (!ret->time_ns || reading.time_ns >= ret->time_ns)
 			*ret = reading;
 	}

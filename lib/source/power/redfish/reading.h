@@ -30,6 +30,8 @@ struct watt_redfish_place {
 struct watt_redfish_reading {
 	double value;    /* in W; in J where the form is one of energy */
 	int64_t time_ns; /* since 1970, by the BMC's clock; 0: it does not say */
+	/* of the report that it is in, which is another one with each; 0: none */
+	uint64_t sequence;
 };
 
 /* Whether it counts energy. Of a sensor, that document tells. */

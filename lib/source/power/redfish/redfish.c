@@ -16,6 +16,7 @@
 #include "source/channels.h"
 #include "source/power/redfish/client.h"
 #include "source/power/redfish/discovery.h"
+#include "source/power/redfish/newness.h"
 #include "source/registry.h"
 
 /* How often it is asked, and how long it may take. */
@@ -29,13 +30,13 @@
 #define BUSY_PAUSE_NS (5 * WATT_NSEC_PER_SEC)
 /* With a time that stands still for so many of its periods, a value is too old. */
 #define STALE_PERIODS 4
+/* A value that stands still counts again that often, so that the curve sees no gap. */
+#define MAX_HEARTBEAT_PERIODS 3
 
 /* What was read of one total. */
 struct total {
 	struct watt_redfish_total plan;
-	int64_t time_ns;       /* of the newest reading, by the BMC's clock */
-	uint64_t new_ns;       /* when it came, by ours */
-	uint64_t cadence_ns;   /* distance of readings with a time, as learnt; 0: not yet */
+	struct watt_newness newness;
 	uint64_t ask_again_ns; /* not before */
 	bool is_stale;         /* and that was told */
 	int error;             /* of the last time that it was asked */
@@ -50,6 +51,11 @@ struct redfish {
 	struct watt_power_group groups[WATT_REDFISH_MAX_TOTALS];
 	struct total totals[WATT_REDFISH_MAX_TOTALS];
 };
+
+static uint64_t period_of(const struct watt_redfish_total *plan)
+{
+	return plan->period_ns ? plan->period_ns : UNKNOWN_PERIOD_NS;
+}
 
 /* ---- reading ---- */
 
@@ -117,20 +123,11 @@ static int read_places(struct redfish *redfish, struct total *total,
 			return r;
 		ret->value += reading.value;
 		ret->time_ns = total->plan.n_places == 1 ? reading.time_ns : 0;
+		ret->sequence = total->plan.n_places == 1 ? reading.sequence : 0;
 	}
+	if (total->plan.n_places > 1)
+		answer->etag[0] = '\0';
 	return ret->value > 0 ? 0 : -ENODATA;
-}
-
-static void learn_cadence(struct total *total, const struct watt_redfish_reading *reading)
-{
-	int64_t step_ns = reading->time_ns - total->time_ns;
-
-	if (!total->time_ns || step_ns <= 0 || step_ns > 600 * (int64_t)WATT_NSEC_PER_SEC)
-		return;
-	if (!total->cadence_ns || (uint64_t)step_ns < total->cadence_ns)
-		total->cadence_ns = (uint64_t)step_ns; /* more may be one that was missed */
-	else if ((uint64_t)step_ns < 2 * total->cadence_ns)
-		total->cadence_ns += ((uint64_t)step_ns - total->cadence_ns) / 8;
 }
 
 /* Puts a reading where its own time is; it is never newer than the answer. */
@@ -151,13 +148,15 @@ static void set_time(const struct redfish *redfish, const struct watt_redfish_re
 }
 
 /* The same reading again, which is no reading; too often, and it is too old to be one. */
-static void tell_again(struct total *total, uint64_t now_ns, struct watt_sample *ret)
+static void tell_again(struct total *total, const struct watt_redfish_reading *reading,
+		       uint64_t now_ns, struct watt_sample *ret)
 {
-	uint64_t period_ns = WATT_MAX(total->cadence_ns, total->plan.period_ns);
+	uint64_t period_ns = WATT_MAX(total->newness.cadence_ns, total->plan.period_ns);
 	uint64_t limit_ns = STALE_PERIODS * WATT_MAX(period_ns, 3 * POLL_NS);
 
 	ret->status = WATT_STATUS_NOTHING_NEW;
-	if (total->is_stale || now_ns - total->new_ns < limit_ns)
+	if ((!reading->time_ns && !reading->sequence) || total->is_stale ||
+	    now_ns - total->newness.taken_ns < limit_ns)
 		return;
 	total->is_stale = true;
 	ret->status = WATT_STATUS_STALE;
@@ -167,18 +166,18 @@ static void tell_reading(struct redfish *redfish, struct total *total,
 			 const struct watt_redfish_reading *reading,
 			 const struct watt_redfish_answer *answer, struct watt_sample *ret)
 {
-	if (reading->time_ns && reading->time_ns == total->time_ns) {
-		tell_again(total, answer->t_after_ns, ret);
+	struct watt_newness *newness = &total->newness;
+
+	if (!watt_newness_take(newness, reading, answer->etag, answer->t_after_ns,
+			       MAX_HEARTBEAT_PERIODS * period_of(&total->plan))) {
+		tell_again(total, reading, answer->t_after_ns, ret);
 		return;
 	}
-	learn_cadence(total, reading);
 	set_time(redfish, reading, answer, ret);
-	total->time_ns = reading->time_ns;
-	total->new_ns = answer->t_after_ns;
 	total->is_stale = false;
 	/* in between there is nothing to ask for */
-	if (reading->time_ns && total->cadence_ns > 2 * POLL_NS)
-		total->ask_again_ns = ret->t_after_ns + total->cadence_ns - POLL_NS;
+	if (reading->time_ns && newness->cadence_ns > 2 * POLL_NS)
+		total->ask_again_ns = ret->t_after_ns + newness->cadence_ns - POLL_NS;
 	ret->raw = llround(reading->value * 1e6);
 	ret->status = WATT_STATUS_OK;
 }
@@ -207,6 +206,7 @@ static void redfish_read(struct watt_power *power, uint32_t group, struct watt_s
 		tell_reading(redfish, total, &reading, &answer, ret);
 		return;
 	}
+	watt_newness_interrupt(&total->newness);
 	if (r == -EBUSY)
 		total->ask_again_ns =
 			ret->t_after_ns + (answer.retry_after_s ?
@@ -261,7 +261,7 @@ static int add_total(struct redfish *redfish, size_t i)
 		.group = (uint32_t)i,
 		.scale_num = total->is_energy ? 1000 : 1, /* of uJ; of uW */
 		.scale_den = 1,
-		.period_ns = total->period_ns ? total->period_ns : UNKNOWN_PERIOD_NS,
+		.period_ns = period_of(total),
 		.window_ns = total->window_ns,
 	};
 

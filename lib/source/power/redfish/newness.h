@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a BMC tells something new, or the same again, and how often it has something new. Pure.
+ * One thread per object.
+ */
+#ifndef WATT_SOURCE_REDFISH_NEWNESS_H
+#define WATT_SOURCE_REDFISH_NEWNESS_H
+
+#include "source/power/redfish/reading.h"
+
+#define WATT_REDFISH_ETAG_SIZE 128
+
+/* All zeros: nothing was read yet. */
+struct watt_newness {
+	struct watt_redfish_reading newest;
+	char etag[WATT_REDFISH_ETAG_SIZE];
+	bool has_newest;
+	bool is_interrupted; /* since the newest came */
+	uint64_t taken_ns;   /* when the newest came that counts, by our clock */
+	uint64_t changed_ns; /* when one came that was another one for sure; 0: none yet */
+	uint64_t cadence_ns; /* distance of readings, as learnt; 0: not yet */
+};
+
+/*
+ * What came at an instant of ours. Whether it counts as a reading: by its time or its number where
+ * it has one, else because its value or its ETag is another one, else as a heartbeat. That is one
+ * and a half cadences behind the reading before, at most max_heartbeat_ns, and at once as long as no
+ * cadence is known. The ETag may be empty.
+ */
+bool watt_newness_take(struct watt_newness *newness, const struct watt_redfish_reading *reading,
+		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns);
+/*
+ * Nothing can be read now. The next value counts at once, and teaches no cadence: when it changed,
+ * nobody knows.
+ */
+void watt_newness_interrupt(struct watt_newness *newness);
+
+#endif
