@@ -3,6 +3,7 @@
 #include "top_header.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,6 +160,47 @@ char *top_header_context(const struct watt_view *view, char *buf, size_t size)
 					      watt_units_quantity(number, gauge->quantity,
 								  gauge->mean, 3));
 	}
+	return buf;
+}
+
+/* Windows of slow totals end before those of their parts: nobody says that these add up. */
+static size_t add_power(const struct watt_view *view, size_t domain, const char *before, char *buf,
+			size_t size)
+{
+	const struct watt_domain *d = view->domains[domain];
+	const struct watt_domain_state *state = view->states[domain];
+	double power_w = watt_view_power_w(state, state->window_nj);
+	char number[WATT_UNITS_SIZE], name[128];
+	bool is_residual = d->kind == WATT_DOMAIN_RESIDUAL;
+	const char *word = is_residual && !state->is_usable ?
+				   "none, the parts are more than the total" :
+			   isnan(power_w) ? watt_status_name(state->status) :
+					    watt_units_power(number, power_w, 3);
+
+	text_clean(name, sizeof(name), is_residual ? "residual" : d->path);
+	return (size_t)snprintf(buf, size, "%s%s %s", before, name, word);
+}
+
+char *top_header_node(const struct watt_view *view, char *buf, size_t size)
+{
+	size_t node, i, n, n_parts = 0;
+
+	buf[0] = '\0';
+	for (node = 0; node < view->n_domains; node++)
+		if (!strcmp(view->domains[node]->path, "node"))
+			break;
+	if (node == view->n_domains)
+		return buf;
+	n = add_power(view, node, "", buf, size);
+	for (i = 0; i < view->n_domains; i++) {
+		if (view->domains[i]->parent != (int32_t)node)
+			continue;
+		if (n < size)
+			n += add_power(view, i, n_parts ? ", " : ": ", buf + n, size - n);
+		n_parts++;
+	}
+	if (!n_parts)
+		buf[0] = '\0';
 	return buf;
 }
 

@@ -18,6 +18,8 @@ char *top_header_phase(const char *phase, char *buf, size_t size);
 char *top_header_watts(const struct watt_balance *balance, char *buf, size_t size);
 /* The same in joules since the start. */
 char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size);
+/* "node 321 W: package-0 120 W, dram-0 12 W, residual 189 W"; "" where no total has parts. */
+char *top_header_node(const struct watt_view *view, char *buf, size_t size);
 /* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
 /* The context that is read, or "". */
 char *top_header_context(const struct watt_view *view, char *buf, size_t size);

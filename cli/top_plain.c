@@ -50,6 +50,8 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 	fprintf(out, "%s\n",
 		top_header_trust(&balance, frame->view->quality, frame->usage, frame->late, line,
 				 sizeof(line)));
+	if (*top_header_node(frame->view, line, sizeof(line)))
+		fprintf(out, "%s\n", line);
 	if (frame->view->n_gauges)
 		fprintf(out, "%s\n", top_header_context(frame->view, line, sizeof(line)));
 	fputc('\n', out);

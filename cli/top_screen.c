@@ -158,6 +158,7 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	bool has_losses = quality->lost_records || quality->lost_samples ||
 			  quality->check_failures || quality->sum_failures;
 	char line[1024], since[1100], number[WATT_UNITS_SIZE];
+	int y = 4;
 
 	draw_power(frame, balance);
 	top_header_watts(balance, line, sizeof(line));
@@ -169,8 +170,10 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	put(2, 0, A_NORMAL, since);
 	top_header_trust(balance, quality, frame->usage, frame->late, line, sizeof(line));
 	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
+	if (*top_header_node(frame->view, line, sizeof(line)))
+		put(y++, 0, A_NORMAL, line);
 	if (frame->view->n_gauges)
-		put(4, 0, A_NORMAL, top_header_context(frame->view, line, sizeof(line)));
+		put(y, 0, A_NORMAL, top_header_context(frame->view, line, sizeof(line)));
 }
 
 /* One cell in its place; returns the column behind it. */
@@ -258,7 +261,9 @@ static void draw_rows(struct top_screen *screen, const struct top_frame *frame)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	const struct top_model *model = frame->model;
-	int header = HEADER_LINES + (frame->view->n_gauges > 0);
+	char node[64];
+	int header = HEADER_LINES + (frame->view->n_gauges > 0) +
+		     (*top_header_node(frame->view, node, sizeof(node)) != '\0');
 	size_t i;
 
 	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);

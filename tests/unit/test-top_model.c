@@ -465,6 +465,36 @@ static void test_nothing_to_share_by(void **state)
 	top_model_done(&model);
 }
 
+/* The whole machine, its parts and what is left; in words where one of them is not known. */
+static void test_line_of_the_node(void **state)
+{
+	static const char *const paths[] = { "node", "package-0", "node/residual" };
+	static const int64_t watts[] = { 321, 120, 201 };
+	struct machine m;
+	char line[256];
+	size_t d;
+
+	init(&m);
+	assert_string_equal(top_header_node(&m.view, line, sizeof(line)), "");
+	for (d = 0; d < N_DOMAINS; d++) {
+		m.domain[d].path = paths[d];
+		m.state[d].window_nj = watts[d] * 1000000000;
+	}
+	assert_string_equal(top_header_node(&m.view, line, sizeof(line)), "");
+	m.domain[1].parent = m.domain[2].parent = 0;
+	m.domain[2].kind = WATT_DOMAIN_RESIDUAL;
+	assert_string_equal(top_header_node(&m.view, line, sizeof(line)),
+			    "node 321 W: package-0 120 W, residual 201 W");
+	m.state[0].window_ns = 0;
+	m.state[0].status = WATT_STATUS_PENDING;
+	m.state[2].is_usable = 0;
+	assert_string_equal(top_header_node(&m.view, line, sizeof(line)),
+			    "node pending: package-0 120 W, "
+			    "residual none, the parts are more than the total");
+	/* and it is cut to size */
+	assert_string_equal(top_header_node(&m.view, line, 8), "node pe");
+}
+
 /* Supplies add up; one that does not answer is named, and one that is off is not. */
 static void test_supplies_add_up(void **state)
 {
@@ -625,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_missing_power),
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_measured_from_outside),
+		cmocka_unit_test(test_line_of_the_node),
 		cmocka_unit_test(test_supplies_add_up),
 		cmocka_unit_test(test_nothing_to_share_by),
 		cmocka_unit_test(test_uncertainty),
