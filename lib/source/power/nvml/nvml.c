@@ -73,6 +73,8 @@ static bool works(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum 
 	return read_way(nvml, gpu, &meter, &value) == WATT_NVML_SUCCESS;
 }
 
+static const char *const scope_names[WATT_N_SCOPES] = { "", "module", "memory" };
+
 /* ---- whether counters can be believed ---- */
 
 /* One reading of all that are not decided yet; returns how many there are. */
@@ -100,12 +102,30 @@ static size_t check_once(struct watt_nvml *nvml, struct watt_counter_check *chec
 	return undecided;
 }
 
-/* All at once: it takes as long as one does. */
-static void check_counters(struct watt_nvml *nvml, struct watt_counter_check *checks)
+static void name_meter(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope scope, char *buf,
+		       size_t size)
+{
+	const char *part = scope_names[scope];
+
+	snprintf(buf, size, "nvml/%s%s%s", gpu->path, *part ? "/" : "", part);
+}
+
+/*
+ * All at once: it takes as long as one does. Not those that are measured already: whoever looks for
+ * what has come reads them, too, and would be late by all of that time.
+ */
+static void check_counters(struct watt_nvml *nvml, const struct watt_known *known,
+			   struct watt_counter_check *checks)
 {
 	struct timespec pause = watt_timespec_from_ns(CHECK_PAUSE_NS);
+	char name[160];
 	size_t i;
 
+	for (i = 0; i < nvml->n_gpus && known; i++) {
+		name_meter(&nvml->gpus[i], WATT_SCOPE_GPU, name, sizeof(name));
+		if (watt_known_has(known, name))
+			checks[i].verdict = WATT_COUNTER_STUCK;
+	}
 	while (check_once(nvml, checks))
 		nanosleep(&pause, NULL);
 	for (i = 0; i < nvml->n_gpus; i++)
@@ -193,8 +213,6 @@ static uint64_t max_power_uw(const struct watt_nvml *nvml, const struct watt_nvm
 	return 4 * (uint64_t)max_mw * 1000;
 }
 
-static const char *const scope_names[WATT_N_SCOPES] = { "", "module", "memory" };
-
 /* A module has CPUs, too: what of it is counted elsewhere nobody says. */
 static void place_scope(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope scope, char *path,
 			size_t size, struct watt_channel *channel)
@@ -242,7 +260,7 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	const char *part = scope_names[meter->scope];
 	int r;
 
-	snprintf(name, sizeof(name), "nvml/%s%s%s", gpu->path, *part ? "/" : "", part);
+	name_meter(gpu, meter->scope, name, sizeof(name));
 	if (known && watt_known_has(known, name))
 		return 0;
 	snprintf(label, sizeof(label), "%s%s%s%s%s", gpu->name[0] ? gpu->name : "asleep",
@@ -367,7 +385,7 @@ static int add_gpus(struct nvml_power *self, const struct watt_known *known)
 
 	if (!checks)
 		return -ENOMEM;
-	check_counters(self->nvml, checks);
+	check_counters(self->nvml, known, checks);
 	for (i = 0; i < self->nvml->n_gpus && r >= 0; i++)
 		r = add_gpu(self, &self->nvml->gpus[i], &checks[i], known);
 	/* only of those whose power is read here */
