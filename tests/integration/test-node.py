@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,20 @@ def test_total_of_simulated_parts():
     parts = sum(d['power_w'] for d in domains.values() if d['parent'] == 'node')
     true(abs(parts - domains['node']['power_w']) < 0.1, f'parts of {parts} W: {domains}')
     equal((domains['node']['origin'], domains['node/residual']['origin']), ('measured', 'simulated'))
+
+
+def test_picture_of_the_node():
+    """Its parts and the residual upon each other, below the total."""
+    with Bmc('openbmc', lambda t: 321.0, period_s=0.2) as bmc, tempfile.TemporaryDirectory(prefix='watt-node-') as folder:
+        path = os.path.join(folder, 'node.watt')
+        result = run('record', '-q', '-o', path, '--sources=redfish,synth', '--usage=procfs',
+                     f'--redfish-url={bmc.url}', 'sleep', '3', env=LOGIN)
+        equal(result.status, 0, result.err)
+        result = run('plot', '--what=domains', '--stacked', path)
+    equal(result.status, 0, result.err)
+    legend = re.findall(r'>([^<>]+)</text>', result.out)
+    for word in ('machine', 'package-0', 'dram-0', 'node/residual', '321.0 W'):
+        true(word in legend, f'no {word!r} in {legend}')
 
 
 def test_power_of_a_late_beginning():
@@ -291,6 +306,7 @@ def test_the_status_of_each_fault():
 if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['sources']]:
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
-main([test_power_of_a_late_beginning, test_total_of_simulated_parts, test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
+main([test_power_of_a_late_beginning, test_total_of_simulated_parts, test_picture_of_the_node,
+      test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
       test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])
