@@ -16,6 +16,8 @@
 #include "xalloc.h"
 
 #define NJ_PER_J 1000000000
+/* Characters in all names and values of an exemplar, by OpenMetrics; here with what is between. */
+#define EXEMPLAR_MOST 128
 
 /* ---- bytes ---- */
 
@@ -298,6 +300,28 @@ void exposition_number(struct exposition *ex, const char *labels, const char *do
 		return;
 	begin_sample(ex, suffix_of(ex->family.type), labels, domain);
 	bytes_format(&ex->bytes, "%.9g\n", value);
+}
+
+/* Of UTF-8: bytes that go on with a character are none. */
+static size_t count_characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+void exposition_exemplar(struct exposition *ex, const char *labels, double value,
+			 uint64_t realtime_ns)
+{
+	if (ex->format != EXPOSITION_OPENMETRICS || !isfinite(value) ||
+	    count_characters(labels) > EXEMPLAR_MOST)
+		return;
+	ex->bytes.n--; /* the end of the sample's line */
+	bytes_format(&ex->bytes, " # {%s} %.9g ", labels, value);
+	add_billionths(&ex->bytes, realtime_ns);
+	bytes_add(&ex->bytes, "\n", 1);
 }
 
 void exposition_created(struct exposition *ex, const char *labels, const char *domain,

@@ -85,6 +85,12 @@ void exposition_time(struct exposition *ex, const char *labels, uint64_t time_ns
 void exposition_count(struct exposition *ex, const char *labels, uint64_t count);
 /* A value that is not a number is left out. */
 void exposition_number(struct exposition *ex, const char *labels, const char *domain, double value);
+/*
+ * One of those who made the counter of the sample before grow, if the format has that: what by, and
+ * when. Labels that OpenMetrics finds too long are left out, and it with them.
+ */
+void exposition_exemplar(struct exposition *ex, const char *labels, double value,
+			 uint64_t realtime_ns);
 /* When the counter of the sample before began, if the format has that. */
 void exposition_created(struct exposition *ex, const char *labels, const char *domain,
 			uint64_t realtime_ns);

@@ -42,6 +42,12 @@ static void created(struct exposition *ex, const struct monitor *monitor, const 
 						monitor->roster.created_ns[ROSTER_CPU]);
 }
 
+static void created_domain(struct exposition *ex, const struct monitor *monitor, size_t index)
+{
+	created(ex, monitor, NULL, monitor_domain(monitor, index)->path,
+		monitor->roster.created_ns[ROSTER_DOMAIN(index)]);
+}
+
 static void count(struct exposition *ex, const struct monitor *monitor, const char *name,
 		  uint64_t value, const char *help)
 {
@@ -61,8 +67,7 @@ static void seconds(struct exposition *ex, const struct monitor *monitor, const 
 /* ---- domains ---- */
 
 static void write_domain_counter(struct exposition *ex, const struct monitor *monitor,
-				 const char *name, const char *help, const struct roster_sum *sums,
-				 const struct roster_sum *less)
+				 const char *name, const char *help, const struct roster_sum *sums)
 {
 	size_t i;
 
@@ -73,8 +78,67 @@ static void write_domain_counter(struct exposition *ex, const struct monitor *mo
 
 		if (!monitor_has_counter(monitor, i))
 			continue;
-		exposition_energy(ex, NULL, path, sums[column].out - (less ? less[column].out : 0));
+		exposition_energy(ex, NULL, path, sums[column].out);
 		created(ex, monitor, NULL, path, monitor->roster.created_ns[column]);
+	}
+}
+
+/* The process that takes most of a domain in the newest window; NULL: none takes anything. */
+static const struct roster_user *find_greatest(const struct monitor *monitor, size_t domain)
+{
+	const struct roster_level *level = &monitor->roster.levels[LEVEL_PROCESS];
+	const struct roster_user *greatest = NULL;
+	double greatest_w = 0;
+	size_t i;
+
+	for (i = 0; i < level->n_users; i++) {
+		double power_w = roster_user_power_w(level->users[i], domain);
+
+		if (level->users[i]->leaving_ns || !(power_w > greatest_w))
+			continue;
+		greatest = level->users[i];
+		greatest_w = power_w;
+	}
+	return greatest;
+}
+
+/* Whose energy it is most of all, as an example: what that process took in the newest window. */
+static void write_exemplar(struct exposition *ex, const struct monitor *monitor, size_t domain)
+{
+	const struct roster_user *user;
+	struct bytes labels = { 0 };
+
+	if (ex->format != EXPOSITION_OPENMETRICS)
+		return;
+	user = find_greatest(monitor, domain);
+	if (!user)
+		return;
+	exposition_copy_label(&labels, "pid", user->labels, "pid");
+	exposition_copy_label(&labels, "comm", user->labels, "comm");
+	if (labels.n)
+		exposition_exemplar(ex, labels.data,
+				    roster_user_power_w(user, domain) *
+					    (double)monitor_state(monitor, domain)->window_ns / 1e9,
+				    monitor->realtime_ns);
+	bytes_done(&labels);
+}
+
+/* Above idle: what somebody used, and what has no owner. */
+static void write_domain_dynamic(struct exposition *ex, const struct monitor *monitor)
+{
+	const struct roster *roster = &monitor->roster;
+	size_t i;
+
+	counter(ex, "wattribute_node_dynamic_joules", "joules", "Of it, what is above idle.");
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		size_t column = ROSTER_DOMAIN(i);
+
+		if (!monitor_has_counter(monitor, i))
+			continue;
+		exposition_energy(ex, NULL, monitor_domain(monitor, i)->path,
+				  roster->whole[column].out - roster->idle[column].out);
+		write_exemplar(ex, monitor, i);
+		created_domain(ex, monitor, i);
 	}
 }
 
@@ -84,14 +148,13 @@ static void write_domain_energies(struct exposition *ex, const struct monitor *m
 	size_t i;
 
 	write_domain_counter(ex, monitor, "wattribute_node_joules", "Energy that the domain took.",
-			     roster->whole, NULL);
+			     roster->whole);
 	write_domain_counter(ex, monitor, "wattribute_node_idle_joules",
-			     "Of it, what the domain takes when nothing runs.", roster->idle, NULL);
-	write_domain_counter(ex, monitor, "wattribute_node_dynamic_joules",
-			     "Of it, what is above idle.", roster->whole, roster->idle);
+			     "Of it, what the domain takes when nothing runs.", roster->idle);
+	write_domain_dynamic(ex, monitor);
 	write_domain_counter(ex, monitor, "wattribute_node_unattributed_joules",
 			     "Of the dynamic energy, what has no honest owner.",
-			     roster->unattributed, NULL);
+			     roster->unattributed);
 	gauge(ex, "wattribute_node_net_joules", "joules",
 	      "Energy of domains that also give energy back, as a battery.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)
@@ -181,12 +244,6 @@ static const struct {
 	  "Readings so far apart that the counter may have begun again unseen.",
 	  offsetof(struct watt_domain_state, ambiguous) },
 };
-
-static void created_domain(struct exposition *ex, const struct monitor *monitor, size_t index)
-{
-	created(ex, monitor, NULL, monitor_domain(monitor, index)->path,
-		monitor->roster.created_ns[ROSTER_DOMAIN(index)]);
-}
 
 static void write_domain_counts(struct exposition *ex, const struct monitor *monitor)
 {
@@ -623,7 +680,7 @@ static void write_agent(struct exposition *ex, const struct monitor *monitor)
 	seconds(ex, monitor, "wattribute_agent_cpu_seconds", own_cpu_ns(),
 		"CPU time of this program.");
 	write_domain_counter(ex, monitor, "wattribute_agent_joules",
-			     "Energy of this program, by what it ran.", monitor->roster.own, NULL);
+			     "Energy of this program, by what it ran.", monitor->roster.own);
 	gauge(ex, "wattribute_agent_resident_memory_bytes", "bytes", "Memory of this program.");
 	if (memory_bytes)
 		exposition_count(ex, NULL, memory_bytes);

@@ -11,6 +11,7 @@ NAME = r'[a-zA-Z_:][a-zA-Z0-9_:]*'
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)')
 SAMPLE = re.compile(rf'({NAME})(?:\{{(.*)\}})? (\S+)$')
 COMMENT = re.compile(rf'# (HELP|TYPE|UNIT) ({NAME}) (.+)$')
+EXEMPLAR = re.compile(r'(.*_total(?:\{.*\})? \S+) # \{(.*)\} (\S+) (\S+)$')
 SUFFIXES = {'counter': ('_total', '_created'), 'info': ('_info',), 'gauge': ('',)}
 
 
@@ -20,6 +21,7 @@ class Metrics:
     def __init__(self, text, is_open):
         self.families = {}
         self.samples = []
+        self.exemplars = []
         self.is_open = is_open
         self.current = None
         lines = text.split('\n')
@@ -59,7 +61,20 @@ class Metrics:
         if word == 'TYPE' and text == 'counter' and self.is_open == name.endswith('_total'):
             raise ValueError('a counter of the wrong name')
 
+    def exemplar(self, line):
+        """Takes the one that is behind a sample of a counter; the sample alone."""
+        found = EXEMPLAR.match(line) if self.is_open else None
+        if not found:
+            return line
+        line, text, value, at = found.groups()
+        labels = {name: value for name, value, _ in LABEL.findall(text)}
+        if not labels or sum(len(name) + len(value) for name, value in labels.items()) > 128:
+            raise ValueError('an exemplar that is none')
+        self.exemplars.append((line.split(' ')[0], labels, Decimal(value), Decimal(at)))
+        return line
+
     def sample(self, line):
+        line = self.exemplar(line)
         found = SAMPLE.match(line)
         if not found or not self.current:
             raise ValueError('no sample')

@@ -192,6 +192,17 @@ def test_the_best_total_is_the_headline():
                 page.close()
 
 
+def check_exemplars(metrics):
+    """One that was there took most of what is above idle, no more than all of it, just now."""
+    pids = {sample[1].get('pid') for sample in metrics.get('wattribute_process_joules_total')}
+    for name, labels, value, at in metrics.exemplars:
+        true(name.startswith('wattribute_node_dynamic_joules_total{domain="'), name)
+        true(labels['pid'] in pids and labels['comm'], labels)
+        domain = re.search(r'domain="(.*)"', name).group(1)
+        true(0 < value <= metrics.value('wattribute_node_dynamic_joules_total', domain=domain), f'{labels} {value}')
+        true(0 <= time.time() - float(at) < 60, f'{at} is not now')
+
+
 def test_openmetrics():
     with Agent(*SIMULATED) as agent:
         agent.wait_for_energy()
@@ -210,6 +221,8 @@ def test_openmetrics():
                   sorted(str(sample[1]) for sample in metrics.get(f'{name}_total')), f'{name}: created')
             for sample in created:
                 true(now - 3600 < sample[2] <= now, f'{sample} was not created lately')
+        check_exemplars(agent.wait_for(lambda: (lambda now: now.exemplars and now)(agent.metrics(is_open=True)),
+                                       'no exemplar'))
     with Agent(*SIMULATED, '--created=false') as agent:
         agent.wait_for_energy()
         true('_created' not in agent.ask('/metrics', headers={'Accept': OPEN})[2], 'created')
