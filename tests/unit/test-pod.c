@@ -24,9 +24,11 @@ static const char web[] =
 	"\"status\":{\"qosClass\":\"Burstable\",\"containerStatuses\":["
 	"{\"name\":\"late\",\"containerID\":\"\"},"
 	"{\"name\":\"nginx\",\"containerID\":\"containerd://aa\","
+	"\"state\":{\"running\":{\"startedAt\":\"2026-11-24T08:00:00Z\"}},"
 	"\"lastState\":{\"terminated\":{\"exitCode\":137,\"containerID\":\"containerd://a0\"}}}],"
 	"\"initContainerStatuses\":[{\"name\":\"set-up\",\"containerID\":\"containerd://bb\","
-	"\"state\":{\"terminated\":{\"exitCode\":0}}},"
+	"\"state\":{\"terminated\":{\"exitCode\":0,\"startedAt\":\"2026-11-24T07:59:00Z\","
+	"\"finishedAt\":\"2026-11-24T07:59:58Z\"}}},"
 	"{\"name\":\"mesh\",\"containerID\":\"cri-o://cc\"}],"
 	"\"ephemeralContainerStatuses\":[{\"name\":\"debug\",\"containerID\":\"docker://dd\"}]}}";
 
@@ -99,6 +101,13 @@ static void test_containers(void **state)
 	assert_string_equal(label(&answer, "io.kubernetes.container.requests.memory"), "67108864");
 	assert_string_equal(label(&answer, "io.kubernetes.container.limits.nvidia.com/gpu"), "2");
 	assert_null(label(&answer, "io.kubernetes.container.requests.bad"));
+	assert_string_equal(label(&answer, "io.kubernetes.container.startedAt"),
+			    "2026-11-24T08:00:00Z");
+	assert_null(label(&answer, "io.kubernetes.container.finishedAt"));
+	watt_answer_done(&answer);
+	assert_int_equal(watt_pod_index_find(&index, "bb", &answer), 0);
+	assert_string_equal(label(&answer, "io.kubernetes.container.finishedAt"),
+			    "2026-11-24T07:59:58Z");
 	watt_answer_done(&answer);
 	/* a pod's uid is no container's id; and one that is not told of is its sandbox only when
 	 * all that are told of have begun */

@@ -142,15 +142,33 @@ static int add_resources(json_t *labels, const json_t *spec, const char *which)
 	return 0;
 }
 
-static int add_exit_code(json_t *labels, const json_t *terminated)
+static int add_exit_code(json_t *labels, const json_t *state)
 {
-	const json_t *code = get(terminated, "exitCode");
+	const json_t *code = get(state, "exitCode");
 	char text[24];
 
 	if (!json_is_integer(code))
 		return 0;
 	snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(code));
 	return set_text(labels, "io.kubernetes.container.exitCode", text);
+}
+
+/* When it began, and when it ended if it has, by the node's wall clock: RFC 3339. */
+static int add_times(json_t *labels, const json_t *state)
+{
+	static const char *const names[] = { "startedAt", "finishedAt" };
+	char label[64];
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(names) && r == 0; i++) {
+		const char *text = watt_state_text(state, names[i]);
+
+		snprintf(label, sizeof(label), "io.kubernetes.container.%s", names[i]);
+		if (text)
+			r = set_text(labels, label, text);
+	}
+	return r;
 }
 
 static const char *kind_of(const struct list *list, const json_t *spec)
@@ -163,8 +181,9 @@ static const char *kind_of(const struct list *list, const json_t *spec)
 		       list->kind;
 }
 
+/* state: "running" or "terminated", with what is said of it; NULL: neither. */
 static int describe(const struct context *context, const struct list *list, const json_t *spec,
-		    const json_t *terminated, json_t **ret)
+		    const json_t *state, json_t **ret)
 {
 	json_t *labels = json_copy(context->labels);
 	int r = labels ? 0 : -ENOMEM;
@@ -176,7 +195,9 @@ static int describe(const struct context *context, const struct list *list, cons
 	if (r == 0)
 		r = add_resources(labels, spec, "limits");
 	if (r == 0)
-		r = add_exit_code(labels, terminated);
+		r = add_exit_code(labels, state);
+	if (r == 0)
+		r = add_times(labels, state);
 	if (r < 0)
 		json_decref(labels);
 	else
@@ -242,7 +263,7 @@ static bool split_id(const char *text, char *runtime, size_t size, const char **
 
 /* Of a container by one of its ids; whether it has one is told. */
 static int add_run(struct watt_pod *pod, const struct context *context, const struct list *list,
-		   const json_t *spec, const char *full_id, const json_t *terminated, bool *ret_has)
+		   const json_t *spec, const char *full_id, const json_t *state, bool *ret_has)
 {
 	struct watt_container is = context->is;
 	json_t *labels;
@@ -255,7 +276,7 @@ static int add_run(struct watt_pod *pod, const struct context *context, const st
 	is.runtime = runtime;
 	is.name = watt_state_text(spec, "name");
 	is.image = watt_state_text(spec, "image");
-	r = describe(context, list, spec, terminated, &labels);
+	r = describe(context, list, spec, state, &labels);
 	return r < 0 ? r : add_container(pod, &is, labels);
 }
 
@@ -285,6 +306,8 @@ static int read_container(struct watt_pod *pod, const struct context *context,
 		return 0;
 	status = find_by_name(get(context->status, list->statuses), name);
 	now = get(get(status, "state"), "terminated");
+	if (!now)
+		now = get(get(status, "state"), "running");
 	before = get(get(status, "lastState"), "terminated");
 	r = add_run(pod, context, list, spec, watt_state_text(before, "containerID"), before,
 		    &had_id);
