@@ -451,6 +451,33 @@ static void write_context(struct exposition *ex, const struct monitor *monitor)
 	}
 }
 
+/* What each CPU did, to the ns. */
+static void write_cpus(struct exposition *ex, const struct monitor *monitor)
+{
+	static const struct {
+		const char *name, *help;
+		bool is_busy;
+	} families[] = {
+		{ "wattribute_cpu_busy_seconds", "Time in which the CPU worked, or was stolen.",
+		  true },
+		{ "wattribute_cpu_online_seconds", "Time in which the CPU was online.", false },
+	};
+	size_t i, k;
+
+	for (k = 0; k < ARRAY_SIZE(families); k++) {
+		counter(ex, families[k].name, "seconds", families[k].help);
+		for (i = 0; i < watt_snapshot_get_cpu_count(monitor->snap); i++) {
+			const struct watt_cpu_state *cpu = watt_snapshot_get_cpu(monitor->snap, i);
+			auto_free char *labels = xasprintf("cpu=\"%u\"", cpu->cpu);
+			uint64_t busy_ns = cpu->user_ns + cpu->system_ns + cpu->irq_ns +
+					   cpu->softirq_ns + cpu->steal_ns;
+
+			exposition_time(ex, labels, families[k].is_busy ? busy_ns : cpu->wall_ns);
+			created(ex, monitor, labels, NULL, 0);
+		}
+	}
+}
+
 /* ---- levels ---- */
 
 static void write_sums(struct exposition *ex, const struct monitor *monitor, const char *labels,
@@ -702,8 +729,11 @@ void metrics_write(struct exposition *ex, const struct monitor *monitor)
 	write_domain_trust(ex, monitor);
 	write_sources(ex, monitor);
 	write_sensors(ex, monitor);
-	if (monitor->snap)
+	/* Who wants to know what a machine was like says so: on a large one it is many series. */
+	if (monitor->snap && watt_snapshot_get_gauge_count(monitor->snap) > 0) {
 		write_context(ex, monitor);
+		write_cpus(ex, monitor);
+	}
 	write_levels(ex, monitor);
 	write_quality(ex, monitor);
 	write_agent(ex, monitor);

@@ -316,6 +316,23 @@ def test_context():
         true(abs(float(found) - value) <= 1e-4 * abs(value), f'{sensor} is {found}, not {value}')
 
 
+def test_cpus():
+    """Beside context, what each CPU did; without it, nothing of that."""
+    with Agent('--sources=synth,context', '--usage=synth') as agent:
+        def told():
+            metrics = agent.metrics()
+            busy = metrics.get('wattribute_cpu_busy_seconds_total')
+            return metrics if busy and sum(sample[2] for sample in busy) > 0 else None
+        metrics = agent.wait_for(told, 'no CPU does anything')
+    online = {sample[1]['cpu']: sample[2] for sample in metrics.get('wattribute_cpu_online_seconds_total')}
+    busy = {sample[1]['cpu']: sample[2] for sample in metrics.get('wattribute_cpu_busy_seconds_total')}
+    equal(sorted(busy), sorted(online), 'CPUs')
+    for cpu, busy_s in busy.items():
+        true(0 <= busy_s <= online[cpu], f'CPU {cpu} worked {busy_s} of {online[cpu]} s')
+    with Agent(*SIMULATED) as agent:
+        true(not agent.wait_for_energy().get('wattribute_cpu_busy_seconds_total'), 'nobody asked for it')
+
+
 def test_levels():
     with Agent(*SIMULATED, '--levels=process,user', '--top=3') as agent:
         metrics = agent.wait_for_energy()
@@ -947,7 +964,7 @@ if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wat
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
 main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_the_best_total_is_the_headline, test_openmetrics,
-      test_promtool, test_other_meters_names, test_tychos_names, test_context, test_levels, test_real_machine,
+      test_promtool, test_other_meters_names, test_tychos_names, test_context, test_cpus, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_a_thousand_connections, test_end, test_counters_begin_anew, test_reload,
       test_address_in_use, test_many_sensors, test_node_by_an_instrument])
