@@ -24,8 +24,9 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
 from wattribute import _nvmt_sampler as nvmt
-from wattribute._library import WattributeError, check, ffi, lib, new_options, text_of
+from wattribute._library import WattributeError
 from wattribute.session import Session
+from wattribute.session import board as describe_board
 
 __all__ = ['BoardConfig', 'NVMetrics', 'PowerRailConfig', 'ThermalZoneConfig', 'TraceData', 'detect_board',
            'get_board_config', 'read_trace']
@@ -90,14 +91,14 @@ def get_board_config(name: str) -> BoardConfig:
 
 def _identify(options: Dict[str, Any]) -> str:
     """"orin_nx" of "Jetson Orin NX"; the first compatible string of a board that is not known."""
-    ret = ffi.new('struct watt_board_info **')
     settings = {key: value for key, value in options.items() if key in ('sysfs_root', 'procfs_root', 'config')}
     try:
-        check(lib.watt_board_info_read(new_options(settings), ret), 'this machine has no devicetree that names its board')
+        found = describe_board(**settings)
     except WattributeError as error:
         raise RuntimeError(str(error)) from error
-    info = ffi.gc(ret[0], lib.watt_board_info_free)
-    name = text_of(lib.watt_board_info_get_name(info)) or text_of(lib.watt_board_info_get_compatible(info, 0)) or ''
+    if not found:
+        raise RuntimeError('this machine has no devicetree that names its board')
+    name = found['name'] or found['compatible'][0]
     return re.sub(r'\W+', '_', re.sub(r'^Jetson ', '', name)).lower()
 
 

@@ -235,3 +235,25 @@ def doctor(**options: Any) -> List[Dict[str, Any]]:
         'why': text_of(diag.why) or None,
         'hint': text_of(diag.hint) or None,
     } for diag in diags[0:min(count[0], 64)]]
+
+
+def board(**options: Any) -> Optional[Dict[str, Any]]:
+    """The board that this machine is: name (None: it is not known), is_configured, compatible strings.
+
+    None: it has no devicetree that says. What lies in what is in the domains of a Session.
+    """
+    ret = ffi.new('struct watt_board_info **')
+    log = Log()
+    r = lib.watt_board_info_read(new_options(options, log), ret)
+    if r == -errno.ENOENT:
+        return None
+    check(r, 'board', log)
+    info = ffi.gc(ret[0], lib.watt_board_info_free)
+    compatible: List[str] = []
+    while True:
+        text = text_of(lib.watt_board_info_get_compatible(info, len(compatible)))
+        if text is None:
+            break
+        compatible.append(text)
+    return {'name': text_of(lib.watt_board_info_get_name(info)),
+            'is_configured': bool(lib.watt_board_info_is_configured(info)), 'compatible': compatible}

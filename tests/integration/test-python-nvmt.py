@@ -71,6 +71,15 @@ def test_boards():
     fails(RuntimeError, lambda: fastnvmetrics.detect_board(sysfs_root=FOLDER.name, procfs_root=FOLDER.name), 'devicetree')
 
 
+def test_board_of_this_machine():
+    import wattribute
+    told = wattribute.board(**ROOTS)
+    equal((told['name'], told['is_configured']), ('Jetson AGX Orin', False), 'board')
+    true('nvidia,p3701-0000' in told['compatible'], told)
+    equal(wattribute.board(sysfs_root=FOLDER.name, procfs_root=FOLDER.name), None, 'no devicetree')
+    fails(ValueError, lambda: wattribute.board(color='red'), 'color')
+
+
 def test_renumbered():
     """Another number of hwmon is the same rail."""
     from wattribute import fastnvmetrics
@@ -185,7 +194,7 @@ def test_bad_traces():
         fails(ValueError, lambda: read_trace(file), words)
 
 
-TESTS = [test_wheel, test_boards, test_renumbered, test_program, test_dies, test_own_board, test_bad_traces]
+TESTS = [test_wheel, test_boards, test_board_of_this_machine, test_renumbered, test_program, test_dies, test_own_board, test_bad_traces]
 try:
     main(TESTS[:1] if any(not has_module(name) for name in TOOLS) else TESTS)
 finally:
