@@ -25,6 +25,13 @@ static const struct watt_board *built_in(const char *name)
 	return NULL;
 }
 
+static void check_text(const char *text, const char *want)
+{
+	assert_int_equal(!text, !want);
+	if (want)
+		assert_string_equal(text, want);
+}
+
 static void check_rail(const struct watt_board_rail *rail, const struct watt_config_rail *want)
 {
 	char clean[96];
@@ -36,6 +43,7 @@ static void check_rail(const struct watt_board_rail *rail, const struct watt_con
 		assert_string_equal(rail->address, want->address);
 	assert_string_equal(rail->path, want->domain);
 	assert_int_equal(rail->kind, want->kind);
+	check_text(rail->chip, want->chip);
 	assert_int_equal(rail->flags, want->is_alone ? WATT_CHANNEL_OVERLAP_UNKNOWN : 0);
 }
 
@@ -48,13 +56,6 @@ static void check_texts(const char *const *texts, size_t n_want, char *const *wa
 		assert_string_equal(texts[i], want[i]);
 	if (texts)
 		assert_null(texts[i]);
-}
-
-static void check_text(const char *text, const char *want)
-{
-	assert_int_equal(!text, !want);
-	if (want)
-		assert_string_equal(text, want);
 }
 
 static void check_context(const struct watt_board *board, const struct watt_config_board *want)

@@ -95,7 +95,7 @@ static void test_boards(void **state)
 			       "  thermal: [cpu-thermal]\n"
 			       "  rails:\n"
 			       "  - {label: VDD_IN, domain: vdd_in, kind: total}\n"
-			       "  - {label: A, address: \"0040\", domain: vdd_in/a}\n"
+			       "  - {label: A, address: \"0040\", domain: vdd_in/a, chip: ina238}\n"
 			       "  - {label: A, address: \"0041\", domain: vdd_in/b, alone: true}\n",
 			       &config),
 			 0);
@@ -116,6 +116,8 @@ static void test_boards(void **state)
 	assert_int_equal(board->n_rails, 3);
 	assert_int_equal(board->rails[0].kind, WATT_DOMAIN_TOTAL);
 	assert_null(board->rails[0].address);
+	assert_null(board->rails[0].chip);
+	assert_string_equal(board->rails[1].chip, "ina238");
 	assert_string_equal(board->rails[2].address, "0041");
 	assert_int_equal(board->rails[2].kind, -1);
 	assert_true(board->rails[2].is_alone);

@@ -162,11 +162,48 @@ static void test_board_of_the_user(void **state)
 	machine_done(&m);
 }
 
+#define CHIP(n, file) "sys/class/hwmon/hwmon" #n "/" file
+
+/* A Thor: what feeds the board is an INA238, which has no label; the board knows what it is. */
+static void test_chip_without_label(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/firmware/devicetree/base/compatible", "nvidia,p3834-0008");
+	scratch_write(dir, CHIP(0, "name"), "ina238\n");
+	scratch_write(dir, CHIP(0, "power1_input"), "40000000\n");
+	scratch_write(dir, CHIP(1, "name"), "ina3221\n");
+	scratch_write(dir, CHIP(1, "in1_label"), "VDD_GPU\n");
+	scratch_write(dir, CHIP(1, "in1_input"), "12000\n");
+	scratch_write(dir, CHIP(1, "curr1_input"), "1000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	assert_string_equal(m.power->channels[0].domain, "vin");
+	assert_int_equal(m.power->channels[0].kind, WATT_DOMAIN_TOTAL);
+	assert_string_equal(m.power->channels[1].domain, "vin/vdd_gpu");
+	assert_int_equal(sum_of_roots(&m), 40000000);
+	machine_done(&m);
+	/* with another one of the kind nobody knows which it is */
+	scratch_write(dir, CHIP(2, "name"), "ina238\n");
+	scratch_write(dir, CHIP(2, "power1_input"), "5000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	assert_string_not_equal(m.power->channels[0].domain, "vin");
+	assert_string_not_equal(m.power->channels[2].domain, "vin");
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),       cmocka_unit_test(test_unknown_board),
-		cmocka_unit_test(test_known_board), cmocka_unit_test(test_board_of_the_user),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_unknown_board),
+		cmocka_unit_test(test_known_board),
+		cmocka_unit_test(test_board_of_the_user),
+		cmocka_unit_test(test_chip_without_label),
 		cmocka_unit_test(test_rules),
 	};
 

@@ -92,6 +92,7 @@ static void free_rails(struct watt_config_rail *rails, size_t n)
 		free(rails[i].label);
 		free(rails[i].domain);
 		free(rails[i].address);
+		free(rails[i].chip);
 	}
 	free(rails);
 }

@@ -36,6 +36,7 @@ struct watt_config_rail {
 	int32_t kind; /* enum watt_domain_kind; -1: not said */
 	/* of a board's: of its sensor on the i2c bus, "0040"; NULL: anywhere */
 	char *address;
+	char *chip;    /* of a board's: whose only sensor has no label; NULL: it has one */
 	bool is_alone; /* of a board's: how it overlaps with the others is not known */
 };
 

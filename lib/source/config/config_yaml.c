@@ -280,6 +280,11 @@ static int take_rail_address(struct watt_config_reader *rd, struct fy_node *node
 	return 0;
 }
 
+static int take_rail_chip(struct watt_config_reader *rd, struct fy_node *node, void *obj)
+{
+	return watt_config_take_text(rd, node, "chip", &((struct watt_config_rail *)obj)->chip);
+}
+
 static int take_rail_alone(struct watt_config_reader *rd, struct fy_node *node, void *obj)
 {
 	return take_bool(rd, node, "alone", &((struct watt_config_rail *)obj)->is_alone);
@@ -295,9 +300,13 @@ static bool is_same_rail(const struct watt_config_rail *a, const struct watt_con
 static int take_board_rail(struct watt_config_reader *rd, struct fy_node *node, void *obj)
 {
 	static const struct watt_config_field fields[] = {
-		{ "label", take_rail_label, true },   { "address", take_rail_address, false },
-		{ "domain", take_rail_domain, true }, { "kind", take_rail_kind, false },
-		{ "alone", take_rail_alone, false },  { 0 },
+		{ "label", take_rail_label, true },
+		{ "address", take_rail_address, false },
+		{ "domain", take_rail_domain, true },
+		{ "kind", take_rail_kind, false },
+		{ "alone", take_rail_alone, false },
+		{ "chip", take_rail_chip, false },
+		{ 0 },
 	};
 	struct watt_config_board *board = obj;
 	struct watt_config_rail *rail;

@@ -87,6 +87,9 @@ static int add_spec(struct adding *a, struct watt_sensor_spec *spec,
 	};
 	int r;
 
+	/* of several such chips nobody knows which is meant */
+	if (!power.label && a->n_powers == 1 && a->n_chips == 1)
+		power.label = watt_rail_map_label_of_chip(a->world->rails, a->chip->name);
 	watt_hwmon_place(a->world, &power, &spec->place);
 	spec->chip = a->chip->device;
 	spec->label = power.label;

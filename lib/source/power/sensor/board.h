@@ -13,6 +13,8 @@ struct watt_board_rail {
 	const char *path;    /* in the domain tree */
 	enum watt_domain_kind kind;
 	uint32_t flags; /* enum watt_channel_flag */
+	/* The driver of its sensor, which has no other and no label; NULL: its label names it. */
+	const char *chip;
 };
 
 /* Files of the memory controller, below sysfs: busy cycles of a period, its length in us, and Hz. */

@@ -38,6 +38,7 @@ static void take_rail(struct watt_board_choice *choice, size_t i,
 	rail->kind = from->kind >= 0 ? (enum watt_domain_kind)from->kind :
 				       watt_rail_kind_of_label(rail->label);
 	rail->flags = from->is_alone ? WATT_CHANNEL_OVERLAP_UNKNOWN : 0;
+	rail->chip = from->chip;
 }
 
 static int take_board(struct watt_board_choice *choice, const struct watt_config_board *board)

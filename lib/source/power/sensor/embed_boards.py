@@ -10,7 +10,7 @@ import re
 import sys
 
 RAIL = re.compile(r'      - \{label: (?P<label>\w+)(, address: "(?P<address>[0-9a-f]{4})")?, '
-                  r'domain: (?P<domain>[a-z0-9_/]+), kind: (?P<kind>[a-z_]+)(?P<alone>, alone: true)?\}')
+                  r'domain: (?P<domain>[a-z0-9_/]+), kind: (?P<kind>[a-z_]+)(, chip: (?P<chip>\w+))?(?P<alone>, alone: true)?\}')
 FILE = r'/sys/([\w./@-]+)'
 LINES = {'boards': re.compile(r'boards:'), 'name': re.compile(r'  - name: ([\w -]+)'),
          'compatible': re.compile(r'    compatible: \[([\w-]+(?:, [\w-]+)*)\]'),
@@ -76,7 +76,7 @@ def write_rails(out, name, rails):
     for rail in rails:
         out.write(f'\t{{ "{rail["label"].lower()}", {text_of(rail["address"])}, "{rail["domain"]}", '
                   f'WATT_DOMAIN_{rail["kind"].upper()}, '
-                  f'{"WATT_CHANNEL_OVERLAP_UNKNOWN" if rail["alone"] else 0} }},\n')
+                  f'{"WATT_CHANNEL_OVERLAP_UNKNOWN" if rail["alone"] else 0}, {text_of(rail["chip"])} }},\n')
     out.write('\t{ NULL },\n};\n')
     return name
 

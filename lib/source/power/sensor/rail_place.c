@@ -145,6 +145,16 @@ struct watt_rail_map *watt_rail_map_free(struct watt_rail_map *map)
 	return NULL;
 }
 
+const char *watt_rail_map_label_of_chip(const struct watt_rail_map *map, const char *chip)
+{
+	const struct watt_board_rail *rail = map->choice.board ? map->choice.board->rails : NULL;
+
+	for (; rail && rail->label; rail++)
+		if (rail->chip && strcmp(rail->chip, chip) == 0)
+			return rail->label;
+	return NULL;
+}
+
 const char *watt_rail_map_board(const struct watt_rail_map *map)
 {
 	return map->choice.board ? map->choice.board->name : NULL;

@@ -32,6 +32,8 @@ bool watt_rail_map_find(const struct watt_rail_map *map, const struct watt_rail 
 /* As above; a rail that is not known gets a place of its own, with unknown overlap. */
 void watt_rail_map_place(const struct watt_rail_map *map, const struct watt_rail *rail,
 			 struct watt_place *ret);
+/* The cleaned label of the rail whose sensor is a chip without labels; NULL: not known. */
+const char *watt_rail_map_label_of_chip(const struct watt_rail_map *map, const char *chip);
 /* Name of the board; NULL: not known. */
 const char *watt_rail_map_board(const struct watt_rail_map *map);
 /* Whether that board is the user's, not one that is built in. */
