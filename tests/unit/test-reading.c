@@ -91,10 +91,9 @@ static void test_report_sequence(void **state)
 	static const struct {
 		const char *member;
 		uint64_t sequence;
-	} reports[] = { { "'ReportSequence': '127', ", 127 },
-			{ "'ReportSequence': 127, ", 0 },
-			{ "'ReportSequence': 'x', ", 0 },
-			{ "", 0 } };
+	} reports[] = { { "'ReportSequence': '127', ", 127 }, { "'ReportSequence': 127, ", 0 },
+			{ "'ReportSequence': 'x', ", 0 },     { "'ReportSequence': '12x', ", 0 },
+			{ "'ReportSequence': '-1', ", 0 },    { "", 0 } };
 	const struct watt_redfish_place place = { .form = WATT_REDFISH_REPORT, .member = "P" };
 	char text[128];
 	size_t i;

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/parse.h"
 #include "base/util.h"
 #include "source/power/redfish/document.h"
 
@@ -102,12 +102,13 @@ static int read_meter(const json_t *doc, struct watt_redfish_reading *ret)
 	return 0;
 }
 
-/* A text with a number in it. */
+/* A number, as a text; 0: there is none. */
 static uint64_t read_sequence(const json_t *report)
 {
 	const char *text = watt_redfish_text(report, "ReportSequence");
+	uint64_t sequence;
 
-	return text ? strtoull(text, NULL, 10) : 0;
+	return text && watt_parse_u64(text, &sequence) == 0 ? sequence : 0;
 }
 
 static int read_report(const json_t *doc, const char *metric, struct watt_redfish_reading *ret)
