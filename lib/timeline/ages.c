@@ -188,17 +188,6 @@ static int sum_group(struct watt_ages *ages, int group, uint64_t first, uint64_t
 	return 0;
 }
 
-/* One search that finds nothing may be a quiet moment, or something that no part tells of. */
-static void doubt(struct age *age, const struct watt_match_parts *parts)
-{
-	if (!age->is_found)
-		age->n_doubts = 0;
-	else if (watt_match_holds(parts, age->readings, age->n, &age->match))
-		age->n_doubts = 0;
-	else
-		age->n_doubts++;
-}
-
 static int search(struct watt_ages *ages, struct age *age)
 {
 	struct watt_match_parts parts = { .step_ns = WATT_HISTORY_STEP_NS };
@@ -212,10 +201,12 @@ static int search(struct watt_ages *ages, struct age *age)
 			return r;
 	}
 	r = watt_match_find(&parts, age->readings, age->n, &age->match);
-	if (r == 0)
+	/* one search that finds nothing may be a quiet moment, or something that no part tells of */
+	if (r == 0 || !age->is_found ||
+	    watt_match_holds(&parts, age->readings, age->n, &age->match))
 		age->n_doubts = 0;
 	else
-		doubt(age, &parts);
+		age->n_doubts++;
 	/* what is found is used; and what is believed no more, is used no more */
 	age->is_found = r == 0 || (age->is_found && age->n_doubts < MAX_DOUBTS);
 	return r == 0 || age->n_doubts == MAX_DOUBTS;

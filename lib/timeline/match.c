@@ -136,43 +136,39 @@ static void solve(struct fit *fit)
 	fit->total = fit->yy - fit->y * fit->y / (double)WATT_MAX(fit->n, (size_t)1);
 }
 
-/* Whether there is a history of a reading at every age that is tried: each is judged by the same. */
-static bool is_judged(const struct watt_match_parts *parts, const struct watt_observation *reading,
-		      uint64_t w_ns)
+/*
+ * What a reading is made of: the rest, which is 1, and the mean of each part in its window. false:
+ * there is no history of it at every age that is tried, and each is to be judged by the same.
+ */
+static bool get_terms(const struct watt_match_parts *parts, const struct watt_observation *reading,
+		      uint64_t delay_ns, uint64_t window_ns, double ret[N_TERMS])
 {
-	return reading->t_ns >= WATT_MATCH_MAX_DELAY_NS + w_ns &&
-	       is_known(parts, reading->t_ns - WATT_MATCH_MAX_DELAY_NS - w_ns, reading->t_ns);
-}
-
-/* What a reading is made of: the rest, which is 1, and the mean of each part in its window. */
-static void get_terms(const struct watt_match_parts *parts, uint64_t t1_ns, uint64_t w_ns,
-		      double ret[N_TERMS])
-{
+	uint64_t w_ns = reading->window_ns ? reading->window_ns : window_ns;
+	uint64_t t1_ns = reading->t_ns - delay_ns;
 	size_t p;
 
+	if (reading->t_ns < WATT_MATCH_MAX_DELAY_NS + w_ns ||
+	    !is_known(parts, reading->t_ns - WATT_MATCH_MAX_DELAY_NS - w_ns, reading->t_ns))
+		return false;
 	ret[0] = 1;
 	for (p = 0; p < WATT_MATCH_PARTS; p++)
 		ret[1 + p] = !parts->energy_j[p] ? 0 :
 						   (energy_at(parts, p, t1_ns) -
 						    energy_at(parts, p, t1_ns - w_ns)) /
 							   ((double)w_ns / 1e9);
+	return true;
 }
 
 static void fit_at(const struct watt_match_parts *parts, const struct watt_observation *list,
 		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct fit *ret)
 {
+	double terms[N_TERMS];
 	size_t i, p;
 
 	*ret = (struct fit){ 0 };
-	for (i = 0; i < n; i++) {
-		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : window_ns;
-		double terms[N_TERMS];
-
-		if (!is_judged(parts, &list[i], w_ns))
-			continue;
-		get_terms(parts, list[i].t_ns - delay_ns, w_ns, terms);
-		add_reading(ret, terms, list[i].power_w);
-	}
+	for (i = 0; i < n; i++)
+		if (get_terms(parts, &list[i], delay_ns, window_ns, terms))
+			add_reading(ret, terms, list[i].power_w);
 	for (p = 0; p < WATT_MATCH_PARTS; p++)
 		if (parts->energy_j[p])
 			expect_one(ret, 1 + p);
@@ -251,16 +247,14 @@ static double count_independent(const struct watt_match_parts *parts,
 				const struct watt_observation *list, size_t n,
 				const struct best *best)
 {
-	double before = 0, products = 0, squares = 0, alike;
+	double before = 0, products = 0, squares = 0, alike, terms[N_TERMS];
 	size_t i, t;
 
 	for (i = 0; i < n; i++) {
-		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : best->window_ns;
-		double terms[N_TERMS], left = list[i].power_w;
+		double left = list[i].power_w;
 
-		if (!is_judged(parts, &list[i], w_ns))
+		if (!get_terms(parts, &list[i], best->delay_ns, best->window_ns, terms))
 			continue;
-		get_terms(parts, list[i].t_ns - best->delay_ns, w_ns, terms);
 		for (t = 0; t < N_TERMS; t++)
 			left -= best->fit.x[t] * terms[t];
 		products += before * left;
@@ -276,28 +270,22 @@ static double count_independent(const struct watt_match_parts *parts,
  * that they are in: losses of its supply and fans come on top. Readings of something else fit by
  * chance with any factors.
  */
-static bool is_their_sum(const struct watt_match_parts *parts, const struct watt_observation *list,
-			 size_t n, const struct best *best)
+static bool is_their_sum(const struct fit *fit)
 {
-	double sum = 0, sum_y = 0, squares = 0, products = 0, per_watt;
-	size_t i, t, count = 0;
+	/* of the sum of all parts, from the sums of each; not what was expected before */
+	double sum = 0, squares = 0, products = 0, per_watt;
+	size_t i, j;
 
-	for (i = 0; i < n; i++) {
-		uint64_t w_ns = list[i].window_ns ? list[i].window_ns : best->window_ns;
-		double terms[N_TERMS], x = 0;
-
-		if (!is_judged(parts, &list[i], w_ns))
-			continue;
-		get_terms(parts, list[i].t_ns - best->delay_ns, w_ns, terms);
-		for (t = 1; t < N_TERMS; t++)
-			x += terms[t];
-		sum += x;
-		sum_y += list[i].power_w;
-		squares += x * x;
-		products += x * list[i].power_w;
-		count++;
+	for (i = 1; i < N_TERMS; i++) {
+		sum += fit->a[i][0];
+		products += fit->b[i];
+		for (j = 1; j <= i; j++)
+			squares += i == j ? fit->a[i][j] : 2 * fit->a[i][j];
 	}
-	per_watt = (products - sum * sum_y / (double)count) / (squares - sum * sum / (double)count);
+	squares -= fit->expected;
+	products -= fit->expected;
+	per_watt =
+		(products - sum * fit->y / (double)fit->n) / (squares - sum * sum / (double)fit->n);
 	return per_watt >= MIN_PER_WATT && per_watt <= MAX_PER_WATT;
 }
 
@@ -377,8 +365,7 @@ int watt_match_find(const struct watt_match_parts *parts, const struct watt_obse
 			best.fit.n < ENOUGH_READINGS        ? MIN_EXPLAINED_BY_FEW :
 							      MIN_EXPLAINED;
 	uncertainty_ns = find_uncertainty_ns(parts, list, n, &best);
-	if (!is_their_sum(parts, list, n, &best) ||
-	    best.fit.left > (1 - min_explained) * best.fit.total ||
+	if (!is_their_sum(&best.fit) || best.fit.left > (1 - min_explained) * best.fit.total ||
 	    !(uncertainty_ns <= MAX_UNCERTAINTY_NS) || best.delay_ns == WATT_MATCH_MAX_DELAY_NS)
 		return -ENODATA;
 	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;
@@ -396,12 +383,10 @@ int watt_match_find(const struct watt_match_parts *parts, const struct watt_obse
 bool watt_match_holds(const struct watt_match_parts *parts, const struct watt_observation *list,
 		      size_t n, const struct watt_match *match)
 {
-	struct best best = { .delay_ns = match->delay_ns, .window_ns = match->window_ns };
+	struct fit fit;
 
-	fit_at(parts, list, n, best.delay_ns, best.window_ns, &best.fit);
-	if (best.fit.n < ENOUGH_READINGS ||
-	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+	fit_at(parts, list, n, match->delay_ns, match->window_ns, &fit);
+	if (fit.n < ENOUGH_READINGS || fit.total < MIN_SD_W * MIN_SD_W * (double)fit.n)
 		return true;
-	return is_their_sum(parts, list, n, &best) &&
-	       best.fit.left <= (1 - MIN_EXPLAINED) * best.fit.total;
+	return is_their_sum(&fit) && fit.left <= (1 - MIN_EXPLAINED) * fit.total;
 }
