@@ -17,7 +17,6 @@
 
 struct calibration {
 	struct watt_nvml *nvml;
-	const char *state_dir;
 	const char *cuda_lib;
 	uint64_t length_ns;
 	watt_gpu_sensor_fn tell;
@@ -75,7 +74,8 @@ static int calibrate(struct calibration *self, struct watt_nvml_gpu *gpu)
 		self->tell(&failed, self->data);
 		return r;
 	}
-	r = watt_kept_timing_write(self->state_dir, gpu->uuid, &found, path, sizeof(path));
+	r = watt_kept_timing_write(self->nvml->env->state_dir, gpu->uuid, &found, path,
+				   sizeof(path));
 	tell_found(self, gpu, &found, r == 0 ? path : NULL);
 	return r;
 }
@@ -96,7 +96,6 @@ int watt_gpu_calibrate(const struct watt_options *options, const char *cuda_lib,
 	r = watt_env_open(options, &owner);
 	if (r == 0)
 		r = watt_nvml_open(&owner.env, &self.nvml, NULL);
-	self.state_dir = owner.env.state_dir;
 	for (i = 0; r == 0 && i < self.nvml->n_gpus; i++) {
 		int code = calibrate(&self, &self.nvml->gpus[i]);
 

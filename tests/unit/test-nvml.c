@@ -298,6 +298,33 @@ static void test_comes_back(void **state)
 	fake_done(&fake);
 }
 
+static void count_damages(void *data, enum watt_log_level level, const char *text)
+{
+	*(unsigned int *)data += level == WATT_LOG_WARNING && strstr(text, "it is damaged");
+}
+
+/* Told when the card is found, and not by everyone who looks whether others have come. */
+static void test_damaged_calibration(void **state)
+{
+	static const char *const name = "nvml/gpu-0000:0d:00_0";
+	const struct watt_known known = { &name, 1 };
+	struct watt_power *power, *again;
+	unsigned int told = 0;
+	struct fake fake;
+
+	fake_init(&fake, "WATT_FAKE_NVML", H100);
+	scratch_write(fake.sysfs, "gpu/GPU-8c2b", "instant 1\n");
+	fake.env.state_dir = fake.sysfs;
+	fake.env.log = (struct watt_log){ count_damages, &told };
+	power = open_power(&fake);
+	assert_int_equal(told, 1);
+	assert_int_equal(watt_power_nvml.rescan(&fake.env, &known, &again), -ENODEV);
+	assert_int_equal(watt_power_nvml.rescan(&fake.env, &known, &again), -ENODEV);
+	assert_int_equal(told, 1);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
 #define DEVICE "bus/pci/devices/0000:0d:00.0/power/runtime_status"
 
 static void set_sleep(struct fake *fake, const char *status)
@@ -507,13 +534,13 @@ static void test_places(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter),    cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_old_driver), cmocka_unit_test(test_sixteen),
-		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_comes_back), cmocka_unit_test(test_asleep),
-		cmocka_unit_test(test_probe),      cmocka_unit_test(test_truth),
-		cmocka_unit_test(test_check),      cmocka_unit_test(test_field_values),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_counter),      cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_old_driver),   cmocka_unit_test(test_sixteen),
+		cmocka_unit_test(test_gauges),       cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_comes_back),   cmocka_unit_test(test_damaged_calibration),
+		cmocka_unit_test(test_asleep),       cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_truth),        cmocka_unit_test(test_check),
+		cmocka_unit_test(test_field_values), cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests_name("nvml", tests, NULL, NULL);

@@ -155,28 +155,22 @@ static enum watt_gpu_way choose_way(struct watt_nvml *nvml, const struct watt_nv
 	return WATT_WAY_NONE;
 }
 
-/* What a calibration of this very card has found. */
-static bool measured_timing(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
-			    enum watt_gpu_way way, struct watt_gpu_timing *ret)
+/* What a calibration of this very card has found; all zeros: nothing that can be used. */
+static int read_kept(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+		     struct watt_kept_timing *ret, char ret_path[PATH_MAX])
 {
-	struct watt_kept_timing kept;
-	char path[PATH_MAX];
+	int r = gpu->uuid[0] ?
+			watt_kept_timing_read(nvml->env->state_dir, gpu->uuid, ret, ret_path) :
+			-ENOENT;
 
-	if (way >= WATT_KEPT_N_WAYS ||
-	    watt_kept_timing_read(nvml->env->state_dir, gpu->uuid, &kept, path) < 0)
-		return false;
-	*ret = kept.way[way];
-	return ret->period_ns != 0;
+	if (r < 0)
+		*ret = (struct watt_kept_timing){ 0 };
+	return r;
 }
 
 /* One that is there and can't be used is no loss without a word. */
-static void check_kept(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
+static void tell_unusable(const struct watt_nvml *nvml, const char *path, int r)
 {
-	struct watt_kept_timing kept;
-	char path[PATH_MAX];
-	int r = gpu->uuid[0] ? watt_kept_timing_read(nvml->env->state_dir, gpu->uuid, &kept, path) :
-			       -ENOENT;
-
 	if (r < 0 && r != -ENOENT && r != -EINVAL)
 		watt_log(&nvml->env->log, WATT_LOG_WARNING,
 			 "nvml: the calibration %s can't be used (%s): 'wattribute calibrate gpu' "
@@ -184,14 +178,23 @@ static void check_kept(const struct watt_nvml *nvml, const struct watt_nvml_gpu 
 			 path, r == -EBADMSG ? "it is damaged" : strerrordesc_np(-r));
 }
 
-static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
-					enum watt_gpu_way way)
+/* The first power that was measured; WATT_KEPT_N_WAYS: none. */
+static enum watt_gpu_way find_measured(const struct watt_kept_timing *kept)
 {
-	struct watt_gpu_timing kept;
+	enum watt_gpu_way way;
+
+	for (way = WATT_WAY_INSTANT; way < WATT_KEPT_N_WAYS && !kept->way[way].period_ns; way++)
+		;
+	return way;
+}
+
+static struct watt_gpu_timing timing_of(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+					enum watt_gpu_way way, const struct watt_kept_timing *kept)
+{
 	bool has_average = gpu->device && works(nvml, gpu, WATT_WAY_AVERAGE, WATT_SCOPE_GPU);
 
-	if (measured_timing(nvml, gpu, way, &kept))
-		return kept;
+	if (way < WATT_KEPT_N_WAYS && kept->way[way].period_ns)
+		return kept->way[way];
 	if (way == WATT_WAY_COUNTER)
 		return watt_gpu_timing_counter(gpu->architecture);
 	/* where there is a mean over 1 s, the old function returns it */
@@ -227,9 +230,10 @@ static void place_scope(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope sco
 }
 
 static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
-		     const struct meter *meter, struct watt_channel *channel)
+		     const struct meter *meter, const struct watt_kept_timing *kept,
+		     struct watt_channel *channel)
 {
-	struct watt_gpu_timing timing = timing_of(self->nvml, gpu, meter->way);
+	struct watt_gpu_timing timing = timing_of(self->nvml, gpu, meter->way, kept);
 	bool is_counter = meter->way == WATT_WAY_COUNTER;
 
 	channel->source = "nvml";
@@ -258,6 +262,8 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	char name[160], path[128], label[2 * WATT_NVML_TEXT + 16];
 	struct watt_channel channel = { .name = name, .domain = path, .label = label };
 	const char *part = scope_names[meter->scope];
+	struct watt_kept_timing kept;
+	char file[PATH_MAX];
 	int r;
 
 	name_meter(gpu, meter->scope, name, sizeof(name));
@@ -267,7 +273,10 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 		 gpu->uuid[0] ? " " : "", gpu->uuid, *part ? " " : "", part);
 	place_scope(gpu, meter->scope, path, sizeof(path), &channel);
 	channel.path = gpu->pci;
-	describe(self, gpu, meter, &channel);
+	r = read_kept(self->nvml, gpu, &kept, file);
+	if (meter->scope == WATT_SCOPE_GPU)
+		tell_unusable(self->nvml, file, r);
+	describe(self, gpu, meter, &kept, &channel);
 	self->meters[self->channels.n] = *meter;
 	r = watt_channels_add(&self->channels, &channel);
 	return r < 0 ? r : 1;
@@ -299,7 +308,6 @@ static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 	uint32_t first = (uint32_t)self->channels.n, n, i;
 	int r = 0;
 
-	check_kept(self->nvml, gpu);
 	if (meter.way)
 		r = add_meter(self, gpu, &meter, known);
 	if (r >= 0)
@@ -473,22 +481,21 @@ static void nvml_read(struct watt_power *power, uint32_t group, struct watt_samp
 static void explain_timing(const struct watt_nvml *nvml, struct watt_diag *diag)
 {
 	size_t len = strlen(diag->why), i, unknown = 0;
-	struct watt_gpu_timing found, any;
-	enum watt_gpu_way way = WATT_WAY_INSTANT;
+	struct watt_kept_timing kept;
+	char file[PATH_MAX];
 
-	while (way < WATT_KEPT_N_WAYS && !measured_timing(nvml, &nvml->gpus[0], way, &found))
-		way++;
-	if (way < WATT_KEPT_N_WAYS)
-		snprintf(diag->why + len, sizeof(diag->why) - len,
-			 "; calibrated: %s power every %.1f ms, of %.1f ms, %.1f ms late",
-			 watt_kept_timing_name(way), (double)found.period_ns / 1e6,
-			 (double)found.window_ns / 1e6, (double)found.delay_ns / 1e6);
 	for (i = 0; i < nvml->n_gpus; i++) {
-		for (way = WATT_WAY_INSTANT;
-		     way < WATT_KEPT_N_WAYS && !measured_timing(nvml, &nvml->gpus[i], way, &any);
-		     way++)
-			;
+		enum watt_gpu_way way;
+
+		read_kept(nvml, &nvml->gpus[i], &kept, file);
+		way = find_measured(&kept);
 		unknown += nvml->gpus[i].device && way == WATT_KEPT_N_WAYS;
+		if (i == 0 && way < WATT_KEPT_N_WAYS)
+			snprintf(diag->why + len, sizeof(diag->why) - len,
+				 "; calibrated: %s power every %.1f ms, of %.1f ms, %.1f ms late",
+				 watt_kept_timing_name(way), (double)kept.way[way].period_ns / 1e6,
+				 (double)kept.way[way].window_ns / 1e6,
+				 (double)kept.way[way].delay_ns / 1e6);
 	}
 	if (unknown)
 		SAY(hint,
