@@ -520,7 +520,7 @@ static int finish(struct measurement *m)
 		r = finish_cuts(m);
 	if (r == 0 && !after.snap)
 		r = take_after(m, &after);
-	if (r < 0)
+	if (r)
 		return r;
 	note_windows(m, &after);
 	if (m->has_phases)

@@ -128,13 +128,13 @@ static int read_too_hot(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 #define MEGA 1000000
 
 const struct watt_gpu_gauge watt_gpu_gauges[WATT_N_GPU_GAUGES] = {
-	{ "load", WATT_QUANTITY_RATIO, PERCENT, false, read_load },
-	{ "memory_used", WATT_QUANTITY_MEMORY, 1, false, read_memory },
-	{ "temperature", WATT_QUANTITY_TEMPERATURE, 1000, true, read_temperature },
-	{ "memory_temperature", WATT_QUANTITY_TEMPERATURE, 1000, true, read_memory_temperature },
-	{ "clock", WATT_QUANTITY_FREQUENCY, MEGA, false, read_sm_clock },
-	{ "memory_clock", WATT_QUANTITY_FREQUENCY, MEGA, false, read_memory_clock },
-	{ "power_limit", WATT_QUANTITY_LIMIT, 1000, false, read_limit },
-	{ "held_by_power", WATT_QUANTITY_RATIO, ALWAYS, false, read_power_capped },
-	{ "held_by_heat", WATT_QUANTITY_RATIO, ALWAYS, false, read_too_hot },
+	{ "load", read_load, PERCENT, WATT_QUANTITY_RATIO, false },
+	{ "memory_used", read_memory, 1, WATT_QUANTITY_MEMORY, false },
+	{ "temperature", read_temperature, 1000, WATT_QUANTITY_TEMPERATURE, true },
+	{ "memory_temperature", read_memory_temperature, 1000, WATT_QUANTITY_TEMPERATURE, true },
+	{ "clock", read_sm_clock, MEGA, WATT_QUANTITY_FREQUENCY, false },
+	{ "memory_clock", read_memory_clock, MEGA, WATT_QUANTITY_FREQUENCY, false },
+	{ "power_limit", read_limit, 1000, WATT_QUANTITY_LIMIT, false },
+	{ "held_by_power", read_power_capped, ALWAYS, WATT_QUANTITY_RATIO, false },
+	{ "held_by_heat", read_too_hot, ALWAYS, WATT_QUANTITY_RATIO, false },
 };

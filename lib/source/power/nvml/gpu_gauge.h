@@ -15,11 +15,11 @@
 
 struct watt_gpu_gauge {
 	const char *part; /* of the channel's name */
-	enum watt_quantity quantity;
-	uint64_t scale_num; /* to the canonical unit */
-	bool is_signed;
 	/* What the driver returned. */
 	int (*read)(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret);
+	uint64_t scale_num; /* to the canonical unit */
+	enum watt_quantity quantity;
+	bool is_signed;
 };
 
 extern const struct watt_gpu_gauge watt_gpu_gauges[WATT_N_GPU_GAUGES];
