@@ -71,7 +71,7 @@ def test_shown():
 
 def test_what_it_was_like():
     """Temperatures, clocks, limit and what held it back are in what top and a recording tell."""
-    script = GPU + 'temperature 61 74\nclock 1755 2619\nlimit 700000\ncard_mb 80000\nheld 0 4\n'
+    script = GPU + 'temperature 61 74\nclock 1750 2619\nlimit 700000\ncard_mb 80000\nheld 0 4\n'
     out = with_gpu(script, 'top', '--once', '-d', '1', '--sources=nvml').out
     for part, value in (('temperature', '61.0 C'), ('clock', '1.75 GHz'), ('power_limit', '700 W'),
                         ('held_by_power', '100 %'), ('held_by_heat', '0 %')):
