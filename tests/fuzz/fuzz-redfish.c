@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(place.member, member, sizeof(member));
 	}
 	for (place.form = WATT_REDFISH_JOULES; place.form <= WATT_REDFISH_SUPPLY; place.form++) {
-		struct watt_redfish_reading reading = { 0 };
+		struct watt_bmc_reading reading = { 0 };
 
 		if (watt_redfish_read(&place, doc, &reading) < 0)
 			continue;

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "source/power/redfish/newness.h"
+#include "source/power/newness.h"
 
 #define MAX_HEARTBEAT_NS (30 * WATT_NSEC_PER_SEC)
 /* Any instant of ours, and any of theirs. */
@@ -12,7 +12,7 @@
 
 static bool take(struct watt_newness *newness, unsigned int at_s, double value, const char *etag)
 {
-	struct watt_redfish_reading reading = { .value = value };
+	struct watt_bmc_reading reading = { .value = value };
 
 	return watt_newness_take(newness, &reading, etag, (BEGIN_S + at_s) * WATT_NSEC_PER_SEC,
 				 MAX_HEARTBEAT_NS);
@@ -75,7 +75,7 @@ static void test_etags(void **state)
 static void test_times_and_numbers(void **state)
 {
 	struct watt_newness timed = { 0 }, numbered = { 0 };
-	struct watt_redfish_reading reading = { .value = 200, .time_ns = THEIR_NS };
+	struct watt_bmc_reading reading = { .value = 200, .time_ns = THEIR_NS };
 	uint64_t now_ns = BEGIN_S * WATT_NSEC_PER_SEC;
 
 	assert_true(watt_newness_take(&timed, &reading, "a", now_ns, MAX_HEARTBEAT_NS));
@@ -85,7 +85,7 @@ static void test_times_and_numbers(void **state)
 	assert_true(watt_newness_take(&timed, &reading, "b", now_ns, MAX_HEARTBEAT_NS));
 	assert_int_equal(timed.cadence_ns, 2 * WATT_NSEC_PER_SEC);
 
-	reading = (struct watt_redfish_reading){ .value = 200, .sequence = 7 };
+	reading = (struct watt_bmc_reading){ .value = 200, .sequence = 7 };
 	assert_true(watt_newness_take(&numbered, &reading, "a", now_ns, MAX_HEARTBEAT_NS));
 	now_ns += 100 * WATT_NSEC_PER_SEC;
 	assert_false(watt_newness_take(&numbered, &reading, "b", now_ns, MAX_HEARTBEAT_NS));

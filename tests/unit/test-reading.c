@@ -74,7 +74,7 @@ static void test_forms(void **state)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
 		struct watt_redfish_place place = { .form = cases[i].form };
-		struct watt_redfish_reading reading = { -1, -1 };
+		struct watt_bmc_reading reading = { -1, -1 };
 		json_t *doc = parse(cases[i].json);
 
 		strcpy(place.member, cases[i].member);
@@ -99,7 +99,7 @@ static void test_report_sequence(void **state)
 	size_t i;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(reports); i++) {
-		struct watt_redfish_reading reading;
+		struct watt_bmc_reading reading;
 		json_t *doc;
 
 		snprintf(text, sizeof(text),

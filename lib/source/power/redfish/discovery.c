@@ -131,7 +131,7 @@ static void take_place(struct watt_redfish_total *total, enum watt_redfish_form 
 static bool has_value(enum watt_redfish_form form, const char *member, const json_t *doc)
 {
 	struct watt_redfish_place place = { .form = form };
-	struct watt_redfish_reading reading;
+	struct watt_bmc_reading reading;
 
 	watt_strlcpy(place.member, member, sizeof(place.member));
 	return watt_redfish_read(&place, doc, &reading) == 0;
@@ -141,7 +141,7 @@ static bool has_value(enum watt_redfish_form form, const char *member, const jso
 static bool is_fine_kwh(const json_t *doc)
 {
 	struct watt_redfish_place place = { .form = WATT_REDFISH_KWH };
-	struct watt_redfish_reading reading;
+	struct watt_bmc_reading reading;
 	double hundredths;
 
 	if (watt_redfish_read(&place, doc, &reading) < 0)

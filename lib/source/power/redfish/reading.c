@@ -41,7 +41,7 @@ bool watt_redfish_is_energy(const struct watt_redfish_place *place, const json_t
 }
 
 /* No number and no error: it has no time. A time that makes no sense is none. */
-static void read_time(const json_t *object, const char *key, struct watt_redfish_reading *ret)
+static void read_time(const json_t *object, const char *key, struct watt_bmc_reading *ret)
 {
 	int64_t time_ns;
 
@@ -80,15 +80,15 @@ static const json_t *find_control(const json_t *power, const char *member)
 }
 
 /* Lists in which the newest is at the end, at the beginning, or anywhere: by its time. */
-static int read_meter(const json_t *doc, struct watt_redfish_reading *ret)
+static int read_meter(const json_t *doc, struct watt_bmc_reading *ret)
 {
 	const json_t *list = json_object_get(doc, "PowerDetail"), *item;
-	struct watt_redfish_reading newest = { 0 };
+	struct watt_bmc_reading newest = { 0 };
 	size_t i;
 
 	json_array_foreach(list, i, item)
 	{
-		struct watt_redfish_reading reading = { 0 };
+		struct watt_bmc_reading reading = { 0 };
 
 		if (watt_redfish_number(json_object_get(item, "Average"), &reading.value) < 0)
 			continue;
@@ -111,7 +111,7 @@ static uint64_t read_sequence(const json_t *report)
 	return text && watt_parse_u64(text, &sequence) == 0 ? sequence : 0;
 }
 
-static int read_report(const json_t *doc, const char *metric, struct watt_redfish_reading *ret)
+static int read_report(const json_t *doc, const char *metric, struct watt_bmc_reading *ret)
 {
 	const json_t *list = json_object_get(doc, "MetricValues"), *item;
 	bool is_there = false;
@@ -120,7 +120,7 @@ static int read_report(const json_t *doc, const char *metric, struct watt_redfis
 
 	json_array_foreach(list, i, item)
 	{
-		struct watt_redfish_reading reading = { 0 };
+		struct watt_bmc_reading reading = { 0 };
 		const char *id = watt_redfish_text(item, "MetricId");
 
 		if (!id || strcmp(id, metric))
@@ -139,7 +139,7 @@ static int read_report(const json_t *doc, const char *metric, struct watt_redfis
 	return ret->value != 0 ? 0 : is_there ? -ENODATA : -ENOENT;
 }
 
-static int read_sensor(const json_t *doc, struct watt_redfish_reading *ret)
+static int read_sensor(const json_t *doc, struct watt_bmc_reading *ret)
 {
 	int r = watt_redfish_number(json_object_get(doc, "Reading"), &ret->value);
 
@@ -153,7 +153,7 @@ static int read_sensor(const json_t *doc, struct watt_redfish_reading *ret)
 
 /* LifetimeReading is not taken back to 0 by people. */
 static int read_energy(const json_t *doc, const char *key, double scale,
-		       struct watt_redfish_reading *ret)
+		       struct watt_bmc_reading *ret)
 {
 	const json_t *energy = json_object_get(doc, key);
 	int r = watt_redfish_number(json_object_get(energy, "LifetimeReading"), &ret->value);
@@ -167,7 +167,7 @@ static int read_energy(const json_t *doc, const char *key, double scale,
 }
 
 static int read_form(const struct watt_redfish_place *place, const json_t *doc,
-		     struct watt_redfish_reading *ret)
+		     struct watt_bmc_reading *ret)
 {
 	const json_t *control;
 
@@ -198,9 +198,9 @@ static int read_form(const struct watt_redfish_place *place, const json_t *doc,
 }
 
 int watt_redfish_read(const struct watt_redfish_place *place, const json_t *doc,
-		      struct watt_redfish_reading *ret)
+		      struct watt_bmc_reading *ret)
 {
-	struct watt_redfish_reading reading = { 0 };
+	struct watt_bmc_reading reading = { 0 };
 	int r = read_form(place, doc, &reading);
 
 	if (r < 0)

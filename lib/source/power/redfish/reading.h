@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "source/power/newness.h"
+
 /* In what form a BMC tells power or energy. */
 enum watt_redfish_form {
 	WATT_REDFISH_JOULES = 0,  /* EnvironmentMetrics: EnergyJoules */
@@ -27,13 +29,6 @@ struct watt_redfish_place {
 	char member[96]; /* of PowerControl, by its MemberId; of a report, the MetricId */
 };
 
-struct watt_redfish_reading {
-	double value;    /* in W; in J where the form is one of energy */
-	int64_t time_ns; /* since 1970, by the BMC's clock; 0: it does not say */
-	/* of the report that it is in, which is another one with each; 0: none */
-	uint64_t sequence;
-};
-
 /* Whether it counts energy. Of a sensor, that document tells. */
 bool watt_redfish_is_energy(const struct watt_redfish_place *place, const json_t *doc);
 /*
@@ -41,7 +36,7 @@ bool watt_redfish_is_energy(const struct watt_redfish_place *place, const json_t
  * -EBADMSG: something that can't be; -ENOENT: the member is not there any more.
  */
 int watt_redfish_read(const struct watt_redfish_place *place, const json_t *doc,
-		      struct watt_redfish_reading *ret);
+		      struct watt_bmc_reading *ret);
 /*
  * The member of PowerControl that is the chassis: the one that says so, else the first that has a
  * power. They overlap: they are never added. -ENODATA: none has one.

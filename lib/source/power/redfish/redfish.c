@@ -16,7 +16,7 @@
 #include "source/channels.h"
 #include "source/power/redfish/client.h"
 #include "source/power/redfish/discovery.h"
-#include "source/power/redfish/newness.h"
+#include "source/power/newness.h"
 #include "source/registry.h"
 
 /* How often it is asked, and how long it may take. */
@@ -89,7 +89,7 @@ static void note_error(struct redfish *redfish, struct total *total, int error, 
 
 /* One of the places of a total. */
 static int read_place(struct redfish *redfish, const struct watt_redfish_place *place,
-		      struct watt_redfish_answer *answer, struct watt_redfish_reading *ret)
+		      struct watt_redfish_answer *answer, struct watt_bmc_reading *ret)
 {
 	json_t *doc;
 	int r;
@@ -104,15 +104,15 @@ static int read_place(struct redfish *redfish, const struct watt_redfish_place *
 
 /* The sum of its places, which are read one after the other. */
 static int read_places(struct redfish *redfish, struct total *total,
-		       struct watt_redfish_answer *answer, struct watt_redfish_reading *ret)
+		       struct watt_redfish_answer *answer, struct watt_bmc_reading *ret)
 {
 	struct watt_redfish_answer one;
 	size_t i;
 	int r;
 
-	*ret = (struct watt_redfish_reading){ 0 };
+	*ret = (struct watt_bmc_reading){ 0 };
 	for (i = 0; i < total->plan.n_places; i++) {
-		struct watt_redfish_reading reading = { 0 };
+		struct watt_bmc_reading reading = { 0 };
 
 		r = read_place(redfish, &total->plan.places[i], &one, &reading);
 		if (i == 0)
@@ -131,7 +131,7 @@ static int read_places(struct redfish *redfish, struct total *total,
 }
 
 /* Puts a reading where its own time is; it is never newer than the answer. */
-static void set_time(const struct redfish *redfish, const struct watt_redfish_reading *reading,
+static void set_time(const struct redfish *redfish, const struct watt_bmc_reading *reading,
 		     const struct watt_redfish_answer *answer, struct watt_sample *ret)
 {
 	uint64_t t_ns, error_ns;
@@ -148,8 +148,8 @@ static void set_time(const struct redfish *redfish, const struct watt_redfish_re
 }
 
 /* The same reading again, which is no reading; too often, and it is too old to be one. */
-static void tell_again(struct total *total, const struct watt_redfish_reading *reading,
-		       uint64_t now_ns, struct watt_sample *ret)
+static void tell_again(struct total *total, const struct watt_bmc_reading *reading, uint64_t now_ns,
+		       struct watt_sample *ret)
 {
 	uint64_t period_ns = WATT_MAX(total->newness.cadence_ns, total->plan.period_ns);
 	uint64_t limit_ns = STALE_PERIODS * WATT_MAX(period_ns, 3 * POLL_NS);
@@ -163,7 +163,7 @@ static void tell_again(struct total *total, const struct watt_redfish_reading *r
 }
 
 static void tell_reading(struct redfish *redfish, struct total *total,
-			 const struct watt_redfish_reading *reading,
+			 const struct watt_bmc_reading *reading,
 			 const struct watt_redfish_answer *answer, struct watt_sample *ret)
 {
 	struct watt_newness *newness = &total->newness;
@@ -187,7 +187,7 @@ static void redfish_read(struct watt_power *power, uint32_t group, struct watt_s
 	struct redfish *redfish = watt_container_of(power, struct redfish, power);
 	struct total *total = &redfish->totals[group];
 	struct watt_redfish_answer answer = { 0 };
-	struct watt_redfish_reading reading;
+	struct watt_bmc_reading reading;
 	uint64_t now_ns = watt_now_ns();
 	int r;
 

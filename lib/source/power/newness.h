@@ -3,17 +3,26 @@
  * Whether a BMC tells something new, or the same again, and how often it has something new. Pure.
  * One thread per object.
  */
-#ifndef WATT_SOURCE_REDFISH_NEWNESS_H
-#define WATT_SOURCE_REDFISH_NEWNESS_H
+#ifndef WATT_SOURCE_POWER_NEWNESS_H
+#define WATT_SOURCE_POWER_NEWNESS_H
 
-#include "source/power/redfish/reading.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#define WATT_REDFISH_ETAG_SIZE 128
+#define WATT_ETAG_SIZE 128
+
+/* What a BMC told. */
+struct watt_bmc_reading {
+	double value;    /* in W; in J where it counts energy */
+	int64_t time_ns; /* since 1970, by the BMC's clock; 0: it does not say */
+	/* of the report that it is in, which is another one with each; 0: none */
+	uint64_t sequence;
+};
 
 /* All zeros: nothing was read yet. */
 struct watt_newness {
-	struct watt_redfish_reading newest;
-	char etag[WATT_REDFISH_ETAG_SIZE];
+	struct watt_bmc_reading newest;
+	char etag[WATT_ETAG_SIZE];
 	bool has_newest;
 	bool is_interrupted; /* since the newest came */
 	uint64_t taken_ns;   /* when the newest came that counts, by our clock */
@@ -27,7 +36,7 @@ struct watt_newness {
  * and a half cadences behind the reading before, at most max_heartbeat_ns, and at once as long as no
  * cadence is known. The ETag may be empty.
  */
-bool watt_newness_take(struct watt_newness *newness, const struct watt_redfish_reading *reading,
+bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns);
 /*
  * Nothing can be read now. The next value counts at once, and teaches no cadence: when it changed,

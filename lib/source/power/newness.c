@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times and numbers tell for sure; values and ETags only when they change. */
-#include "source/power/redfish/newness.h"
+#include "source/power/newness.h"
 
 #include <string.h>
 
@@ -18,9 +18,9 @@ enum news {
 };
 
 static enum news get_news(const struct watt_newness *newness,
-			  const struct watt_redfish_reading *reading, const char *etag)
+			  const struct watt_bmc_reading *reading, const char *etag)
 {
-	const struct watt_redfish_reading *newest = &newness->newest;
+	const struct watt_bmc_reading *newest = &newness->newest;
 
 	if (!newness->has_newest)
 		return NEW;
@@ -34,7 +34,7 @@ static enum news get_news(const struct watt_newness *newness,
 
 /* How long after the one before it is: by the times that both have, else by when they came. */
 static uint64_t get_step_ns(const struct watt_newness *newness,
-			    const struct watt_redfish_reading *reading, uint64_t now_ns)
+			    const struct watt_bmc_reading *reading, uint64_t now_ns)
 {
 	int64_t before_ns = newness->newest.time_ns;
 	uint64_t step_ns;
@@ -57,7 +57,7 @@ static void learn_cadence(struct watt_newness *newness, uint64_t step_ns)
 		newness->cadence_ns += (step_ns - newness->cadence_ns) / 8;
 }
 
-bool watt_newness_take(struct watt_newness *newness, const struct watt_redfish_reading *reading,
+bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns)
 {
 	uint64_t heartbeat_ns =
