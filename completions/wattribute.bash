@@ -38,8 +38,8 @@ _wattribute()
 		return
 		;;
 	--sources)
-		COMPREPLY=($(compgen -W 'perf_rapl powercap cray hwmon nvml iio power_supply context estimate null
-			synth' -- "$cur"))
+		COMPREPLY=($(compgen -W 'meter nut redfish perf_rapl powercap cray hwmon dcmi nvml iio power_supply
+			kmod context estimate null synth' -- "$cur"))
 		return
 		;;
 	--with)

@@ -18,6 +18,7 @@ extern const struct watt_meta_ops watt_meta_passwd;
 extern const struct watt_meta_ops watt_meta_process;
 extern const struct watt_power_ops watt_power_context;
 extern const struct watt_power_ops watt_power_cray;
+extern const struct watt_power_ops watt_power_dcmi;
 extern const struct watt_power_ops watt_power_hwmon;
 extern const struct watt_power_ops watt_power_iio;
 extern const struct watt_power_ops watt_power_nvml;
