@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two recordings compared, for a terminal: whether energy was saved, and by how much each part
- * differs. All energies have the same decimals, and so have powers and times.
+ * differs. All energies have the same decimals, and so have powers and times. What the domains show
+ * adds up to what the machine shows.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "table.h"
 #include "tally.h"
 #include "text.h"
+#include "xalloc.h"
 
 #define DECIMALS 3
 
@@ -84,29 +86,135 @@ static struct decimals decimals_of(const struct report *report)
 	};
 }
 
-static void add_comparison(struct table *table, const struct watt_comparison_row *row,
-			   struct decimals decimals, bool has_both)
+/* A column of a table: each number as it is, or, of parts, so that they add up to their whole. */
+struct column {
+	double (*get)(const struct watt_comparison_row *row);
+	int decimals;
+	struct watt_tally *tally; /* NULL: they are no parts */
+};
+
+enum {
+	J_BEFORE,
+	J_NOW,
+	W_BEFORE,
+	W_NOW,
+	N_COLUMNS,
+};
+
+struct columns {
+	struct column list[N_COLUMNS];
+	int time_decimals;
+	bool has_both; /* times and watts of both, too */
+};
+
+static double get_before_j(const struct watt_comparison_row *row)
+{
+	return row->before->is_there ? row->before->run_j : NAN;
+}
+
+static double get_now_j(const struct watt_comparison_row *row)
+{
+	return row->now->is_there ? row->now->run_j : NAN;
+}
+
+static double get_before_w(const struct watt_comparison_row *row)
+{
+	return row->before->is_there ? row->before->power_w : NAN;
+}
+
+static double get_now_w(const struct watt_comparison_row *row)
+{
+	return row->now->is_there ? row->now->power_w : NAN;
+}
+
+static struct columns columns_of(const struct report *report, size_t width)
+{
+	struct decimals decimals = decimals_of(report);
+
+	return (struct columns){
+		.list = { [J_BEFORE] = { .get = get_before_j, .decimals = decimals.energy },
+			  [J_NOW] = { .get = get_now_j, .decimals = decimals.energy },
+			  [W_BEFORE] = { .get = get_before_w, .decimals = decimals.power },
+			  [W_NOW] = { .get = get_now_w, .decimals = decimals.power } },
+		.time_decimals = decimals.time,
+		.has_both = width == 0 || width >= WIDTH_OF_BOTH,
+	};
+}
+
+static void free_tallies(struct columns *columns)
+{
+	size_t i;
+
+	for (i = 0; i < N_COLUMNS; i++)
+		tally_free(&columns->list[i].tally);
+}
+
+static size_t count(const struct report *report, enum watt_comparison_list list)
+{
+	size_t n = 0;
+
+	while (watt_comparison_get(report->comparison, list, n))
+		n++;
+	return n;
+}
+
+/* The rows of a list are all there is of the machine. */
+static void make_parts(struct columns *columns, const struct report *report,
+		       enum watt_comparison_list list)
+{
+	size_t n = count(report, list), c, i;
+	auto_free double *parts = xcalloc(n, sizeof(*parts));
+
+	for (c = 0; c < N_COLUMNS; c++) {
+		struct column *column = &columns->list[c];
+		double scale = pow(10, column->decimals), whole;
+
+		whole = column->get(
+			watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0));
+		for (i = 0; i < n; i++)
+			parts[i] = column->get(watt_comparison_get(report->comparison, list, i));
+		if (isfinite(whole))
+			column->tally = tally_within(parts, n, whole, round(whole * scale) / scale,
+						     column->decimals);
+	}
+}
+
+static void add_number(struct table *table, const struct column *column,
+		       const struct watt_comparison_row *row, size_t i)
+{
+	char number[WATT_UNITS_SIZE];
+
+	if (column->tally)
+		table_add(table, "%s", watt_tally_text(column->tally, i, number));
+	else
+		report_number(table, column->get(row), column->decimals);
+}
+
+/* i: of its list */
+static void add_comparison(struct table *table, const struct watt_comparison_row *row, size_t i,
+			   const struct columns *columns)
 {
 	const char *sign = text_is_utf8() ? "\u00b1" : "+-";
 	const struct watt_comparison_side *now = row->now, *before = row->before;
 
 	add_name(table, row);
-	report_number(table, before->is_there ? before->run_j : NAN, decimals.energy);
-	report_number(table, now->is_there ? now->run_j : NAN, decimals.energy);
+	add_number(table, &columns->list[J_BEFORE], row, i);
+	add_number(table, &columns->list[J_NOW], row, i);
 	add_change(table, row, row->energy_ratio);
 	if (row->energy_basis != WATT_COMPARISON_NOTHING && isfinite(row->energy_ci95_ratio))
 		table_add(table, "%s%.1f %%", sign, row->energy_ci95_ratio * 100);
 	else
 		table_add(table, "-");
 	table_add(table, "%s", verdict_of(row));
-	if (has_both) {
-		report_number(table, before->is_there ? before->run_s : NAN, decimals.time);
-		report_number(table, now->is_there ? now->run_s : NAN, decimals.time);
+	if (columns->has_both) {
+		report_number(table, before->is_there ? before->run_s : NAN,
+			      columns->time_decimals);
+		report_number(table, now->is_there ? now->run_s : NAN, columns->time_decimals);
 	}
 	add_change(table, row, change(now->run_s, before->run_s));
-	if (has_both) {
-		report_number(table, before->is_there ? before->power_w : NAN, decimals.power);
-		report_number(table, now->is_there ? now->power_w : NAN, decimals.power);
+	if (columns->has_both) {
+		add_number(table, &columns->list[W_BEFORE], row, i);
+		add_number(table, &columns->list[W_NOW], row, i);
 	}
 	add_change(table, row, row->difference_ratio);
 }
@@ -137,37 +245,38 @@ static struct table *comparison_table(const char *title, bool has_both)
 static void print_list(const struct report *report, enum watt_comparison_list list,
 		       const char *title, FILE *out, size_t width)
 {
-	struct decimals decimals = decimals_of(report);
-	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
+	struct columns columns = columns_of(report, width);
 	const struct watt_comparison_row *row;
 	struct table *table;
 	size_t i;
 
 	if (!watt_comparison_get(report->comparison, list, 0))
 		return;
+	if (list == WATT_COMPARISON_DOMAINS)
+		make_parts(&columns, report, list);
 	fputc('\n', out);
-	table = comparison_table(title, has_both);
+	table = comparison_table(title, columns.has_both);
 	for (i = 0; (row = watt_comparison_get(report->comparison, list, i)); i++)
 		if (!report->n_shown || i < report->n_shown)
-			add_comparison(table, row, decimals, has_both);
+			add_comparison(table, row, i, &columns);
 	table_print(table, out, width);
 	table_free(table);
+	free_tallies(&columns);
 }
 
 /* The machine, and the command where both have one. */
 static void print_total(const struct report *report, FILE *out, size_t width)
 {
-	struct decimals decimals = decimals_of(report);
-	bool has_both = width == 0 || width >= WIDTH_OF_BOTH;
+	struct columns columns = columns_of(report, width);
 	const struct watt_comparison_row *total, *command;
-	struct table *table = comparison_table("WHOLE", has_both);
+	struct table *table = comparison_table("WHOLE", columns.has_both);
 
 	total = watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0);
 	command = watt_comparison_get(report->comparison, WATT_COMPARISON_COMMAND, 0);
 	fputc('\n', out);
-	add_comparison(table, total, decimals, has_both);
+	add_comparison(table, total, 0, &columns);
 	if (command->now->is_there && command->before->is_there)
-		add_comparison(table, command, decimals, has_both);
+		add_comparison(table, command, 0, &columns);
 	table_print(table, out, width);
 	table_free(table);
 }

@@ -185,8 +185,11 @@ def test_what_is_shown_adds_up():
 
 
 def table_of(text, title):
-    """Columns of a table by their heading; what is below a step, or not known, is 0."""
-    lines = re.search(rf'^{title}.*\n((?:.+\n)+)', text, re.M).group(1).splitlines()
+    return columns_of(re.search(rf'^{title}.*\n((?:.+\n)+)', text, re.M).group(1).splitlines())
+
+
+def columns_of(lines):
+    """Of a table by their heading; what is below a step, or not known, is 0."""
     columns = {}
     for heading in re.finditer(r'\S+(?: \S+)*', lines[0]):
         cells = []
@@ -243,6 +246,10 @@ def test_comparison():
     text = run('report', '--vs', phases(), synth()).out
     for words in ('The machine used ', ' energy, in ', ' instead of ', 'Compared with another recording', 'before: ', 'WHOLE', 'gone', 'new'):
         true(words in text, f'no {words!r} in the comparison')
+    whole, domains = (columns_of(re.search(rf'^{title} .*\n(?:.+\n)+', text, re.M).group().splitlines())
+                      for title in ('WHOLE', r'DOMAIN +J BEFORE'))
+    for column in ('J BEFORE', 'J NOW', 'W BEFORE', 'W NOW'):
+        near(sum(domains[column]), whole[column][0], 1e-9, f'{column} of the domains')
 
 
 def test_missing_is_not_zero():
