@@ -23,7 +23,11 @@ static const char help_text[] =
 	"its own runs on each GPU for that time; let nothing else use it meanwhile. What is\n"
 	"found is kept, and everything that measures these GPUs later uses it.\n\n"
 	"      --for=TIME       of each GPU; 15s by default\n"
-	"      --cuda-lib=FILE  instead of libcuda.so.1\n" OPTIONS_HELP
+	"      --nvml-lib=FILE  instead of libnvidia-ml.so.1\n"
+	"      --cuda-lib=FILE  instead of libcuda.so.1\n"
+	"      --sysfs-root=DIR\n"
+	"                       instead of /sys, which says what sleeps\n"
+	"  -v, --verbose, -h, --help\n"
 	"\nExample: wattribute calibrate gpu --for=30s\n";
 
 struct wish {
@@ -108,7 +112,9 @@ int cmd_calibrate(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "for", required_argument, NULL, OPT_FOR },
 		{ "cuda-lib", required_argument, NULL, OPT_CUDA_LIB },
-		OPTIONS_LONG,
+		{ "nvml-lib", required_argument, NULL, OPTIONS_SESSION },
+		{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION },
+		OPTIONS_SELF_LONG,
 	};
 	bool is_gpu = argc > 1 && !strcmp(argv[1], "gpu");
 	struct options opts = { 0 };
@@ -128,8 +134,5 @@ int cmd_calibrate(int argc, char **argv)
 	}
 	if (!is_gpu)
 		return message_usage("what? 'wattribute calibrate gpu' is all there is");
-	if (opts.is_json)
-		return message_usage(
-			"a calibration is no JSON: 'wattribute sources --json' has it");
 	return calibrate(&opts, &wish);
 }

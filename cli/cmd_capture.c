@@ -22,7 +22,10 @@ static const char help_text[] =
 	"It has no serial number, no name of a host or user, and no process, unless:\n"
 	"  -o, --output=FILE  the archive: .tar.zst, .tar.gz or .tar\n"
 	"      --with=LIST    these, too: processes, commands (processes with their\n"
-	"                     command lines), host, serials or all\n\n" OPTIONS_HELP
+	"                     command lines), host, serials or all\n"
+	"      --machine=FILE, --sysfs-root=DIR, --procfs-root=DIR\n"
+	"                     take what is there, and not this machine\n"
+	"  -v, --verbose, -h, --help\n"
 	"\nExample: wattribute capture -o machine.tar.zst\n"
 	"         wattribute sources --machine=machine.tar.zst\n";
 
@@ -95,7 +98,10 @@ int cmd_capture(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "with", required_argument, NULL, OPT_WITH },
-		OPTIONS_LONG,
+		{ "machine", required_argument, NULL, OPTIONS_SESSION },
+		{ "sysfs-root", required_argument, NULL, OPTIONS_SESSION },
+		{ "procfs-root", required_argument, NULL, OPTIONS_SESSION },
+		OPTIONS_SELF_LONG,
 	};
 	struct options opts = { 0 };
 	struct wish wish = { 0 };
@@ -106,10 +112,6 @@ int cmd_capture(int argc, char **argv)
 	if (opts.is_help) {
 		fputs(help_text, stdout);
 		return STATUS_OK;
-	}
-	if (opts.is_json) {
-		message_usage("a capture is no JSON: 'wattribute sources --json' prints some");
-		return STATUS_USAGE;
 	}
 	if (!wish.path) {
 		message_usage("where to? give the file by -o machine.tar.zst");

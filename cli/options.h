@@ -55,6 +55,10 @@ enum options_code {
 	{ "slice", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "period", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "json", no_argument, NULL, OPTIONS_JSON }, \
+	OPTIONS_SELF_LONG
+
+/* Of the program itself: all commands have them, and the table ends. */
+#define OPTIONS_SELF_LONG \
 	{ "verbose", no_argument, NULL, 'v' }, \
 	{ "help", no_argument, NULL, 'h' }, \
 	{ NULL, 0, NULL, 0 }

@@ -183,10 +183,10 @@ _wattribute()
 		COMPREPLY=($(compgen -W '--recording --pid --end --quiet --help' -- "$cur"))
 		;;
 	calibrate)
-		COMPREPLY=($(compgen -W "gpu $common --for --cuda-lib" -- "$cur"))
+		COMPREPLY=($(compgen -W 'gpu --for --nvml-lib --cuda-lib --sysfs-root --verbose --help' -- "$cur"))
 		;;
 	capture)
-		COMPREPLY=($(compgen -W "$common --output --with" -- "$cur"))
+		COMPREPLY=($(compgen -W '--output --with --machine --sysfs-root --procfs-root --verbose --help' -- "$cur"))
 		;;
 	board)
 		COMPREPLY=($(compgen -W '--yaml --setup-emc --undo-emc --emc-state --config --machine --sysfs-root --procfs-root --verbose --help' -- "$cur"))

@@ -114,6 +114,8 @@ def test_calibration():
         os.truncate(f'{state}/gpu/{kept}', os.path.getsize(f'{state}/gpu/{kept}') - len('instant 1\n'))
         why = [source['why'] for source in run('doctor', '--json', *USUAL, env=env).json()['sources']]
         true(any('calibrated: instant power every' in text for text in why), f'not in doctor: {why}')
+    result = run('calibrate', 'gpu', '--redfish-url=https://bmc.example')
+    true(result.status == 2 and 'unknown option' in result.err, f'an option that nobody reads: {result.err}')
     result = run('calibrate', 'gpu', '--for=2s', '--nvml-lib', DRIVER, '--cuda-lib', '/nowhere.so', env=env)
     true(result.status == 1 and 'libcuda' in result.err, f'no library: {result.err!r}')
 

@@ -405,6 +405,7 @@ def test_capture_mistakes():
         true(not os.path.exists(f'{folder}/x.zip'), 'it was made')
         one_line(run('capture'), 2, 'where to?')
         one_line(run('capture', '--with=names', '-o', path), 2, "'names'")
+        one_line(run('capture', '--meter=tcp:plug:1', '-o', path), 2, 'unknown option', '--meter')
         one_line(run('sources', '--machine', path, '--sysfs-root', '/sys'), 2, 'sysfs-root')
         one_line(run('sources', '--machine', f'{folder}/none'), 2, f'{folder}/none')
         one_line(run('sources', '--machine', folder), 2, 'no folder sys')
