@@ -220,6 +220,7 @@ static void storm(void *data)
 
 static void test_fork_storm(void **state)
 {
+	const size_t n = 8 + 8 * 250;
 	uint64_t before_ns = children_ns();
 	struct rig *rig = rig_get(state);
 	struct rusage usage;
@@ -230,10 +231,12 @@ static void test_fork_storm(void **state)
 		pids[i] = child_spawn(storm, NULL);
 	for (int i = 0; i < 8; i++)
 		child_reap_settled(pids[i], &usage);
+	assert_true(rig_wait_count(rig, n));
 	assert_true(rig_wait_freed(rig));
-	assert_int_equal(rig_ours_count(rig), 8 + 8 * 250);
-	assert_close(rig_ours_ns(rig), children_ns() - before_ns, 0.01);
-	assert_true(rig->lost <= (rig_may_lose() ? 8 * 250 / 20 : 0));
+	assert_true(rig->lost <= (rig_may_lose() ? n / 20 : 0));
+	assert_in_range(rig_ours_count(rig), n - rig->lost, n);
+	assert_close(rig_ours_ns(rig), children_ns() - before_ns,
+		     0.01 + (double)rig->lost / (double)n);
 }
 
 static void *burn_thread(void *data)
@@ -468,7 +471,7 @@ static bool is_split_right(struct rig *rig)
 	 * stolen is told in ticks, too, rounded down. */
 	if (stolen_ns)
 		stolen_ns += (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 10 * WATT_NSEC_PER_MSEC;
-	assert_int_equal(rig->lost, 0);
+	assert_true(rig->lost <= (rig_may_lose() ? N : 0)); /* of thousands of moves */
 	return wrong_ns < all_ns / 200 + stolen_ns;
 }
 

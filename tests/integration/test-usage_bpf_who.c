@@ -492,7 +492,7 @@ static void test_many_tasks(void **state)
 		fprintf(stderr, "%zu of %u are told of again\n", count_told(rig, &crowd), n);
 	assert_true(count_told(rig, &crowd) < n / 5);
 	kill_crowd(rig, &crowd);
-	assert_int_equal(rig->lost, 0);
+	assert_true(rig->lost <= (rig_may_lose() ? n / 20 : 0));
 }
 
 int main(void)

@@ -364,6 +364,17 @@ bool rig_wait_freed(struct rig *rig)
 	return false;
 }
 
+bool rig_wait_count(struct rig *rig, size_t n)
+{
+	for (int i = 0; i < 1500; i++) {
+		rig_sweep(rig, false);
+		if (rig_ours_count(rig) + rig->lost >= n)
+			return true;
+		usleep(20000);
+	}
+	return false;
+}
+
 struct rig_task *rig_latest(struct rig *rig, pid_t tid)
 {
 	return rig->latest[tid];

@@ -79,6 +79,11 @@ bool rig_may_lose(void);
  * false: in vain.
  */
 bool rig_wait_freed(struct rig *rig);
+/*
+ * The same until so many of ours are known, or said to be lost: of whom nobody saw while it lived, the
+ * kernel tells when it frees it, which new ones do late.
+ */
+bool rig_wait_count(struct rig *rig, size_t n);
 /* The newest task of this tid; NULL. */
 struct rig_task *rig_latest(struct rig *rig, pid_t tid);
 /* Its record in the last batch; NULL. */
