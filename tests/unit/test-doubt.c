@@ -25,6 +25,23 @@ enum {
 
 static const double watts[N_TASKS] = { 6, 10, 1 };
 
+/* The memory takes so much of what the package does. */
+#define DRAM_PART 0.3
+
+static const struct watt_channel dram = {
+	.name = "dram-0",
+	.source = "t",
+	.domain = "dram-0",
+	.kind = WATT_DOMAIN_DRAM,
+	.quantity = WATT_QUANTITY_ENERGY,
+	.origin = WATT_ORIGIN_MEASURED,
+	.scale_num = 1000,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+};
+
 static const struct watt_channel package = {
 	.name = "package-0",
 	.source = "t",
@@ -49,26 +66,32 @@ struct rig {
 	double used_j[N_TASKS];
 	double energy_j;
 	bool is_loner_over;
+	uint32_t n_channels;
 };
 
-static void open_rig(struct rig *rig, const char *key)
+static void open_rig_of(struct rig *rig, const char *key, size_t n_channels)
 {
-	static const struct watt_channel *const channels[] = { &package };
+	static const struct watt_channel *const channels[] = { &package, &dram };
 	static const uint16_t slots[N_TASKS] = { 0 };
 	struct watt_rules rules;
 	struct watt_attrib_opts opts = { .channels = channels,
-					 .n_channels = 1,
+					 .n_channels = n_channels,
 					 .cpu_slot = slots,
 					 .n_cpus = N_TASKS,
 					 .n_slots = 1,
 					 .horizon_ns = 60000000000ULL,
 					 .share_keys = &rules };
 
-	*rig = (struct rig){ .now_ns = START_NS, .seed = 1 };
+	*rig = (struct rig){ .now_ns = START_NS, .seed = 1, .n_channels = (uint32_t)n_channels };
 	rules = rules_of(key, &watt_share_key_syntax);
-	assert_int_equal(watt_timeline_new(channels, 1, &rig->tl), 0);
+	assert_int_equal(watt_timeline_new(channels, n_channels, &rig->tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &rig->at), 0);
 	watt_rules_clear(&rules);
+}
+
+static void open_rig(struct rig *rig, const char *key)
+{
+	open_rig_of(rig, key, 1);
 }
 
 static void close_rig(struct rig *rig)
@@ -130,6 +153,11 @@ static void step(struct rig *rig)
 	sample.raw = (int64_t)(rig->energy_j * 1e6);
 	assert_int_equal(watt_attrib_push_usage(rig->at, &batch), 0);
 	assert_int_equal(watt_timeline_push(rig->tl, &sample), 0);
+	if (rig->n_channels > 1) {
+		sample.channel = 1;
+		sample.raw = (int64_t)(rig->energy_j * DRAM_PART * 1e6);
+		assert_int_equal(watt_timeline_push(rig->tl, &sample), 0);
+	}
 	assert_true(watt_attrib_advance(rig->at, rig->tl, rig->now_ns) >= 0);
 }
 
@@ -210,6 +238,32 @@ static void test_sum_by_covariance(void **state)
 		    0.5 * (a->total_uncertainty_j + b->total_uncertainty_j));
 	assert_true(fabs(joules(group->total) - rig.used_j[TWIN_A] - rig.used_j[TWIN_B]) <
 		    2 * group->total_uncertainty_j);
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+}
+
+/* Of several domains, what each is unsure by is independent; and a key tells how sure it is itself. */
+static void test_domains(void **state)
+{
+	struct watt_snapshot *snap;
+	const struct watt_row *row;
+	struct rig rig;
+	double sum_j;
+	size_t d;
+
+	(void)state;
+	open_rig_of(&rig, "learned", 2);
+	run(&rig, N_SLICES);
+	snap = look(&rig);
+	row = find(snap, WATT_ENTITY_PROCESS, "task-0");
+	for (d = 0; d < 2; d++) {
+		const struct watt_domain_state *of = watt_snapshot_get_domain_state(snap, d);
+
+		assert_true(of->key_uncertainty_ppm > 0);
+		assert_true(row->uncertainty_j[d] > 0);
+	}
+	sum_j = hypot(row->uncertainty_j[0], row->uncertainty_j[1]);
+	assert_true(fabs(row->total_uncertainty_j - sum_j) < 1e-9 * sum_j);
 	watt_snapshot_unref(snap);
 	close_rig(&rig);
 }
@@ -312,6 +366,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sum_by_covariance),
+		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_by_cpu_time),
 		cmocka_unit_test(test_outlives_the_process),

@@ -302,6 +302,7 @@ static void record_through_failure(const char *path, void (*block)(void *data),
 		usleep(3000);
 	}
 	assert_true(stats.error < 0);
+	assert_true(stats.lost_ns > 2 * WATT_NSEC_PER_SEC);
 	/* what is there can be read all the time */
 	got = count_told(path);
 	assert_true(got.ops > 100);

@@ -12,6 +12,11 @@ struct given {
 	enum watt_origin origin;
 };
 
+static uint32_t uncertainty_ppm_of(size_t channel)
+{
+	return 1000 * ((uint32_t)channel + 1);
+}
+
 static struct watt_tree build(const struct given *given, size_t n)
 {
 	static struct watt_channel channels[16];
@@ -29,12 +34,19 @@ static struct watt_tree build(const struct given *given, size_t n)
 			.package_id = -1,
 			.die_id = -1,
 			.core_id = -1,
+			.uncertainty_ppm = uncertainty_ppm_of(i),
 		};
 		list[i] = &channels[i];
 	}
 	assert_int_equal(watt_tree_build(list, n, &tree), 0);
-	for (i = 0; i < tree.n_domains; i++)
-		assert_true(tree.domains[i].parent < (int32_t)i);
+	for (i = 0; i < tree.n_domains; i++) {
+		const struct watt_domain *d = &tree.domains[i];
+
+		assert_true(d->parent < (int32_t)i);
+		if (d->channel >= 0)
+			assert_int_equal(d->uncertainty_ppm,
+					 uncertainty_ppm_of((size_t)d->channel));
+	}
 	return tree;
 }
 
