@@ -309,6 +309,40 @@ static void test_as_if_live(void **state)
 	scratch_remove(dir);
 }
 
+/* From when the clock on the wall was set, times of it are those that it had then. */
+static void test_clock_is_set(void **state)
+{
+	char *dir = scratch_new(), *path = scratch_file(dir);
+	struct watt_op op = { .kind = WATT_OP_CLOCK };
+	struct watt_snapshot *snap;
+	struct watt_session *ses;
+	static struct world w;
+	size_t i;
+
+	world_open(&w, 5, path, WATT_IDLE_SEPARATE, NULL);
+	sweep(&w, true);
+	for (i = 1; i <= 40; i++)
+		step(&w, i);
+	snapshot(&w);
+	op.clock.from_ns = op.clock.to_ns = w.t_ns;
+	op.clock.realtime_ns = w.t_ns + 500 * MS;
+	apply(&w, &op, NULL);
+	for (i = 41; i <= 60; i++)
+		step(&w, i);
+	watt_recorder_close(w.recorder);
+	watt_executor_free(w.executor);
+	ses = open_recording(path, NULL);
+	assert_int_equal(watt_session_wait(ses, 3600000), -ENODATA);
+	assert_int_equal(watt_session_snapshot(ses, &snap), 0);
+	assert_int_equal(watt_snapshot_get_realtime_ns(snap) - watt_snapshot_get_time_ns(snap),
+			 500 * MS);
+	watt_snapshot_unref(snap);
+	watt_session_close(ses);
+	world_close(&w);
+	free(path);
+	scratch_remove(dir);
+}
+
 /* Snapshots that were not asked for any more leave no barrier behind. */
 static void test_taking_over(void **state)
 {
@@ -363,8 +397,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_other_policies),
 		cmocka_unit_test(test_own_windows), cmocka_unit_test(test_cursors),
-		cmocka_unit_test(test_as_if_live),  cmocka_unit_test(test_taking_over),
-		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_as_if_live),  cmocka_unit_test(test_clock_is_set),
+		cmocka_unit_test(test_taking_over), cmocka_unit_test(test_mistakes),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
