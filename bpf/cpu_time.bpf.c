@@ -12,9 +12,6 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Idle times are read until two readings are the same: whoever writes them takes no lock. */
-#define TRIES 3
-
 /* Bits of tick_sched.flags since Linux 6.9: the kernel has no type for them. */
 #define TICK_IDLE_ACTIVE (1ul << 2)
 #define TICK_NOHZ (1ul << 4)
@@ -24,6 +21,16 @@ char LICENSE[] SEC("license") = "GPL";
 /* Fewer members than the kernel's, under names of their own: BTF tells where they are. */
 struct kernel_cpustat___any {
 	__u64 cpustat[1];
+};
+
+/*
+ * As new kernels keep idle times, 7.2 among them: in the counts of the CPU, by a clock, and with
+ * what the hypervisor has stolen meanwhile to be taken off later.
+ */
+struct kernel_cpustat___clock {
+	bool idle_elapse;
+	__u64 idle_entrytime;
+	__u64 idle_stealtime[2];
 };
 
 enum cpu_usage_stat___any {
@@ -86,6 +93,7 @@ __u32 n_coarse;
 struct idle {
 	__s64 slept_ns;
 	__s64 since_ns;
+	__s64 stolen_ns; /* of the period that has not ended, at most */
 	bool is_active;
 };
 
@@ -127,30 +135,75 @@ static __always_inline bool is_idle(const struct tick_sched___any *tick)
 	return is_idle_bit((const void *)tick);
 }
 
-static __always_inline void read_idle(const struct tick_sched___any *tick, struct idle *ret)
+/* Not inline, as is_idle_bit(). */
+static __noinline bool read_idle_of_tick(const struct tick_sched___any *tick, struct idle *ret)
 {
 	ret->slept_ns = READ_ONCE(tick->idle_sleeptime) + READ_ONCE(tick->iowait_sleeptime);
 	ret->since_ns = READ_ONCE(tick->idle_entrytime);
+	ret->stolen_ns = 0;
 	barrier();
 	ret->is_active = is_idle(tick);
+	return ret->is_active;
 }
 
-/* Idle and waiting for I/O, the period that has not ended yet included. */
-static __always_inline __u64 idle_ns(const struct tick_sched___any *tick)
+static __noinline __s64 stolen_ns(const struct kernel_cpustat___clock *clock)
 {
-	struct idle first, idle;
+	return READ_ONCE(clock->idle_stealtime[0]) + READ_ONCE(clock->idle_stealtime[1]);
+}
+
+static __noinline bool read_idle_of_clock(const struct kernel_cpustat___any *stat, struct idle *ret)
+{
+	const struct kernel_cpustat___clock *clock = (const void *)stat;
+
+	ret->slept_ns = CPU_STAT(stat, IDLE) + CPU_STAT(stat, IOWAIT);
+	ret->since_ns = READ_ONCE(clock->idle_entrytime);
+	ret->stolen_ns = 0;
+	if (bpf_core_field_exists(clock->idle_stealtime))
+		ret->stolen_ns = stolen_ns(clock);
+	barrier();
+	ret->is_active = READ_ONCE(clock->idle_elapse);
+	return ret->is_active;
+}
+
+static __always_inline void read_idle(const struct kernel_cpustat___any *stat,
+				      const struct tick_sched___any *tick, struct idle *ret)
+{
+	const struct kernel_cpustat___clock *clock = (const void *)stat;
+
+	if (bpf_core_field_exists(clock->idle_elapse))
+		read_idle_of_clock(stat, ret);
+	else
+		read_idle_of_tick(tick, ret);
+}
+
+/* Whether it is read as it was before. */
+static __always_inline bool is_settled(const struct kernel_cpustat___any *stat,
+				       const struct tick_sched___any *tick, struct idle *idle)
+{
+	struct idle first = *idle;
+
+	barrier();
+	read_idle(stat, tick, idle);
+	return first.slept_ns == idle->slept_ns && first.since_ns == idle->since_ns &&
+	       first.is_active == idle->is_active;
+}
+
+/*
+ * Idle and waiting for I/O, the period that has not ended yet included. It is read until two
+ * readings are the same, a few times: whoever writes it takes no lock. No loop: Linux 6.1 takes
+ * none in what bpf_loop calls.
+ */
+static __always_inline __u64 idle_ns(const struct kernel_cpustat___any *stat,
+				     const struct tick_sched___any *tick)
+{
+	struct idle idle;
 	__s64 now_ns;
 
-	read_idle(tick, &idle);
-	for (int i = 0; i < TRIES; i++) {
-		first = idle;
-		barrier();
-		read_idle(tick, &idle);
-		if (first.slept_ns == idle.slept_ns && first.since_ns == idle.since_ns &&
-		    first.is_active == idle.is_active)
-			break;
-	}
+	read_idle(stat, tick, &idle);
+	if (!is_settled(stat, tick, &idle) && !is_settled(stat, tick, &idle))
+		is_settled(stat, tick, &idle);
 	now_ns = bpf_ktime_get_ns();
+	now_ns -= idle.stolen_ns;
 	if (!idle.is_active || now_ns < idle.since_ns)
 		return idle.slept_ns;
 	return idle.slept_ns + (now_ns - idle.since_ns);
@@ -181,7 +234,7 @@ static long tell_cpu(__u32 cpu, void *data)
 	time->softirq_ns = CPU_STAT(stat, SOFTIRQ);
 	time->steal_ns = CPU_STAT(stat, STEAL);
 	if (has_nohz(tick)) {
-		time->idle_ns = idle_ns(tick);
+		time->idle_ns = idle_ns(stat, tick);
 	} else {
 		time->idle_ns = CPU_STAT(stat, IDLE) + CPU_STAT(stat, IOWAIT);
 		n_coarse++;
