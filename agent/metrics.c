@@ -298,6 +298,20 @@ static void write_domain_trust(struct exposition *ex, const struct monitor *moni
 		if (monitor_domain(monitor, i)->uncertainty_ppm)
 			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 					  monitor_domain(monitor, i)->uncertainty_ppm / 1e6);
+	gauge(ex, "wattribute_domain_delay_seconds", "seconds",
+	      "How old the sensor's values are, as it was found where nobody tells it.");
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_state(monitor, i)->found_delay_uncertainty_ns)
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  (double)monitor_state(monitor, i)->found_delay_ns / 1e9);
+	gauge(ex, "wattribute_domain_delay_uncertainty_seconds", "seconds",
+	      "Standard uncertainty of that.");
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (monitor_state(monitor, i)->found_delay_uncertainty_ns)
+			exposition_number(
+				ex, NULL, monitor_domain(monitor, i)->path,
+				(double)monitor_state(monitor, i)->found_delay_uncertainty_ns /
+					1e9);
 	gauge(ex, "wattribute_domain_share_uncertainty_ratio", "ratio",
 	      "Standard uncertainty of how the energy is shared, where it is known.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)

@@ -181,6 +181,20 @@ static size_t add_power(const struct watt_view *view, size_t domain, const char 
 	return (size_t)snprintf(buf, size, "%s%s %s", before, name, word);
 }
 
+/* ", 2.5 s old +-0.1 s" where that was found. */
+static size_t add_age(const struct watt_domain_state *state, char *buf, size_t size)
+{
+	char age[WATT_UNITS_SIZE], error[WATT_UNITS_SIZE];
+
+	if (!state->found_delay_uncertainty_ns)
+		return 0;
+	return (size_t)snprintf(
+		buf, size, ", %s old %s%s",
+		watt_units_time(age, (double)state->found_delay_ns / 1e9, 2),
+		text_is_utf8() ? "\u00b1" : "+-",
+		watt_units_time(error, (double)state->found_delay_uncertainty_ns / 1e9, 1));
+}
+
 char *top_header_node(const struct watt_view *view, char *buf, size_t size)
 {
 	size_t node, i, n, n_parts = 0;
@@ -192,6 +206,8 @@ char *top_header_node(const struct watt_view *view, char *buf, size_t size)
 	if (node == view->n_domains)
 		return buf;
 	n = add_power(view, node, "", buf, size);
+	if (n < size)
+		n += add_age(view->states[node], buf + n, size - n);
 	for (i = 0; i < view->n_domains; i++) {
 		if (view->domains[i]->parent != (int32_t)node)
 			continue;

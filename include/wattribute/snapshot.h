@@ -84,6 +84,10 @@ struct watt_domain_state {
 	enum watt_share_key key;    /**< by which the newest slice was shared */
 	uint32_t key_readiness_ppm; /**< of the domain's own key, in 1e-6; 0: it can't share yet */
 	uint32_t key_uncertainty_ppm; /**< standard uncertainty of its weights; 0: not known */
+	/** How old its sensor's values are when they can be read, as it was found while they came:
+	 *  where nobody tells it (WATT_CHANNEL_AGE_UNKNOWN). */
+	uint64_t found_delay_ns;
+	uint64_t found_delay_uncertainty_ns; /**< standard; 0: no age was found (yet) */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

@@ -340,12 +340,26 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 	state->ambiguous = stats.ambiguous;
 }
 
+static void fill_age(struct watt_domain_state *state, const struct watt_ledger *ledger,
+		     const struct watt_timeline *tl)
+{
+	struct watt_age_found found;
+
+	state->found_delay_ns = state->found_delay_uncertainty_ns = 0;
+	if (ledger->domain->channel < 0 ||
+	    watt_timeline_get_age(tl, (size_t)ledger->domain->channel, &found) < 0)
+		return;
+	state->found_delay_ns = found.delay_ns;
+	state->found_delay_uncertainty_ns = WATT_MAX(found.uncertainty_ns, 1);
+}
+
 static void fill_state(struct watt_domain_state *state, const struct watt_attrib *at,
 		       const struct watt_ledger *ledger, const struct watt_ledger_base *base,
 		       const struct watt_timeline *tl)
 {
 	state->sz = sizeof(*state);
 	fill_curve_stats(state, at, ledger, tl);
+	fill_age(state, ledger, tl);
 	state->t_ns = ledger->cursor_ns;
 	state->energy = energy_of(ledger->energy_nj);
 	state->window_nj = (int64_t)(ledger->energy_nj - base->energy_nj);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#include <wattribute/json.h>
+
+#include "attrib/attrib.h"
 #include "base/util.h"
 #include "timeline/history.h"
 #include "timeline/timeline.h"
@@ -110,6 +113,44 @@ static int64_t energy_nj(const struct world *w, size_t step)
 	return (int64_t)value;
 }
 
+/* What a snapshot, and a document of it, says of the age that was found. */
+static void check_told(const struct world *w, const struct watt_age_found *age)
+{
+	static const uint16_t slots[1] = { 0 };
+	const struct watt_attrib_opts opts = { .channels = channels,
+					       .n_channels = 2,
+					       .cpu_slot = slots,
+					       .n_cpus = 1,
+					       .n_slots = 1,
+					       .horizon_ns = 60 * SECOND };
+	static const char key[] = "\"found_delay_s\":";
+	struct watt_look_opts look = { .t_ns = step_ns(w->step) };
+	const struct watt_domain_state *state;
+	struct watt_snapshot *snap;
+	struct watt_attrib *at;
+	const char *told;
+	char *json;
+	size_t i;
+
+	assert_int_equal(watt_attrib_new(&opts, &at), 0);
+	assert_int_equal(watt_attrib_snapshot(at, w->tl, &look, &snap), 0);
+	for (i = 0; strcmp(watt_snapshot_get_domain(snap, i)->path, "node") != 0; i++)
+		assert_true(i < watt_snapshot_get_domain_count(snap));
+	state = watt_snapshot_get_domain_state(snap, i);
+	assert_int_equal(state->found_delay_ns, age->delay_ns);
+	assert_int_equal(state->found_delay_uncertainty_ns, age->uncertainty_ns);
+	assert_int_equal(watt_snapshot_to_json(snap, 0, &json), 0);
+	told = strstr(strstr(json, "\"path\":\"node\""), key);
+	assert_non_null(told);
+	if (age->uncertainty_ns)
+		assert_true(strtod(told + strlen(key), NULL) == (double)age->delay_ns / 1e9);
+	else
+		assert_memory_equal(told + strlen(key), "null", 4);
+	free(json);
+	watt_snapshot_unref(snap);
+	watt_attrib_free(at);
+}
+
 /*
  * Three minutes tell the age to 250 ms, of which half a second is the mean's; from then on each
  * step is where it was, and in ten minutes the energy is the machine's to 1 %.
@@ -126,8 +167,10 @@ static void test_found_and_used(void **state)
 		int64_t found_nj, truth_nj;
 
 		assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), -ENODATA);
+		check_told(w, &age);
 		go_on(w, 3600, delays_ns[i]);
 		assert_int_equal(watt_timeline_get_age(w->tl, 1, &age), 0);
+		check_told(w, &age);
 		assert_in_range(age.delay_ns + 250 * MS, delays_ns[i] + 500 * MS,
 				delays_ns[i] + SECOND);
 		assert_in_range(age.uncertainty_ns, 1, 250 * MS);
