@@ -16,6 +16,7 @@ MACHINES = {
     'two-dies': ('4,sockets=2,dies=2,cores=1,threads=1', 'Skylake-Server-v1', '4,sockets=2,cores=2'),
     'one-socket': ('2,sockets=1,cores=2', 'Skylake-Server-v1', '2,sockets=1,cores=2'),
     'one-cpu': ('1', 'Skylake-Server-v1', '1'),
+    'bmc': ('2,sockets=1,cores=2', 'Skylake-Server-v1', '2,sockets=1,cores=2'),
 }
 # What only costs time under emulation is off. What finds faults is on: red zones, poison and
 # checks in the allocator of small objects, and, where the kernel has it, KFENCE. A busy host lets a CPU
@@ -54,6 +55,18 @@ CLOCKS = {
 }
 
 
+def devices(one):
+    """What a machine has besides. A BMC: who plays it is a program in the guest, at the other end of the
+    second serial line.
+    """
+    if one.machine != 'bmc':
+        return []
+    line = f'path=wattribute-{os.getpid()}-{one.name},abstract=on'
+    return ['-chardev', f'socket,id=far,{line},server=on,wait=off', '-device', 'isa-serial,index=1,chardev=far',
+            '-chardev', f'socket,id=near,{line},reconnect=1', '-device', 'ipmi-bmc-extern,id=bmc,chardev=near',
+            '-device', 'isa-ipmi-kcs,bmc=bmc']
+
+
 def command(arch, one, kernel, initramfs, more='', is_debug=False, emulator=None):
     """ONE: a test, which says what it wants to run on. MORE: of the kernel's command line; it gives
     what it does not know itself, NAME=VALUE, to init as a variable. EMULATOR: another one than the
@@ -68,7 +81,7 @@ def command(arch, one, kernel, initramfs, more='', is_debug=False, emulator=None
     else:
         smp = smp_arm64
     # Never KVM: that it can be opened does not say that it runs a foreign kernel at speed.
-    return qemu + CLOCKS[one.clock] + [
+    return qemu + CLOCKS[one.clock] + devices(one) + [
         '-smp', smp, '-m', str(memory_mib), '-nodefaults',
         '-no-user-config', '-no-reboot', '-display', 'none', '-kernel', kernel['image'],
         '-initrd', initramfs, '-append',
