@@ -20,13 +20,6 @@ struct rounding {
 	bool *is_above; /* those that contain some of the partition */
 };
 
-static double round_one(const struct rounding *r, double value)
-{
-	double scale = pow(10, r->decimals);
-
-	return isfinite(value) ? round(value * scale) / scale : NAN;
-}
-
 static bool is_same(double a, double b)
 {
 	return fabs(a - b) <= 1e-9 * fabs(b);
@@ -58,8 +51,9 @@ static void climb(struct rounding *r, size_t domain)
 		exact += isfinite(r->exact[i]) ? r->exact[i] : 0;
 		shown += isfinite(r->shown[i]) ? r->shown[i] : 0;
 	}
-	r->shown[domain] = is_same(exact, r->exact[domain]) ? shown :
-							      round_one(r, r->exact[domain]);
+	r->shown[domain] = is_same(exact, r->exact[domain]) ?
+				   shown :
+				   tally_round(r->exact[domain], r->decimals);
 }
 
 /* Whether a domain is one of those that another one contains, and nobody has rounded yet. */
@@ -101,7 +95,7 @@ static void descend(struct rounding *r, size_t domain)
 		if (r->domains[i]->parent != (int32_t)domain)
 			continue;
 		if (!is_whole && is_below(r, i, domain))
-			r->shown[i] = round_one(r, r->exact[i]);
+			r->shown[i] = tally_round(r->exact[i], r->decimals);
 		descend(r, i);
 	}
 }
@@ -120,7 +114,7 @@ void domain_sums_round(const struct watt_domain *const *domains, const double *e
 		if (is_above[i])
 			climb(&r, i);
 		else if (!domains[i]->is_partition)
-			shown[i] = round_one(&r, exact[i]);
+			shown[i] = tally_round(exact[i], r.decimals);
 		descend(&r, i);
 	}
 }

@@ -6,7 +6,6 @@
  */
 #include "emc_grant.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -159,32 +158,21 @@ static int find_path(const char *path)
 	return -1;
 }
 
-static bool read_number(const char *word, int base, unsigned long most, unsigned int *ret)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(word, &end, base);
-	*ret = (unsigned int)value;
-	return isdigit((unsigned char)*word) && !*end && !errno && value <= most;
-}
-
 /* "kernel/debug 0 0 700" */
 static int read_line(const char *line, struct right *rights, bool *is_changed)
 {
 	char path[64], owner[16], group[16], bits[16], end;
-	unsigned int uid, gid, mode;
+	uint64_t uid, gid, mode;
 	int i;
 
 	if (sscanf(line, "%63s %15s %15s %15s%c", path, owner, group, bits, &end) != 5 ||
-	    end != '\n' || !read_number(owner, 10, UINT_MAX, &uid) ||
-	    !read_number(group, 10, UINT_MAX, &gid) || !read_number(bits, 8, 07777, &mode))
+	    end != '\n' || number_count(owner, 0, UINT_MAX, &uid) < 0 ||
+	    number_count(group, 0, UINT_MAX, &gid) < 0 || number_octal(bits, 07777, &mode) < 0)
 		return -EINVAL;
 	i = find_path(path);
 	if (i < 0 || is_changed[i])
 		return -EINVAL;
-	rights[i] = (struct right){ .uid = uid, .gid = gid, .mode = mode };
+	rights[i] = (struct right){ .uid = (uid_t)uid, .gid = (gid_t)gid, .mode = (mode_t)mode };
 	is_changed[i] = true;
 	return 0;
 }

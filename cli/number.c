@@ -10,7 +10,7 @@
 
 #include "xalloc.h"
 
-int number_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+static int take_digits(const char *text, int base, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	unsigned long long value;
 	char *end;
@@ -18,13 +18,23 @@ int number_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
 	if (!isdigit((unsigned char)*text))
 		return -EINVAL;
 	errno = 0;
-	value = strtoull(text, &end, 10);
+	value = strtoull(text, &end, base);
 	if (*end)
 		return -EINVAL;
 	if (errno || value < least || value > most)
 		return -ERANGE;
 	*ret = value;
 	return 0;
+}
+
+int number_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+	return take_digits(text, 10, least, most, ret);
+}
+
+int number_octal(const char *text, uint64_t most, uint64_t *ret)
+{
+	return take_digits(text, 8, 0, most, ret);
 }
 
 int number_duration(const char *text, uint64_t unit_ns, uint64_t *ret_ns)

@@ -7,6 +7,8 @@
 
 /* A count in [least, most]. 0, -EINVAL or -ERANGE. */
 int number_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret);
+/* In octal digits, as the mode of a file, at most that. 0, -EINVAL or -ERANGE. */
+int number_octal(const char *text, uint64_t most, uint64_t *ret);
 /*
  * A duration: "50ms", "1.5s", "200us", "2min" or "2m", "1h", "1d"; a bare number is in units of unit_ns. At least
  * 1 us, at most a year. 0, -EINVAL or -ERANGE.

@@ -206,9 +206,7 @@ static void print_part(const struct page *page, FILE *out, double energy_j, doub
 
 static double round_to(const struct sum *sum, double value)
 {
-	double scale = pow(10, watt_tally_get_decimals(sum->tally));
-
-	return round(value * scale) / scale;
+	return tally_round(value, watt_tally_get_decimals(sum->tally));
 }
 
 /* The best measured total first: all of the machine, and what of it nobody tells apart. */

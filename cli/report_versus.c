@@ -167,14 +167,14 @@ static void make_parts(struct columns *columns, const struct report *report,
 
 	for (c = 0; c < N_COLUMNS; c++) {
 		struct column *column = &columns->list[c];
-		double scale = pow(10, column->decimals), whole;
-
-		whole = column->get(
+		double whole = column->get(
 			watt_comparison_get(report->comparison, WATT_COMPARISON_TOTAL, 0));
+
 		for (i = 0; i < n; i++)
 			parts[i] = column->get(watt_comparison_get(report->comparison, list, i));
 		if (isfinite(whole))
-			column->tally = tally_within(parts, n, whole, round(whole * scale) / scale,
+			column->tally = tally_within(parts, n, whole,
+						     tally_round(whole, column->decimals),
 						     column->decimals);
 	}
 }

@@ -33,10 +33,10 @@ static void begin(struct stat_lines *lines, const struct watt_run_interval *inte
 /* What the sum is shown to have grown by. */
 static double grow(const struct stat_lines *lines, int64_t *sum_nj, double *shown_j, int64_t by_nj)
 {
-	double scale = pow(10, lines->decimals), before_j = *shown_j;
+	double before_j = *shown_j;
 
 	*sum_nj += by_nj;
-	*shown_j = round((double)*sum_nj / 1e9 * scale) / scale;
+	*shown_j = tally_round((double)*sum_nj / 1e9, lines->decimals);
 	return *shown_j - before_j;
 }
 

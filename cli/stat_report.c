@@ -489,12 +489,11 @@ static char *title_of(const struct page *page, const char *what)
 static void print_outside(const struct page *page, FILE *out)
 {
 	static const struct watt_statistics one = { .n = 1 };
-	double scale = pow(10, watt_tally_get_decimals(page->tally));
 	double whole_j = page->outside.mean * page->machine.mean / page->power.mean, rest_j;
 	auto_free char *title = title_of(page, "the machine");
 	char number[WATT_UNITS_SIZE];
 
-	whole_j = round(whole_j * scale) / scale;
+	whole_j = tally_round(whole_j, watt_tally_get_decimals(page->tally));
 	rest_j = whole_j - watt_tally_get_whole(page->tally);
 	print_text(out, &one, shown(number, page, whole_j, whole_j), "J", 0, title);
 	print_text(out, &one, shown(number, page, rest_j, rest_j), "J", 2,

@@ -10,6 +10,13 @@
 
 #include "xalloc.h"
 
+double tally_round(double value, int decimals)
+{
+	double scale = pow(10, decimals);
+
+	return isfinite(value) ? round(value * scale) / scale : NAN;
+}
+
 int tally_digits(uint32_t uncertainty_ppm)
 {
 	return watt_units_digits(uncertainty_ppm) + 1;

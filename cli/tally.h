@@ -5,6 +5,8 @@
 
 #include <wattribute/tally.h>
 
+/* To so many decimals, as it is shown; NAN: it is not known. */
+double tally_round(double value, int decimals);
 /* Digits of a tally: parts are less than their whole, so one more than that can stand. */
 int tally_digits(uint32_t uncertainty_ppm);
 /* As many of the whole, or more, as it takes for a part that is asked for not to be 0. */

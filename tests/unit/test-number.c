@@ -20,6 +20,19 @@ static void test_count(void **state)
 	assert_int_equal(value, 12);
 }
 
+static void test_octal(void **state)
+{
+	uint64_t value = 7;
+
+	assert_int_equal(number_octal("7777", 07777, &value), 0);
+	assert_int_equal(value, 07777);
+	assert_int_equal(number_octal("10000", 07777, &value), -ERANGE);
+	assert_int_equal(number_octal("8", 07777, &value), -EINVAL);
+	assert_int_equal(number_octal("-1", 07777, &value), -EINVAL);
+	assert_int_equal(number_octal("", 07777, &value), -EINVAL);
+	assert_int_equal(value, 07777);
+}
+
 static void test_duration(void **state)
 {
 	static const struct {
@@ -72,6 +85,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_octal),
 		cmocka_unit_test(test_duration),
 		cmocka_unit_test(test_size),
 	};
