@@ -25,6 +25,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "dcmi_answer.h"
+
 #define DEVICE "/dev/ipmi0"
 #define ANSWER_MAX 128
 #define N_STRAY 2
@@ -56,12 +58,9 @@ static void take_hex(struct script *script, const char *text)
 
 static void take_power(struct script *script, unsigned int power_w)
 {
-	memset(script->answer, 0, sizeof(script->answer));
-	script->answer[1] = 0xdc;
-	script->answer[2] = (unsigned char)power_w;
-	script->answer[3] = (unsigned char)(power_w >> 8);
-	script->answer[18] = 0x40;
-	script->len = 19;
+	script->answer[0] = 0; /* completed */
+	dcmi_answer(script->answer + 1, power_w, 1);
+	script->len = 1 + DCMI_ANSWER_SIZE;
 }
 
 static void take_line(struct script *script, const char *line)

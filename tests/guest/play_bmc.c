@@ -17,6 +17,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "../fake/dcmi_answer.h"
+
 #define MESSAGE_END 0xa0
 #define COMMAND_END 0xa1
 #define ESCAPE 0xaa
@@ -33,7 +35,6 @@ enum {
 	GET_FLAGS = 0x31,
 	GET_POWER_READING = 0x02,
 	INVALID_COMMAND = 0xc1,
-	DCMI = 0xdc,
 };
 
 static int open_line(const char *path)
@@ -60,19 +61,6 @@ static void read_word(const char *path, char *word, size_t size)
 		word[strcspn(word, "\n")] = '\0';
 	if (file)
 		fclose(file);
-}
-
-/* Behind the completion code; how many bytes. */
-static int tell_power(const char *word, unsigned char *ret)
-{
-	unsigned int power_w = (unsigned int)strtoul(word, NULL, 10);
-
-	memset(ret, 0, 18);
-	ret[0] = DCMI;
-	ret[1] = (unsigned char)power_w;
-	ret[2] = (unsigned char)(power_w >> 8);
-	ret[17] = strcmp(word, "off") ? 0x40 : 0;
-	return 18;
 }
 
 /* What a driver wants to know of any BMC. */
@@ -110,8 +98,11 @@ static int answer(const unsigned char *question, int len, const char *path, unsi
 	if (netfn == NETFN_APP)
 		return tell_device(question[1], ret);
 	if (netfn == NETFN_GROUP && question[1] == GET_POWER_READING && len >= 3 &&
-	    question[2] == DCMI && strcmp(word, "none") != 0)
-		return 1 + tell_power(word, ret + 1);
+	    question[2] == DCMI_GROUP && strcmp(word, "none") != 0) {
+		dcmi_answer(ret + 1, (unsigned int)strtoul(word, NULL, 10),
+			    strcmp(word, "off") != 0);
+		return 1 + DCMI_ANSWER_SIZE;
+	}
 	ret[0] = INVALID_COMMAND;
 	return 1;
 }

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -77,6 +79,30 @@ def near(found, truth, tolerance, what):
     if not abs(error) <= tolerance:
         raise AssertionError(f'{what}: {found} is {error * 100:+.2f} % from {truth}, more than '
                              f'{tolerance * 100} %')
+
+
+@contextlib.contextmanager
+def looking_at(path, *options, env=None):
+    """`top --json` while something happens; gives what waits until the domain satisfies a condition."""
+    with subprocess.Popen([PROGRAM, 'top', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, text=True) as process:
+        watchdog = threading.Timer(200, process.kill)
+        watchdog.start()
+
+        def wait_for(condition, what):
+            deadline = time.monotonic() + 60
+            for line in process.stdout:
+                domains = [d for d in json.loads(line).get('domains', []) if d['path'] == path]
+                if domains and condition(domains[0]):
+                    return
+                found = [(domain['status'], domain['power_w']) for domain in domains]
+                true(time.monotonic() < deadline, f'{what}: it is {found}')
+            true(False, f'{what}: it ended')
+        try:
+            yield wait_for
+        finally:
+            watchdog.cancel()
+            process.terminate()
 
 
 def nj(energy):

@@ -8,12 +8,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, TOP, equal, main, run, true  # noqa: E402
+from command import PROGRAM, TOP, equal, looking_at, main, run, true  # noqa: E402
 
 sys.path.insert(0, os.path.join(TOP, 'tests', 'fake'))
 from bmc import PASSWORD, USER, Bmc  # noqa: E402
@@ -246,29 +245,9 @@ def test_a_bmc_that_hangs_holds_nobody():
     # and the command has ended: else this is never reached
 
 
-@contextlib.contextmanager
 def looking(bmc):
-    """`top` while something happens to the BMC; gives what waits until its node satisfies a condition."""
-    with subprocess.Popen([PROGRAM, 'top', '--json', '--delay=500ms', '--slice=500', '--group=user', '--sources=redfish', '--usage=procfs',
-                           f'--redfish-url={bmc.url}'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **LOGIN}, text=True) as process:
-        watchdog = threading.Timer(200, process.kill)
-        watchdog.start()
-
-        def wait_for(condition, what):
-            deadline = time.monotonic() + 45
-            for line in process.stdout:
-                nodes = [d for d in json.loads(line)['domains'] if d['path'] == 'node']
-                if nodes and condition(nodes[0]):
-                    return
-                found = [(node['status'], node['power_w']) for node in nodes]
-                true(time.monotonic() < deadline, f'{what}: it is {found}')
-            true(False, f'{what}: it ended')
-        try:
-            yield wait_for
-        finally:
-            watchdog.cancel()
-            process.terminate()
+    return looking_at('node', '--delay=500ms', '--slice=500', '--group=user', '--sources=redfish', '--usage=procfs',
+                      f'--redfish-url={bmc.url}', env=LOGIN)
 
 
 def tells(value):

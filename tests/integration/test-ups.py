@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What uninterruptible supplies say by Network UPS Tools: one as the machine's total, all of a server
 shown, and whatever can be wrong with them."""
-import json
 import os
-import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import PROGRAM, TOP, equal, main, near, run, true  # noqa: E402
+from command import TOP, equal, looking_at, main, near, run, true  # noqa: E402
 
 sys.path.insert(0, os.path.join(TOP, 'tests', 'fake'))
 from upsd import Upsd  # noqa: E402
@@ -107,14 +105,8 @@ def test_what_can_be_wrong():
     true('nut:UPS@HOST' in result.err, result.err)
 
 
-def status_of(process):
-    """Of the newest record of the machine's domain."""
-    for line in process.stdout:
-        record = json.loads(line)
-        for domain in record.get('domains', []):
-            if domain['path'] == 'node':
-                return domain['status'], domain['power_w']
-    raise AssertionError('it has ended')
+def says_watts(domain):
+    return domain['power_w'] and abs(domain['power_w'] - 231.5) < 0.01
 
 
 def test_what_happens_while_it_is_read():
@@ -122,23 +114,15 @@ def test_what_happens_while_it_is_read():
     with Upsd(SUPPLIES) as upsd:
         port = upsd.port
         upsd.stale.add('rack')  # it may come: the way is found then
-        command = [PROGRAM, 'top', '--json', '--delay=0.5s', '--sources=nut', '--usage=procfs',
-                   f'--meter=nut:rack@127.0.0.1:{port}']
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
-            def wait_for(condition, what):
-                deadline = time.monotonic() + 60
-                while not condition(*status_of(process)):
-                    true(time.monotonic() < deadline, what)
-            try:
-                wait_for(lambda status, watts: status != 'ok', 'a value of nothing')
-                upsd.stale.clear()
-                wait_for(lambda status, watts: watts and abs(watts - 231.5) < 0.01, 'it does not come')
-                upsd.stop()
-                wait_for(lambda status, watts: status == 'stale', 'it is not missed')
-                with Upsd(SUPPLIES, port=port):
-                    wait_for(lambda status, watts: watts and abs(watts - 231.5) < 0.01, 'it is not back')
-            finally:
-                process.kill()
+        with looking_at('node', '--delay=0.5s', '--sources=nut', '--usage=procfs',
+                        f'--meter=nut:rack@127.0.0.1:{port}') as wait_for:
+            wait_for(lambda node: node['status'] != 'ok', 'a value of nothing')
+            upsd.stale.clear()
+            wait_for(says_watts, 'it does not come')
+            upsd.stop()
+            wait_for(lambda node: node['status'] == 'stale', 'it is not missed')
+            with Upsd(SUPPLIES, port=port):
+                wait_for(says_watts, 'it is not back')
 
 
 main([test_one_that_is_named_is_the_total, test_load_of_what_it_is_rated_for, test_all_of_a_server_are_shown,

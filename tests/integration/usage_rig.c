@@ -352,27 +352,39 @@ bool rig_may_lose(void)
 	return uname(&name) == 0 && atoi(name.release) >= 7;
 }
 
-bool rig_wait_freed(struct rig *rig)
+/* Sweeps now and then until it is over; false: in vain. */
+static bool sweep_until(struct rig *rig, bool (*is_over)(const struct rig *rig, size_t n), size_t n)
 {
 	for (int i = 0; i < 1500; i++) {
 		rig_sweep(rig, false);
-		if (count_unfreed(rig) <= rig->lost)
+		if (is_over(rig, n))
 			return true;
 		usleep(20000);
 	}
+	return false;
+}
+
+static bool are_freed(const struct rig *rig, size_t n)
+{
+	return count_unfreed(rig) <= rig->lost;
+}
+
+bool rig_wait_freed(struct rig *rig)
+{
+	if (sweep_until(rig, are_freed, 0))
+		return true;
 	print_unfreed(rig);
 	return false;
 }
 
+static bool are_counted(const struct rig *rig, size_t n)
+{
+	return rig_ours_count(rig) + rig->lost >= n;
+}
+
 bool rig_wait_count(struct rig *rig, size_t n)
 {
-	for (int i = 0; i < 1500; i++) {
-		rig_sweep(rig, false);
-		if (rig_ours_count(rig) + rig->lost >= n)
-			return true;
-		usleep(20000);
-	}
-	return false;
+	return sweep_until(rig, are_counted, n);
 }
 
 struct rig_task *rig_latest(struct rig *rig, pid_t tid)

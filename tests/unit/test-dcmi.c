@@ -104,6 +104,23 @@ static void test_link(void **state)
 
 /* ---- the source ---- */
 
+/* In a world of its own, with a BMC that says this. */
+static struct watt_power *open_source(struct power_world *world, const char *text)
+{
+	struct watt_power *power;
+
+	world_open(world, dir);
+	say(text);
+	assert_int_equal(watt_power_dcmi.open(&world->env, &power), 0);
+	return power;
+}
+
+static void close_source(struct power_world *world, struct watt_power *power)
+{
+	power->ops->close(power);
+	world_close(world);
+}
+
 static void read_one(struct watt_power *power, struct watt_sample *ret)
 {
 	power->ops->read(power, 0, ret);
@@ -116,9 +133,7 @@ static void test_total(void **state)
 	struct watt_power *power;
 	struct watt_sample sample;
 
-	world_open(&world, dir);
-	say("power 312\n");
-	assert_int_equal(watt_power_dcmi.open(&world.env, &power), 0);
+	power = open_source(&world, "power 312\n");
 	check_power(power);
 	assert_int_equal(power->n_channels, 1);
 	assert_string_equal(power->channels[0].name, "dcmi/node/power");
@@ -134,9 +149,8 @@ static void test_total(void **state)
 	read_one(power, &sample);
 	assert_int_equal(sample.status, WATT_STATUS_OK);
 	assert_int_equal(sample.raw, 65535);
-	power->ops->close(power);
 	assert_int_equal(world.n_warnings, 0);
-	world_close(&world);
+	close_source(&world, power);
 }
 
 /* What goes wrong is told once, and is over when it is over. */
@@ -162,9 +176,7 @@ static void test_failures(void **state)
 	size_t i;
 
 	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
-		world_open(&world, dir);
-		say("power 200\n");
-		assert_int_equal(watt_power_dcmi.open(&world.env, &power), 0);
+		power = open_source(&world, "power 200\n");
 		read_one(power, &sample);
 		assert_int_equal(sample.status, WATT_STATUS_OK);
 		say(cases[i].script);
@@ -177,8 +189,7 @@ static void test_failures(void **state)
 		read_one(power, &sample);
 		assert_int_equal(sample.status, WATT_STATUS_OK);
 		assert_int_equal(sample.raw, 201);
-		power->ops->close(power);
-		world_close(&world);
+		close_source(&world, power);
 	}
 }
 
@@ -189,9 +200,7 @@ static void test_driver_gone(void **state)
 	struct watt_power *power;
 	struct watt_sample sample;
 
-	world_open(&world, dir);
-	say("power 200\n");
-	assert_int_equal(watt_power_dcmi.open(&world.env, &power), 0);
+	power = open_source(&world, "power 200\n");
 	say("send 19\nopen 19\n");
 	read_one(power, &sample);
 	assert_int_equal(sample.status, WATT_STATUS_ABSENT);
@@ -200,8 +209,7 @@ static void test_driver_gone(void **state)
 	say("power 200\n");
 	read_one(power, &sample);
 	assert_int_equal(sample.status, WATT_STATUS_STALE);
-	power->ops->close(power);
-	world_close(&world);
+	close_source(&world, power);
 }
 
 static void test_probe(void **state)
@@ -281,8 +289,7 @@ static void test_comes_later(void **state)
 	say("power 99\n");
 	assert_int_equal(watt_power_dcmi.rescan(&world.env, &known, &power), -ENODEV);
 	assert_int_equal(watt_power_dcmi.rescan(&world.env, &nobody, &power), 0);
-	power->ops->close(power);
-	world_close(&world);
+	close_source(&world, power);
 }
 
 int main(void)

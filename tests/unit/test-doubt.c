@@ -28,32 +28,17 @@ static const double watts[N_TASKS] = { 6, 10, 1 };
 /* The memory takes so much of what the package does. */
 #define DRAM_PART 0.3
 
-static const struct watt_channel dram = {
-	.name = "dram-0",
-	.source = "t",
-	.domain = "dram-0",
-	.kind = WATT_DOMAIN_DRAM,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.origin = WATT_ORIGIN_MEASURED,
-	.scale_num = 1000,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-};
+/* A counter of uJ. */
+#define COUNTER(place) \
+	.name = (place), .source = "t", .domain = (place), .quantity = WATT_QUANTITY_ENERGY, \
+	.origin = WATT_ORIGIN_MEASURED, .scale_num = 1000, .scale_den = 1, .package_id = -1, \
+	.die_id = -1, .core_id = -1
+
+static const struct watt_channel dram = { COUNTER("dram-0"), .kind = WATT_DOMAIN_DRAM };
 
 static const struct watt_channel package = {
-	.name = "package-0",
-	.source = "t",
-	.domain = "package-0",
+	COUNTER("package-0"),
 	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.origin = WATT_ORIGIN_MEASURED,
-	.scale_num = 1000,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
 	.idle_uw = (uint64_t)(IDLE_W * 1e6),
 };
 

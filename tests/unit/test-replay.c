@@ -329,8 +329,7 @@ static void test_clock_is_set(void **state)
 	apply(&w, &op, NULL);
 	for (i = 41; i <= 60; i++)
 		step(&w, i);
-	watt_recorder_close(w.recorder);
-	watt_executor_free(w.executor);
+	world_end(&w);
 	ses = open_recording(path, NULL);
 	assert_int_equal(watt_session_wait(ses, 3600000), -ENODATA);
 	assert_int_equal(watt_session_snapshot(ses, &snap), 0);

@@ -441,6 +441,13 @@ static inline void step(struct world *w, size_t i)
 	advance(w);
 }
 
+/* What lives ends; what was recorded and said stays. */
+static inline void world_end(struct world *w)
+{
+	watt_recorder_close(w->recorder);
+	watt_executor_free(w->executor);
+}
+
 /* Every second snapshot is one at a time, with a barrier that some slices wait for. */
 static inline void world_live(struct world *w, unsigned int seconds)
 {
@@ -461,8 +468,7 @@ static inline void world_live(struct world *w, unsigned int seconds)
 		if (i % 20 == 7)
 			snapshot(w);
 	}
-	watt_recorder_close(w->recorder);
-	watt_executor_free(w->executor);
+	world_end(w);
 }
 
 static inline void world_close(struct world *w)
