@@ -144,6 +144,9 @@ static bool lost_is_missing(const struct pair *pair, const char *what)
 
 	fprintf(stderr, "%s: %llu lost, %llu missing\n", what, (unsigned long long)pair->lost,
 		(unsigned long long)missing);
+	/* New kernels skip hooks within others: what the whole one lost, too, can't be compared. */
+	if (pair->whole->lost && rig_may_lose())
+		return false;
 	assert_int_equal(pair->whole->lost, 0);
 	tries.n_wrong += pair->lost != missing && is_alone(pair->whole);
 	return pair->lost == missing;
