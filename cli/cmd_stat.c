@@ -199,26 +199,26 @@ static int write_report(const struct stat_report *report, const struct stat_opti
  * not do it to its end: they are no part of the mean, unless there are no others.
  */
 static void leave_out(const struct stat_setup *setup, struct stat_report *report,
-		      struct watt_run *runs)
+		      struct watt_run *const *runs)
 {
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
 		bool is_cut = setup->is_interrupted && i + 1 == report->n_runs;
 
-		runs[i].is_left_out = setup->argv && (runs[i].exit_status || is_cut);
-		report->n_failed += runs[i].is_left_out;
+		runs[i]->is_left_out = setup->argv && (runs[i]->exit_status || is_cut);
+		report->n_failed += runs[i]->is_left_out;
 	}
 	report->n_left_out = report->n_failed < report->n_runs ? report->n_failed : 0;
 	for (i = 0; i < report->n_runs && !report->n_left_out; i++)
-		runs[i].is_left_out = 0;
+		runs[i]->is_left_out = 0;
 }
 
 /* Measures all runs, and writes the report of those that there were. Returns the exit status. */
 static int measure_all(struct stat_setup *setup, const struct stat_options *opts,
 		       const struct output *output)
 {
-	auto_free struct watt_run *runs = xcalloc(opts->repeat, sizeof(*runs));
+	auto_free struct watt_run **runs = xcalloc(opts->repeat, sizeof(*runs));
 	struct stat_report report = { .setup = setup,
 				      .runs = runs,
 				      .has_domains = opts->has_domains,
@@ -233,14 +233,14 @@ static int measure_all(struct stat_setup *setup, const struct stat_options *opts
 			break;
 		report.n_runs++;
 		if (status == STATUS_OK)
-			status = runs[i].exit_status;
+			status = runs[i]->exit_status;
 	}
 	leave_out(setup, &report, runs);
 	if (report.n_runs > 0 && write_report(&report, opts, output->file) < 0 &&
 	    status == STATUS_OK)
 		status = STATUS_FAILURE;
 	for (i = 0; i < report.n_runs; i++)
-		stat_run_done(&runs[i]);
+		watt_run_free(runs[i]);
 	return r == 0 ? status : r > 0 ? r : STATUS_FAILURE;
 }
 

@@ -168,7 +168,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 		watt_origin_name(balance->origin));
 	if (run->totals.row)
 		fprintf(out, " The command used %s.",
-			watt_units_energy(energy, watt_energy_to_j(totals_get_energy(&run->totals)),
+			watt_units_energy(energy, watt_energy_to_j(run->totals.row->total),
 					  digits));
 	if (*balance->missing)
 		fprintf(out, " That is %s.",

@@ -8,6 +8,7 @@
 #include <wattribute/units.h>
 
 #include "domain_sums.h"
+#include "labels.h"
 #include "stat_report.h"
 #include "table.h"
 #include "tally.h"
@@ -57,7 +58,9 @@ static const struct watt_run_phase *phase_of(const struct stat_report *report,
 					     struct label_table *labels, size_t run,
 					     const char *label)
 {
-	return stat_phases_find(&report->runs[run], &labels->of_run[run], label);
+	size_t number = labels_find(&labels->of_run[run], label);
+
+	return number == LABELS_NONE ? NULL : &report->runs[run]->phases[number];
 }
 
 /* Over the runs that had the phase. */
@@ -71,7 +74,7 @@ static struct watt_statistics over_runs(const struct stat_report *report,
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
 
-		values[i] = phase && !report->runs[i].is_left_out ? value_of(phase, column) : NAN;
+		values[i] = phase && !report->runs[i]->is_left_out ? value_of(phase, column) : NAN;
 	}
 	return watt_statistics_of(values, report->n_runs);
 }
@@ -84,7 +87,7 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
-		const struct watt_run *run = &report->runs[i];
+		const struct watt_run *run = report->runs[i];
 		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
 		bool is_known = phase && !run->is_left_out && domain < phase->n_domains &&
 				run->domain_known[domain];
@@ -125,9 +128,9 @@ static struct watt_tally *tally_phases(const struct stat_report *report, struct 
 	for (i = 0; i < labels->all.n; i++)
 		parts[i] = over_runs(report, labels, labels->list[i], column).mean;
 	for (i = 0; i < report->n_runs; i++)
-		wholes[i] = report->runs[i].is_left_out ? NAN :
-			    is_command                  ? (double)report->runs[i].energy_nj / 1e9 :
-							  (double)report->runs[i].machine_nj / 1e9;
+		wholes[i] = report->runs[i]->is_left_out ? NAN :
+			    is_command ? (double)report->runs[i]->energy_nj / 1e9 :
+					 (double)report->runs[i]->machine_nj / 1e9;
 	return tally_within(parts, labels->all.n, watt_statistics_of(wholes, report->n_runs).mean,
 			    is_command ? watt_tally_get_part(tally, 0) :
 					 watt_tally_get_whole(tally),
@@ -174,7 +177,7 @@ static void add_domain(struct table *table, const struct watt_domain *domain,
 static void add_domains(const struct stat_report *report, struct label_table *labels,
 			struct table *table, size_t label, const struct watt_tally *phases)
 {
-	size_t n = report->runs[0].n_domains, d;
+	size_t n = report->runs[0]->n_domains, d;
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
 	auto_free struct watt_statistics *used = xcalloc(n, sizeof(*used));
 	auto_free double *exact = xcalloc(n, sizeof(*exact));
@@ -204,8 +207,8 @@ static void label_table_init(struct label_table *labels, const struct stat_repor
 
 	*labels = (struct label_table){ .of_run = xcalloc(report->n_runs, sizeof(struct labels)) };
 	for (i = 0; i < report->n_runs; i++)
-		for (k = 0; k < report->runs[i].n_phases; k++) {
-			const char *label = report->runs[i].phases[k].label;
+		for (k = 0; k < report->runs[i]->n_phases; k++) {
+			const char *label = report->runs[i]->phases[k].label;
 
 			labels_get(&labels->of_run[i], label);
 			number = labels_get(&labels->all, label);

@@ -93,7 +93,7 @@ static struct watt_statistics over_runs(const struct stat_report *report, enum m
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++)
-		values[i] = report->runs[i].is_left_out ? NAN : value_of(&report->runs[i], measure);
+		values[i] = report->runs[i]->is_left_out ? NAN : value_of(report->runs[i], measure);
 	return watt_statistics_of(values, report->n_runs);
 }
 
@@ -168,7 +168,7 @@ static struct domain_use use_of(const struct stat_report *report, size_t i)
 	size_t k;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct watt_run *run = &report->runs[k];
+		const struct watt_run *run = report->runs[k];
 
 		own[k] = run->domain_known[i] && !run->is_left_out ?
 				 (double)run->domain_nj[i] / 1e9 :
@@ -213,7 +213,7 @@ static double *round_domains(const struct page *page, const struct watt_domain *
 static void print_domains(const struct page *page, FILE *out)
 {
 	const struct watt_session *ses = page->report->setup->ses;
-	size_t n = page->report->runs[0].n_domains, i;
+	size_t n = page->report->runs[0]->n_domains, i;
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
 	auto_free struct domain_use *uses = xcalloc(n, sizeof(*uses));
 	auto_free struct domain_tree_node *nodes = NULL;
@@ -278,7 +278,7 @@ static void print_missing(const struct stat_report *report, FILE *out)
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct watt_run *run = &report->runs[k];
+		const struct watt_run *run = report->runs[k];
 
 		for (i = 0; i < run->n_domains; i++) {
 			if (!watt_session_get_domain(report->setup->ses, i)->is_partition)
@@ -325,7 +325,7 @@ static void print_threads(const struct page *page, FILE *out)
 	size_t k, i;
 
 	for (k = 0; k < report->n_runs; k++) {
-		const struct watt_run *run = &report->runs[k];
+		const struct watt_run *run = report->runs[k];
 		auto_tally struct watt_tally *tally = tally_threads(page, run);
 
 		if (report->n_runs > 1)
@@ -397,7 +397,7 @@ static bool is_untold(const struct page *page, size_t part)
 /* ", +-0.3 J", by what the key knows of its own shares; "": nothing, or many runs tell. */
 static const char *doubt_text(const struct stat_report *report, char *buf, size_t size)
 {
-	const struct watt_run *run = &report->runs[0];
+	const struct watt_run *run = report->runs[0];
 	char number[WATT_UNITS_SIZE];
 
 	buf[0] = '\0';
@@ -580,7 +580,6 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 int stat_report_json(const struct stat_report *report, FILE *out)
 {
 	const struct stat_setup *setup = report->setup;
-	auto_free const struct watt_run **runs = xcalloc(report->n_runs, sizeof(*runs));
 	struct watt_runs all = { .sz = sizeof(all),
 				 .ses = setup->ses,
 				 .argv = (const char *const *)setup->argv,
@@ -588,14 +587,11 @@ int stat_report_json(const struct stat_report *report, FILE *out)
 				 .has_threads = report->has_threads,
 				 .balance = &setup->balance,
 				 .quality = &setup->quality,
-				 .runs = runs,
+				 .runs = (const struct watt_run *const *)report->runs,
 				 .n_runs = report->n_runs };
 	auto_free char *text = NULL;
-	size_t i;
 	int r;
 
-	for (i = 0; i < report->n_runs; i++)
-		runs[i] = &report->runs[i];
 	r = watt_runs_to_json(&all, WATT_JSON_PRETTY, &text);
 	if (r < 0)
 		return r;

@@ -14,8 +14,6 @@
 #include <wattribute/session.h>
 
 #include "events.h"
-#include "stat_phase.h"
-#include "stat_thread.h"
 
 /* What the runs of one call have in common. */
 struct stat_setup {
@@ -35,9 +33,8 @@ struct stat_setup {
 
 /*
  * Measures one run. 0; a positive exit status if the command could not be run (a line has been
- * printed); a negative errno if measuring failed (likewise).
+ * printed); a negative errno if measuring failed (likewise). Who gets it frees it: watt_run_free().
  */
-int stat_run_measure(struct stat_setup *setup, struct watt_run *ret);
-void stat_run_done(struct watt_run *run);
+int stat_run_measure(struct stat_setup *setup, struct watt_run **ret);
 
 #endif

@@ -2,12 +2,10 @@
 /* A snapshot laid open, with one entity's row. */
 #include "totals.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "events.h"
-#include "xalloc.h"
 
 static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
 			 struct totals *ret)
@@ -53,104 +51,9 @@ void totals_done(struct totals *totals)
 	*totals = (struct totals){ 0 };
 }
 
-void totals_start(struct totals *totals)
-{
-	if (totals->row && !totals->is_start)
-		totals->balance.energy =
-			watt_energy_sub(totals->balance.energy, totals->row->total);
-	totals->is_start = true;
-}
-
-struct watt_energy totals_get_energy(const struct totals *totals)
-{
-	return totals->row && !totals->is_start ? totals->row->total : (struct watt_energy){ 0 };
-}
-
-struct watt_energy totals_get_domain_energy(const struct totals *totals, size_t domain)
-{
-	return totals->row && !totals->is_start ? totals->row->energy[domain] :
-						  (struct watt_energy){ 0 };
-}
-
-uint64_t totals_get_cpu_ns(const struct totals *totals)
-{
-	return totals->row && !totals->is_start ? totals->row->cpu_ns : 0;
-}
-
-struct watt_energy totals_get_machine_energy(const struct totals *totals, size_t domain)
-{
-	struct watt_energy energy = { 0 };
-
-	if (!totals->view || domain >= totals->view->n_domains)
-		return energy;
-	energy = totals->view->states[domain]->energy;
-	return totals->row && totals->is_start ?
-		       watt_energy_sub(energy, totals->row->energy[domain]) :
-		       energy;
-}
-
 bool totals_is_shared(const struct watt_balance *balance)
 {
 	return strcmp(balance->keys, watt_share_key_name(WATT_KEY_NONE)) != 0;
-}
-
-/* A domain's state with the window that lies between; no window: it told of nothing there. */
-static struct watt_domain_state state_between(const struct totals *from, const struct totals *to,
-					      size_t domain)
-{
-	struct watt_domain_state state = *to->view->states[domain];
-	const struct watt_domain_state *before =
-		domain < from->view->n_domains ? from->view->states[domain] : NULL;
-
-	state.status = WATT_STATUS_OK; /* whatever it is by now */
-	state.window_ns = 0;
-	/* slow sensors may begin to tell in the middle: of how long that energy is, nobody knows */
-	if (!before || !before->t_ns || state.t_ns <= before->t_ns)
-		return state;
-	state.window_ns = state.t_ns - before->t_ns;
-	state.window_nj = totals_difference_nj(before->energy, state.energy);
-	return state;
-}
-
-double totals_get_machine_w(const struct totals *from, const struct totals *to)
-{
-	size_t n = to->view->n_domains, i;
-	auto_free struct watt_domain_state *between = xcalloc(n, sizeof(*between));
-	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
-	const struct watt_view view = {
-		.sz = sizeof(view), .domains = to->view->domains, .states = states, .n_domains = n
-	};
-	struct watt_total total = { .sz = sizeof(total), .power_w = NAN };
-
-	for (i = 0; i < n; i++) {
-		between[i] = state_between(from, to, i);
-		states[i] = &between[i];
-	}
-	watt_total_draw(&view, &total);
-	return total.power_w;
-}
-
-void totals_look_outside(const struct totals *from, const struct totals *to, double inside_w,
-			 struct watt_balance *balance)
-{
-	size_t n = to->view->n_domains, i;
-	auto_free struct watt_domain_state *between = xcalloc(n, sizeof(*between));
-	auto_free const struct watt_domain_state **states = xcalloc(n, sizeof(*states));
-	const struct watt_view view = {
-		.sz = sizeof(view), .domains = to->view->domains, .states = states, .n_domains = n
-	};
-
-	for (i = 0; i < n; i++) {
-		between[i] = state_between(from, to, i);
-		/* Supplies are slow: what began to tell in the middle has its newest window alone. */
-		states[i] = between[i].window_ns ? &between[i] : to->view->states[i];
-	}
-	watt_balance_look_outside(&view, inside_w, balance);
-}
-
-int64_t totals_difference_nj(struct watt_energy from, struct watt_energy to)
-{
-	return watt_energy_to_nj(watt_energy_sub(to, from));
 }
 
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size)

@@ -3,9 +3,9 @@
  * @file run.h
  * @brief A run: a command, or a stretch of the life of a process, and what it used.
  *
- * Whoever measures runs fills these in; several of them are one document. All but watt_run and
- * watt_runs are plain values that never grow. Energies are of the command and all its
- * descendants unless a name says machine.
+ * A stopwatch (<wattribute/stopwatch.h>) measures them, and whoever measures otherwise can fill them
+ * in; several of them are one document. All but watt_run and watt_runs are plain values that never
+ * grow. Energies are of the command and all its descendants unless a name says machine.
  */
 #ifndef WATTRIBUTE_RUN_H
 #define WATTRIBUTE_RUN_H
@@ -96,6 +96,9 @@ struct watt_run {
 	 *  wrong by comes on top. NAN or 0: not known. */
 	double uncertainty_j;
 };
+
+/** Frees what watt_stopwatch_finish() gave. NULL is allowed. Always returns NULL. */
+WATT_API struct watt_run *watt_run_free(struct watt_run *run);
 
 /** Runs of one command, and what they have in common. */
 struct watt_runs {

@@ -32,6 +32,7 @@
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>
+#include <wattribute/stopwatch.h>
 #include <wattribute/tally.h>
 #include <wattribute/total.h>
 #include <wattribute/units.h>

@@ -11,6 +11,7 @@ ROW = rf'  +{ENERGY}  +{NUMBER} s  .+\n'
 SAID = {
     'section': rf'{NUMBER}: the machine took {ENERGY} in {NUMBER} s \({NUMBER} W, \w+\), we \S+ J of it\n',
     'section-cpp': rf'{NUMBER}: the machine took {ENERGY} in {NUMBER} s\n(?:  \S+: {ENERGY}\n)+',
+    'command': rf'(?:{ENERGY} of the machine\'s {ENERGY}|no energy is known, but {NUMBER} s of CPU time)(?: in {NUMBER} s)?\n',
     'processes': rf'the machine: .*\n(?:{ROW})*the machine: .*\n(?:{ROW})+',
     'readers': rf'(?:  we: {ENERGY}, .*\n)*(?:\S+: {ENERGY} in {NUMBER} s \(.*\)\n)+(?:.*\n)*',
     'replay': rf'(?: +{NUMBER} s +{ENERGY} .*\n)+all together: 94\.900176 J of package-0, dram-0, sine, square, ramp\n',

@@ -46,8 +46,9 @@ static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double r
 				.threads = threads,
 				.n_threads = n_threads,
 				.elapsed_ns = 1000000000 };
+	struct watt_run *runs[] = { &run };
 	struct stat_report report = {
-		.setup = &about, .runs = &run, .n_runs = 1, .has_threads = n_threads > 0
+		.setup = &about, .runs = runs, .n_runs = 1, .has_threads = n_threads > 0
 	};
 	char *text = NULL;
 	size_t size;
