@@ -183,6 +183,10 @@ static int add_interval(struct watt_stopwatch *watch, const struct watt_totals *
 		.cpu_ns = watt_totals_get_cpu_ns(now) - watt_totals_get_cpu_ns(last),
 	};
 
+	/* Where the last slice ended with the newest interval, nothing is behind it. */
+	if (last->snap && !interval.elapsed_ns && !interval.energy_nj && !interval.machine_nj &&
+	    !interval.cpu_ns)
+		return 0;
 	return watt_run_add_interval(&watch->draft, &interval);
 }
 
