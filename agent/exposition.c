@@ -32,13 +32,29 @@ static void grow(struct bytes *bytes, size_t n)
 	bytes->cap = cap;
 }
 
-void bytes_add(struct bytes *bytes, const char *text, size_t n)
+/* Room for n more bytes, and where they go: what is put there is counted by finish(). */
+static char *reserve(struct bytes *bytes, size_t n)
 {
 	if (bytes->n + n + 1 > bytes->cap)
 		grow(bytes, n);
-	memcpy(bytes->data + bytes->n, text, n);
-	bytes->n += n;
-	bytes->data[bytes->n] = '\0';
+	return bytes->data + bytes->n;
+}
+
+static void finish(struct bytes *bytes, char *end)
+{
+	*end = '\0';
+	bytes->n = (size_t)(end - bytes->data);
+}
+
+static char *put(char *p, const char *text, size_t n)
+{
+	memcpy(p, text, n);
+	return p + n;
+}
+
+void bytes_add(struct bytes *bytes, const char *text, size_t n)
+{
+	finish(bytes, put(reserve(bytes, n), text, n));
 }
 
 void bytes_add_text(struct bytes *bytes, const char *text)
@@ -76,8 +92,11 @@ void bytes_done(struct bytes *bytes)
 
 /* ---- labels ---- */
 
-/* Any bytes can be in a name of the kernel's; the format is UTF-8. */
-static void add_escaped(struct bytes *labels, const char *value)
+/*
+ * Any bytes can be in a name of the kernel's; the format is UTF-8. There is room for two bytes for
+ * each.
+ */
+static char *put_escaped(char *p, const char *value)
 {
 	uint32_t character;
 
@@ -85,15 +104,21 @@ static void add_escaped(struct bytes *labels, const char *value)
 		size_t n = text_decode(value, &character);
 
 		if (n == 0)
-			bytes_add_text(labels, "?");
+			*p++ = '?';
 		else if (*value == '\n')
-			bytes_add_text(labels, "\\n");
+			p = put(p, "\\n", 2);
 		else if (*value == '"' || *value == '\\')
-			bytes_add(labels, *value == '"' ? "\\\"" : "\\\\", 2);
+			p = put(p, *value == '"' ? "\\\"" : "\\\\", 2);
 		else
-			bytes_add(labels, value, n);
+			p = put(p, value, n);
 		value += n ? n : 1;
 	}
+	return p;
+}
+
+static void add_escaped(struct bytes *labels, const char *value)
+{
+	finish(labels, put_escaped(reserve(labels, 2 * strlen(value)), value));
 }
 
 void exposition_add_label(struct bytes *labels, const char *name, const char *value)
@@ -188,15 +213,21 @@ static const char *type_name(const struct exposition *ex)
 											    "gauge";
 }
 
-void exposition_begin(struct exposition *ex, enum exposition_format format)
+void exposition_begin(struct exposition *ex, enum exposition_format format, struct bytes *room)
 {
 	memset(ex, 0, sizeof(*ex));
 	ex->format = format;
+	if (!room)
+		return;
+	ex->bytes = *room;
+	ex->bytes.n = 0;
+	*room = (struct bytes){ 0 };
 }
 
 void exposition_family(struct exposition *ex, const struct exposition_family *family)
 {
 	ex->family = *family;
+	ex->name_n = strlen(family->name);
 	ex->has_head = false;
 }
 
@@ -213,35 +244,48 @@ static void write_head(struct exposition *ex)
 		bytes_format(&ex->bytes, "# UNIT %s %s\n", family->name, family->unit);
 }
 
-/* name_total{labels,domain="..."} and the space behind. */
-static void begin_sample(struct exposition *ex, const char *suffix, const char *labels,
-			 const char *domain)
+/* Room for what is around labels and for the longest number. */
+#define SAMPLE_ROOM 128
+#define NUMBER_ROOM 32
+
+/*
+ * name_total{labels,domain="..."} and the space behind. A scrape has ten thousand of them: room for
+ * all of a sample is looked for once, and its number and the end of its line are put behind.
+ */
+static char *begin_sample(struct exposition *ex, const char *suffix, const char *labels,
+			  const char *domain)
 {
-	struct bytes *bytes = &ex->bytes;
-	bool has_labels = labels && *labels;
+	size_t labels_n = labels ? strlen(labels) : 0, domain_n = domain ? strlen(domain) : 0;
+	char *p;
 
 	if (!ex->has_head)
 		write_head(ex);
-	bytes_add_text(bytes, ex->family.name);
-	bytes_add_text(bytes, suffix);
-	if (has_labels || domain)
-		bytes_add(bytes, "{", 1);
-	if (has_labels)
-		bytes_add_text(bytes, labels);
-	if (has_labels && domain)
-		bytes_add(bytes, ",", 1);
+	p = reserve(&ex->bytes, ex->name_n + labels_n + 2 * domain_n + SAMPLE_ROOM);
+	p = put(p, ex->family.name, ex->name_n);
+	p = put(p, suffix, strlen(suffix));
+	if (labels_n || domain)
+		*p++ = '{';
+	p = put(p, labels ? labels : "", labels_n);
+	if (labels_n && domain)
+		*p++ = ',';
 	if (domain) {
-		bytes_add_text(bytes, "domain=\"");
-		add_escaped(bytes, domain);
-		bytes_add(bytes, "\"", 1);
+		p = put_escaped(put(p, "domain=\"", 8), domain);
+		*p++ = '"';
 	}
-	if (has_labels || domain)
-		bytes_add(bytes, "}", 1);
-	bytes_add(bytes, " ", 1);
+	if (labels_n || domain)
+		*p++ = '}';
+	*p++ = ' ';
 	ex->samples++;
+	return p;
 }
 
-static void add_u64(struct bytes *bytes, uint64_t value)
+static void end_sample(struct exposition *ex, char *p)
+{
+	*p++ = '\n';
+	finish(&ex->bytes, p);
+}
+
+static char *put_u64(char *p, uint64_t value)
 {
 	char digits[20];
 	size_t n = sizeof(digits);
@@ -249,37 +293,45 @@ static void add_u64(struct bytes *bytes, uint64_t value)
 	do
 		digits[--n] = (char)('0' + value % 10);
 	while (value /= 10);
-	bytes_add(bytes, digits + n, sizeof(digits) - n);
+	return put(p, digits + n, sizeof(digits) - n);
 }
 
 /* A number of 1e-9 with all its digits, zeros at the end left out. */
-static void add_billionths(struct bytes *bytes, nanojoules value)
+static char *put_billionths(char *p, nanojoules value)
 {
 	char digits[10] = ".000000000";
+	uint64_t whole;
 	uint32_t part;
 	size_t n, i;
 
 	if (value < 0) {
-		bytes_add(bytes, "-", 1);
+		*p++ = '-';
 		value = -value;
 	}
-	add_u64(bytes, (uint64_t)(value / NJ_PER_J));
-	part = (uint32_t)(value % NJ_PER_J);
+	/* 128 bits are divided by a function, 64 by a few instructions. */
+	if (value <= UINT64_MAX) {
+		whole = (uint64_t)value / NJ_PER_J;
+		part = (uint32_t)((uint64_t)value % NJ_PER_J);
+	} else {
+		whole = (uint64_t)(value / NJ_PER_J);
+		part = (uint32_t)(value % NJ_PER_J);
+	}
+	p = put_u64(p, whole);
 	if (!part)
-		return;
+		return p;
 	for (i = sizeof(digits) - 1; i >= 1; i--, part /= 10)
 		digits[i] = (char)('0' + part % 10);
 	for (n = sizeof(digits); digits[n - 1] == '0';)
 		n--;
-	bytes_add(bytes, digits, n);
+	return put(p, digits, n);
 }
 
 void exposition_energy(struct exposition *ex, const char *labels, const char *domain,
 		       nanojoules energy_nj)
 {
-	begin_sample(ex, suffix_of(ex->family.type), labels, domain);
-	add_billionths(&ex->bytes, energy_nj);
-	bytes_add(&ex->bytes, "\n", 1);
+	char *p = begin_sample(ex, suffix_of(ex->family.type), labels, domain);
+
+	end_sample(ex, put_billionths(p, energy_nj));
 }
 
 void exposition_time(struct exposition *ex, const char *labels, uint64_t time_ns)
@@ -289,17 +341,19 @@ void exposition_time(struct exposition *ex, const char *labels, uint64_t time_ns
 
 void exposition_count(struct exposition *ex, const char *labels, uint64_t count)
 {
-	begin_sample(ex, suffix_of(ex->family.type), labels, NULL);
-	add_u64(&ex->bytes, count);
-	bytes_add(&ex->bytes, "\n", 1);
+	char *p = begin_sample(ex, suffix_of(ex->family.type), labels, NULL);
+
+	end_sample(ex, put_u64(p, count));
 }
 
 void exposition_number(struct exposition *ex, const char *labels, const char *domain, double value)
 {
+	char *p;
+
 	if (!isfinite(value))
 		return;
-	begin_sample(ex, suffix_of(ex->family.type), labels, domain);
-	bytes_format(&ex->bytes, "%.9g\n", value);
+	p = begin_sample(ex, suffix_of(ex->family.type), labels, domain);
+	end_sample(ex, p + snprintf(p, NUMBER_ROOM, "%.9g", value));
 }
 
 /* Of UTF-8: bytes that go on with a character are none. */
@@ -320,8 +374,7 @@ void exposition_exemplar(struct exposition *ex, const char *labels, double value
 		return;
 	ex->bytes.n--; /* the end of the sample's line */
 	bytes_format(&ex->bytes, " # {%s} %.9g ", labels, value);
-	add_billionths(&ex->bytes, realtime_ns);
-	bytes_add(&ex->bytes, "\n", 1);
+	end_sample(ex, put_billionths(reserve(&ex->bytes, SAMPLE_ROOM), realtime_ns));
 }
 
 void exposition_created(struct exposition *ex, const char *labels, const char *domain,
@@ -329,9 +382,7 @@ void exposition_created(struct exposition *ex, const char *labels, const char *d
 {
 	if (ex->format != EXPOSITION_OPENMETRICS || !realtime_ns)
 		return;
-	begin_sample(ex, "_created", labels, domain);
-	add_billionths(&ex->bytes, realtime_ns);
-	bytes_add(&ex->bytes, "\n", 1);
+	end_sample(ex, put_billionths(begin_sample(ex, "_created", labels, domain), realtime_ns));
 }
 
 void exposition_end(struct exposition *ex)

@@ -55,6 +55,7 @@ struct exposition {
 	struct bytes bytes; /* owned */
 	enum exposition_format format;
 	struct exposition_family family; /* the one that samples belong to */
+	size_t name_n;                   /* bytes of its name */
 	bool has_head;                   /* its head is written: with its first sample */
 	size_t samples;                  /* so far, all families; those of _created too */
 };
@@ -73,7 +74,8 @@ bool exposition_has_label(const char *labels, const char *name);
 const char *exposition_next_label(const char *labels, char *name, size_t name_size, char *value,
 				  size_t value_size);
 
-void exposition_begin(struct exposition *ex, enum exposition_format format);
+/* room: memory to write in, which is the exposition's from then on; NULL: new memory. */
+void exposition_begin(struct exposition *ex, enum exposition_format format, struct bytes *room);
 void exposition_family(struct exposition *ex, const struct exposition_family *family);
 /*
  * Samples of the family. `labels` are as add_label() leaves them, NULL or "": none; `domain` is

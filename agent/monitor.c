@@ -26,7 +26,7 @@ void rendering_unref(struct rendering *rendering)
 {
 	if (!rendering || __atomic_sub_fetch(&rendering->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	free(rendering->text);
+	bytes_done(&rendering->bytes);
 	free(rendering);
 }
 
@@ -158,12 +158,46 @@ int monitor_open(struct monitor *monitor, const struct settings *settings)
 	return r;
 }
 
+static bool is_metrics(enum document document)
+{
+	return document == DOCUMENT_TEXT || document == DOCUMENT_OPENMETRICS;
+}
+
+/*
+ * Keeps the memory of metrics that nobody is being sent any more: new memory for megabytes, page by
+ * page, would be a quarter of the time that the next ones take.
+ */
+static void keep_room(struct monitor *monitor, enum document document)
+{
+	struct rendering *rendering = monitor->renderings[document];
+
+	if (!rendering || !is_metrics(document) ||
+	    __atomic_load_n(&rendering->refs, __ATOMIC_ACQUIRE) > 1)
+		return;
+	bytes_done(&monitor->room[document]);
+	monitor->room[document] = rendering->bytes;
+	rendering->bytes = (struct bytes){ 0 };
+}
+
+/* Those of the last refresh. Whom they are given to is decided under the same lock. */
+static void forget_renderings(struct monitor *monitor)
+{
+	enum document document;
+
+	for (document = 0; document < DOCUMENT_N; document++) {
+		keep_room(monitor, document);
+		rendering_unref(monitor->renderings[document]);
+		monitor->renderings[document] = NULL;
+	}
+}
+
 void monitor_close(struct monitor *monitor)
 {
-	int document;
+	int format;
 
-	for (document = 0; document < DOCUMENT_N; document++)
-		rendering_unref(monitor->renderings[document]);
+	forget_renderings(monitor);
+	for (format = 0; format < EXPOSITION_N; format++)
+		bytes_done(&monitor->room[format]);
 	history_done(&monitor->history);
 	watt_snapshot_unref(monitor->snap);
 	watt_cursor_close(monitor->cursor);
@@ -314,22 +348,12 @@ static void update_total(struct monitor *monitor, const struct watt_snapshot *sn
 	watt_balance_look_outside(&view, monitor->total.power_w, &monitor->supplies);
 }
 
-static void forget_renderings(struct monitor *monitor)
-{
-	int document;
-
-	for (document = 0; document < DOCUMENT_N; document++) {
-		rendering_unref(monitor->renderings[document]);
-		monitor->renderings[document] = NULL;
-	}
-}
-
 int monitor_refresh(struct monitor *monitor)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct monitor_sensor *sensors;
 	struct monitor_source *sources;
-	struct watt_snapshot *snap;
+	struct watt_snapshot *snap, *last;
 	size_t n_sensors, n_sources;
 	int r;
 
@@ -349,13 +373,14 @@ int monitor_refresh(struct monitor *monitor)
 	free(monitor->sources);
 	monitor->sources = sources;
 	monitor->n_sources = n_sources;
-	watt_snapshot_unref(monitor->snap);
+	last = monitor->snap;
 	monitor->snap = snap;
 	history_add(&monitor->history, snap);
 	monitor->refreshes++;
 	monitor->refresh_cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	forget_renderings(monitor);
 	pthread_mutex_unlock(&monitor->lock);
+	watt_snapshot_unref(last); /* whoever asks need not wait for it */
 	return 0;
 }
 
@@ -389,22 +414,19 @@ double monitor_power_w(const struct monitor *monitor, size_t domain)
 
 /* ---- rendering ---- */
 
-static char *render_metrics(const struct monitor *monitor, enum exposition_format format)
+static struct bytes render_metrics(struct monitor *monitor, enum exposition_format format)
 {
 	struct exposition ex;
 
-	exposition_begin(&ex, format);
+	exposition_begin(&ex, format, &monitor->room[format]);
 	metrics_write(&ex, monitor);
 	exposition_end(&ex);
-	return ex.bytes.data;
+	return ex.bytes;
 }
 
-static char *render(const struct monitor *monitor, enum document document)
+static char *render_json(const struct monitor *monitor, enum document document)
 {
 	switch (document) {
-	case DOCUMENT_TEXT:
-	case DOCUMENT_OPENMETRICS:
-		return render_metrics(monitor, (enum exposition_format)document);
 	case DOCUMENT_STATUS:
 		return api_status(monitor);
 	case DOCUMENT_HISTORY:
@@ -413,10 +435,23 @@ static char *render(const struct monitor *monitor, enum document document)
 		return api_snapshot(monitor);
 	case DOCUMENT_SOURCES:
 		return api_sources(monitor);
+	case DOCUMENT_TEXT:
+	case DOCUMENT_OPENMETRICS:
 	case DOCUMENT_N:
 		break;
 	}
 	return NULL;
+}
+
+static struct bytes render(struct monitor *monitor, enum document document)
+{
+	struct bytes bytes = { 0 };
+
+	if (is_metrics(document))
+		return render_metrics(monitor, (enum exposition_format)document);
+	bytes.data = render_json(monitor, document);
+	bytes.n = bytes.data ? strlen(bytes.data) : 0;
+	return bytes;
 }
 
 struct rendering *monitor_render(struct monitor *monitor, enum document document)
@@ -425,12 +460,11 @@ struct rendering *monitor_render(struct monitor *monitor, enum document document
 
 	pthread_mutex_lock(&monitor->lock);
 	if (!monitor->renderings[document]) {
-		char *text = render(monitor, document);
+		struct bytes bytes = render(monitor, document);
 
-		if (text) {
+		if (bytes.data) {
 			rendering = xcalloc(1, sizeof(*rendering));
-			rendering->text = text;
-			rendering->n = strlen(text);
+			rendering->bytes = bytes;
 			rendering->refs = 1;
 			monitor->renderings[document] = rendering;
 		}

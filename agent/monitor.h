@@ -59,9 +59,8 @@ struct exports {
 
 /* A document that was rendered once and is sent to many. */
 struct rendering {
-	char *text; /* owned */
-	size_t n;
-	int refs; /* atomic */
+	struct bytes bytes; /* owned */
+	int refs;           /* atomic */
 };
 
 struct rendering *rendering_ref(struct rendering *rendering);
@@ -86,6 +85,7 @@ struct monitor {
 	size_t n_sources;
 	struct history history;
 	struct rendering *renderings[DOCUMENT_N]; /* of this refresh; NULL: nobody asked yet */
+	struct bytes room[EXPOSITION_N]; /* where metrics were written, for the next time */
 	uint64_t refreshes;
 	uint64_t refresh_cost_ns;
 	uint64_t unbalanced; /* refreshes after which the roster's sums were wrong: a bug */

@@ -49,7 +49,7 @@ static enum MHD_Result send_document(struct server *server, struct MHD_Connectio
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
 				 "This can't be made; the agent's log says more.\n", NULL, NULL);
 	response = MHD_create_response_from_buffer_with_free_callback_cls(
-		rendering->n, rendering->text, put_rendering, rendering);
+		rendering->bytes.n, rendering->bytes.data, put_rendering, rendering);
 	if (!response) {
 		rendering_unref(rendering);
 		return MHD_NO;

@@ -18,7 +18,7 @@ static void write_all(struct exposition *ex, enum exposition_format format)
 	static const struct exposition_family power = { "x_watts", EXPOSITION_GAUGE, "watts",
 							"Power." };
 
-	exposition_begin(ex, format);
+	exposition_begin(ex, format, NULL);
 	exposition_family(ex, &energy);
 	exposition_energy(ex, "pid=\"1\"", "package-0", 1500000000);
 	exposition_created(ex, "pid=\"1\"", "package-0", 1700000000500000000);
@@ -89,7 +89,7 @@ static void test_digits(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		exposition_begin(&ex, EXPOSITION_TEXT);
+		exposition_begin(&ex, EXPOSITION_TEXT, NULL);
 		exposition_family(&ex, &family);
 		exposition_energy(&ex, NULL, NULL, cases[i].nj);
 		assert_string_equal(strstr(ex.bytes.data, "\nx ") + 1, cases[i].text);
@@ -111,7 +111,7 @@ static void test_hostile_labels(void **state)
 	exposition_add_label(&labels, "b", "\xff\xc3\xa9}");
 	assert_string_equal(labels.data,
 			    "a=\"quote \\\" slash \\\\ line \\n end\",b=\"?\xc3\xa9}\"");
-	exposition_begin(&ex, EXPOSITION_OPENMETRICS);
+	exposition_begin(&ex, EXPOSITION_OPENMETRICS, NULL);
 	exposition_family(&ex, &family);
 	exposition_count(&ex, labels.data, 7);
 	exposition_end(&ex);
