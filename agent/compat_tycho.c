@@ -15,6 +15,7 @@
 
 #define NJ_PER_MJ 1000000
 #define MW_PER_W 1e3
+#define NS_PER_US 1000
 #define SYSTEM "__system__"
 
 enum part {
@@ -202,6 +203,38 @@ static void write_usable(struct exposition *ex, const struct monitor *monitor)
 	}
 }
 
+/* ---- CPUs ---- */
+
+static void write_cpu_ratio(struct exposition *ex, const struct monitor *monitor, const char *name,
+			    const char *help, uint64_t part_ns)
+{
+	const struct monitor_cpus *cpus = &monitor->cpu_window;
+	uint64_t whole_ns = cpus->active_ns + cpus->idle_ns + cpus->irq_ns + cpus->softirq_ns;
+	struct bytes labels = { 0 };
+
+	if (!whole_ns)
+		return;
+	exposition_add_label(&labels, "source", watt_session_get_usage_name(monitor->session));
+	begin(ex, name, help);
+	exposition_number(ex, labels.data, NULL, (double)part_ns / (double)whole_ns);
+	bytes_done(&labels);
+}
+
+/* Together they are 1. */
+static void write_cpu_ratios(struct exposition *ex, const struct monitor *monitor)
+{
+	const struct monitor_cpus *cpus = &monitor->cpu_window;
+
+	write_cpu_ratio(ex, monitor, "tycho_bpf_cpu_active_ratio",
+			"Share of all CPUs' time in which they ran tasks.", cpus->active_ns);
+	write_cpu_ratio(ex, monitor, "tycho_bpf_cpu_idle_ratio",
+			"Share of all CPUs' time in which they were idle.", cpus->idle_ns);
+	write_cpu_ratio(ex, monitor, "tycho_bpf_cpu_irq_ratio",
+			"Share of all CPUs' time in interrupts.", cpus->irq_ns);
+	write_cpu_ratio(ex, monitor, "tycho_bpf_cpu_softirq_ratio",
+			"Share of all CPUs' time in soft interrupts.", cpus->softirq_ns);
+}
+
 /* ---- tenants ---- */
 
 /* A container by its names; one that was started anew has the same. */
@@ -251,6 +284,41 @@ static void write_tenant(struct exposition *ex, const struct monitor *monitor,
 	bytes_add_text(&all, labels);
 	exposition_number(ex, all.data, NULL, (double)energy_nj / NJ_PER_MJ);
 	bytes_done(&all);
+}
+
+static void write_time(struct exposition *ex, const struct monitor *monitor, const char *labels,
+		       nanojoules time_ns)
+{
+	struct bytes all = { 0 };
+
+	exposition_add_label(&all, "source", watt_session_get_usage_name(monitor->session));
+	bytes_add_text(&all, ",");
+	bytes_add_text(&all, labels);
+	exposition_number(ex, all.data, NULL, (double)time_ns / NS_PER_US);
+	bytes_done(&all);
+}
+
+/* CPU time of those of one name together, in the same way as their energy. */
+static void write_times(struct exposition *ex, const struct monitor *monitor,
+			const struct tenant *tenants, size_t n)
+{
+	auto_free char *system = labels_of_system();
+	nanojoules system_ns = monitor->roster.levels[LEVEL_CONTAINER].other[ROSTER_CPU].out;
+	size_t i, k;
+
+	begin(ex, "tycho_workload_bpf_process_run_us_total",
+	      "CPU time of a container so far, in microseconds.");
+	for (i = 0; i < n; i = k) {
+		nanojoules sum_ns = 0;
+
+		for (k = i; k < n && !strcmp(tenants[k].labels, tenants[i].labels); k++)
+			sum_ns += tenants[k].user->sums[ROSTER_CPU].out;
+		if (strcmp(tenants[i].labels, system) == 0)
+			system_ns += sum_ns;
+		else
+			write_time(ex, monitor, tenants[i].labels, sum_ns);
+	}
+	write_time(ex, monitor, system, system_ns);
 }
 
 /* Those of one name together; __system__ is also what no name is told of. */
@@ -308,6 +376,7 @@ void compat_write_tycho(struct exposition *ex, const struct monitor *monitor)
 	write_domains(ex, monitor, false);
 	write_domains(ex, monitor, true);
 	write_usable(ex, monitor);
+	write_cpu_ratios(ex, monitor);
 	if (!(monitor->roster.opts.levels & 1u << LEVEL_CONTAINER))
 		return;
 	for (i = 0; i < level->n_users; i++)
@@ -316,6 +385,7 @@ void compat_write_tycho(struct exposition *ex, const struct monitor *monitor)
 		qsort(tenants, level->n_users, sizeof(*tenants), by_labels);
 	write_tenants(ex, monitor, tenants, level->n_users, false);
 	write_tenants(ex, monitor, tenants, level->n_users, true);
+	write_times(ex, monitor, tenants, level->n_users);
 	for (i = 0; i < level->n_users; i++)
 		free(tenants[i].labels);
 }

@@ -330,6 +330,36 @@ static void update_states(struct monitor *monitor, const struct watt_snapshot *s
 	}
 }
 
+static struct monitor_cpus add_cpus(const struct watt_snapshot *snap)
+{
+	struct monitor_cpus sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_cpu_count(snap); i++) {
+		const struct watt_cpu_state *cpu = watt_snapshot_get_cpu(snap, i);
+
+		sum.active_ns += cpu->user_ns + cpu->system_ns + cpu->steal_ns;
+		sum.idle_ns += cpu->idle_ns;
+		sum.irq_ns += cpu->irq_ns;
+		sum.softirq_ns += cpu->softirq_ns;
+	}
+	return sum;
+}
+
+static void update_cpus(struct monitor *monitor, const struct watt_snapshot *snap)
+{
+	struct monitor_cpus now = add_cpus(snap), last = monitor->cpus;
+
+	monitor->cpus = now;
+	if (now.active_ns + now.idle_ns > last.active_ns + last.idle_ns)
+		monitor->cpu_window = (struct monitor_cpus){
+			.active_ns = now.active_ns - last.active_ns,
+			.idle_ns = now.idle_ns - last.idle_ns,
+			.irq_ns = now.irq_ns - last.irq_ns,
+			.softirq_ns = now.softirq_ns - last.softirq_ns,
+		};
+}
+
 /* The library's, so that no other output of the same moment has another one. */
 static void update_total(struct monitor *monitor, const struct watt_snapshot *snap)
 {
@@ -366,6 +396,7 @@ int monitor_refresh(struct monitor *monitor)
 	pthread_mutex_lock(&monitor->lock);
 	update_roster(monitor, snap);
 	update_states(monitor, snap);
+	update_cpus(monitor, snap);
 	update_total(monitor, snap);
 	free(monitor->sensors);
 	monitor->sensors = sensors;

@@ -66,6 +66,11 @@ struct rendering {
 struct rendering *rendering_ref(struct rendering *rendering);
 void rendering_unref(struct rendering *rendering);
 
+/* What all CPUs did together. */
+struct monitor_cpus {
+	uint64_t active_ns, idle_ns, irq_ns, softirq_ns;
+};
+
 struct monitor {
 	pthread_mutex_t lock; /* of all that follows */
 	struct watt_session *session;
@@ -79,6 +84,8 @@ struct monitor {
 	struct watt_total total; /* the machine's, in those windows */
 	/* Its supplies' word, of which that is a part: of this has_outside, outside_w and outside. */
 	struct watt_balance supplies;
+	struct monitor_cpus cpus;       /* since the session began */
+	struct monitor_cpus cpu_window; /* in the newest window in which they did anything */
 	struct monitor_sensor *sensors;
 	size_t n_sensors;
 	struct monitor_source *sources;

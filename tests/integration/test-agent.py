@@ -295,6 +295,12 @@ def test_tychos_names():
     powers = [float(metrics.value('tycho_rapl_power_mw', domain='pkg', kind='total', source='rapl')) / 1e3,
               float(sum(metrics.value('wattribute_node_watts', domain=name) for name in packages))]
     true(abs(powers[0] - powers[1]) <= 1e-6 * powers[1], f'{powers} W')
+    ratios = [float(metrics.value(f'tycho_bpf_cpu_{part}_ratio')) for part in ('active', 'idle', 'irq', 'softirq')]
+    true(min(ratios) >= 0 and ratios[0] > 0 and abs(sum(ratios) - 1) <= 1e-6, f'CPUs: {ratios}')
+    told = sum(metrics.value('wattribute_container_cpu_seconds_total', **sample[1])
+               for sample in metrics.get('wattribute_container_cpu_seconds_total'))
+    shared = metrics.sum('tycho_workload_bpf_process_run_us_total')
+    true(told > 0 and abs(float(shared) / 1e6 - float(told)) <= 1e-6 * float(told), f'{shared} us of {told} s')
 
 
 def test_context():
