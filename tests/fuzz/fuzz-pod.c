@@ -27,6 +27,7 @@ static void look_at_amount(const uint8_t *data, size_t size)
 static int take(void *data, const char *key, const char *text, size_t len)
 {
 	struct watt_pod_index *index = data;
+	static const struct watt_pod_stamp now = { 1, UINT64_MAX };
 	struct watt_answer answer;
 	struct watt_pod pod;
 	char id[WATT_CONTAINER_ID_MAX];
@@ -41,7 +42,7 @@ static int take(void *data, const char *key, const char *text, size_t len)
 	id[0] = '\0';
 	if (pod.n > 1)
 		strcpy(id, pod.containers[1].is.id);
-	n_new = watt_pod_index_take(index, &pod, 1);
+	n_new = watt_pod_index_take(index, &pod, &now);
 	check(n_new <= index->containers.n);
 	if (id[0] && watt_pod_index_find(index, id, &answer) == 0) {
 		check(!strcmp(answer.container.id, id) && answer.container.pod_uid);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "source/meta/pod.h"
 
@@ -42,13 +43,20 @@ static const char *label(const struct watt_answer *answer, const char *key)
 	return NULL;
 }
 
-static void take(struct watt_pod_index *index, const char *text, uint64_t now_ns, size_t n_new)
+static void take_at(struct watt_pod_index *index, const char *text, uint64_t mono_ns,
+		    uint64_t wall_s, size_t n_new)
 {
+	struct watt_pod_stamp now = { mono_ns, wall_s * WATT_NSEC_PER_SEC };
 	struct watt_pod pod;
 
 	assert_int_equal(watt_pod_parse(text, strlen(text), &pod), 0);
-	assert_int_equal(watt_pod_index_take(index, &pod, now_ns), n_new);
+	assert_int_equal(watt_pod_index_take(index, &pod, &now), n_new);
 	assert_int_equal(pod.n, 0);
+}
+
+static void take(struct watt_pod_index *index, const char *text, uint64_t now_ns, size_t n_new)
+{
+	take_at(index, text, now_ns, 1790000000, n_new);
 }
 
 static void test_containers(void **state)
@@ -178,6 +186,34 @@ static void test_horizon(void **state)
 	watt_pod_index_done(&index);
 }
 
+/* Since when a container is known is told as people read it; a clock that is set forgets nobody. */
+static void test_stamps(void **state)
+{
+	static const char text[] =
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
+		"\"spec\":{\"containers\":[{\"name\":\"c\"}]},\"status\":{\"containerStatuses\":["
+		"{\"name\":\"c\",\"containerID\":\"cri-o://c1\"}]}}";
+	struct watt_pod_index index;
+	struct watt_answer answer;
+
+	assert_int_equal(watt_pod_index_init(&index), 0);
+	take_at(&index, text, 100, 1795540000, 2);
+	/* Three days back, and then ahead again. */
+	take_at(&index, text, 110, 1795280800, 0);
+	assert_int_equal(watt_pod_index_forget(&index, 105), 0);
+	assert_int_equal(watt_pod_index_find(&index, "c1", &answer), 0);
+	assert_string_equal(label(&answer, "io.wattribute.knownSince"), "2026-11-24T17:06:40Z");
+	watt_answer_done(&answer);
+	take_at(&index, text, 120, 1895540000, 0);
+	assert_int_equal(watt_pod_index_forget(&index, 115), 0);
+	assert_int_equal(watt_pod_index_forget(&index, 121), 2);
+	take_at(&index, text, 130, 1795540001, 2);
+	assert_int_equal(watt_pod_index_find(&index, "c1", &answer), 0);
+	assert_string_equal(label(&answer, "io.wattribute.knownSince"), "2026-11-24T17:06:41Z");
+	watt_answer_done(&answer);
+	watt_pod_index_done(&index);
+}
+
 static void test_no_pods(void **state)
 {
 	static const char *const cases[] = {
@@ -199,9 +235,8 @@ static void test_no_pods(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_static_pods),
-		cmocka_unit_test(test_horizon),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_static_pods),
+		cmocka_unit_test(test_horizon),    cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_no_pods),
 	};
 

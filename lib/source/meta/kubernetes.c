@@ -93,8 +93,10 @@ static void tell(struct kube *kube)
 /* What is no pod is left out: the others are not worse for it. */
 static int take_pod(struct kube *kube, struct watt_pod *pod)
 {
+	struct watt_pod_stamp now = { watt_now_ns(), watt_clock_ns(CLOCK_REALTIME) };
+
 	pthread_mutex_lock(&kube->mutex);
-	kube->n_new += watt_pod_index_take(&kube->index, pod, watt_now_ns());
+	kube->n_new += watt_pod_index_take(&kube->index, pod, &now);
 	pthread_mutex_unlock(&kube->mutex);
 	return 0;
 }

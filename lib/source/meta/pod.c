@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "source/meta/quantity.h"
 #include "source/meta/state_file.h"
@@ -378,8 +380,8 @@ void watt_pod_done(struct watt_pod *pod)
 struct entry {
 	struct watt_hnode node;
 	struct watt_pod_container container;
-	uint64_t seen_ns;
-	size_t n_pending; /* of a pod */
+	struct watt_pod_stamp first, seen; /* when it was listed: at first, and last */
+	size_t n_pending;                  /* of a pod */
 };
 
 static uint64_t hash_text(const char *text)
@@ -429,8 +431,8 @@ static uint64_t oldest_ns(const struct watt_pod_index *index)
 	uint64_t oldest_ns = UINT64_MAX;
 
 	while ((node = watt_htab_iterate(&index->containers, &it)))
-		oldest_ns =
-			WATT_MIN(oldest_ns, watt_container_of(node, struct entry, node)->seen_ns);
+		oldest_ns = WATT_MIN(oldest_ns,
+				     watt_container_of(node, struct entry, node)->seen.mono_ns);
 	return oldest_ns;
 }
 
@@ -443,7 +445,7 @@ size_t watt_pod_index_forget(struct watt_pod_index *index, uint64_t before_ns)
 	while ((node = watt_htab_iterate(&index->containers, &it))) {
 		struct entry *entry = watt_container_of(node, struct entry, node);
 
-		if (entry->seen_ns >= before_ns)
+		if (entry->seen.mono_ns >= before_ns)
 			continue;
 		remove_entry(index, entry);
 		n++;
@@ -451,9 +453,20 @@ size_t watt_pod_index_forget(struct watt_pod_index *index, uint64_t before_ns)
 	return n;
 }
 
+/* Without memory it is known all the same. */
+static void tell_since(const struct entry *entry)
+{
+	time_t wall_s = (time_t)(entry->first.wall_ns / WATT_NSEC_PER_SEC);
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&wall_s, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		set_text(entry->container.labels, "io.wattribute.knownSince", text);
+}
+
 /* 1: it is new; 0: it was known, or there is no memory to know it. */
 static size_t put(struct watt_pod_index *index, struct watt_pod_container *take, size_t n_pending,
-		  uint64_t now_ns)
+		  const struct watt_pod_stamp *now)
 {
 	struct entry *entry = find(index, key_of(take), !take->is.id);
 	bool is_new = !entry;
@@ -462,14 +475,16 @@ static size_t put(struct watt_pod_index *index, struct watt_pod_container *take,
 		entry = calloc(1, sizeof(*entry));
 		if (!entry)
 			return 0;
+		entry->first = *now;
 		watt_htab_insert(&index->containers, &entry->node, hash_text(key_of(take)));
 	} else {
 		container_done(&entry->container);
 	}
 	entry->container = *take;
 	*take = (struct watt_pod_container){ 0 };
-	entry->seen_ns = now_ns;
+	entry->seen = *now;
 	entry->n_pending = n_pending;
+	tell_since(entry);
 	return is_new;
 }
 
@@ -481,14 +496,15 @@ static void make_room(struct watt_pod_index *index, uint64_t now_ns)
 	watt_pod_index_forget(index, first_ns + (now_ns - first_ns) / 8 + 1);
 }
 
-size_t watt_pod_index_take(struct watt_pod_index *index, struct watt_pod *pod, uint64_t now_ns)
+size_t watt_pod_index_take(struct watt_pod_index *index, struct watt_pod *pod,
+			   const struct watt_pod_stamp *now)
 {
 	size_t i, n_new = 0;
 
 	for (i = 0; i < pod->n; i++) {
 		if (index->containers.n >= WATT_POD_CONTAINERS_MAX)
-			make_room(index, now_ns);
-		n_new += put(index, &pod->containers[i], i ? 0 : pod->n_pending, now_ns);
+			make_room(index, now->mono_ns);
+		n_new += put(index, &pod->containers[i], i ? 0 : pod->n_pending, now);
 	}
 	watt_pod_done(pod);
 	return n_new;

@@ -37,6 +37,12 @@ int watt_pod_read(const json_t *root, struct watt_pod *ret);
 int watt_pod_parse(const char *text, size_t len, struct watt_pod *ret);
 void watt_pod_done(struct watt_pod *pod);
 
+/* An instant by the clock that nobody sets, and by the one that people read. */
+struct watt_pod_stamp {
+	uint64_t mono_ns; /* CLOCK_MONOTONIC */
+	uint64_t wall_ns; /* CLOCK_REALTIME */
+};
+
 /* All that were seen lately; a pod that is listed no more is remembered for a while. */
 struct watt_pod_index {
 	struct watt_htab containers; /* by id; pods by their uid */
@@ -47,9 +53,11 @@ int watt_pod_index_init(struct watt_pod_index *index);
 void watt_pod_index_done(struct watt_pod_index *index);
 /*
  * Takes what is in *pod, which is empty then. How many containers are new. When there are too
- * many, those that were not seen for longest go.
+ * many, those that were not seen for longest go. Each is known since it was first seen, and told
+ * with that time on the wall: a clock that is set forgets nobody, and nobody is known for longer.
  */
-size_t watt_pod_index_take(struct watt_pod_index *index, struct watt_pod *pod, uint64_t now_ns);
+size_t watt_pod_index_take(struct watt_pod_index *index, struct watt_pod *pod,
+			   const struct watt_pod_stamp *now);
 /* Forgets who was not seen since then, CLOCK_MONOTONIC. How many. */
 size_t watt_pod_index_forget(struct watt_pod_index *index, uint64_t before_ns);
 /* -ENOENT: nobody knows it; -ENOMEM. */
