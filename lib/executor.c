@@ -33,6 +33,7 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 		.places = setup->places,
 		.self_pid = setup->self_pid,
 		.idle_policy = setup->idle_policy,
+		.memory_bytes = setup->memory_bytes,
 		.share_keys = setup->share_keys,
 		.log = log,
 	};

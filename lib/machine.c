@@ -32,7 +32,7 @@ static void read_cpu(const struct watt_env *env, char *ret, size_t size)
 		watt_strlcpy(ret, info.name, size);
 }
 
-static uint64_t read_memory_bytes(const struct watt_env *env)
+uint64_t watt_machine_read_memory_bytes(const struct watt_env *env)
 {
 	static const char key[] = "MemTotal:";
 	char text[4096];
@@ -143,7 +143,7 @@ void watt_machine_read(const struct watt_env *env, struct watt_machine_text *ret
 		.kernel = or_unknown(ret->kernel),
 		.arch = or_unknown(ret->arch),
 		.cpu = or_unknown(ret->cpu),
-		.memory_bytes = read_memory_bytes(env),
+		.memory_bytes = watt_machine_read_memory_bytes(env),
 		.n_packages = count_packages(env),
 	};
 }

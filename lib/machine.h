@@ -25,6 +25,8 @@ struct watt_machine_text {
 void watt_machine_read(const struct watt_env *env, struct watt_machine_text *ret);
 /* Its node name, which is returned too; NULL: not known. */
 const char *watt_machine_read_host(const struct watt_env *env, char ret[WATT_HOST_SIZE]);
+/* 0: not known. */
+uint64_t watt_machine_read_memory_bytes(const struct watt_env *env);
 /* PRETTY_NAME of the text of an os-release file (os-release(5)); "" if there is none. */
 void watt_machine_parse_os(const char *text, char *ret, size_t size);
 

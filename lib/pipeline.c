@@ -89,6 +89,7 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 		.usage = p->usage->ops->name,
 		.usage_why = p->usage_why.text,
 		.idle_policy = options->idle_policy,
+		.memory_bytes = watt_machine_read_memory_bytes(p->env),
 		.share_keys = &options->share_keys,
 		.delays = &options->delays,
 	};

@@ -34,8 +34,9 @@ enum watt_idle_policy {
 	WATT_IDLE_SEPARATE = 0, /**< it goes to an entity of its own: idle */
 	/** Who runs in a slice shares it, as the dynamic energy; where nobody runs it stays idle. */
 	WATT_IDLE_PROPORTIONAL = 1,
-	/** Containers pay for the part of the CPUs that they request of Kubernetes, who runs in a
-	 *  slice without a request shares the rest; where nobody does it stays idle. */
+	/** Containers pay for the part of the CPUs that they request of Kubernetes, or of the memory
+	 *  for what memory takes; who runs in a slice without a request shares the rest, and where
+	 *  nobody does it stays idle. */
 	WATT_IDLE_REQUESTS = 2,
 };
 

@@ -45,6 +45,17 @@ struct watt_doubt_span {
 	double past_j; /* of its energy, what is off the same way as what comes next */
 };
 
+/* What a container can reserve of a machine. */
+enum watt_request_kind {
+	WATT_REQUEST_CPU,    /* in thousandths of a CPU */
+	WATT_REQUEST_MEMORY, /* in bytes */
+	WATT_N_REQUESTS,
+};
+
+struct watt_request {
+	uint64_t amount[WATT_N_REQUESTS];
+};
+
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
 	uint64_t id;
@@ -54,10 +65,9 @@ struct watt_account {
 	uint32_t inside; /* of a sum: processes that are in it now */
 	bool is_alive;
 	uint64_t parent_id;
-	/* Of a container: CPUs that it requests, in thousandths; and scratch of reserve.c. */
-	uint64_t reserved_mcpu;
-	size_t reserve;
-	uint32_t root_pid; /* of a set that is tracked: the process that it began with */
+	struct watt_request request; /* of a container: what it has reserved */
+	size_t reserve;              /* and scratch of reserve.c */
+	uint32_t root_pid;           /* of a set that is tracked: the process that it began with */
 	uint64_t root_start_ns;
 	bool is_untracked;        /* the same: nobody counts for it any more */
 	uint64_t tracked_id;      /* of a process or thread: the newest set that it counts for */

@@ -37,6 +37,7 @@ static int copy_choices(struct watt_attrib *at, const struct watt_attrib_opts *o
 {
 	at->keys = watt_keys_of(opts);
 	at->idle_policy = opts->idle_policy;
+	at->memory_bytes = opts->memory_bytes;
 	if (watt_rules_join(&at->share_keys, opts->share_keys) < 0)
 		return -ENOMEM;
 	if (!opts->places)

@@ -39,6 +39,7 @@ struct watt_attrib_opts {
 	 * child. 0: orphans go to somebody else. */
 	uint32_t self_pid;
 	enum watt_idle_policy idle_policy;
+	uint64_t memory_bytes;               /* of the machine; 0: not known */
 	const struct watt_rules *share_keys; /* of domains, by path or kind; copied; NULL: none */
 	const struct watt_key_ops *const *keys; /* that there are; NULL: those of the registry */
 	const struct watt_log *log;             /* hears what is wrong with these; NULL: nobody */

@@ -494,7 +494,7 @@ static int name_container(struct watt_attrib *at, const struct watt_container *t
 	if (!title)
 		return -ENOMEM;
 	set_title(container, title);
-	container->reserved_mcpu = watt_reserve_parse(&title->container);
+	watt_reserve_parse(&title->container, &container->request);
 	if (!told->pod_uid || (pod && container->home == pod))
 		return 0;
 	return put_into_pod(at, container, told);

@@ -3,6 +3,7 @@
 #include "attrib/reserve.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,33 +12,60 @@
 #include "base/util.h"
 
 #define LOOK_NS 1000000000ULL
-#define CPUS_LABEL "io.kubernetes.container.requests.cpu"
-#define MAX_MCPU 1000000000ULL
+#define MAX_AMOUNT (1ULL << 50)
+#define ANY UINT_MAX
 
-uint64_t watt_reserve_parse(const struct watt_container *container)
+/* What is asked for, as Kubernetes labels it in plain numbers, and how many of our units one is. */
+static const struct {
+	const char *label;
+	uint64_t units;
+} kinds[WATT_N_REQUESTS] = {
+	[WATT_REQUEST_CPU] = { "io.kubernetes.container.requests.cpu", 1000 },
+	[WATT_REQUEST_MEMORY] = { "io.kubernetes.container.requests.memory", 1 },
+};
+
+static uint64_t parse_amount(const char *text, uint64_t units)
 {
 	uint64_t num, den;
-	uint32_t i;
 
-	for (i = 0; i < container->n_labels; i++) {
-		if (strcmp(container->labels[i].key, CPUS_LABEL) != 0)
-			continue;
-		if (watt_parse_ratio(container->labels[i].value, &num, &den) < 0)
-			return 0;
-		return (uint64_t)WATT_MIN((watt_u128)num * 1000 / den, (watt_u128)MAX_MCPU);
-	}
-	return 0;
+	if (watt_parse_ratio(text, &num, &den) < 0)
+		return 0;
+	return (uint64_t)WATT_MIN((watt_u128)num * units / den, (watt_u128)MAX_AMOUNT);
 }
 
-/* The container of a cgroup, where it has reserved something. */
-static struct watt_account *holder_of(const struct watt_account *cgroup)
+void watt_reserve_parse(const struct watt_container *container, struct watt_request *ret)
+{
+	uint32_t i;
+	int kind;
+
+	*ret = (struct watt_request){ 0 };
+	for (i = 0; i < container->n_labels; i++)
+		for (kind = 0; kind < WATT_N_REQUESTS; kind++)
+			if (strcmp(container->labels[i].key, kinds[kind].label) == 0)
+				ret->amount[kind] =
+					parse_amount(container->labels[i].value, kinds[kind].units);
+}
+
+/* The container of a cgroup, where it has reserved something of one kind, or of any. */
+static struct watt_account *holder_of(const struct watt_account *cgroup, unsigned int wanted)
 {
 	size_t i;
+	int kind;
 
 	for (i = 0; cgroup && i < WATT_ACCOUNT_UPS && cgroup->up[i]; i++)
-		if (cgroup->up[i]->kind == WATT_ENTITY_CONTAINER && cgroup->up[i]->reserved_mcpu)
-			return cgroup->up[i];
+		for (kind = 0; kind < WATT_N_REQUESTS; kind++)
+			if (cgroup->up[i]->kind == WATT_ENTITY_CONTAINER && wanted & 1u << kind &&
+			    cgroup->up[i]->request.amount[kind])
+				return cgroup->up[i];
 	return NULL;
+}
+
+/* What a domain's idle energy is divided by: memory where that is known, CPUs elsewhere. */
+static enum watt_request_kind kind_of(const struct watt_attrib *at, size_t domain)
+{
+	return at->tree.domains[domain].kind == WATT_DOMAIN_DRAM && at->memory_bytes ?
+		       WATT_REQUEST_MEMORY :
+		       WATT_REQUEST_CPU;
 }
 
 static void drop_all(struct watt_attrib *at)
@@ -68,7 +96,7 @@ static struct watt_reserve *place_of(struct watt_attrib *at, struct watt_account
 	holder->reserve = at->n_reserves;
 	at->reserves[at->n_reserves] = (struct watt_reserve){ .holder = holder,
 							      .start_ns = UINT64_MAX,
-							      .mcpu = holder->reserved_mcpu };
+							      .request = holder->request };
 	return &at->reserves[at->n_reserves++];
 }
 
@@ -91,7 +119,7 @@ static int look(struct watt_attrib *at)
 	drop_all(at);
 	while ((node = watt_htab_iterate(&at->tasks.processes, &it))) {
 		struct watt_process *process = watt_container_of(node, struct watt_process, node);
-		struct watt_account *holder = holder_of(process->cgroup);
+		struct watt_account *holder = holder_of(process->cgroup, ANY);
 
 		if (!holder || !process->account || process->account == at->outside)
 			continue;
@@ -142,7 +170,8 @@ int watt_reserves_push(struct watt_attrib *at, struct watt_slice *slice)
 		at->reserved_ns = slice->t1_ns;
 	}
 	for (place = 0; place < uses->n_places; place++)
-		slice->capacity_mcpu += (uint64_t)uses->n_units[place] * 1000;
+		slice->capacity.amount[WATT_REQUEST_CPU] += (uint64_t)uses->n_units[place] * 1000;
+	slice->capacity.amount[WATT_REQUEST_MEMORY] = at->memory_bytes;
 	if (!at->n_reserves)
 		return 0;
 	slice->reserves = calloc(at->n_reserves, sizeof(*slice->reserves));
@@ -180,23 +209,22 @@ static int64_t give_reserved(struct watt_attrib *at, struct watt_ledger *ledger,
 			     const struct watt_slice *slice, size_t domain, int64_t idle_nj,
 			     int64_t *ret_rest_nj)
 {
+	enum watt_request_kind kind = kind_of(at, domain);
+	uint64_t capacity = slice->capacity.amount[kind], sum = 0;
 	size_t i, n = slice->n_reserves;
 	int64_t given_nj = 0;
-	uint64_t sum_mcpu = 0;
 
 	for (i = 0; i < n; i++) {
 		const struct watt_reserve *reserve = &slice->reserves[i];
 
-		sum_mcpu += reserve->mcpu;
+		sum += reserve->request.amount[kind];
 		at->shares[i] =
-			(struct watt_share){ .weight = reserve->mcpu,
+			(struct watt_share){ .weight = reserve->request.amount[kind],
 					     .carry = &reserve->actor->self->carry[domain] };
 	}
-	at->shares[n] = (struct watt_share){ .weight = slice->capacity_mcpu > sum_mcpu ?
-							       slice->capacity_mcpu - sum_mcpu :
-							       0,
+	at->shares[n] = (struct watt_share){ .weight = capacity > sum ? capacity - sum : 0,
 					     .carry = &ledger->unreserved_carry };
-	if (!sum_mcpu && !at->shares[n].weight) {
+	if (!sum && !at->shares[n].weight) {
 		*ret_rest_nj = idle_nj;
 		return 0;
 	}
@@ -209,20 +237,22 @@ static int64_t give_reserved(struct watt_attrib *at, struct watt_ledger *ledger,
 	return given_nj;
 }
 
-static bool is_sharing_rest(const struct watt_part *part)
+static bool is_sharing_rest(const struct watt_part *part, enum watt_request_kind kind)
 {
-	return part->use->actor && !holder_of(part->use->actor->sums[WATT_MEMBER_CGROUP]);
+	return part->use->actor &&
+	       !holder_of(part->use->actor->sums[WATT_MEMBER_CGROUP], 1u << kind);
 }
 
 /* What is not reserved goes to who ran without a reservation. */
 static int64_t give_rest(struct watt_attrib *at, const struct watt_key_slice *view, size_t n,
 			 size_t domain, int64_t rest_nj)
 {
+	enum watt_request_kind kind = kind_of(at, domain);
 	int64_t given_nj = 0;
 	size_t i, k = 0;
 
 	for (i = 0; i < n; i++)
-		if (is_sharing_rest(&view->parts[i]))
+		if (is_sharing_rest(&view->parts[i], kind))
 			at->shares[k++] = (struct watt_share){
 				.weight = view->parts[i].weight,
 				.carry = &view->parts[i].use->actor->self->carry[domain]
@@ -231,7 +261,7 @@ static int64_t give_rest(struct watt_attrib *at, const struct watt_key_slice *vi
 		return 0;
 	watt_share_split(at->shares, k, rest_nj);
 	for (i = 0, k = 0; i < n; i++) {
-		if (!is_sharing_rest(&view->parts[i]))
+		if (!is_sharing_rest(&view->parts[i], kind))
 			continue;
 		watt_member_add_energy(view->parts[i].use->actor, domain, at->shares[k].amount);
 		given_nj += at->shares[k++].amount;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The idle policy `requests`: who reserved a part of the CPUs pays for that part of idle energy,
- * and who runs without a reservation shares the rest. A container's part goes to its first
- * process, so that processes still add up to it.
+ * The idle policy `requests`: who reserved a part of the CPUs pays for that part of idle energy, and
+ * who reserved memory for that part of what memory takes when nothing runs; who runs without a
+ * reservation shares the rest. A container's part goes to its first process, so that processes
+ * still add up to it.
  */
 #ifndef WATT_ATTRIB_RESERVE_H
 #define WATT_ATTRIB_RESERVE_H
@@ -13,8 +14,8 @@
 struct watt_attrib;
 struct watt_ledger;
 
-/* What the labels of a container say that it requests, in thousandths of a CPU; 0: nothing. */
-uint64_t watt_reserve_parse(const struct watt_container *container);
+/* What the labels of a container say that it requests. */
+void watt_reserve_parse(const struct watt_container *container, struct watt_request *ret);
 /* Notes in a new slice who holds reservations in it. 0 or -ENOMEM. */
 int watt_reserves_push(struct watt_attrib *at, struct watt_slice *slice);
 /*

@@ -38,12 +38,12 @@ struct watt_uses {
 	bool is_complete; /* nothing is added any more */
 };
 
-/* Who has reserved a part of the CPUs, and the process that stands for it. */
+/* Who has reserved a part of the machine, and the process that stands for it. */
 struct watt_reserve {
 	struct watt_account *holder; /* only to be compared */
 	struct watt_member *actor;   /* can't go before the slice does */
 	uint64_t start_ns;           /* of the process */
-	uint64_t mcpu;
+	struct watt_request request;
 	uint32_t pid;
 };
 
@@ -55,8 +55,8 @@ struct watt_slice {
 	/* For the idle policy `requests`: reserve.c */
 	struct watt_reserve *reserves;
 	size_t n_reserves;
-	uint64_t capacity_mcpu;
-	uint32_t pending; /* tasks that died in it and whose last word has not come */
+	struct watt_request capacity; /* of the machine */
+	uint32_t pending;             /* tasks that died in it and whose last word has not come */
 	uint32_t reserved;
 };
 

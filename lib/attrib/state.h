@@ -141,6 +141,7 @@ struct watt_attrib {
 	uint64_t horizon_ns;
 	uint32_t self_pid;
 	enum watt_idle_policy idle_policy;
+	uint64_t memory_bytes;         /* of the machine; 0: not known */
 	struct watt_reserve *reserves; /* of the newest slice: reserve.c */
 	size_t n_reserves, cap_reserves;
 	uint64_t reserved_ns; /* when they were looked up */

@@ -419,6 +419,7 @@ static int load_choices(struct watt_recording *rec)
 				"is damaged: table meta has no idle_policy that is known, but '%s'",
 				rec->idle_policy);
 	rec->setup.idle_policy = policy;
+	rec->setup.memory_bytes = rec->info.memory_bytes;
 	rec->setup.share_keys = &rec->share_keys;
 	rec->setup.delays = &rec->delays;
 	r = load_rules(rec, "share_keys", rec->share_keys_text, &watt_share_key_syntax,

@@ -39,6 +39,7 @@ struct watt_setup {
 	const char *usage_why;
 	/* What somebody chose about attribution. */
 	enum watt_idle_policy idle_policy;
+	uint64_t memory_bytes;               /* the machine's, as in its description; 0: unknown */
 	const struct watt_rules *share_keys; /* of domains; NULL: none, as below */
 	const struct watt_rules *delays;     /* of channels */
 };

@@ -37,6 +37,21 @@ static const struct watt_channel narrow = {
 	.max_power_uw = 2000000,
 };
 
+/* Memory that knows its idle power. */
+static const struct watt_channel memory = {
+	.name = "d",
+	.source = "t",
+	.domain = "dram-1",
+	.kind = WATT_DOMAIN_DRAM,
+	.scale_num = 1,
+	.scale_den = 1,
+	.package_id = -1,
+	.die_id = -1,
+	.core_id = -1,
+	.idle_uw = 2000000,
+};
+
+static uint64_t memory_bytes;                      /* of the machine; 0: not known */
 static const struct watt_key_ops *const *all_keys; /* NULL: those of the registry */
 
 struct bench {
@@ -50,7 +65,7 @@ static void open_bench_by(struct bench *b, enum watt_idle_policy idle_policy, si
 			  uint32_t n_cpus)
 {
 	static const struct watt_channel *const channels[] = { &two_packages[0], &two_packages[1],
-							       &model, &narrow };
+							       &model, &narrow, &memory };
 	static const uint16_t slots[3] = { 0, 1, UINT16_MAX };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_attrib_opts opts = { .channels = channels,
@@ -60,6 +75,7 @@ static void open_bench_by(struct bench *b, enum watt_idle_policy idle_policy, si
 					 .n_slots = n_cpus ? 2 : 0,
 					 .places = n_cpus ? places : NULL,
 					 .idle_policy = idle_policy,
+					 .memory_bytes = memory_bytes,
 					 .keys = all_keys };
 
 	*b = (struct bench){ 0 };
@@ -508,12 +524,14 @@ struct box {
 	uint32_t pid;
 	uint64_t cgroup_id;
 	const char *container;
-	const char *request; /* NULL: none */
+	const char *request; /* of CPUs; NULL: none */
+	const char *memory;  /* the same, in bytes */
 };
 
 static void name_boxes(struct bench *b, const struct box *boxes, size_t n)
 {
-	struct watt_label label = { .key = "io.kubernetes.container.requests.cpu" };
+	struct watt_label labels[] = { { .key = "io.kubernetes.container.requests.cpu" },
+				       { .key = "io.kubernetes.container.requests.memory" } };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -525,10 +543,11 @@ static void name_boxes(struct bench *b, const struct box *boxes, size_t n)
 					       .id = boxes[i].container,
 					       .pod_uid = "pod",
 					       .pod_name = "web",
-					       .labels = &label,
-					       .n_labels = boxes[i].request != NULL };
+					       .labels = labels,
+					       .n_labels = 2 };
 
-		label.value = boxes[i].request;
+		labels[0].value = boxes[i].request ? boxes[i].request : "0";
+		labels[1].value = boxes[i].memory ? boxes[i].memory : "0";
 		assert_int_equal(watt_attrib_set_cgroup(b->at, &cgroup), 0);
 		assert_int_equal(watt_attrib_set_container(b->at, &told), 0);
 	}
@@ -559,8 +578,8 @@ static void sweep_boxes(struct bench *b, uint64_t t_ms, const struct box *boxes,
 	assert_true(watt_attrib_advance(b->at, b->tl, t_ms * MS) >= 0);
 }
 
-static int64_t model_energy_of(const struct bench *b, enum watt_entity_kind kind, uint32_t pid,
-			       const char *name)
+static int64_t domain_energy_of(const struct bench *b, size_t domain, enum watt_entity_kind kind,
+				uint32_t pid, const char *name)
 {
 	size_t i;
 
@@ -569,9 +588,15 @@ static int64_t model_energy_of(const struct bench *b, enum watt_entity_kind kind
 
 		if (row->entity->kind == kind && (!pid || row->entity->identity->pid == pid) &&
 		    (!name || !strcmp(row->entity->name, name)))
-			return watt_energy_to_nj(row->energy[2]);
+			return watt_energy_to_nj(row->energy[domain]);
 	}
 	return -1;
+}
+
+static int64_t model_energy_of(const struct bench *b, enum watt_entity_kind kind, uint32_t pid,
+			       const char *name)
+{
+	return domain_energy_of(b, 2, kind, pid, name);
 }
 
 /*
@@ -665,6 +690,52 @@ static void test_more_is_requested_than_there_is(void **state)
 	close_bench(&b);
 }
 
+/*
+ * What memory takes when nothing runs is divided by the memory that was requested, 48 and 16 of 128
+ * GiB; the other half is of who runs without such a request, whatever CPUs that one requests.
+ */
+static void check_memory(uint64_t bytes, int64_t asleep_nj, int64_t small_nj, int64_t free_nj)
+{
+	static const struct box boxes[] = { { 11, 101, "asleep", "0.75", "51539607552" },
+					    { 12, 102, "small", NULL, "17179869184" },
+					    { 13, 103, "free", "1.5", NULL } };
+	static const uint64_t used_ms[][3] = { { 0, 0, 0 }, { 10, 10, 10 }, { 10, 30, 30 } };
+	int64_t before_nj[3];
+	struct bench b;
+	size_t i, k;
+
+	memory_bytes = bytes;
+	open_bench_by(&b, WATT_IDLE_REQUESTS, 5, 3);
+	memory_bytes = 0;
+	for (i = 0; i < 3; i++) {
+		read_counter(&b, 4, 1000 * (i + 1), 4000 * i);
+		sweep_boxes(&b, 1000 * (i + 1), boxes, used_ms[i], 3);
+		if (i == 1) {
+			name_boxes(&b, boxes, 3);
+			state_of(&b, 2000, 4);
+			for (k = 0; k < 3; k++)
+				before_nj[k] = domain_energy_of(&b, 4, WATT_ENTITY_CONTAINER, 0,
+								boxes[k].container);
+		}
+	}
+	state_of(&b, 3000, 4);
+	assert_int_equal(domain_energy_of(&b, 4, WATT_ENTITY_CONTAINER, 0, "asleep") - before_nj[0],
+			 asleep_nj);
+	assert_int_equal(domain_energy_of(&b, 4, WATT_ENTITY_CONTAINER, 0, "small") - before_nj[1],
+			 small_nj);
+	assert_int_equal(domain_energy_of(&b, 4, WATT_ENTITY_CONTAINER, 0, "free") - before_nj[2],
+			 free_nj);
+	close_bench(&b);
+}
+
+static void test_memory_goes_by_its_requests(void **state)
+{
+	/* 2 J are dynamic, half of them each; then 3/8, 1/8 and the rest of 2 J. */
+	check_memory(128ULL << 30, 750 * MS, 1000 * MS + 250 * MS, 1000 * MS + 1000 * MS);
+	/* How much memory there is is not known: CPUs, 1/4 and 1/2 of 3, the rest to "small". */
+	check_memory(0, 500 * MS, 1000 * MS + 500 * MS, 1000 * MS + 1000 * MS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -674,6 +745,7 @@ int main(void)
 		cmocka_unit_test(test_idle_is_shared_in_its_slice),
 		cmocka_unit_test(test_idle_is_shared_by_requests),
 		cmocka_unit_test(test_more_is_requested_than_there_is),
+		cmocka_unit_test(test_memory_goes_by_its_requests),
 		cmocka_unit_test(test_unseen_wraps_are_told),
 		cmocka_unit_test(test_key_that_learns),
 		cmocka_unit_test(test_key_without_activities),
