@@ -67,6 +67,14 @@ static void put_interval(struct watt_json *json, struct watt_json_node obj,
 	watt_json_time(json, obj, "cpu_s", interval->cpu_ns);
 }
 
+/* The machine's energy is that of whole slices: up to one more than the run. */
+static double machine_window_s(const struct watt_run *run)
+{
+	return run->is_known && run->machine_w > 0 ?
+		       (double)run->machine_nj / 1e9 / run->machine_w :
+		       NAN;
+}
+
 static void put_label(struct watt_json *json, struct watt_json_node obj, const char *label)
 {
 	watt_json_text(json, obj, "label", *label ? label : NULL);
@@ -154,6 +162,7 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 	watt_json_known_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
 	watt_json_real(json, obj, "power_w", power_w(is_known, run->energy_nj, run->elapsed_ns));
 	watt_json_real(json, obj, "machine_power_w", is_known ? run->machine_w : NAN);
+	watt_json_real(json, obj, "machine_window_s", machine_window_s(run));
 	watt_json_real(json, obj, "outside_power_w", run->outside_w > 0 ? run->outside_w : NAN);
 	watt_json_time(json, obj, "cpu_s", run->cpu_ns);
 	watt_json_real(json, obj, "rusage_cpu_s", run->rusage_s);

@@ -44,6 +44,8 @@ static struct watt_run make_run(size_t i)
 				  .is_known = i != 2, /* of the last one only times are known */
 				  .exit_status = 3,
 				  .energy_nj = (int64_t)(i + 1) * 1000000000,
+				  .machine_nj = 10000000000,
+				  .machine_w = i == 1 ? NAN : 4,
 				  .rusage_s = NAN,
 				  .uncertainty_j = i == 1 ? NAN : 0.25,
 				  .elapsed_ns = 2000000000,
@@ -76,6 +78,10 @@ static void check_runs(json_t *runs)
 	assert_int_equal(json_integer_value(get(run, "energy_nj")), 1000000000);
 	assert_true(json_real_value(get(run, "power_w")) == 0.5);
 	assert_true(json_is_null(get(run, "rusage_cpu_s")));
+	/* What the machine took is of 2.5 s at 4 W, and the run took 2 s. */
+	assert_true(json_real_value(get(run, "machine_window_s")) == 2.5);
+	assert_true(json_is_null(get(json_array_get(runs, 1), "machine_window_s")));
+	assert_true(json_is_null(get(json_array_get(runs, 2), "machine_window_s")));
 	assert_true(json_real_value(get(run, "uncertainty_j")) == 0.25);
 	assert_true(json_is_null(get(json_array_get(runs, 1), "uncertainty_j")));
 	assert_true(json_is_null(get(json_array_get(runs, 2), "uncertainty_j")));
