@@ -120,6 +120,8 @@ static void format_timing(const struct watt_channel *channel, char *buf, size_t 
 	if (channel->delay_ns)
 		snprintf(buf + n, size - (size_t)n, ", %s late",
 			 watt_units_time(number, (double)channel->delay_ns / 1e9, 3));
+	else if (channel->flags & WATT_CHANNEL_AGE_UNKNOWN)
+		snprintf(buf + n, size - (size_t)n, ", how late is found out");
 }
 
 /* "duplicate", and whether it agrees with the channel that is used. */

@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "report_line.h"
+#include "text.h"
 
 #define LOSSES_MOST 10
 
@@ -137,6 +138,26 @@ static void say_sensors(struct report_line *line, const struct report_run *run)
 			   watt_units_energy(number, watt_energy_to_j(late), 3));
 }
 
+/* Of sensors that don't tell how old their values are, what was found. */
+static void say_ages(struct report_line *line, const struct report_run *run)
+{
+	char age[WATT_UNITS_SIZE], error[WATT_UNITS_SIZE], name[128];
+	size_t d;
+
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
+		const struct watt_domain_state *state = watt_series_get_state(run->series, d);
+
+		if (!state->found_delay_uncertainty_ns)
+			continue;
+		text_clean(name, sizeof(name), watt_series_get_domain(run->series, d)->path);
+		report_say(line, "what %s told was %s old %s%s, as was found and is allowed for",
+			   name, watt_units_time(age, (double)state->found_delay_ns / 1e9, 2),
+			   text_is_utf8() ? "\u00b1" : "+-",
+			   watt_units_time(error, (double)state->found_delay_uncertainty_ns / 1e9,
+					   1));
+	}
+}
+
 static void print_quality(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_quality *quality = watt_series_get_quality(run->series);
@@ -159,6 +180,8 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 	say_count(&line, quality->lost_samples, "readings lost before they were fetched");
 	report_end(&line, out, 2, width);
 	say_sensors(&line, run);
+	report_end(&line, out, 2, width);
+	say_ages(&line, run);
 	report_end(&line, out, 2, width);
 	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
 		report_say(&line, "slow sensors may be a window behind fast ones");

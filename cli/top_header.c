@@ -14,6 +14,8 @@
 #include "totals.h"
 
 #define DECIMALS 3
+/* What is known up to less than this ago is known now, for people. */
+#define NOTICED_NS 1000000000ULL
 
 /* What is measured of the whole machine first, and how much of it is known of whom. */
 static char *outside(const struct watt_balance *balance, char *buf, size_t size)
@@ -181,7 +183,7 @@ static size_t add_power(const struct watt_view *view, size_t domain, const char 
 	return (size_t)snprintf(buf, size, "%s%s %s", before, name, word);
 }
 
-/* ", 2.5 s old +-0.1 s" where that was found. */
+/* ", by values 2.5 s old +-0.1 s" where that was found. */
 static size_t add_age(const struct watt_domain_state *state, char *buf, size_t size)
 {
 	char age[WATT_UNITS_SIZE], error[WATT_UNITS_SIZE];
@@ -189,10 +191,23 @@ static size_t add_age(const struct watt_domain_state *state, char *buf, size_t s
 	if (!state->found_delay_uncertainty_ns)
 		return 0;
 	return (size_t)snprintf(
-		buf, size, ", %s old %s%s",
+		buf, size, ", by values %s old %s%s",
 		watt_units_time(age, (double)state->found_delay_ns / 1e9, 2),
 		text_is_utf8() ? "\u00b1" : "+-",
 		watt_units_time(error, (double)state->found_delay_uncertainty_ns / 1e9, 1));
+}
+
+/* " until 5.1 s ago" where that is a time that somebody would notice. */
+static size_t add_freshness(const struct watt_view *view, const struct watt_domain_state *state,
+			    char *buf, size_t size)
+{
+	char number[WATT_UNITS_SIZE];
+
+	if (!state->t_ns || view->t_ns < state->t_ns + NOTICED_NS)
+		return 0;
+	return (size_t)snprintf(buf, size, " until %s ago",
+				watt_units_time(number, (double)(view->t_ns - state->t_ns) / 1e9,
+						2));
 }
 
 char *top_header_node(const struct watt_view *view, char *buf, size_t size)
@@ -206,6 +221,8 @@ char *top_header_node(const struct watt_view *view, char *buf, size_t size)
 	if (node == view->n_domains)
 		return buf;
 	n = add_power(view, node, "", buf, size);
+	if (n < size)
+		n += add_freshness(view, view->states[node], buf + n, size - n);
 	if (n < size)
 		n += add_age(view->states[node], buf + n, size - n);
 	for (i = 0; i < view->n_domains; i++) {

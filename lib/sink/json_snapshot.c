@@ -62,6 +62,14 @@ static void add_counts(struct watt_json *doc, struct watt_json_node obj,
 	watt_json_energy(doc, obj, "late", state->late);
 }
 
+/* How long ago the newest of its energy was used; NAN: it told of none yet. */
+static double age_s(const struct watt_snapshot *snap, const struct watt_domain_state *state)
+{
+	uint64_t t_ns = watt_snapshot_get_time_ns(snap);
+
+	return state->t_ns && t_ns >= state->t_ns ? (double)(t_ns - state->t_ns) / 1e9 : NAN;
+}
+
 static void add_domain(struct watt_json *doc, struct watt_json_node array,
 		       const struct watt_snapshot *snap, size_t i)
 {
@@ -87,6 +95,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "status", watt_status_name(state->status));
 	watt_json_bool(doc, obj, "is_usable", state->is_usable);
 	watt_json_known_time(doc, obj, "t_s", state->t_ns);
+	watt_json_real(doc, obj, "age_s", age_s(snap, state));
 	watt_json_time(doc, obj, "window_s", state->window_ns);
 	add_total(doc, obj, "energy", "energy_j", is_known, state->energy);
 	add_window(doc, obj, "window_nj", "window_j", is_known, state->window_nj);

@@ -78,6 +78,7 @@ static void add_value(struct watt_json *doc, struct watt_json_node obj,
 		      const struct watt_session *ses, size_t i, const struct watt_channel *channel)
 {
 	struct watt_sample sample = { .status = WATT_STATUS_PENDING };
+	uint64_t now_ns = watt_session_get_time_ns(ses);
 	double value = NAN;
 	const char *key = watt_quantity_is_context(channel->quantity) ? "value" :
 			  channel->quantity == WATT_QUANTITY_ENERGY   ? "energy_j" :
@@ -91,6 +92,12 @@ static void add_value(struct watt_json *doc, struct watt_json_node obj,
 	if (watt_quantity_is_context(channel->quantity))
 		watt_json_text(doc, obj, "unit", watt_quantity_unit(channel->quantity));
 	watt_json_known_time(doc, obj, "t_s", sample.t_after_ns);
+	watt_json_real(doc, obj, "age_s",
+		       sample.t_after_ns && now_ns >= sample.t_after_ns ?
+			       (double)(now_ns - sample.t_after_ns) / 1e9 :
+			       NAN);
+	watt_json_bool(doc, obj, "is_age_of_values_known",
+		       !(channel->flags & WATT_CHANNEL_AGE_UNKNOWN));
 }
 
 /* Of a duplicate that counts energy: whether it agrees with the channel that is used. */

@@ -485,6 +485,17 @@ static void test_line_of_the_node(void **state)
 	m.domain[2].kind = WATT_DOMAIN_RESIDUAL;
 	assert_string_equal(top_header_node(&m.view, line, sizeof(line)),
 			    "node 321 W: package-0 120 W, residual 201 W");
+	/* What is known up to a while ago says so, and what it is known by. */
+	m.view.t_ns = 60000000000;
+	m.state[0].t_ns = 59500000000;
+	assert_string_equal(top_header_node(&m.view, line, sizeof(line)),
+			    "node 321 W: package-0 120 W, residual 201 W");
+	m.state[0].t_ns = 54900000000;
+	m.state[0].found_delay_ns = 2500000000;
+	m.state[0].found_delay_uncertainty_ns = 100000000;
+	top_header_node(&m.view, line, sizeof(line));
+	assert_non_null(strstr(line, "node 321 W until 5.1 s ago, by values 2.5 s old "));
+	m.state[0].t_ns = m.state[0].found_delay_uncertainty_ns = 0;
 	m.state[0].window_ns = 0;
 	m.state[0].status = WATT_STATUS_PENDING;
 	m.state[2].is_usable = 0;
