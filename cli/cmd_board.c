@@ -17,6 +17,7 @@
 
 #include "board_rails.h"
 #include "command.h"
+#include "diags.h"
 #include "emc_grant.h"
 #include "message.h"
 #include "options.h"
@@ -24,7 +25,6 @@
 #include "status.h"
 #include "table.h"
 #include "text.h"
-#include "verdict.h"
 #include "xalloc.h"
 
 #define PERIOD_NS 10000000u

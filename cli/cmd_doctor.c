@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `wattribute doctor`: what can be measured here, why not more, and what to do about it.
- * All findings are the library's; this only sets them in type and draws the conclusion.
+ * All findings are the library's, and so is the conclusion; this only sets them in type.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include <wattribute/units.h>
 
 #include "command.h"
+#include "diags.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
 #include "status.h"
 #include "text.h"
-#include "verdict.h"
 #include "xalloc.h"
 
 #define INDENT 4
@@ -109,7 +109,7 @@ static void print_diag(const struct watt_diag *diag, bool is_verbose, size_t wid
  * What this machine doesn't have is no news where something else does its work: a line for all of
  * it. Where no sensor measures, it is what could be done about that.
  */
-static bool is_in_short(const struct watt_diag *diag, const struct verdict *verdict)
+static bool is_in_short(const struct watt_diag *diag, const struct watt_verdict *verdict)
 {
 	if (diag->state != WATT_ABSENT || diag->role == WATT_ROLE_USAGE)
 		return false;
@@ -119,7 +119,7 @@ static bool is_in_short(const struct watt_diag *diag, const struct verdict *verd
 }
 
 static void print_absent(const struct watt_diag *diags, size_t n, enum watt_source_role role,
-			 const struct verdict *verdict, size_t width)
+			 const struct watt_verdict *verdict, size_t width)
 {
 	char list[512] = "";
 	size_t used = 0, i;
@@ -135,7 +135,7 @@ static void print_absent(const struct watt_diag *diags, size_t n, enum watt_sour
 }
 
 static void print_role(const struct watt_diag *diags, size_t n, enum watt_source_role role,
-		       const struct verdict *verdict, bool is_verbose, size_t width)
+		       const struct watt_verdict *verdict, bool is_verbose, size_t width)
 {
 	static const char *const titles[] = {
 		[WATT_ROLE_POWER] = "Power: what is used",
@@ -163,7 +163,7 @@ static void print_role(const struct watt_diag *diags, size_t n, enum watt_source
 		putchar('\n');
 }
 
-static void print_all(const struct watt_diag *diags, size_t n, const struct verdict *verdict,
+static void print_all(const struct watt_diag *diags, size_t n, const struct watt_verdict *verdict,
 		      const struct options *opts)
 {
 	bool is_verbose = opts->verbosity > 0;
@@ -201,7 +201,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct options opts = { 0 };
 	auto_free struct watt_diag *diags = NULL;
-	struct verdict verdict;
+	struct watt_verdict verdict = { .sz = sizeof(verdict) };
 	int r;
 	size_t n;
 
@@ -217,7 +217,11 @@ int cmd_doctor(int argc, char **argv)
 			message_error("cannot look at this machine: %s", strerror(-r));
 		return options_status(r == -ENOENT ? -EINVAL : r);
 	}
-	verdict_draw(diags, n, &verdict);
+	r = watt_verdict_draw(diags, n, text_is_utf8(), &verdict);
+	if (r < 0) {
+		message_error("no verdict: %s", strerror(-r));
+		return STATUS_FAILURE;
+	}
 	if (!opts.is_json)
 		print_all(diags, n, &verdict, &opts);
 	else if (print_json(diags, n) < 0)

@@ -23,7 +23,6 @@
 #include "table.h"
 #include "text.h"
 #include "usage.h"
-#include "verdict.h"
 #include "xalloc.h"
 
 #define SETTLE_MS 150

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "caller.h"
+#include "diags.h"
 #include "latecomers.h"
 #include "message.h"
 #include "state_folder.h"
 #include "status.h"
-#include "verdict.h"
 
 int options_bad_value(const char *option, const char *value, const char *expected)
 {
@@ -171,7 +171,7 @@ int options_open_session(const struct options *opts, struct watt_session **ret)
 		message_note("a captured machine is one instant of it: its counters stand still, "
 			     "and tell no power");
 	else if (r == 0 && !*late)
-		verdict_note_privilege(opts->session);
+		diags_note_privilege(opts->session);
 	if (r == 0)
 		return 0;
 	if (message_get_error_count() == errors && r == -ENODEV)

@@ -52,6 +52,23 @@ struct watt_diag {
 	uint32_t efficiency_ppm;
 };
 
+/** The conclusion from all answers: can energy be measured here, and how well. */
+struct watt_verdict {
+	size_t sz;            /**< sizeof(struct watt_verdict), the caller's */
+	uint32_t is_possible; /**< some power, and somebody to share it among */
+	uint32_t is_measured; /**< at least a part of that power is measured */
+	/** One or two sentences: by what, and where nothing measures, what would. UTF-8. */
+	char text[1024];
+};
+
+/**
+ * Draws the conclusion from what watt_doctor() filled in. @p n_diags may be 0.
+ * @param is_utf8 whether it may be written "±40 %"; else "+-40 %".
+ * @return 0; -EINVAL: a size that is not valid. -ENOMEM. Thread-safe.
+ */
+WATT_API int watt_verdict_draw(const struct watt_diag *diags, size_t n_diags, int is_utf8,
+			       struct watt_verdict *ret);
+
 /** "available", "absent", "forbidden", "broken"; never NULL. Thread-safe. */
 WATT_API const char *watt_availability_name(enum watt_availability state);
 /** "power", "usage", "meta"; never NULL. Thread-safe. */

@@ -3,6 +3,7 @@
 #include "base/sized.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -35,6 +36,16 @@ int watt_sized_take(const void *given, void *ret, size_t size)
 	memcpy(ret, given, WATT_MIN(n, size));
 	memcpy(ret, &size, sizeof(size));
 	return 0;
+}
+
+void *watt_sized_copy_all(const void *given, size_t n, size_t size)
+{
+	size_t pace = n ? size_of(given) : 0, i;
+	char *known = calloc(n + 1, size);
+
+	for (i = 0; known && i < n; i++)
+		memcpy(known + i * size, (const char *)given + i * pace, WATT_MIN(pace, size));
+	return known;
 }
 
 void watt_sized_give(const void *result, size_t size, void *caller)

@@ -18,6 +18,12 @@ int watt_sized_take(const void *given, void *ret, size_t size);
 int watt_sized_is_valid(const void *caller);
 
 /*
+ * An array of the caller's, whose structs are as far apart as the first is large, as this library
+ * knows them; the caller frees it, also where n is 0. NULL: no memory. It is valid.
+ */
+void *watt_sized_copy_all(const void *given, size_t n, size_t size);
+
+/*
  * Fills in a caller's struct from one of size bytes, as much as both know: so much is its size
  * from then on. It is valid.
  */

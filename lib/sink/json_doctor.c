@@ -35,45 +35,27 @@ static void add_diag(struct watt_json *doc, struct watt_json_node array,
 	watt_json_ratio(doc, obj, "efficiency_ratio", diag->efficiency_ppm);
 }
 
-static bool has_role(const struct watt_diag *diags, size_t n, enum watt_source_role role)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (diags[i].role == role && diags[i].is_selected &&
-		    diags[i].state == WATT_AVAILABLE)
-			return true;
-	return false;
-}
-
-/* As this library knows them: those of the caller are as far apart as the first is large. */
-static struct watt_diag *take_diags(const struct watt_diag *diags, size_t n)
-{
-	struct watt_diag *known = calloc(n + 1, sizeof(*known));
-	size_t i;
-
-	for (i = 0; known && i < n; i++)
-		memcpy(&known[i], (const char *)diags + i * diags->sz,
-		       WATT_MIN(diags->sz, sizeof(*known)));
-	return known;
-}
-
 int watt_doctor_to_json(const struct watt_diag *diags, size_t n_diags, uint32_t flags, char **ret)
 {
+	struct watt_verdict verdict = { .sz = sizeof(verdict) };
 	_cleanup_free_ struct watt_diag *known = NULL;
 	struct watt_json doc;
 	struct watt_json_node array;
 	size_t i;
+	int r;
 
-	if ((n_diags > 0 && !watt_sized_is_valid(diags)) || !ret)
+	if (!ret)
 		return -EINVAL;
-	known = take_diags(diags, n_diags);
+	r = watt_verdict_draw(diags, n_diags, true, &verdict);
+	if (r < 0)
+		return r;
+	known = watt_sized_copy_all(diags, n_diags, sizeof(*known));
 	if (!known)
 		return -ENOMEM;
 	watt_json_init(&doc, flags, "wattribute-doctor-1");
-	watt_json_bool(&doc, doc.root, "is_possible",
-		       has_role(known, n_diags, WATT_ROLE_POWER) &&
-			       has_role(known, n_diags, WATT_ROLE_USAGE));
+	watt_json_bool(&doc, doc.root, "is_possible", verdict.is_possible);
+	watt_json_bool(&doc, doc.root, "is_measured", verdict.is_measured);
+	watt_json_text(&doc, doc.root, "verdict", verdict.text);
 	array = watt_json_array(&doc, doc.root, "sources");
 	for (i = 0; i < n_diags; i++)
 		add_diag(&doc, array, &known[i]);

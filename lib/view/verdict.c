@@ -1,46 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws the conclusion from what doctor found. What a source needs is its own to say (its hint);
- * here only the words around it.
+ * Draws the conclusion from what all sources answered. What a source needs is its own to say (its
+ * hint); here only the words around it.
  */
-#include "verdict.h"
+#include <wattribute/diag.h>
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <wattribute/units.h>
 
-#include "message.h"
-#include "text.h"
-#include "xalloc.h"
-
-#define DIAGS_FIRST 32
-
-int diags_get(const struct watt_options *options, struct watt_diag **ret, size_t *ret_n)
-{
-	struct watt_diag *diags = NULL;
-	size_t room = DIAGS_FIRST, n;
-	int r;
-
-	for (;;) {
-		diags = xrealloc(diags, room, sizeof(*diags));
-		n = room;
-		diags[0].sz = sizeof(diags[0]);
-		r = watt_doctor(options, diags, &n);
-		if (r < 0) {
-			xfree_pointer(&diags);
-			return r;
-		}
-		if (n <= room)
-			break;
-		room = n;
-	}
-	*ret = diags;
-	*ret_n = n;
-	return 0;
-}
+#include "base/cleanup.h"
+#include "base/sized.h"
+#include "base/util.h"
 
 /* The power source that says best what this machine could do; NULL: there is none. */
 static const struct watt_diag *best_power(const struct watt_diag *diags, size_t n,
@@ -62,7 +37,7 @@ static const struct watt_diag *best_repair(const struct watt_diag *diags, size_t
 	static const enum watt_availability order[] = { WATT_FORBIDDEN, WATT_BROKEN };
 	size_t i, k;
 
-	for (k = 0; k < ARRAY_SIZE(order); k++)
+	for (k = 0; k < WATT_ARRAY_SIZE(order); k++)
 		for (i = 0; i < n; i++)
 			if (diags[i].role == role && diags[i].state == order[k] &&
 			    diags[i].origin == WATT_ORIGIN_MEASURED && !diags[i].is_test)
@@ -107,7 +82,7 @@ static void advise(char *buf, size_t size, const struct watt_diag *repair,
 			 *repair->hint ? repair->hint : repair->why);
 }
 
-void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
+static void conclude(const struct watt_diag *diags, size_t n, int is_utf8, struct watt_verdict *ret)
 {
 	const struct watt_diag *measured = best_power(diags, n, WATT_ORIGIN_MEASURED);
 	const struct watt_diag *estimated = best_power(diags, n, WATT_ORIGIN_ESTIMATED);
@@ -116,7 +91,7 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 	char advice[640], number[WATT_UNITS_SIZE];
 
 	ret->is_measured = measured != NULL;
-	ret->is_possible = (measured || estimated || simulated) && usage;
+	ret->is_possible = usage && (measured || estimated || simulated);
 	advise(advice, sizeof(advice), best_repair(diags, n, WATT_ROLE_POWER),
 	       find_stuck(diags, n));
 	if (!usage)
@@ -130,8 +105,8 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 		snprintf(ret->text, sizeof(ret->text),
 			 "Measuring is possible: estimated power only (%s), shared by %s. "
 			 "For measured power: %s",
-			 text_uncertainty(number, estimated->uncertainty_ppm), usage->source,
-			 advice);
+			 watt_units_uncertainty(number, estimated->uncertainty_ppm, is_utf8),
+			 usage->source, advice);
 	else if (simulated)
 		snprintf(ret->text, sizeof(ret->text),
 			 "Measuring is possible: simulated power only (%s), shared by %s.",
@@ -143,25 +118,18 @@ void verdict_draw(const struct watt_diag *diags, size_t n, struct verdict *ret)
 		strcat(ret->text, ".");
 }
 
-void verdict_note_privilege(const struct watt_options *options)
+int watt_verdict_draw(const struct watt_diag *diags, size_t n_diags, int is_utf8,
+		      struct watt_verdict *ret)
 {
-	auto_free struct watt_diag *diags = NULL;
-	char list[256] = "";
-	size_t n = 0, i, used = 0;
+	_cleanup_free_ struct watt_diag *known = NULL;
+	struct watt_verdict verdict = { 0 };
 
-	if (geteuid() == 0 || diags_get(options, &diags, &n) < 0)
-		return;
-	for (i = 0; i < n && used < sizeof(list); i++) {
-		bool is_partly = diags[i].state == WATT_AVAILABLE && diags[i].error == -EACCES;
-
-		if ((is_partly || diags[i].state == WATT_FORBIDDEN) && !diags[i].is_test)
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s%s",
-						 used ? ", " : "", is_partly ? "more of " : "",
-						 diags[i].source);
-	}
-	if (used > 0)
-		message_note(
-			"not root: root would add %s (wattribute doctor says which capability is "
-			"enough)",
-			list);
+	if ((n_diags > 0 && !watt_sized_is_valid(diags)) || !watt_sized_is_valid(ret))
+		return -EINVAL;
+	known = watt_sized_copy_all(diags, n_diags, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	conclude(known, n_diags, is_utf8, &verdict);
+	watt_sized_give(&verdict, sizeof(verdict), ret);
+	return 0;
 }
