@@ -631,7 +631,9 @@ static int set_share_key(struct watt_options *options, const char *text)
 	if (r == 0 || r == -ENOMEM)
 		return note(options, r);
 	for (i = 0; watt_key_registry[i]; i++)
-		add_word(known, sizeof(known), watt_share_key_name(watt_key_registry[i]->id));
+		if (!watt_key_registry[i]->suits)
+			add_word(known, sizeof(known),
+				 watt_share_key_name(watt_key_registry[i]->id));
 	return complain(options, r, "'%s' is not %s; there are: %s", word,
 			watt_share_key_syntax.expected, known);
 }

@@ -22,9 +22,10 @@ enum watt_share_key {
 	WATT_KEY_NONE = 0,     /**< nothing on this machine tells: all goes to unattributed */
 	WATT_KEY_CPU_TIME = 1, /**< CPU time on the CPUs of the domain */
 	WATT_KEY_GPU_TIME = 2, /**< time on the engines of the GPU */
-	/** CPU time, weighed by the watts that each program is learned to take; by CPU time alone
-	 *  where that can't be told */
+	/** CPU time, or a GPU's time on its engines, weighed by the watts that each program is
+	 *  learned to take; by that time alone where that can't be told */
 	WATT_KEY_LEARNED = 3,
+	WATT_KEY_GPU_MEMORY = 4, /**< memory of the GPU that is held, and how long */
 	/** In options alone: the best for the kind of the domain. No domain ever has it. */
 	WATT_KEY_AUTO = 255,
 };
@@ -63,7 +64,7 @@ struct watt_domain {
 	uint32_t uncertainty_ppm; /**< of the channel; 0: unknown */
 };
 
-/** "none", "cpu_time", "gpu_time", "auto"; never NULL. Thread-safe. */
+/** "none", "cpu_time", "gpu_time", "learned", "gpu_memory", "auto"; never NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
 /** "separate", "proportional", "requests"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);

@@ -35,22 +35,31 @@ static const struct watt_key_ops key_gpu_time = {
 	.weigh = weigh_by_amount,
 };
 
+/* Who holds memory pays for it, whether he does anything with it or not. */
+static const struct watt_key_ops key_gpu_memory = {
+	.id = WATT_KEY_GPU_MEMORY,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_GPU_MEMORY),
+	.weigh = weigh_by_amount,
+};
+
 /* one key per line */
 /* clang-format off */
 const struct watt_key_ops *const watt_key_registry[] = {
 	&key_none,
 	&key_cpu_time,
 	&key_gpu_time,
+	&watt_key_learned_gpu,
 	&watt_key_learned,
+	&key_gpu_memory,
 	NULL,
 };
 /* clang-format on */
 
 const struct watt_key_ops *watt_key_find(const struct watt_key_ops *const *table,
-					 enum watt_share_key id)
+					 enum watt_share_key id, const struct watt_domain *domain)
 {
 	for (; *table; table++)
-		if ((*table)->id == id)
+		if ((*table)->id == id && (!(*table)->suits || (*table)->suits(domain)))
 			return *table;
 	return NULL;
 }
@@ -76,7 +85,7 @@ static int open_key(struct watt_key *key, const struct watt_key_ops *ops,
 int watt_key_chain_init(struct watt_key_chain *chain, const struct watt_key_ops *const *table,
 			const struct watt_domain *domain)
 {
-	const struct watt_key_ops *ops = watt_key_find(table, domain->key);
+	const struct watt_key_ops *ops = watt_key_find(table, domain->key, domain);
 	int r;
 
 	if (!ops)
@@ -86,7 +95,7 @@ int watt_key_chain_init(struct watt_key_chain *chain, const struct watt_key_ops 
 		if (r < 0)
 			return r;
 		chain->n++;
-		ops = ops->id == WATT_KEY_NONE ? NULL : watt_key_find(table, ops->fallback);
+		ops = ops->id == WATT_KEY_NONE ? NULL : watt_key_find(table, ops->fallback, domain);
 	}
 	return 0;
 }

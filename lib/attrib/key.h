@@ -57,6 +57,9 @@ struct watt_key_space {
 
 struct watt_key_ops {
 	enum watt_share_key id;
+	/* Whether this one is meant where a domain has the key: several may have one number, and
+	 * the first that suits is used. NULL: it suits all, as one of each number does. */
+	bool (*suits)(const struct watt_domain *domain);
 	/* Activities that it needs, WATT_KEY_BIT() of each. A slice waits for all of them. */
 	uint32_t needs;
 	/* Who divides where this one is not ready, or can't tell. */
@@ -82,14 +85,14 @@ struct watt_key_ops {
 	int (*learn)(void *state, const struct watt_key_slice *slice);
 };
 
-extern const struct watt_key_ops watt_key_learned; /* key_learned.c */
+extern const struct watt_key_ops watt_key_learned, watt_key_learned_gpu; /* key_learned.c */
 
 /* All keys, ended by NULL. */
 extern const struct watt_key_ops *const watt_key_registry[];
 
-/* The key of a table with this number; NULL: none. */
+/* The key of a table with this number that suits the domain; NULL: none. */
 const struct watt_key_ops *watt_key_find(const struct watt_key_ops *const *table,
-					 enum watt_share_key id);
+					 enum watt_share_key id, const struct watt_domain *domain);
 
 /* ---- the keys of one domain ---- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The key `learned`: CPU time, weighed by the watts that each program is learned to take. Where
- * its own uncertainty says that it can't tell, its fallback divides.
+ * The key `learned`: CPU time, or time on the engines of a GPU, weighed by the watts that each
+ * program is learned to take. Where its own uncertainty says that it can't tell, its fallback
+ * divides.
  */
 #include "attrib/key.h"
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 #include "attrib/learned.h"
+#include "attrib/tree.h"
 #include "base/util.h"
 
 #define READY_SLICES 10
@@ -212,17 +214,23 @@ static void doubt(const void *data, const struct watt_member *actor, bool is_fal
 					.bias = (known.watts - weight_w) / weight_w };
 }
 
+/* A GPU's engines are to it what CPUs are to a package. */
+static bool is_of_gpu(const struct watt_domain *domain)
+{
+	return watt_tree_key_of_kind(domain->kind) == WATT_KEY_GPU_TIME;
+}
+
+#define LEARNED(activity, otherwise) \
+	.id = WATT_KEY_LEARNED, .needs = WATT_KEY_BIT(activity), .fallback = (otherwise), \
+	.state_size = sizeof(struct learned_state), .init = init, .done = done, \
+	.readiness_ppm = readiness_ppm, .uncertainty_ppm = uncertainty_ppm, \
+	.get_space = get_space, .doubt = doubt, .weigh = weigh, .learn = learn
+
 const struct watt_key_ops watt_key_learned = {
-	.id = WATT_KEY_LEARNED,
-	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
-	.fallback = WATT_KEY_CPU_TIME,
-	.state_size = sizeof(struct learned_state),
-	.init = init,
-	.done = done,
-	.readiness_ppm = readiness_ppm,
-	.uncertainty_ppm = uncertainty_ppm,
-	.get_space = get_space,
-	.doubt = doubt,
-	.weigh = weigh,
-	.learn = learn,
+	LEARNED(WATT_ACTIVITY_CPU_TIME, WATT_KEY_CPU_TIME),
+};
+
+const struct watt_key_ops watt_key_learned_gpu = {
+	LEARNED(WATT_ACTIVITY_GPU_TIME, WATT_KEY_GPU_TIME),
+	.suits = is_of_gpu,
 };

@@ -26,7 +26,8 @@ static int check_key(enum watt_share_key key, const struct watt_key_ops *const *
 	for (; *keys; keys++) {
 		if ((*keys)->id == key)
 			return 0;
-		add_word(known, sizeof(known), watt_share_key_name((*keys)->id));
+		if (!(*keys)->suits)
+			add_word(known, sizeof(known), watt_share_key_name((*keys)->id));
 	}
 	if (key == WATT_KEY_AUTO)
 		return 0;

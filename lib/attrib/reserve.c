@@ -269,6 +269,13 @@ static int64_t give_rest(struct watt_attrib *at, const struct watt_key_slice *vi
 	return given_nj;
 }
 
+/* Containers request CPUs and memory of the machine, and nothing that a GPU has. */
+static bool is_of_gpu(const struct watt_ledger *ledger)
+{
+	return ledger->key == WATT_KEY_GPU_TIME || ledger->key == WATT_KEY_GPU_MEMORY ||
+	       watt_tree_key_of_kind(ledger->domain->kind) == WATT_KEY_GPU_TIME;
+}
+
 int watt_reserves_share(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_slice *slice, const struct watt_key_slice *view, size_t n,
 			int64_t idle_nj, int64_t *ret_given_nj)
@@ -278,8 +285,7 @@ int watt_reserves_share(struct watt_attrib *at, struct watt_ledger *ledger,
 	int r;
 
 	*ret_given_nj = 0;
-	if (at->idle_policy != WATT_IDLE_REQUESTS || ledger->key == WATT_KEY_GPU_TIME ||
-	    idle_nj <= 0)
+	if (at->idle_policy != WATT_IDLE_REQUESTS || is_of_gpu(ledger) || idle_nj <= 0)
 		return 0;
 	r = make_room(at, WATT_MAX(n, slice->n_reserves + 1));
 	if (r < 0)

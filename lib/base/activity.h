@@ -13,6 +13,9 @@
 enum watt_activity_kind {
 	WATT_ACTIVITY_CPU_TIME = 0, /* ns on CPUs; its places are the slots of CPUs */
 	WATT_ACTIVITY_GPU_TIME = 1, /* ns of the engines of a GPU; its places are GPUs */
+	/* Bytes of a GPU's memory times ns that they are held, over all bytes that it has: ns of the
+	 * whole memory. */
+	WATT_ACTIVITY_GPU_MEMORY = 2,
 	WATT_N_ACTIVITIES
 };
 

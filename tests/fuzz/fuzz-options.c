@@ -45,7 +45,8 @@ static void try_keys(const struct watt_rules *rules, const struct watt_log *log,
 		return;
 	check_said(watt_keys_apply(rules, watt_key_registry, &tree, log), said);
 	for (i = 0; i < tree.n_domains; i++)
-		check(watt_key_find(watt_key_registry, tree.domains[i].key) != NULL);
+		check(watt_key_find(watt_key_registry, tree.domains[i].key, &tree.domains[i]) !=
+		      NULL);
 	watt_tree_done(&tree);
 }
 

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "attrib/attrib.h"
+#include "rules_of.h"
 #include "source/synth/gpu.h"
 
 #define MS 1000000ULL
@@ -43,17 +44,21 @@ struct world {
 	struct watt_synth_gpu gpu;
 	struct watt_snapshot *snap;
 	uint64_t told_ns;         /* by the last batch */
+	uint32_t more_w[N_USERS]; /* that a user takes beyond the others, on the engine */
 	uint64_t end_ns[N_USERS]; /* 0: it lives */
 	uint32_t is_unknown[N_USERS];
 };
 
-static void open_world(struct world *w, bool has_threads)
+static void open_world_by(struct world *w, bool has_threads, const struct watt_rules *rules)
 {
 	static const struct watt_channel *const list[] = { &channels[0], &channels[1] };
 	static const uint16_t slots[1] = { 0 };
-	struct watt_attrib_opts opts = {
-		.channels = list, .n_channels = 2, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
-	};
+	struct watt_attrib_opts opts = { .channels = list,
+					 .n_channels = 2,
+					 .cpu_slot = slots,
+					 .n_cpus = 1,
+					 .n_slots = 1,
+					 .share_keys = rules };
 	struct watt_synth_gpu_opts gpu = { .seed = 7,
 					   .epoch_ns = EPOCH_NS,
 					   .window_ns = WINDOW_NS,
@@ -67,6 +72,11 @@ static void open_world(struct world *w, bool has_threads)
 	if (has_threads)
 		assert_int_equal(watt_attrib_show_threads(w->at), 0);
 	watt_synth_gpu_init(&w->gpu, &gpu);
+}
+
+static void open_world(struct world *w, bool has_threads)
+{
+	open_world_by(w, has_threads, NULL);
 }
 
 static void close_world(struct world *w)
@@ -137,7 +147,10 @@ static void read_gpu(struct world *w, uint64_t t_ns)
 {
 	struct watt_sample sample = { t_ns, t_ns, watt_synth_gpu_energy_nj(&w->gpu, t_ns), 0,
 				      WATT_STATUS_OK };
+	uint32_t i;
 
+	for (i = 0; i < N_USERS; i++)
+		sample.raw += (int64_t)(watt_synth_gpu_time_ns(&w->gpu, i, t_ns) * w->more_w[i]);
 	assert_int_equal(watt_timeline_push(w->tl, &sample), 0);
 	sample.channel = 1;
 	sample.raw = (int64_t)(t_ns / 100); /* 10 W */
@@ -340,6 +353,96 @@ static void test_damaged_counts(void **state)
 	close_world(&w);
 }
 
+/* How much of what users took in the last 30 of 60 s is given to somebody else, in percent. */
+static double misplaced_percent(enum watt_share_key expected, const char *text)
+{
+	struct watt_rules rules = rules_of(text, &watt_share_key_syntax);
+	int64_t before_nj[N_USERS], wrong_nj = 0, all_nj = 0;
+	uint64_t half_ns = 0;
+	struct world w;
+	char name[16];
+	uint32_t i;
+
+	open_world_by(&w, false, &rules);
+	w.more_w[1] = 100;
+	w.more_w[2] = 300;
+	for (i = 0; i < 2; i++) {
+		const struct watt_domain_state *s;
+		uint32_t u;
+
+		live(&w, EPOCH_NS + i * 30010 * MS, EPOCH_NS + (i + 1) * 30000 * MS);
+		s = look(&w, EPOCH_NS + (i + 1) * 30000 * MS);
+		assert_int_equal(s->key, expected);
+		for (u = 0; u < N_USERS; u++) {
+			int64_t true_nj =
+				(int64_t)(watt_synth_gpu_time_ns(&w.gpu, u, s->t_ns) -
+					  (i ? watt_synth_gpu_time_ns(&w.gpu, u, half_ns) : 0)) *
+				(int64_t)(BUSY_W + w.more_w[u]);
+
+			snprintf(name, sizeof(name), "user-%u", u);
+			if (!i)
+				before_nj[u] = energy_of(&w, name);
+			else
+				wrong_nj += llabs(energy_of(&w, name) - before_nj[u] - true_nj);
+			all_nj += i ? true_nj : 0;
+		}
+		half_ns = s->t_ns;
+	}
+	close_world(&w);
+	watt_rules_clear(&rules);
+	return 100.0 * (double)wrong_nj / (double)all_nj;
+}
+
+/* Programs that take 150, 250 and 450 W on one engine: time alone can't tell them apart. */
+static void test_learned(void **state)
+{
+	double by_time = misplaced_percent(WATT_KEY_GPU_TIME, "gpu=gpu_time");
+	double learned = misplaced_percent(WATT_KEY_LEARNED, "gpu=learned");
+
+	if (by_time < 15 || learned > 1)
+		fail_msg("misplaced: %.2f %% by time, %.2f %% learned", by_time, learned);
+}
+
+/* Two hold 1 and 3 quarters of the memory, and one of them does all that is done. */
+static void test_memory(void **state)
+{
+	struct watt_rules rules = rules_of("gpu=gpu_memory", &watt_share_key_syntax);
+	struct watt_activity_place places[] = { { "gpu-0", 0, WATT_ACTIVITY_GPU_TIME, 1 },
+						{ "gpu-0/memory", 0, WATT_ACTIVITY_GPU_MEMORY,
+						  1 } };
+	struct watt_activity readings[] = { { .pid = FIRST_PID, .start_ns = 1 },
+					    { .pid = FIRST_PID, .start_ns = 1, .place = 1 },
+					    { .pid = FIRST_PID + 1, .start_ns = 2, .place = 1 } };
+	struct watt_activity_batch batch = { places, 2, readings, 3 };
+	const struct watt_domain_state *s = NULL;
+	struct world w;
+	uint64_t t_ns;
+
+	open_world_by(&w, false, &rules);
+	for (t_ns = EPOCH_NS; t_ns <= EPOCH_NS + 1000 * MS; t_ns += SLICE_NS) {
+		uint64_t dt_ns = t_ns - EPOCH_NS;
+		size_t i;
+
+		for (i = 0; i < 3; i++)
+			readings[i].t_ns = t_ns;
+		places[0].complete_ns = places[1].complete_ns = t_ns;
+		readings[0].amount = dt_ns;
+		readings[1].amount = dt_ns / 4;
+		readings[2].amount = dt_ns / 4 * 3;
+		assert_int_equal(watt_synth_gpu_run(&w.gpu, t_ns), 0);
+		read_gpu(&w, t_ns);
+		sweep(&w, t_ns);
+		assert_int_equal(watt_attrib_push_activity(w.at, &batch), 0);
+		assert_true(watt_attrib_advance(w.at, w.tl, t_ns) >= 0);
+		s = look(&w, t_ns);
+	}
+	assert_int_equal(s->key, WATT_KEY_GPU_MEMORY);
+	assert_true(energy_of(&w, "user-0") > 0);
+	assert_true(llabs(energy_of(&w, "user-1") - 3 * energy_of(&w, "user-0")) <= 4);
+	close_world(&w);
+	watt_rules_clear(&rules);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -349,6 +452,8 @@ int main(void)
 		cmocka_unit_test(test_gone_and_unknown_with_threads),
 		cmocka_unit_test(test_silent_source),
 		cmocka_unit_test(test_damaged_counts),
+		cmocka_unit_test(test_learned),
+		cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
