@@ -252,6 +252,48 @@ char *api_history(const struct monitor *monitor)
 	return print(json_pack("{s:o, s:o}", "domains", domains, "points", points));
 }
 
+/* ---- history by who took it ---- */
+
+/* By their numbers; those that nobody has in the hour are empty. */
+static json_t *make_names(const struct takers_level *level)
+{
+	json_t *names = json_array();
+	size_t i;
+
+	for (i = 0; i < level->n_names; i++)
+		json_array_append_new(names, level->names[i].labels ?
+						     make_labels(level->names[i].labels) :
+						     json_null());
+	return names;
+}
+
+static json_t *make_step(const struct history_point *point, const struct takers_step *step)
+{
+	json_t *users = json_array();
+	uint32_t i;
+
+	for (i = 0; i < step->n; i++)
+		json_array_append_new(users, json_pack("[I, o]", (json_int_t)step->takers[i].name,
+						       number(step->takers[i].power_w)));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_s", number(seconds(point->realtime_ns)),
+			 "idle_w", number(step->idle_w), "unattributed_w",
+			 number(step->unattributed_w), "others_w", number(step->others_w), "users",
+			 users);
+}
+
+char *api_history_by(const struct monitor *monitor, enum level_kind kind)
+{
+	const struct history *history = &monitor->history;
+	const struct takers_step *step;
+	json_t *points = json_array();
+	size_t i;
+
+	for (i = 0; (step = takers_get(&monitor->takers, history, kind, i)); i++)
+		json_array_append_new(points, make_step(history_get(history, i), step));
+	return print(json_pack("{s:s, s:o, s:o}", "level", level_name(kind), "users",
+			       make_names(&monitor->takers.levels[kind]), "points", points));
+}
+
 /* ---- the library's own ---- */
 
 char *api_snapshot(const struct monitor *monitor)

@@ -12,6 +12,8 @@
 char *api_status(const struct monitor *monitor);
 /* Power of the last hour, by domain. */
 char *api_history(const struct monitor *monitor);
+/* Power of the last hour, by who of a level took it. */
+char *api_history_by(const struct monitor *monitor, enum level_kind kind);
 /* Everything there is: a snapshot, by the schema wattribute-snapshot-1. */
 char *api_snapshot(const struct monitor *monitor);
 /* Domains and channels, by the schema wattribute-sources-1. */

@@ -42,7 +42,7 @@ static void end_step(struct history *history, uint64_t realtime_ns)
 	}
 }
 
-void history_add(struct history *history, const struct watt_snapshot *snap)
+bool history_add(struct history *history, const struct watt_snapshot *snap)
 {
 	uint64_t t_ns = watt_snapshot_get_time_ns(snap);
 	size_t n = watt_snapshot_get_domain_count(snap), i;
@@ -60,15 +60,15 @@ void history_add(struct history *history, const struct watt_snapshot *snap)
 		history->known_ns[i] += state->window_ns;
 	}
 	if (t_ns - history->begin_ns < HISTORY_STEP_NS - HISTORY_STEP_NS / 10)
-		return;
+		return false;
 	end_step(history, watt_snapshot_get_realtime_ns(snap));
 	history->begin_ns = t_ns;
+	return true;
 }
 
 const struct history_point *history_get(const struct history *history, size_t index)
 {
-	return index < history->n ? &history->points[(history->first + index) % HISTORY_POINTS] :
-				    NULL;
+	return index < history->n ? &history->points[history_slot(history, index)] : NULL;
 }
 
 void history_done(struct history *history)

@@ -6,6 +6,7 @@
 #ifndef WATT_AGENT_HISTORY_H
 #define WATT_AGENT_HISTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,13 @@ struct history {
 	size_t n_domains;
 };
 
-void history_add(struct history *history, const struct watt_snapshot *snap);
+/* Whether that ended a step, the newest one now. */
+bool history_add(struct history *history, const struct watt_snapshot *snap);
+/* Where in the ring a step is that there is; the oldest has index 0. */
+static inline size_t history_slot(const struct history *history, size_t index)
+{
+	return (history->first + index) % HISTORY_POINTS;
+}
 /* The oldest has index 0; NULL: there are no more. */
 const struct history_point *history_get(const struct history *history, size_t index);
 void history_done(struct history *history);

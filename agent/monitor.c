@@ -199,6 +199,7 @@ void monitor_close(struct monitor *monitor)
 	for (format = 0; format < EXPOSITION_N; format++)
 		bytes_done(&monitor->room[format]);
 	history_done(&monitor->history);
+	takers_done(&monitor->takers);
 	watt_snapshot_unref(monitor->snap);
 	watt_cursor_close(monitor->cursor);
 	watt_session_close(monitor->session);
@@ -300,6 +301,8 @@ static void update_roster(struct monitor *monitor, const struct watt_snapshot *s
 	roster_update(&monitor->roster, &census);
 	monitor->unbalanced += !roster_is_balanced(&monitor->roster);
 	monitor->realtime_ns = census.realtime_ns;
+	if (history_add(&monitor->history, snap))
+		takers_add(&monitor->takers, &monitor->history, &monitor->roster, &census);
 }
 
 static void keep_window(struct watt_domain_state *state, const struct watt_domain_state *before)
@@ -406,7 +409,6 @@ int monitor_refresh(struct monitor *monitor)
 	monitor->n_sources = n_sources;
 	last = monitor->snap;
 	monitor->snap = snap;
-	history_add(&monitor->history, snap);
 	monitor->refreshes++;
 	monitor->refresh_cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	forget_renderings(monitor);
@@ -457,6 +459,8 @@ static struct bytes render_metrics(struct monitor *monitor, enum exposition_form
 
 static char *render_json(const struct monitor *monitor, enum document document)
 {
+	if (document >= DOCUMENT_TAKERS && document <= DOCUMENT_TAKERS_LAST)
+		return api_history_by(monitor, (enum level_kind)(document - DOCUMENT_TAKERS));
 	switch (document) {
 	case DOCUMENT_STATUS:
 		return api_status(monitor);
@@ -466,12 +470,9 @@ static char *render_json(const struct monitor *monitor, enum document document)
 		return api_snapshot(monitor);
 	case DOCUMENT_SOURCES:
 		return api_sources(monitor);
-	case DOCUMENT_TEXT:
-	case DOCUMENT_OPENMETRICS:
-	case DOCUMENT_N:
-		break;
+	default:
+		return NULL;
 	}
-	return NULL;
 }
 
 static struct bytes render(struct monitor *monitor, enum document document)

@@ -19,6 +19,7 @@
 #include "history.h"
 #include "roster.h"
 #include "settings.h"
+#include "takers.h"
 
 /* A sensor as it was at the last refresh. */
 struct monitor_sensor {
@@ -44,6 +45,8 @@ enum document {
 	DOCUMENT_HISTORY,
 	DOCUMENT_SNAPSHOT,
 	DOCUMENT_SOURCES,
+	DOCUMENT_TAKERS, /* and the level's number: the history by who took it */
+	DOCUMENT_TAKERS_LAST = DOCUMENT_TAKERS + LEVEL_N - 1,
 	DOCUMENT_N,
 };
 
@@ -91,6 +94,7 @@ struct monitor {
 	struct monitor_source *sources;
 	size_t n_sources;
 	struct history history;
+	struct takers takers;                     /* of its steps */
 	struct rendering *renderings[DOCUMENT_N]; /* of this refresh; NULL: nobody asked yet */
 	struct bytes room[EXPOSITION_N]; /* where metrics were written, for the next time */
 	uint64_t refreshes;

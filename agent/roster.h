@@ -54,6 +54,7 @@ struct roster_user {
 	uint64_t id;
 	char *labels;            /* owned; as exposition_add_label() writes them */
 	struct roster_sum *sums; /* per column; owned */
+	nanojoules told_nj;      /* of them, what the history has told of: takers' alone */
 	uint64_t created_ns;     /* CLOCK_REALTIME at which it began at 0 */
 	uint64_t since_ns;       /* the same, CLOCK_MONOTONIC */
 	uint64_t leaving_ns;     /* since then it is on its way out; 0: it is not */

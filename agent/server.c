@@ -78,7 +78,23 @@ static enum MHD_Result send_status(struct server *server, struct MHD_Connection 
 
 static enum MHD_Result send_history(struct server *server, struct MHD_Connection *connection)
 {
-	return send_document(server, connection, DOCUMENT_HISTORY, JSON);
+	const char *level = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "level");
+	int kind;
+
+	if (!level)
+		return send_document(server, connection, DOCUMENT_HISTORY, JSON);
+	for (kind = 0; kind < LEVEL_N; kind++)
+		if (strcmp(level, level_name((enum level_kind)kind)) == 0)
+			break;
+	if (kind == LEVEL_N)
+		return send_text(connection, MHD_HTTP_BAD_REQUEST,
+				 "'level' is process, container, pod, unit, user or vm.\n", NULL,
+				 NULL);
+	if (!(server->monitor->roster.opts.levels & 1u << kind))
+		return send_text(connection, MHD_HTTP_NOT_FOUND,
+				 "This agent does not tell of that level: its setting 'levels'.\n",
+				 NULL, NULL);
+	return send_document(server, connection, (enum document)(DOCUMENT_TAKERS + kind), JSON);
 }
 
 static enum MHD_Result send_snapshot(struct server *server, struct MHD_Connection *connection)
@@ -89,6 +105,26 @@ static enum MHD_Result send_snapshot(struct server *server, struct MHD_Connectio
 static enum MHD_Result send_sources(struct server *server, struct MHD_Connection *connection)
 {
 	return send_document(server, connection, DOCUMENT_SOURCES, JSON);
+}
+
+static enum MHD_Result send_doctor(struct server *server, struct MHD_Connection *connection)
+{
+	const struct answer_header headers[] = { { MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
+						 { NULL, NULL } };
+	enum MHD_Result result;
+	int error;
+	char *document = checkup_get(server->checkup, &error);
+
+	if (!document && error)
+		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				 "The doctor can't look at this machine now.\n", NULL, NULL);
+	if (!document)
+		return send_text(connection, MHD_HTTP_ACCEPTED,
+				 "The doctor is looking at the machine: ask again in a second.\n",
+				 MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	result = answer_text(connection, MHD_HTTP_OK, JSON, document, headers);
+	free(document);
+	return result;
 }
 
 /* Parts of the page, which are in this program. */
@@ -121,8 +157,8 @@ static const struct route {
 } routes[] = {
 	{ "/metrics", send_metrics },        { "/api/v1/status", send_status },
 	{ "/api/v1/history", send_history }, { "/api/v1/snapshot", send_snapshot },
-	{ "/api/v1/sources", send_sources }, { "/-/healthy", send_health },
-	{ "/-/ready", send_health },
+	{ "/api/v1/sources", send_sources }, { "/api/v1/doctor", send_doctor },
+	{ "/-/healthy", send_health },       { "/-/ready", send_health },
 };
 
 /* ---- who may ask ---- */
@@ -402,6 +438,8 @@ int server_open(struct server *server, struct monitor *monitor, const struct set
 	}
 	r = recordings_open(&server->recordings, settings);
 	if (r == 0)
+		r = checkup_open(&server->checkup, settings);
+	if (r == 0)
 		r = read_gate(&server->gate, settings);
 	for (i = 0; i < n && r == 0; i++)
 		r = open_one(server, settings);
@@ -449,6 +487,8 @@ void server_close(struct server *server)
 	while (server->n > 0)
 		MHD_stop_daemon(server->daemons[--server->n]);
 	server->gate = gate_free(server->gate);
+	checkup_close(server->checkup);
+	server->checkup = NULL;
 	recordings_close(server->recordings);
 	server->recordings = NULL;
 }

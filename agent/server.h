@@ -9,6 +9,7 @@
 #define WATT_AGENT_SERVER_H
 
 #include "address.h"
+#include "checkup.h"
 #include "gate.h"
 #include "monitor.h"
 #include "recordings.h"
@@ -19,6 +20,7 @@ struct MHD_Daemon;
 struct server {
 	struct monitor *monitor;
 	struct recordings *recordings; /* owned; NULL: none can be made */
+	struct checkup *checkup;       /* owned */
 	struct gate *gate;             /* owned; NULL: everybody may ask */
 	struct MHD_Daemon *daemons[ADDRESSES_MAX];
 	union address addresses[ADDRESSES_MAX]; /* with the ports that they got */

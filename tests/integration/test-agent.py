@@ -533,9 +533,10 @@ def test_api():
         agent.wait_for_energy()
         agent.wait_for(lambda: json.loads(agent.ask('/api/v1/history')[2])['points'],
                        'no history')
+        agent.wait_for(lambda: agent.ask('/api/v1/doctor')[0] == 200, 'no doctor')
         described = json.loads(agent.ask('/api/v1/openapi.json')[2])
         equal(sorted(described['paths']),
-              ['/api/v1/history', '/api/v1/openapi.json', '/api/v1/recordings',
+              ['/api/v1/doctor', '/api/v1/history', '/api/v1/openapi.json', '/api/v1/recordings',
                '/api/v1/recordings/{id}', '/api/v1/snapshot', '/api/v1/sources', '/api/v1/status',
                '/metrics'], 'paths')
         for path, methods in described['paths'].items():
@@ -548,11 +549,33 @@ def test_api():
             jsonschema.validate(json.loads(text) if mime == 'application/json' else text, schema)
         validate(json.loads(agent.ask('/api/v1/snapshot')[2]), 'wattribute-snapshot-1')
         validate(json.loads(agent.ask('/api/v1/sources')[2]), 'wattribute-sources-1')
+        found = json.loads(agent.ask('/api/v1/doctor')[2])
+        validate(found, 'wattribute-doctor-1')
+        true('synth' in found['verdict'], found['verdict'])
         status = json.loads(agent.ask('/api/v1/status')[2])
         equal(status['quality']['conservation_errors'], 0, 'conservation')
         equal(sorted(status['levels']), sorted(LEVELS), 'levels')
         history = json.loads(agent.ask('/api/v1/history')[2])
         equal(history['domains'], [domain['path'] for domain in status['domains']], 'domains')
+        for level in LEVELS:
+            check_history_by(json.loads(agent.ask(f'/api/v1/history?level={level}')[2]), history, status, level)
+        equal(agent.ask('/api/v1/history?level=thread')[0], 400, 'a level that is none')
+    with Agent(*SIMULATED, '--levels=user') as agent:
+        equal(agent.ask('/api/v1/history?level=pod')[0], 404, 'a level that is off')
+
+
+def check_history_by(by_user, history, status, level):
+    """Who took it, with what is idle and nobody's, is the power of the domains that make up the machine."""
+    parts = [i for i, path in enumerate(history['domains'])
+             if any(domain['path'] == path and domain['is_partition'] for domain in status['domains'])]
+    times = {point['time_s']: sum(point['power_w'][i] or 0 for i in parts) for point in history['points']}
+    equal(by_user['level'], level, 'level')
+    true(set(times) <= {point['time_s'] for point in by_user['points']}, 'steps')
+    for point in by_user['points']:
+        if point['time_s'] in times and point['others_w'] is not None:
+            near(point['idle_w'] + point['unattributed_w'] + point['others_w'] +
+                 sum(watts for _, watts in point['users']), times[point['time_s']], 1e-3, f'power by {level}')
+        true(all(by_user['users'][who] for who, _ in point['users']), 'a user without a name')
 
 
 RECORDINGS = '/api/v1/recordings'
@@ -675,6 +698,12 @@ def test_page():
             page.wait('document.getElementById("machine-w").textContent.endsWith("W")', PATIENCE_S)
             true('simulated' in page.eval('document.getElementById("machine-note").textContent'),
                  'it does not say that this is simulated')
+            page.wait('document.querySelectorAll("#chart polygon").length', PATIENCE_S)
+            page.eval('[...document.querySelectorAll("#by button")]'
+                      '.find((b) => b.textContent === "process").click()')
+            page.wait('[...document.querySelectorAll("#legend span")].some((e) => e.textContent === "all others")',
+                      PATIENCE_S)
+            page.wait('document.getElementById("verdict").textContent.includes("synth")', PATIENCE_S)
             page.eval('[...document.querySelectorAll("#levels button")]'
                       '.find((b) => b.textContent === "user").click()')
             equal(page.eval('document.querySelector("#levels [aria-pressed=true]").textContent'),

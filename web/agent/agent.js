@@ -2,9 +2,11 @@
 /* The page: asks the agent for its status, and shows it. Names are text, never markup. */
 'use strict';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const ROWS = 25;
-const state = { span: 300, level: 'process', points: [], domains: [], status: null };
+const HISTORY_MS = 4500; /* there is nothing new in less */
+const DOCTOR_MS = 60000;
+const state = { span: 300, by: 'domain', level: 'process', history: null, historyAt: -Infinity, status: null,
+  findings: null, findingsAt: -Infinity };
 
 const byId = (id) => document.getElementById(id);
 
@@ -12,13 +14,6 @@ function make(name, text, className) {
   const element = document.createElement(name);
   if (text !== undefined) element.textContent = text;
   if (className) element.className = className;
-  return element;
-}
-
-function draw(name, attributes, text) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
   return element;
 }
 
@@ -46,59 +41,25 @@ function time(seconds) {
 
 /* ---- the chart ---- */
 
-function niceMax(value) {
-  const power = 10 ** Math.floor(Math.log10(value || 1));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((top) => top >= value);
+function byDomain() {
+  const { points, domains } = state.history;
+  return [points, (shown) => layersByDomain(domains, state.status.domains, shown)];
 }
 
-/* Indices of the domains that make up the machine without overlap. */
-function shown() {
-  const parts = state.status.domains;
-  return state.domains.map((path, i) => [path, i])
-    .filter(([path]) => parts.some((domain) => domain.path === path && domain.is_partition))
-    .map(([, i]) => i);
-}
-
-function area(points, indices, order, x, y) {
-  const sum = (point, n) => indices.slice(0, n).reduce((total, i) => total + (point.power_w[i] || 0), 0);
-  const top = points.map((point) => `${x(point.time_s)},${y(sum(point, order + 1))}`);
-  const bottom = points.map((point) => `${x(point.time_s)},${y(sum(point, order))}`).reverse();
-  return draw('polygon', { points: [...top, ...bottom].join(' '), class: `c${order % 8}` });
-}
-
-function drawAxes(chart, width, height, max, end, unit) {
-  for (let i = 0; i <= 4; i++) {
-    const y = height - 24 - (height - 34) * i / 4;
-    chart.append(draw('line', { x1: 46, x2: width, y1: y, y2: y }));
-    chart.append(draw('text', { x: 42, y: y + 4, 'text-anchor': 'end' }, digits(max * i / 4 / unit.factor)));
-  }
-  for (const [share, anchor] of [[0, 'start'], [0.5, 'middle'], [1, 'end']]) {
-    const at = new Date((end - state.span * (1 - share)) * 1000);
-    chart.append(draw('text', { x: 46 + (width - 46) * share, y: height - 6, 'text-anchor': anchor },
-      at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
-  }
-  chart.append(draw('text', { x: 50, y: 12 }, unit.unit));
+function byUser() {
+  const { points, users } = state.history;
+  const names = users.map((labels) => (labels ? title(labels) + (labels.pid ? ` (${labels.pid})` : '') : ''));
+  return [points, (shown) => layersByUser(names, shown)];
 }
 
 function drawChart() {
-  const chart = byId('chart'), { width, height } = chart.getBoundingClientRect();
-  const end = state.status.time_s, indices = shown();
-  const points = state.points.filter((point) => point.time_s >= end - state.span);
-  const totals = points.map((point) => indices.reduce((sum, i) => sum + (point.power_w[i] || 0), 0));
-  const max = niceMax(Math.max(...totals, 0.001));
-  const x = (t) => (46 + (width - 46) * (1 - (end - t) / state.span)).toFixed(1);
-  const y = (w) => (height - 24 - (height - 34) * w / max).toFixed(1);
+  const end = state.status.time_s, begin = end - state.span;
+  const [points, layersOf] = state.history.level ? byUser() : byDomain();
+  const shown = points.filter((point) => point.time_s > begin);
 
-  chart.replaceChildren();
-  chart.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  drawAxes(chart, width, height, max, end, scales().power);
-  if (points.length > 1) indices.forEach((_, order) => chart.append(area(points, indices, order, x, y)));
-  byId('legend').replaceChildren(...indices.map((i, order) => {
-    const item = make('span'), key = draw('svg', { viewBox: '0 0 10 10' });
-    key.append(draw('rect', { width: 10, height: 10, rx: 2, class: `c${order % 8}` }));
-    item.append(key, state.domains[i]);
-    return item;
-  }));
+  byId('chart').setAttribute('aria-label', `Power over time, by ${state.by}`);
+  drawStack(byId('chart'), byId('legend'), { layers: layersOf(shown), times: shown.map((point) => point.time_s),
+    begin, end, unit: scales().power });
 }
 
 /* ---- tables ---- */
@@ -273,6 +234,40 @@ function drawTiles() {
   byId('version').textContent = `version ${status.version}, usage by ${status.usage}${status.usage_why ? ` (not by ${status.usage_why})` : ''}`;
 }
 
+/* ---- doctor ---- */
+
+const isNews = (finding) => finding.is_selected || (!finding.is_test && !['available', 'absent'].includes(finding.state));
+
+/* "2 channels, measured, ±5 %, a value every 0.1 s" */
+function factsOf(finding) {
+  if (finding.role !== 'power' || finding.state !== 'available') return finding.summary;
+  const facts = [`${finding.channels} channel${finding.channels === 1 ? '' : 's'}`, finding.origin];
+  facts.push(finding.uncertainty_ratio === null ? 'accuracy unknown' : `±${digits(finding.uncertainty_ratio * 100)} %`);
+  if (finding.period_s !== null) facts.push(`a value every ${time(finding.period_s)}`);
+  return facts.join(', ');
+}
+
+function findingRow(finding) {
+  const name = make('td', finding.source), found = make('td');
+  const isUsed = finding.state === 'available' && finding.is_selected;
+  name.append(make('small', { power: 'power', usage: 'who was running', meta: 'names', activity: 'who used what' }[finding.role]));
+  found.append(finding.state === 'available' || !finding.why ? factsOf(finding) : finding.why);
+  if (finding.hint) found.append(make('small', finding.hint));
+  return [name, make('td', isUsed ? 'used' : finding.state, isUsed ? 'good' : 'bad'), found];
+}
+
+function drawDoctor() {
+  const { findings } = state;
+  if (!findings) return;
+  const absent = [...new Set(findings.sources.filter((finding) => !finding.is_test && finding.state === 'absent')
+    .map((finding) => finding.source))];
+  byId('verdict').textContent = findings.verdict;
+  byId('verdict').className = findings.is_measured ? 'good' : findings.is_possible ? '' : 'bad';
+  fill('findings', findings.sources.filter(isNews).map(findingRow));
+  byId('absent').textContent = absent.length === 0 ? '' :
+    `This machine does not have: ${absent.join(', ')}.`;
+}
+
 /* ---- asking ---- */
 
 function segments(id, names, label, get, set) {
@@ -289,6 +284,11 @@ function segments(id, names, label, get, set) {
 }
 
 function show() {
+  segments('by', ['domain', ...Object.keys(state.status.levels)], (name) => name, () => state.by, (name) => {
+    state.by = name;
+    state.historyAt = -Infinity;
+    refreshChart();
+  });
   segments('spans', [300, 3600], (span) => (span === 300 ? '5 minutes' : 'an hour'), () => state.span,
     (span) => { state.span = span; });
   const levels = Object.keys(state.status.levels);
@@ -299,6 +299,7 @@ function show() {
   if (state.level) drawUsers();
   drawDomains();
   drawSensors();
+  drawDoctor();
 }
 
 async function ask(path) {
@@ -307,17 +308,50 @@ async function ask(path) {
   return answer.json();
 }
 
+/* Of who is chosen by the time it comes. */
+async function askHistory() {
+  if (performance.now() - state.historyAt < HISTORY_MS) return;
+  const { by } = state, history = await ask(by === 'domain' ? '/api/v1/history' : `/api/v1/history?level=${by}`);
+  if (by !== state.by) return;
+  state.history = history;
+  state.historyAt = performance.now();
+}
+
+/* Nothing waits for it, and the page is right without it. */
+async function askDoctor() {
+  if (performance.now() - state.findingsAt < DOCTOR_MS) return;
+  const answer = await fetch('/api/v1/doctor', { cache: 'no-store' });
+  if (answer.status === 200) {
+    state.findings = await answer.json();
+    state.findingsAt = performance.now();
+    drawDoctor();
+  }
+}
+
+async function refreshChart() {
+  try {
+    await askHistory();
+    drawChart();
+  } catch (error) {
+    tell(error);
+  }
+}
+
+function tell(error) {
+  byId('state').textContent = `no answer: ${error.message}; what is shown is old`;
+  byId('state').className = 'bad';
+}
+
 async function refresh() {
   try {
-    const [status, history] = await Promise.all([ask('/api/v1/status'), ask('/api/v1/history')]);
-    Object.assign(state, { status, points: history.points, domains: history.domains });
+    [state.status] = await Promise.all([ask('/api/v1/status'), askHistory()]);
     show();
-    byId('state').textContent = `as of ${new Date(status.time_s * 1000).toLocaleTimeString()}`;
+    byId('state').textContent = `as of ${new Date(state.status.time_s * 1000).toLocaleTimeString()}`;
     byId('state').className = '';
     document.documentElement.dataset.ready = 'yes';
+    await askDoctor();
   } catch (error) {
-    byId('state').textContent = `no answer: ${error.message}; what is shown is old`;
-    byId('state').className = 'bad';
+    tell(error);
   }
   setTimeout(refresh, document.hidden ? 10000 : 2000);
 }
