@@ -47,6 +47,7 @@ static const char *const device_files[] = {
 	"name", "label", "type", "status", "online", "present", "scope", "technology", "capacity",
 	"usb_type", "manufacturer", "model_name", "cpumask", "enabled", "samples", "measures",
 	"vendor", "device", "class", "modalias", "gpu_metrics",
+	"gpu_busy_percent", "mem_busy_percent", "mem_info_vram_total", "mem_info_vram_used",
 	"energy*", "power[0-9]*", "power_*", "powerx_input", "current_*", "voltage_*", "charge_*", "curr[0-9]*",
 	"in[0-9]*", "in_power*", "in_current*", "in_voltage*", "temp[0-9]*", "fan[0-9]*",
 	"freq[0-9]*", "pwm[0-9]*", "shunt*", "rail_name_*", "*_current_limit_*", "polling_delay_*",

@@ -101,16 +101,21 @@ static int finish_text(char *buf, size_t size, ssize_t n)
 	return (int)n;
 }
 
-static int read_fd(int fd, char *buf, size_t size)
+static int read_bytes(int fd, void *buf, size_t size)
 {
 	ssize_t n;
 
 	do
 		n = pread(fd, buf, size, 0);
 	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return finish_text(buf, size, n);
+	return n < 0 ? -errno : (int)n;
+}
+
+static int read_fd(int fd, char *buf, size_t size)
+{
+	int n = read_bytes(fd, buf, size);
+
+	return n < 0 ? n : finish_text(buf, size, n);
 }
 
 int watt_file_open(struct watt_file *file, const struct watt_root *root, const char *path)
@@ -152,7 +157,8 @@ static bool file_is_gone(const struct watt_file *file)
 	return !file->root->is_kernel && (fstat(file->fd, &st) < 0 || st.st_nlink == 0);
 }
 
-int watt_file_read(struct watt_file *file, char *buf, size_t size)
+/* What is gone is looked for again. */
+static int ensure_open(struct watt_file *file)
 {
 	int r;
 
@@ -160,20 +166,36 @@ int watt_file_read(struct watt_file *file, char *buf, size_t size)
 		return -EBADF;
 	if (file->fd >= 0 && file_is_gone(file))
 		watt_file_drop(file);
-	if (file->fd < 0) {
-		file->fd = watt_root_open_fd(file->root, file->path, O_RDONLY | O_NONBLOCK);
-		if (file->fd < 0) {
-			r = file->fd;
-			file->fd = -1;
-			return r == -ENOENT ? -ENODEV : r;
-		}
-	}
-	r = read_fd(file->fd, buf, size);
-	if (r == -ENODEV || r == -ENXIO) {
-		watt_file_drop(file);
-		return -ENODEV;
-	}
-	return r;
+	if (file->fd >= 0)
+		return 0;
+	file->fd = watt_root_open_fd(file->root, file->path, O_RDONLY | O_NONBLOCK);
+	if (file->fd >= 0)
+		return 0;
+	r = file->fd;
+	file->fd = -1;
+	return r == -ENOENT ? -ENODEV : r;
+}
+
+static int finish_read(struct watt_file *file, int r)
+{
+	if (r != -ENODEV && r != -ENXIO)
+		return r;
+	watt_file_drop(file);
+	return -ENODEV;
+}
+
+int watt_file_read(struct watt_file *file, char *buf, size_t size)
+{
+	int r = ensure_open(file);
+
+	return r < 0 ? r : finish_read(file, read_fd(file->fd, buf, size));
+}
+
+int watt_file_read_bytes(struct watt_file *file, void *buf, size_t size)
+{
+	int r = ensure_open(file);
+
+	return r < 0 ? r : finish_read(file, read_bytes(file->fd, buf, size));
 }
 
 int watt_file_read_u64(struct watt_file *file, uint64_t *ret)

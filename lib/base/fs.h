@@ -59,7 +59,9 @@ void watt_file_drop(struct watt_file *file);
  * inside. NULs behind a text are no part of it: copies of sysfs are padded with them to a page.
  */
 int watt_file_read(struct watt_file *file, char *buf, size_t size);
-/* The same, as a decimal number and nothing else. -EBADMSG: not a number; -ERANGE: too large. */
+/* Bytes as they are, at most size of them. Returns how many; errors as above, but the last two. */
+int watt_file_read_bytes(struct watt_file *file, void *buf, size_t size);
+/* As watt_file_read, of a decimal number and nothing else. -EBADMSG: not a number; -ERANGE: too large. */
 int watt_file_read_u64(struct watt_file *file, uint64_t *ret);
 int watt_file_read_i64(struct watt_file *file, int64_t *ret);
 

@@ -18,6 +18,7 @@ const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_perf_rapl,
 	&watt_power_powercap,
 	&watt_power_cray,
+	&watt_power_amdgpu,
 	&watt_power_hwmon,
 	&watt_power_dcmi,
 	&watt_power_nvml,

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/activity/drm/drm_card.h"
 #include "source/activity/drm/drm_scan.h"
 #include "source/activity/drm/fdinfo.h"
+#include "source/host/drm_card.h"
 #include "source/host/status.h"
 #include "source/registry.h"
 
@@ -178,7 +178,8 @@ static uint32_t count_engines(const struct watt_fdinfo *info)
 static int take_client(struct drm *drm, const struct watt_drm_process *process,
 		       const struct watt_fdinfo *info, uint64_t now_ns)
 {
-	const struct watt_drm_card *card = watt_drm_cards_get(&drm->cards, info);
+	const struct watt_drm_card *card =
+		watt_drm_cards_get(&drm->cards, info->driver, info->pdev);
 	uint64_t dt_ns = drm->read_ns ? now_ns - drm->read_ns : 0;
 	struct client *client;
 	struct user *user;

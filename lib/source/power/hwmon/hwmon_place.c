@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/power/amdgpu/gpu_metrics.h"
 #include "source/power/hwmon/psu.h"
 
 typedef bool (*place_fn)(const struct watt_hwmon_world *world, const struct watt_hwmon_power *power,
@@ -35,39 +36,64 @@ static void place_gpu(const struct watt_hwmon_power *power, struct watt_place *r
 	snprintf(ret->path, sizeof(ret->path), "gpu-%s", device);
 }
 
-/* The graphics part of an APU measures the whole chip, CPU cores included. */
-static bool is_apu(const struct watt_env *env, const struct watt_hwmon_chip *chip)
+/* What the driver's table says of a GPU. */
+struct table {
+	bool is_apu;
+	bool has_graphics; /* it tells the power of an APU's graphics alone */
+};
+
+static struct table read_table(const struct watt_env *env, const struct watt_hwmon_chip *chip)
 {
-	_cleanup_free_ char *metrics = NULL;
-	size_t n, i, len = 0;
+	_cleanup_free_ char *text = NULL;
+	struct watt_gpu_metrics metrics;
+	struct table table = { 0 };
+	size_t len = 0;
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/device/gpu_metrics", chip->dir);
+	if (watt_root_slurp(&env->sysfs, path, 65536, &text, &len) < 0 || len < 4)
+		return table;
+	/* 1 is for cards, 2 and 3 are for APUs, of revisions that nobody knows, too */
+	table.is_apu = text[2] >= 2;
+	table.has_graphics = watt_gpu_metrics_parse(text, len, &metrics) == 0 &&
+			     watt_gpu_metrics_has(&metrics, WATT_GPU_METRIC_GFX_POWER);
+	return table;
+}
+
+static bool has_north_bridge(const struct watt_hwmon_chip *chip)
+{
+	size_t n, i;
 	const struct watt_sysfs_sensor *in =
 		watt_sysfs_sensors_get(&chip->sensors, WATT_SYSFS_VOLTAGE, &n);
-	char path[192];
 
 	for (i = 0; i < n; i++)
 		if (!strcmp(in[i].clean, "vddnb"))
 			return true;
-	snprintf(path, sizeof(path), "%s/device/gpu_metrics", chip->dir);
-	/* the table's format: 1 is for cards, 2 and 3 are for APUs */
-	return watt_root_slurp(&env->sysfs, path, 65536, &metrics, &len) == 0 && len >= 4 &&
-	       metrics[2] >= 2;
+	return false;
 }
 
+/*
+ * The graphics part of an APU measures the whole chip, CPU cores included. That is no power of the
+ * GPU's where its driver tells the GPU's own (source/power/amdgpu).
+ */
 static bool place_amdgpu(const struct watt_hwmon_world *world, const struct watt_hwmon_power *power,
 			 struct watt_place *ret)
 {
+	struct table table = read_table(world->env, power->chip);
 	size_t len;
 
 	place_gpu(power, ret);
 	len = strlen(ret->path);
 	/* the power once more, over another window: "slowPPT" and "fastPPT" */
-	if (power->sensor->index > 1) {
+	if (power->sensor->index > 1)
 		snprintf(ret->path + len, sizeof(ret->path) - len, ":power%u",
 			 power->sensor->index);
+	else if (table.has_graphics)
+		snprintf(ret->path + len, sizeof(ret->path) - len, ":chip");
+	if (power->sensor->index > 1 || table.is_apu || has_north_bridge(power->chip))
 		ret->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
-	}
-	if (is_apu(world->env, power->chip))
-		ret->flags |= WATT_CHANNEL_OVERLAP_UNKNOWN;
+	if (table.has_graphics)
+		ret->kind = WATT_DOMAIN_RAIL;
 	return true;
 }
 

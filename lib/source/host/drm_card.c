@@ -3,7 +3,7 @@
  * Looks through class/drm. A GPU inside the CPU's chip has no meter of its own but that of RAPL.
  * It opens no device.
  */
-#include "source/activity/drm/drm_card.h"
+#include "source/host/drm_card.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -89,6 +89,7 @@ int watt_drm_cards_find(const struct watt_env *env, struct watt_drm_cards *ret)
 			continue;
 		if (!is_known(card->driver) || has_device(&cards, card->device))
 			continue;
+		watt_strlcpy(card->name, names.name[i], sizeof(card->name));
 		place_card(card);
 		cards.n++;
 	}
@@ -100,7 +101,7 @@ int watt_drm_cards_find(const struct watt_env *env, struct watt_drm_cards *ret)
 }
 
 const struct watt_drm_card *watt_drm_cards_get(const struct watt_drm_cards *cards,
-					       const struct watt_fdinfo *info)
+					       const char *driver, const char *pdev)
 {
 	const struct watt_drm_card *found = NULL;
 	size_t i;
@@ -108,10 +109,10 @@ const struct watt_drm_card *watt_drm_cards_get(const struct watt_drm_cards *card
 	for (i = 0; i < cards->n; i++) {
 		const struct watt_drm_card *card = &cards->list[i];
 
-		if (info->pdev[0] && !strcmp(card->device, info->pdev))
+		if (pdev[0] && !strcmp(card->device, pdev))
 			return card;
 		/* one without an address can only be told by its driver, if that has one device */
-		if (info->pdev[0] || strcmp(card->driver, info->driver) != 0)
+		if (pdev[0] || strcmp(card->driver, driver) != 0)
 			continue;
 		if (found)
 			return NULL;
