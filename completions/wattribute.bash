@@ -55,7 +55,7 @@ _wattribute()
 		return
 		;;
 	--share-key)
-		COMPREPLY=($(compgen -W 'auto cpu_time learned gpu_time gpu_memory none' -- "$cur"))
+		COMPREPLY=($(compgen -W 'auto cpu_time learned gpu_time gpu_memory cycles instructions none' -- "$cur"))
 		return
 		;;
 	--format | -f)

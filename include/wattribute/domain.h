@@ -25,7 +25,9 @@ enum watt_share_key {
 	/** CPU time, or a GPU's time on its engines, weighed by the watts that each program is
 	 *  learned to take; by that time alone where that can't be told */
 	WATT_KEY_LEARNED = 3,
-	WATT_KEY_GPU_MEMORY = 4, /**< memory of the GPU that is held, and how long */
+	WATT_KEY_GPU_MEMORY = 4,   /**< memory of the GPU that is held, and how long */
+	WATT_KEY_CYCLES = 5,       /**< cycles of the CPUs, in precise mode; without, CPU time */
+	WATT_KEY_INSTRUCTIONS = 6, /**< their instructions, the same */
 	/** In options alone: the best for the kind of the domain. No domain ever has it. */
 	WATT_KEY_AUTO = 255,
 };
@@ -64,7 +66,8 @@ struct watt_domain {
 	uint32_t uncertainty_ppm; /**< of the channel; 0: unknown */
 };
 
-/** "none", "cpu_time", "gpu_time", "learned", "gpu_memory", "auto"; never NULL. Thread-safe. */
+/** "none", "cpu_time", "gpu_time", "learned", "gpu_memory", "cycles", "instructions", "auto"; never
+ *  NULL. Thread-safe. */
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
 /** "separate", "proportional", "requests"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);

@@ -20,8 +20,9 @@
 #define SLACK_NS WATT_NSEC_PER_SEC
 #define MAX_DEPARTED 16384
 
-static void curve_free(struct watt_activity_curve *curve)
+static void curve_free(struct watt_activity_at *place, struct watt_activity_curve *curve)
 {
+	watt_htab_remove(&place->by_pid, &curve->node);
 	watt_actor_add_users(curve->actor, -1);
 	free(curve->points);
 	free(curve);
@@ -36,7 +37,8 @@ void watt_activities_done(struct watt_attrib *at)
 			struct watt_activity_at *place = &at->activities[kind].places[p];
 
 			for (i = 0; i < place->n; i++)
-				curve_free(place->curves[i]);
+				curve_free(place, place->curves[i]);
+			watt_htab_done(&place->by_pid);
 			free(place->curves);
 			free(place->path);
 		}
@@ -52,6 +54,7 @@ void watt_activities_done(struct watt_attrib *at)
 static int add_place(struct watt_attrib *at, const struct watt_activity_place *told)
 {
 	struct watt_activities *all = &at->activities[told->kind];
+	struct watt_htab by_pid = { 0 };
 	char *path;
 	int r;
 
@@ -61,12 +64,15 @@ static int add_place(struct watt_attrib *at, const struct watt_activity_place *t
 	path = strdup(told->path);
 	if (!path)
 		return -ENOMEM;
-	r = watt_ledgers_add_place(at, (enum watt_activity_kind)told->kind, path);
+	r = watt_htab_init(&by_pid);
+	if (r == 0)
+		r = watt_ledgers_add_place(at, (enum watt_activity_kind)told->kind, path);
 	if (r < 0) {
+		watt_htab_done(&by_pid);
 		free(path);
 		return r;
 	}
-	all->places[all->n_places++] = (struct watt_activity_at){ .path = path };
+	all->places[all->n_places++] = (struct watt_activity_at){ .path = path, .by_pid = by_pid };
 	return 0;
 }
 
@@ -95,10 +101,11 @@ static int add_point(struct watt_activity_curve *curve, uint64_t t_ns, uint64_t 
 static struct watt_activity_curve *find_curve(const struct watt_activity_at *place, uint32_t pid,
 					      uint64_t start_ns)
 {
-	size_t i;
+	struct watt_hnode *node = watt_htab_first(&place->by_pid, watt_hash_u64(pid));
 
-	for (i = 0; i < place->n; i++) {
-		struct watt_activity_curve *curve = place->curves[i];
+	for (; node; node = watt_htab_next(node)) {
+		struct watt_activity_curve *curve =
+			watt_container_of(node, struct watt_activity_curve, node);
 
 		if (curve->pid != pid)
 			continue;
@@ -123,6 +130,7 @@ static struct watt_activity_curve *add_curve(struct watt_activity_at *place, uin
 	curve->pid = pid;
 	curve->start_ns = start_ns;
 	place->curves[place->n++] = curve;
+	watt_htab_insert(&place->by_pid, &curve->node, watt_hash_u64(pid));
 	return curve;
 }
 
@@ -134,18 +142,19 @@ static void set_actor(struct watt_activity_curve *curve, struct watt_member *act
 }
 
 /* What was done since the newest point. More than there was time for was done at another time. */
-static uint64_t step_of(const struct watt_activity_at *place,
+static uint64_t step_of(const struct watt_activity_at *place, uint32_t kind,
 			const struct watt_activity_curve *curve, uint64_t amount, uint64_t dt_ns)
 {
-	watt_u128 most = (watt_u128)dt_ns * place->n_units + SLACK_NS;
+	watt_u128 most =
+		((watt_u128)dt_ns * place->n_units + SLACK_NS) * watt_activity_most_per_ns(kind);
 	uint64_t step = amount > curve->raw ? amount - curve->raw : 0;
 
 	return step <= most ? step : 0;
 }
 
 /* A reading that comes after its time was said to be complete counts from then on. */
-static int push_point(struct watt_activity_at *place, struct watt_activity_curve *curve,
-		      uint64_t t_ns, uint64_t amount)
+static int push_point(struct watt_activity_at *place, uint32_t kind,
+		      struct watt_activity_curve *curve, uint64_t t_ns, uint64_t amount)
 {
 	const struct watt_activity_point *last;
 	uint64_t step;
@@ -164,14 +173,14 @@ static int push_point(struct watt_activity_at *place, struct watt_activity_curve
 	last = &curve->points[curve->n - 1];
 	if (t_ns <= last->t_ns)
 		return 0;
-	step = step_of(place, curve, amount, t_ns - last->t_ns);
+	step = step_of(place, kind, curve, amount, t_ns - last->t_ns);
 	r = add_point(curve, t_ns, last->amount + step);
 	if (r == 0)
 		curve->raw = amount;
 	return r;
 }
 
-static int push_reading(struct watt_attrib *at, struct watt_activity_at *place,
+static int push_reading(struct watt_attrib *at, struct watt_activity_at *place, uint32_t kind,
 			const struct watt_activity *reading)
 {
 	struct watt_member *actor = NULL;
@@ -189,7 +198,7 @@ static int push_reading(struct watt_attrib *at, struct watt_activity_at *place,
 		return -ENOMEM;
 	if (r == 0)
 		set_actor(curve, actor);
-	return push_point(place, curve, reading->t_ns, reading->amount);
+	return push_point(place, kind, curve, reading->t_ns, reading->amount);
 }
 
 static bool is_valid(const struct watt_activity_batch *batch)
@@ -220,7 +229,9 @@ int watt_attrib_push_activity(struct watt_attrib *at, const struct watt_activity
 	for (i = 0; i < batch->n_readings && r == 0; i++) {
 		const struct watt_activity *reading = &batch->readings[i];
 
-		r = push_reading(at, find_place(at, &batch->places[reading->place]), reading);
+		const struct watt_activity_place *told = &batch->places[reading->place];
+
+		r = push_reading(at, find_place(at, told), told->kind, reading);
 	}
 	for (i = 0; i < batch->n_places && r == 0; i++) {
 		const struct watt_activity_place *told = &batch->places[i];
@@ -379,7 +390,7 @@ static void forget(struct watt_attrib *at, struct watt_activities *all, uint64_t
 		for (i = 0, n = 0; i < place->n; i++) {
 			forget_points(place->curves[i], t_ns);
 			if (is_over(at, place, place->curves[i], t_ns))
-				curve_free(place->curves[i]);
+				curve_free(place, place->curves[i]);
 			else
 				place->curves[n++] = place->curves[i];
 		}

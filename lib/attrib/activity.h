@@ -19,6 +19,7 @@ struct watt_activity_point {
 
 /* What one process has done at one place. It goes when the process is gone and all is told. */
 struct watt_activity_curve {
+	struct watt_hnode node; /* by pid */
 	uint32_t pid;
 	uint64_t start_ns;         /* of the process; 0: nobody knows it yet */
 	struct watt_member *actor; /* counted; NULL: nobody knows it yet */
@@ -33,6 +34,7 @@ struct watt_activity_at {
 	uint32_t n_units;
 	uint64_t first_ns;    /* nothing is known before; 0: no batch told of it */
 	uint64_t complete_ns; /* all is known up to here */
+	struct watt_htab by_pid;
 	struct watt_activity_curve **curves;
 	size_t n, cap;
 };

@@ -29,6 +29,39 @@ static const struct watt_key_ops key_cpu_time = {
 	.weigh = weigh_by_amount,
 };
 
+/*
+ * Counts of CPUs. CPU time is needed, too: it says how busy they were. Where nobody counted anything
+ * there is nothing to tell by.
+ */
+static int weigh_by_count(void *state, const struct watt_key_slice *slice)
+{
+	bool has_any = false;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < slice->n_parts; i++) {
+		struct watt_part *part = &slice->parts[i];
+
+		part->weight = part->kind == WATT_ACTIVITY_CPU_TIME ? 0 : part->use->amount;
+		has_any |= part->weight > 0;
+	}
+	return has_any && slice->is_complete ? 0 : -EAGAIN;
+}
+
+static const struct watt_key_ops key_cycles = {
+	.id = WATT_KEY_CYCLES,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME) | WATT_KEY_BIT(WATT_ACTIVITY_CYCLES),
+	.fallback = WATT_KEY_CPU_TIME,
+	.weigh = weigh_by_count,
+};
+
+static const struct watt_key_ops key_instructions = {
+	.id = WATT_KEY_INSTRUCTIONS,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME) | WATT_KEY_BIT(WATT_ACTIVITY_INSTRUCTIONS),
+	.fallback = WATT_KEY_CPU_TIME,
+	.weigh = weigh_by_count,
+};
+
 static const struct watt_key_ops key_gpu_time = {
 	.id = WATT_KEY_GPU_TIME,
 	.needs = WATT_KEY_BIT(WATT_ACTIVITY_GPU_TIME),
@@ -51,6 +84,8 @@ const struct watt_key_ops *const watt_key_registry[] = {
 	&watt_key_learned_gpu,
 	&watt_key_learned,
 	&key_gpu_memory,
+	&key_cycles,
+	&key_instructions,
 	NULL,
 };
 /* clang-format on */

@@ -34,6 +34,8 @@ struct watt_key_slice {
 	bool is_idle_known; /* else dynamic_nj may have idle energy in it */
 	struct watt_part *parts;
 	size_t n_parts;
+	size_t n_needed; /* of them, at the front before they are weighed: of what the key needs */
+	uint32_t likes;  /* of what it likes, WATT_KEY_BIT() of what is known of the whole slice */
 };
 
 /* How far off an actor's part of a slice may be, all relative to the part. */
@@ -62,6 +64,8 @@ struct watt_key_ops {
 	bool (*suits)(const struct watt_domain *domain);
 	/* Activities that it needs, WATT_KEY_BIT() of each. A slice waits for all of them. */
 	uint32_t needs;
+	/* And others that it can do without, where somebody tells of them: they weigh nothing. */
+	uint32_t likes;
 	/* Who divides where this one is not ready, or can't tell. */
 	enum watt_share_key fallback;
 	size_t state_size; /* per domain, zeroed before init(); 0: none */

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "attrib/features.h"
 #include "attrib/learned.h"
 #include "attrib/tree.h"
 #include "base/util.h"
@@ -25,8 +27,11 @@
 
 struct learned_state {
 	struct watt_learned *learned;
+	struct watt_features *features; /* NULL: nobody counts anything */
 	struct watt_learned_use *uses;
 	size_t cap_uses;
+	uint32_t *index; /* of uses by actor, plus 1 */
+	size_t cap_index;
 	uint64_t taken_ns; /* whose uses these are: of the slice that ends there */
 	size_t n_taken;
 	uint64_t n_slices;
@@ -48,6 +53,8 @@ static void done(void *data)
 
 	watt_learned_free(state->learned);
 	free(state->uses);
+	free(state->index);
+	free(state->features);
 }
 
 /* What somebody runs: the executable, or its name in its cgroup where that is not known. */
@@ -77,7 +84,65 @@ static struct watt_learned_use use_of(const struct watt_part *part)
 
 static bool is_taken(const struct learned_state *state, const struct watt_key_slice *slice)
 {
-	return state->taken_ns == slice->t1_ns && state->n_taken == slice->n_parts;
+	return state->taken_ns == slice->t1_ns && state->n_taken == slice->n_needed;
+}
+
+/* Where uses are found by their actors: each is at the first free place behind its hash. */
+static int index_uses(struct learned_state *state, const struct watt_key_slice *slice,
+		      size_t *ret_size)
+{
+	size_t size = 16, i, at;
+
+	while (size < 2 * slice->n_needed)
+		size *= 2;
+	if (size > state->cap_index) {
+		uint32_t *index = reallocarray(state->index, size, sizeof(*index));
+
+		if (!index)
+			return -ENOMEM;
+		state->index = index;
+		state->cap_index = size;
+	}
+	memset(state->index, 0, size * sizeof(*state->index));
+	for (i = 0; i < slice->n_needed; i++) {
+		at = watt_hash_u64((uintptr_t)slice->parts[i].use->actor) & (size - 1);
+		while (state->index[at])
+			at = (at + 1) & (size - 1);
+		state->index[at] = (uint32_t)i + 1;
+	}
+	*ret_size = size;
+	return 0;
+}
+
+/* Who was on several places of the domain has it where it ran. */
+static void share(struct learned_state *state, const struct watt_key_slice *slice, size_t size,
+		  const struct watt_part *part)
+{
+	size_t at = watt_hash_u64((uintptr_t)part->use->actor) & (size - 1);
+	double left_s = (double)part->use->amount / 1e9;
+
+	for (; state->index[at] && left_s > 0; at = (at + 1) & (size - 1)) {
+		struct watt_learned_use *use = &state->uses[state->index[at] - 1];
+		double room_s = use->cpu_s - use->shared_s;
+
+		if (slice->parts[state->index[at] - 1].use->actor != part->use->actor)
+			continue;
+		room_s = WATT_MIN(room_s, left_s);
+		use->shared_s += room_s;
+		left_s -= room_s;
+	}
+}
+
+/* How much of its time each had a busy sibling. */
+static int take_shared(struct learned_state *state, const struct watt_key_slice *slice)
+{
+	size_t size = 0, i;
+	int r = index_uses(state, slice, &size);
+
+	for (i = slice->n_needed; i < slice->n_parts && r == 0; i++)
+		if (slice->parts[i].kind == WATT_ACTIVITY_SHARED_TIME && slice->parts[i].use->actor)
+			share(state, slice, size, &slice->parts[i]);
+	return r;
 }
 
 static int take_slice(struct learned_state *state, const struct watt_key_slice *slice,
@@ -90,17 +155,20 @@ static int take_slice(struct learned_state *state, const struct watt_key_slice *
 					    .energy_j = (double)slice->dynamic_nj / 1e9,
 					    .n_cpus = slice->n_units };
 	/* who divides a slice learns from it next */
-	for (i = 0; i < slice->n_parts && r == 0 && !is_taken(state, slice); i++) {
+	for (i = 0; i < slice->n_needed && r == 0 && !is_taken(state, slice); i++) {
 		r = watt_grow((void **)&state->uses, &state->cap_uses, i, sizeof(*state->uses));
 		if (r == 0)
 			state->uses[i] = use_of(&slice->parts[i]);
 	}
+	if (r == 0 && !is_taken(state, slice) &&
+	    (slice->likes & WATT_KEY_BIT(WATT_ACTIVITY_SHARED_TIME)))
+		r = take_shared(state, slice);
 	if (r == 0) {
 		state->taken_ns = slice->t1_ns;
-		state->n_taken = slice->n_parts;
+		state->n_taken = slice->n_needed;
 	}
 	ret->uses = state->uses;
-	ret->n_uses = slice->n_parts;
+	ret->n_uses = slice->n_needed;
 	return r;
 }
 
@@ -135,10 +203,45 @@ static int weigh(void *data, const struct watt_key_slice *slice)
 		return r;
 	watt_learned_weigh(state->learned, &view);
 	mean_w = watt_learned_mean_w(state->learned);
-	for (i = 0; i < slice->n_parts; i++)
+	for (i = 0; i < slice->n_needed; i++) {
+		const struct watt_learned_use *use = &view.uses[i];
+		double time_ns = (double)slice->parts[i].use->amount;
+
+		if (use->shared_s > 0)
+			time_ns = watt_learned_time(state->learned, use) * 1e9;
 		slice->parts[i].weight =
-			1 + (uint64_t)((double)slice->parts[i].use->amount *
-				       (view.uses[i].watts / mean_w) * WEIGHT_SCALE);
+			1 + (uint64_t)(time_ns * (use->watts / mean_w) * WEIGHT_SCALE);
+	}
+	return 0;
+}
+
+/* What counters say of those who ran: it is what is expected of their watts. */
+static int take_features(struct learned_state *state, const struct watt_key_slice *slice,
+			 const struct watt_learned_slice *view)
+{
+	double features[WATT_N_FEATURES];
+	size_t i;
+
+	if (!state->features)
+		state->features = calloc(1, sizeof(*state->features));
+	if (!state->features)
+		return -ENOMEM;
+	watt_features_begin(state->features);
+	for (i = 0; i < view->n_uses; i++)
+		if (view->uses[i].program)
+			watt_features_add_time(state->features, view->uses[i].program,
+					       view->uses[i].cpu_s, slice->likes);
+	for (i = 0; i < slice->n_parts; i++) {
+		const struct watt_part *part = &slice->parts[i];
+
+		if ((slice->likes & WATT_KEY_BIT(part->kind)) && part->use->actor)
+			watt_features_add(state->features, program_of(part->use->actor), part->kind,
+					  (double)part->use->amount);
+	}
+	for (i = 0; i < view->n_uses; i++)
+		if (watt_learned_is_curious(state->learned, view->uses[i].program) &&
+		    watt_features_get(state->features, view->uses[i].program, features))
+			watt_learned_inform(state->learned, view->uses[i].program, features);
 	return 0;
 }
 
@@ -151,11 +254,13 @@ static int learn(void *data, const struct watt_key_slice *slice)
 
 	/* idle energy is no program's: who learns from it takes it for theirs */
 	if (!slice->is_complete || !slice->is_idle_known || slice->dynamic_nj <= 0 ||
-	    !slice->n_parts)
+	    !slice->n_needed)
 		return 0;
 	r = take_slice(state, slice, &view);
 	if (r == 0)
 		r = watt_learned_update(state->learned, &view);
+	if (r == 0 && slice->likes)
+		r = take_features(state, slice, &view);
 	if (r < 0)
 		return r;
 	state->n_slices++;
@@ -228,6 +333,8 @@ static bool is_of_gpu(const struct watt_domain *domain)
 
 const struct watt_key_ops watt_key_learned = {
 	LEARNED(WATT_ACTIVITY_CPU_TIME, WATT_KEY_CPU_TIME),
+	.likes = WATT_KEY_BIT(WATT_ACTIVITY_CYCLES) | WATT_KEY_BIT(WATT_ACTIVITY_INSTRUCTIONS) |
+		 WATT_KEY_BIT(WATT_ACTIVITY_SHARED_TIME) | WATT_KEY_BIT(WATT_ACTIVITY_IRQ_TIME),
 };
 
 const struct watt_key_ops watt_key_learned_gpu = {

@@ -3,7 +3,7 @@
  * The filter: docs/learned.md has its formulas, and tests/accuracy shows what it reaches.
  * Built with -ffp-contract=off.
  */
-#include "attrib/learned.h"
+#include "attrib/learned_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,11 +11,7 @@
 
 #include "base/util.h"
 
-#define BINS 8 /* of the load curve */
-#define MAP_SIZE 512
-#define CANDIDATES 2048
-#define WAYS 8   /* places of a candidate */
-#define OTHERS 0 /* the learner of all that have none of their own */
+#define WAYS 8 /* places of a candidate */
 
 #define PRIOR_ERROR 0.8     /* of a program, in means of all, when nothing is known */
 #define DEVIATION_ERROR 0.5 /* of a process from its program, the same */
@@ -36,72 +32,13 @@
 #define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
 #define RUN_SLICES 20
 #define RUN_FORGET 0.05
-#define RUN_SCALE 1.5   /* a run is short: errors that last for longer are in it by a part */
-#define NOISE_BEGIN 0.1 /* standard deviation of what nothing explains, of the first slice */
-
-struct learner {
-	uint64_t key;
-	uint64_t process; /* the first one of a program; 0: it is of a process */
-	bool has_many;    /* others too run the program */
-	bool is_process;
-	double watts;    /* of a process: difference to its program */
-	double recent_j; /* by which who is to go is found */
-	uint64_t newest_slice;
-};
-
-/* A process that may get a learner. */
-struct candidate {
-	uint64_t process;
-	uint64_t newest_slice;
-	uint32_t n_slices;
-	double info;  /* of its difference to its program: 1 by the variance that slices leave it */
-	double score; /* and what they say of it, by that variance */
-};
-
-/* What neighbouring slices have left unexplained. */
-struct run {
-	double error_j;
-	double squares_j2; /* of each by itself */
-	uint32_t n;
-};
-
-struct watt_learned {
-	struct learner list[WATT_LEARNED_MAX];
-	size_t n, n_deviations;
-	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
-	double curve[BINS + 1];
-	double noise; /* variance of a slice's energy that nothing explains, J^2 */
-	double sum_j; /* decaying sums, whose ratio is the mean of all */
-	double sum_s;
-	double told, error; /* running means */
-	double told_weight;
-	double apart, unsure; /* the same: squared distance to the mean, and squared uncertainty */
-	double spread[2];     /* variance in squared means: of programs, of processes in one */
-	struct run run;
-	double scale; /* of the variances that are told */
-	uint64_t n_slices;
-	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
-	struct candidate candidates[CANDIDATES];
-	/* scratch of an update */
-	double h[WATT_LEARNED_MAX];
-	double ch[WATT_LEARNED_MAX];
-	size_t active[WATT_LEARNED_MAX];
-	size_t n_active;
-};
-
-static double *cov_at(const struct watt_learned *l, size_t i, size_t j)
-{
-	return &l->cov[i * WATT_LEARNED_MAX + j];
-}
+#define RUN_SCALE 1.5     /* a run is short: errors that last for longer are in it by a part */
+#define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
+#define NOISE_BEGIN 0.1   /* standard deviation of what nothing explains, of the first slice */
 
 double watt_learned_mean_w(const struct watt_learned *l)
 {
 	return l->sum_s > 0 ? l->sum_j / l->sum_s : 0;
-}
-
-static double squared(double x)
-{
-	return x * x;
 }
 
 /* ---- who has a learner ---- */
@@ -130,7 +67,7 @@ static void map_rebuild(struct watt_learned *l)
 }
 
 /* OTHERS: it has none. */
-static size_t find(const struct watt_learned *l, uint64_t key)
+size_t watt_learner_find(const struct watt_learned *l, uint64_t key)
 {
 	size_t at = watt_hash_u64(key) % MAP_SIZE;
 
@@ -163,7 +100,7 @@ static void reset(struct watt_learned *l, size_t i, const struct learner *to, do
 	*cov_at(l, i, i) = squared(error_w);
 }
 
-static size_t add(struct watt_learned *l, const struct learner *learner, double error_w)
+size_t watt_learner_add(struct watt_learned *l, const struct learner *learner, double error_w)
 {
 	bool is_full = learner->is_process && l->n_deviations >= DEVIATIONS_MAX;
 	size_t i = OTHERS;
@@ -183,14 +120,14 @@ static size_t add(struct watt_learned *l, const struct learner *learner, double 
 
 static size_t find_program(struct watt_learned *l, const struct watt_learned_use *use)
 {
-	size_t i = find(l, use->program);
+	size_t i = watt_learner_find(l, use->program);
 
 	if (i == OTHERS)
-		return add(l,
-			   &(struct learner){ .key = use->program,
-					      .process = use->process,
-					      .watts = watt_learned_mean_w(l) },
-			   PRIOR_ERROR * watt_learned_mean_w(l));
+		return watt_learner_add(l,
+					&(struct learner){ .key = use->program,
+							   .process = use->process,
+							   .watts = watt_learned_mean_w(l) },
+					PRIOR_ERROR * watt_learned_mean_w(l));
 	l->list[i].has_many |= l->list[i].process != use->process;
 	return i;
 }
@@ -251,7 +188,7 @@ static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
 static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *use, size_t program)
 {
 	uint64_t key = deviation_key(use->program, use->process);
-	size_t i = find(l, key);
+	size_t i = watt_learner_find(l, key);
 
 	const struct candidate *one;
 
@@ -259,11 +196,11 @@ static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *us
 	    !does_differ(l, use))
 		return i;
 	one = get_candidate(l, use);
-	return add(l,
-		   &(struct learner){ .key = key,
-				      .is_process = true,
-				      .watts = variance_of(l, one) * one->score },
-		   __builtin_sqrt(l->spread[true]) * watt_learned_mean_w(l));
+	return watt_learner_add(l,
+				&(struct learner){ .key = key,
+						   .is_process = true,
+						   .watts = variance_of(l, one) * one->score },
+				__builtin_sqrt(l->spread[true]) * watt_learned_mean_w(l));
 }
 
 /* ---- what it believes ---- */
@@ -283,12 +220,12 @@ static double curve_at(const struct watt_learned *l, const struct watt_learned_s
 
 static void seek(const struct watt_learned *l, struct watt_learned_use *use)
 {
-	use->at[0] = (uint16_t)find(l, use->program);
-	use->at[1] = (uint16_t)find(l, deviation_key(use->program, use->process));
+	use->at[0] = (uint16_t)watt_learner_find(l, use->program);
+	use->at[1] = (uint16_t)watt_learner_find(l, deviation_key(use->program, use->process));
 }
 
-static double watts_of(const struct watt_learned *l, const struct watt_learned_use *use,
-		       double mean)
+double watt_learned_watts(const struct watt_learned *l, const struct watt_learned_use *use,
+			  double mean)
 {
 	double watts = l->list[use->at[0]].watts;
 
@@ -325,7 +262,8 @@ void watt_learned_weigh(const struct watt_learned *l, struct watt_learned_slice 
 
 	for (i = 0; i < slice->n_uses; i++) {
 		seek(l, &slice->uses[i]);
-		slice->uses[i].watts = l->n_slices ? watts_of(l, &slice->uses[i], mean) : 0;
+		slice->uses[i].watts = l->n_slices ? watt_learned_watts(l, &slice->uses[i], mean) :
+						     0;
 	}
 }
 
@@ -341,7 +279,7 @@ void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_sli
 		if (!l->n_slices)
 			continue;
 		seek(l, use);
-		use->watts = watts_of(l, use, mean);
+		use->watts = watt_learned_watts(l, use, mean);
 		use->error = error_of(l, use);
 	}
 }
@@ -355,7 +293,7 @@ void watt_learned_doubt(const struct watt_learned *l, uint64_t program, uint64_t
 	if (!l->n_slices)
 		return;
 	seek(l, &use);
-	ret->watts = watts_of(l, &use, ret->mean_w);
+	ret->watts = watt_learned_watts(l, &use, ret->mean_w);
 	ret->at[0] = use.at[0];
 	ret->at[1] = use.at[1];
 	ret->n_at = use.at[1] != OTHERS ? 2 : 1;
@@ -373,11 +311,17 @@ const double *watt_learned_covariance(const struct watt_learned *l, size_t row)
 	return cov_at(l, row, 0);
 }
 
+/* How far watts may come to lie from what is expected of them, in squared means. */
+static double spread_of(const struct watt_learned *l, const struct learner *one)
+{
+	return one->is_common ? 0 : l->spread[one->is_process];
+}
+
 double watt_learned_growth(const struct watt_learned *l, size_t row)
 {
 	double mean = watt_learned_mean_w(l);
 
-	return 2 * l->spread[l->list[row].is_process] * squared(mean) / DRIFT_S;
+	return 2 * spread_of(l, &l->list[row]) * squared(mean) / DRIFT_S;
 }
 
 double watt_learned_scale(const struct watt_learned *l)
@@ -407,7 +351,7 @@ double watt_learned_significance(const struct watt_learned *l)
 
 size_t watt_learned_count(const struct watt_learned *l)
 {
-	return l->n ? l->n - 1 : 0;
+	return l->n ? l->n - 1 - watt_learned_count_common(l) : 0;
 }
 
 /* ---- what a slice teaches ---- */
@@ -431,10 +375,10 @@ static void take_uses(struct watt_learned *l, struct watt_learned_slice *slice)
 		struct watt_learned_use *use = &slice->uses[i];
 		size_t p = find_program(l, use), d;
 
-		activate(l, p, use->cpu_s); /* from here on it can't be evicted */
+		activate(l, p, watt_learned_time(l, use)); /* from here on it can't be evicted */
 		d = find_deviation(l, use, p);
 		if (d != OTHERS)
-			activate(l, d, use->cpu_s);
+			activate(l, d, watt_learned_time(l, use));
 		use->at[0] = (uint16_t)p;
 		use->at[1] = (uint16_t)d;
 	}
@@ -454,13 +398,14 @@ static void note_knowledge(struct watt_learned *l, const struct watt_learned_sli
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double watts = watts_of(l, use, mean), j = use->cpu_s * watts;
+		double watts = watt_learned_watts(l, use, mean),
+		       j = watt_learned_time(l, use) * watts;
 		double variance = WATT_MAX(variance_known(l, use), 0.0);
 		double error = __builtin_sqrt(variance);
 
 		sum_j += j;
 		told_j += j * (1 - WATT_MIN(error / (PRIOR_ERROR * mean), 1.0));
-		error_j += use->cpu_s * error_of(l, use);
+		error_j += watt_learned_time(l, use) * error_of(l, use);
 		apart += j * squared(watts - mean);
 		unsure += j * variance;
 	}
@@ -486,7 +431,7 @@ static void move_curve(struct watt_learned *l, double energy_j, double expected_
 }
 
 /* cov * h, of which few are not 0; cov is symmetric. Returns h * cov * h. */
-static double spread(struct watt_learned *l)
+double watt_learned_explain(struct watt_learned *l)
 {
 	double sum = 0;
 	size_t i, j;
@@ -504,7 +449,7 @@ static double spread(struct watt_learned *l)
 	return sum;
 }
 
-static void correct(struct watt_learned *l, double error_j, double variance)
+void watt_learned_correct(struct watt_learned *l, double error_j, double variance)
 {
 	size_t i, j;
 
@@ -529,7 +474,7 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double h = use->cpu_s * g;
+		double h = watt_learned_time(l, use) * g;
 		struct candidate *one;
 
 		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
@@ -573,16 +518,24 @@ static double mean_deviation(const struct watt_learned *l, const struct watt_lea
 static void learn_spread(struct watt_learned *l, const struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l), sum = 0, deviation = mean_deviation(l, slice);
-	size_t n = 0, i;
+	double left = 0;
+	size_t n = 0, n_informed = 0, i;
 
 	for (i = 0; i < l->n_active; i++) {
 		size_t at = l->active[i];
 
-		if (l->list[at].is_process)
+		if (l->list[at].is_process || l->list[at].is_common)
 			continue;
 		sum += squared(l->list[at].watts - mean) + *cov_at(l, at, at);
 		n++;
+		if (!l->list[at].is_informed)
+			continue;
+		left += watt_learned_left(l, at);
+		n_informed++;
 	}
+	if (n_informed)
+		l->left += SPREAD_RATE * (left / (double)n_informed / squared(mean) - l->left);
+	l->left = WATT_MAX(l->left, squared(SPREAD_MIN));
 	if (n)
 		l->spread[false] +=
 			SPREAD_RATE * (sum / (double)n / squared(mean) - l->spread[false]);
@@ -595,15 +548,18 @@ static void learn_spread(struct watt_learned *l, const struct watt_learned_slice
 /* Watts change, and come to differ as far as those of all do. */
 static void age(struct watt_learned *l, double dt_s)
 {
-	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / DRIFT_S, 1.0);
+	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / DRIFT_S, 1.0), to_w;
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
 		struct learner *one = &l->list[i];
 
-		one->watts += back * ((one->is_process ? 0 : mean) - one->watts);
-		*cov_at(l, i, i) += 2 * back * l->spread[one->is_process] * squared(mean);
 		one->recent_j *= 1 - FORGET;
+		if (one->is_common)
+			continue;
+		to_w = one->is_process ? 0 : mean + watt_learned_expect(l, one);
+		one->watts += back * (to_w - one->watts);
+		*cov_at(l, i, i) += 2 * back * spread_of(l, one) * squared(mean);
 	}
 	for (i = 0; i < l->n_active; i++)
 		l->list[l->active[i]].recent_j += l->h[l->active[i]] * watt_learned_mean_w(l);
@@ -616,7 +572,8 @@ static double expect(struct watt_learned *l, const struct watt_learned_slice *sl
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++)
-		sum_j += slice->uses[i].cpu_s * watts_of(l, &slice->uses[i], mean);
+		sum_j += watt_learned_time(l, &slice->uses[i]) *
+			 watt_learned_watts(l, &slice->uses[i], mean);
 	l->sum_j += sum_j - MEAN_FORGET * l->sum_j;
 	l->sum_s += busy_s - MEAN_FORGET * l->sum_s;
 	return sum_j;
@@ -638,6 +595,7 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 	l->noise = squared(energy_j * NOISE_BEGIN);
 	l->spread[false] = squared(PRIOR_ERROR);
 	l->spread[true] = squared(DEVIATION_ERROR);
+	l->left = squared(FEATURES_LEFT);
 	l->scale = 1;
 	l->n = 1;
 	reset(l, OTHERS, &others, PRIOR_ERROR * others.watts);
@@ -682,9 +640,10 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 
 	for (i = 0; i < l->n_active; i++) {
 		l->h[l->active[i]] *= g;
-		error_j -= l->h[l->active[i]] * l->list[l->active[i]].watts;
+		if (!l->list[l->active[i]].is_common)
+			error_j -= l->h[l->active[i]] * l->list[l->active[i]].watts;
 	}
-	explained = spread(l);
+	explained = watt_learned_explain(l);
 	variance = explained + l->noise;
 	note_run(l, error_j);
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
@@ -694,7 +653,7 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	if (squared(error_j) >= GATE * variance)
 		return;
 	note_evidence(l, slice, g, error_j, variance);
-	correct(l, error_j, variance);
+	watt_learned_correct(l, error_j, variance);
 }
 
 int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice)
@@ -710,7 +669,9 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 	if (r < 0)
 		return r;
 	l->n_slices++;
+	watt_learned_make_discount(l, slice);
 	take_uses(l, slice);
+	watt_learned_take_discount(l, slice);
 	g = curve_at(l, slice, busy_s, &bin, &part);
 	expected_j = expect(l, slice, busy_s);
 	move_curve(l, slice->energy_j, g * expected_j, bin, part);

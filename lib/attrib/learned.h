@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attrib/features.h"
+
 /* Learners of a domain: memory is bounded, what finds no place shares one. */
 #define WATT_LEARNED_MAX 128
 
@@ -24,6 +26,7 @@ struct watt_learned_use {
 	uint64_t program;    /* hash of what it runs; the same for all processes of it */
 	uint64_t process;    /* its own number; 0: nobody that is known */
 	double cpu_s;        /* its CPU time in the slice, above 0 */
+	double shared_s;     /* of it, beside a busy sibling; 0: none, or nobody told */
 	double watts;        /* out: per busy CPU */
 	double error;        /* out: standard uncertainty of that */
 	uint16_t at[2];      /* scratch: its learners, of the program and of itself */
@@ -49,6 +52,13 @@ void watt_learned_weigh(const struct watt_learned *learned, struct watt_learned_
 /* Learns from a slice of which everything is known. 0 or -ENOMEM, and nothing was learned. */
 int watt_learned_update(struct watt_learned *learned, struct watt_learned_slice *slice);
 /*
+ * What features (watt_features_get()) say of a program's watts, once. What a unit of each is worth is
+ * learned with all the rest, so that those who were learned tell of those who were not.
+ */
+void watt_learned_inform(struct watt_learned *learned, uint64_t program, const double *features);
+/* Whether a program has a learner that has not been told of its features. */
+bool watt_learned_is_curious(const struct watt_learned *learned, uint64_t program);
+/*
  * How much of the energy went to whom the slices tell of, 0 to 1: by how far the uncertainty of
  * their watts is below that of programs nobody knows anything of.
  */
@@ -58,6 +68,8 @@ double watt_learned_told(const struct watt_learned *learned);
  * less: they may as well be equal.
  */
 double watt_learned_significance(const struct watt_learned *learned);
+/* The CPU time of a use that counts, in s: less than all of it, where siblings were busy. */
+double watt_learned_time(const struct watt_learned *learned, const struct watt_learned_use *use);
 /* Standard uncertainty of watts, relative, as a mean by energy. */
 double watt_learned_error(const struct watt_learned *learned);
 /* Watts of a busy CPU, as a mean of all; 0: nothing was learned yet. */

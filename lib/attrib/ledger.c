@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attrib/doubt.h"
+#include "attrib/parts.h"
 #include "attrib/reserve.h"
 #include "base/util.h"
 
@@ -74,6 +75,18 @@ static bool is_path_of(const struct watt_tree *tree, const struct watt_domain *d
 	return false;
 }
 
+/* CPUs go by their slots, anything else by where it lies. */
+static bool has_place(const struct watt_attrib *at, const struct watt_domain *domain,
+		      enum watt_activity_kind kind, const char *path)
+{
+	uint32_t slot;
+
+	if (!watt_activity_is_of_cpus(kind))
+		return is_path_of(&at->tree, domain, path);
+	return watt_activity_cpus_slot(path, &slot) == 0 && slot <= at->n_slots &&
+	       is_slot_of(at, domain, slot);
+}
+
 static int add_place(const struct watt_attrib *at, struct watt_ledger *ledger,
 		     enum watt_activity_kind kind, const char *path)
 {
@@ -82,7 +95,7 @@ static int add_place(const struct watt_attrib *at, struct watt_ledger *ledger,
 
 	if (!has)
 		return -ENOMEM;
-	has[n] = is_path_of(&at->tree, ledger->domain, path);
+	has[n] = has_place(at, ledger->domain, kind, path);
 	ledger->has_place[kind] = has;
 	ledger->n_places[kind]++;
 	return 0;
@@ -138,15 +151,25 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
 }
 
+static void take_slots(const struct watt_attrib *at, struct watt_ledger *ledger)
+{
+	enum watt_activity_kind kind;
+	uint32_t i;
+
+	for (i = 0; i <= at->n_slots; i++)
+		ledger->has_place[WATT_ACTIVITY_CPU_TIME][i] = is_slot_of(at, ledger->domain, i);
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		for (i = 0; watt_activity_is_of_cpus(kind) && i < ledger->n_places[kind]; i++)
+			ledger->has_place[kind][i] = has_place(at, ledger->domain, kind,
+							       at->activities[kind].places[i].path);
+}
+
 void watt_ledgers_take_slots(struct watt_attrib *at)
 {
-	uint32_t slot;
 	size_t i;
 
 	for (i = 0; i < at->n_ledgers; i++)
-		for (slot = 0; slot <= at->n_slots; slot++)
-			at->ledgers[i].has_place[WATT_ACTIVITY_CPU_TIME][slot] =
-				is_slot_of(at, at->ledgers[i].domain, slot);
+		take_slots(at, &at->ledgers[i]);
 }
 
 static bool is_unread(const struct watt_domain *domain, const struct watt_channel *const *channels)
@@ -265,108 +288,11 @@ int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger 
 	return watt_timeline_energy_nj(tl, (size_t)ledger->domain->channel, t_ns, ret_nj);
 }
 
-/* ---- who did something ---- */
-
-/* Whether anybody tells of these activities at a place of the domain. */
-static bool has_activities(const struct watt_ledger *ledger, uint32_t needs)
-{
-	uint32_t kind, i;
-
-	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++) {
-		if (!(needs & WATT_KEY_BIT(kind)))
-			continue;
-		for (i = 0; i < ledger->n_places[kind] && !ledger->has_place[kind][i]; i++)
-			;
-		if (i == ledger->n_places[kind])
-			return false;
-	}
-	return true;
-}
-
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger)
 {
 	const struct watt_key *key = &ledger->chain.keys[0];
 
-	return has_activities(ledger, key->ops->needs) ? watt_key_readiness_ppm(key) : 0;
-}
-
-static bool is_complete(const struct watt_slice *slice, uint32_t needs)
-{
-	uint32_t kind;
-
-	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
-		if ((needs & WATT_KEY_BIT(kind)) && !slice->uses[kind].is_complete)
-			return false;
-	return true;
-}
-
-/* Whether the activities have come that any key of the domain can use. */
-static bool has_arrived(const struct watt_ledger *ledger, const struct watt_slice *slice)
-{
-	size_t i;
-
-	for (i = 0; i < ledger->chain.n; i++) {
-		uint32_t needs = ledger->chain.keys[i].ops->needs;
-
-		if (has_activities(ledger, needs) && !is_complete(slice, needs))
-			return false;
-	}
-	return true;
-}
-
-static int add_part(struct watt_attrib *at, struct watt_key_slice *view, const struct watt_use *use,
-		    enum watt_activity_kind kind)
-{
-	int r = watt_grow((void **)&at->parts, &at->cap_parts, view->n_parts, sizeof(*at->parts));
-
-	if (r == 0)
-		at->parts[view->n_parts++] = (struct watt_part){ .use = use, .kind = kind };
-	return r;
-}
-
-/* Everybody who did something of one kind at a place of the domain. */
-static int collect_kind(struct watt_attrib *at, const struct watt_ledger *ledger,
-			const struct watt_uses *uses, enum watt_activity_kind kind,
-			struct watt_key_slice *view)
-{
-	uint32_t n = WATT_MIN(ledger->n_places[kind], uses->n_places), place, i;
-	bool is_first = !view->n_units;
-	int r = 0;
-
-	for (place = 0; place < n && r == 0; place++) {
-		if (!ledger->has_place[kind][place])
-			continue;
-		if (uses->n_units[place] == WATT_UNITS_UNKNOWN)
-			view->is_complete = false;
-		else if (is_first)
-			view->n_units += uses->n_units[place];
-		for (i = uses->first[place]; i && r == 0; i = uses->list[i - 1].next_in_place) {
-			const struct watt_use *use = &uses->list[i - 1];
-
-			if (!use->amount)
-				continue;
-			if (is_first)
-				view->busy += WATT_MIN(use->amount, UINT64_MAX - view->busy);
-			r = add_part(at, view, use, kind);
-		}
-	}
-	return r;
-}
-
-static int collect(struct watt_attrib *at, const struct watt_ledger *ledger,
-		   const struct watt_slice *slice, uint32_t needs, struct watt_key_slice *view)
-{
-	enum watt_activity_kind kind;
-	int r = 0;
-
-	view->busy = view->n_units = 0;
-	view->n_parts = 0;
-	view->is_complete = is_complete(slice, needs);
-	for (kind = 0; kind < WATT_N_ACTIVITIES && r == 0; kind++)
-		if (needs & WATT_KEY_BIT(kind))
-			r = collect_kind(at, ledger, &slice->uses[kind], kind, view);
-	view->parts = at->parts;
-	return r;
+	return watt_parts_are_told(ledger, key->ops->needs) ? watt_key_readiness_ppm(key) : 0;
 }
 
 /* ---- what they get ---- */
@@ -432,9 +358,9 @@ static int weigh(struct watt_attrib *at, struct watt_ledger *ledger, const struc
 	for (i = 0; i < ledger->chain.n; i++) {
 		const struct watt_key *key = &ledger->chain.keys[i];
 
-		if (!has_activities(ledger, key->ops->needs) || !watt_key_readiness_ppm(key))
+		if (!watt_parts_are_told(ledger, key->ops->needs) || !watt_key_readiness_ppm(key))
 			continue;
-		r = collect(at, ledger, slice, key->ops->needs, view);
+		r = watt_parts_collect(at, ledger, slice, key->ops, view);
 		if (r < 0)
 			return r;
 		if (!view->is_complete && !view->n_parts)
@@ -455,23 +381,28 @@ static int weigh(struct watt_attrib *at, struct watt_ledger *ledger, const struc
 	return 0;
 }
 
+/* Whether two keys see the same. Who likes more may see less of it than there is, or the reverse. */
+static bool is_alike(const struct watt_key_ops *a, const struct watt_key_ops *b)
+{
+	return b && a->needs == b->needs && a->likes == b->likes;
+}
+
 /* Every key of the chain that learns is shown the slice with the activities that it needs. */
 static int learn(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
 		 struct watt_key_slice *view, const struct watt_key *used)
 {
-	uint32_t shown = used ? used->ops->needs : 0;
+	const struct watt_key_ops *shown = used ? used->ops : NULL;
 	size_t i;
 	int r = 0;
 
 	for (i = 0; i < ledger->chain.n && r == 0; i++) {
 		const struct watt_key *key = &ledger->chain.keys[i];
-		uint32_t needs = key->ops->needs;
 
-		if (!key->ops->learn || !has_activities(ledger, needs))
+		if (!key->ops->learn || !watt_parts_are_told(ledger, key->ops->needs))
 			continue;
-		if (needs != shown)
-			r = collect(at, ledger, slice, needs, view);
-		shown = needs;
+		if (!is_alike(key->ops, shown))
+			r = watt_parts_collect(at, ledger, slice, key->ops, view);
+		shown = key->ops;
 		if (r == 0)
 			r = key->ops->learn(key->state, view);
 	}
@@ -785,7 +716,7 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			break;
 		if (!is_ripe(at, slice, now_ns))
 			break;
-		if (!is_over && !has_arrived(ledger, slice))
+		if (!is_over && !watt_parts_have_come(ledger, slice))
 			break;
 		r = take_slice(at, ledger, tl, slice);
 		if (r == -ENOMEM)

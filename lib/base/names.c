@@ -79,6 +79,8 @@ NAMES(watt_share_key_name, enum watt_share_key,
 	[WATT_KEY_GPU_TIME] = "gpu_time",
 	[WATT_KEY_LEARNED] = "learned",
 	[WATT_KEY_GPU_MEMORY] = "gpu_memory",
+	[WATT_KEY_CYCLES] = "cycles",
+	[WATT_KEY_INSTRUCTIONS] = "instructions",
 	[WATT_KEY_AUTO] = "auto")
 
 NAMES(watt_idle_policy_name, enum watt_idle_policy,

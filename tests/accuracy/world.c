@@ -35,6 +35,12 @@ const struct watt_channel world_channel = {
 #define DRIFT_S 40.0
 #define PHASE_S 10.0
 #define PHASE 0.4
+#define CYCLES_PER_NS 3.0
+#define TURBO_CYCLES 0.15 /* with all CPUs busy, that part less */
+#define IPC_LEAST 0.3     /* instructions for each cycle */
+#define IPC_RANGE 2.7     /* by watts, and by what has nothing to do with them */
+#define IPC_BY_WATTS 0.7
+#define N_COUNTS 3
 
 struct task {
 	uint32_t pid;
@@ -51,6 +57,8 @@ struct task {
 	uint64_t cpu_ns;
 	uint64_t start_ns;
 	uint64_t told_cpu_ns;
+	double ipc;
+	double counts[N_COUNTS]; /* in the order of the activities */
 };
 
 struct world {
@@ -72,6 +80,12 @@ struct world {
 	struct watt_cpu_time cpus[WORLD_MAX_CPUS];
 	struct watt_usage_batch batch;
 	size_t running[WORLD_MAX_CPUS];
+	struct watt_activity *readings;
+	size_t n_readings, cap_readings;
+	struct task *gone; /* that nobody has told the counts of */
+	size_t n_gone, cap_gone;
+	struct watt_activity_place places[N_COUNTS];
+	struct watt_activity_batch counts;
 };
 
 static double draw(struct world *w)
@@ -128,6 +142,16 @@ static struct task *add_task(struct world *w, uint32_t group)
 	return &w->tasks[w->n_tasks++];
 }
 
+/* Of its own numbers, so that a world is the same with and without. */
+static double draw_ipc(const struct world *w, uint32_t program, double watts)
+{
+	uint64_t drawn = watt_hash_u64(w->opts.seed * 1000003 + program);
+	double other = (double)(drawn >> 11) / (double)(1ULL << 53);
+
+	return IPC_LEAST +
+	       IPC_RANGE * (IPC_BY_WATTS * (watts - 2) / 10 + (1 - IPC_BY_WATTS) * other);
+}
+
 static double draw_watts(struct world *w)
 {
 	return w->opts.is_equal ? 6 : 2 + 10 * draw(w);
@@ -147,6 +171,7 @@ static void add_residents(struct world *w)
 		snprintf(w->groups[i].comm, sizeof(w->groups[i].comm), "run-%u", i % n_programs);
 		w->groups[i].pid = task->pid;
 		task->watts = watts[i % n_programs];
+		task->ipc = draw_ipc(w, i % n_programs, task->watts);
 		task->burst_s = 0.05 + 0.1 * draw(w);
 		task->pause_s = w->opts.is_rare ? 1 : 0.1;
 		task->is_on = w->opts.never_stops || draw(w) < 0.5;
@@ -184,12 +209,14 @@ void world_free(struct world *w)
 	free(w->groups);
 	free(w->watts);
 	free(w->records);
+	free(w->readings);
+	free(w->gone);
 	free(w);
 }
 
 static void give_birth(struct world *w)
 {
-	uint32_t i;
+	uint32_t n_residents = w->opts.n_tasks, i;
 
 	for (i = 0; i < w->opts.n_short_programs; i++) {
 		struct task *task;
@@ -199,6 +226,7 @@ static void give_birth(struct world *w)
 		task = add_task(w, w->opts.n_tasks + i);
 		task->is_short = task->is_on = true;
 		task->watts = w->watts[i];
+		task->ipc = draw_ipc(w, n_residents + i, task->watts);
 		/* many are short, few are long */
 		task->left = 2 + (uint32_t)(198 * draw(w) * draw(w) * draw(w));
 		tell(w, task, WATT_USAGE_FORK);
@@ -244,17 +272,34 @@ static void schedule(struct world *w)
 		w->tasks[i].phase = 1 + PHASE * (2 * draw(w) - 1);
 }
 
+static bool has_busy_sibling(const struct world *w, size_t i, size_t n)
+{
+	size_t n_cores = w->opts.n_cpus / 2;
+
+	return w->opts.has_smt && (i >= n_cores || i + n_cores < n);
+}
+
 /* Idle cores first; only then does a task get a busy core's other thread. */
 static double factor_of(const struct world *w, size_t i, size_t n)
 {
-	size_t n_cores = w->opts.n_cpus / 2;
 	double factor = 1;
 
 	if (w->opts.has_turbo && n > 1)
 		factor = 1 - TURBO * (double)(n - 1) / (w->opts.n_cpus - 1);
-	if (w->opts.has_smt && (i >= n_cores || i + n_cores < n))
+	if (has_busy_sibling(w, i, n))
 		factor *= SIBLING;
 	return factor;
+}
+
+static void count(const struct world *w, struct task *task, size_t i, size_t n)
+{
+	double cycles = CYCLES_PER_NS * STEP_NS;
+
+	if (w->opts.has_turbo && n > 1)
+		cycles *= 1 - TURBO_CYCLES * (double)(n - 1) / (w->opts.n_cpus - 1);
+	task->counts[0] += cycles;
+	task->counts[1] += cycles * task->ipc * (has_busy_sibling(w, i, n) ? SIBLING : 1);
+	task->counts[2] += has_busy_sibling(w, i, n) ? (double)STEP_NS : 0;
 }
 
 /* Leakage as a triangle, without a sine: the same bits everywhere. */
@@ -289,6 +334,7 @@ static void run_step(struct world *w)
 			       (w->opts.has_base ? BASE_W / (double)n : 0);
 
 		task->cpu_ns += STEP_NS;
+		count(w, task, i, n);
 		w->groups[task->group].true_j += own_w * STEP_S;
 		power_w += own_w;
 		w->cpus[i].user_ns += STEP_NS;
@@ -302,6 +348,46 @@ static void run_step(struct world *w)
 		w->seen_j = w->energy_j - draw(w) * STEP_S * power_w;
 }
 
+static void tell_counts(struct world *w, const struct task *task, uint64_t t_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < N_COUNTS; i++) {
+		must(watt_grow((void **)&w->readings, &w->cap_readings, w->n_readings,
+			       sizeof(*w->readings)) == 0);
+		w->readings[w->n_readings++] =
+			(struct watt_activity){ .t_ns = t_ns,
+						.amount = (uint64_t)task->counts[i],
+						.start_ns = task->start_ns,
+						.pid = task->pid,
+						.place = i };
+	}
+}
+
+/* Counts are read at a pace of their own. */
+static void read_counts(struct world *w)
+{
+	uint64_t t_ns = world_now_ns(w);
+	size_t i;
+
+	w->n_readings = 0;
+	for (i = 0; i < w->n_tasks; i++)
+		tell_counts(w, &w->tasks[i], t_ns);
+	for (i = 0; i < w->n_gone; i++)
+		tell_counts(w, &w->gone[i], t_ns);
+	w->n_gone = 0;
+	for (i = 0; i < N_COUNTS; i++)
+		w->places[i] = (struct watt_activity_place){ "cpus-0", t_ns,
+							     WATT_ACTIVITY_CYCLES + (uint32_t)i,
+							     w->opts.n_cpus };
+	w->counts = (struct watt_activity_batch){ w->places, N_COUNTS, w->readings, w->n_readings };
+}
+
+const struct watt_activity_batch *world_counts(const struct world *w)
+{
+	return &w->counts;
+}
+
 /* Who is gone is told, and forgotten. */
 static void sweep(struct world *w)
 {
@@ -313,10 +399,13 @@ static void sweep(struct world *w)
 		if (!task->is_over && task->cpu_ns != task->told_cpu_ns)
 			tell(w, task, WATT_USAGE_TASK);
 		task->told_cpu_ns = task->cpu_ns;
-		if (task->is_over)
-			tell(w, task, WATT_USAGE_FREE);
-		else
+		if (!task->is_over) {
 			w->tasks[n++] = *task;
+			continue;
+		}
+		tell(w, task, WATT_USAGE_FREE);
+		must(watt_grow((void **)&w->gone, &w->cap_gone, w->n_gone, sizeof(*w->gone)) == 0);
+		w->gone[w->n_gone++] = *task;
 	}
 	if (n == w->n_tasks)
 		return;
@@ -334,6 +423,8 @@ const struct watt_usage_batch *world_run(struct world *w)
 	for (i = 0; i < STEPS; i++) {
 		schedule(w);
 		run_step(w);
+		if (i == 0)
+			read_counts(w);
 	}
 	sweep(w);
 	for (i = 0; i < w->opts.n_cpus; i++)

@@ -13,6 +13,7 @@
 
 #include <wattribute/channel.h>
 
+#include "base/activity.h"
 #include "base/usage.h"
 
 #define WORLD_SLICE_S 0.05
@@ -67,6 +68,12 @@ size_t world_task_count(const struct world *world);
 void world_task(const struct world *world, size_t i, uint32_t *ret_pid, uint32_t *ret_group,
 		uint64_t *ret_cpu_ns);
 /* Joules so far, those of the idle machine included. */
+/*
+ * What counters at each switch would have told in the middle of the newest slice: cycles,
+ * instructions, time beside a busy sibling. How many instructions a program has for each cycle goes
+ * with its watts, but not alone: they tell five sixths of how watts differ. Lives as the batch.
+ */
+const struct watt_activity_batch *world_counts(const struct world *world);
 double world_energy_j(const struct world *world);
 
 #endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of what was learned, for the files of the filter alone. */
+#ifndef WATT_ATTRIB_LEARNED_STATE_H
+#define WATT_ATTRIB_LEARNED_STATE_H
+
+#include "attrib/learned.h"
+
+#define BINS 8 /* of the load curve */
+#define MAP_SIZE 512
+#define CANDIDATES 2048
+#define OTHERS 0 /* the learner of all that have none of their own */
+
+struct learner {
+	uint64_t key;
+	uint64_t process; /* the first one of a program; 0: it is of a process */
+	bool has_many;    /* others too run the program */
+	bool is_process;
+	bool is_common;   /* what a unit of it is worth, for all programs */
+	bool is_informed; /* of its features */
+	double features[WATT_N_FEATURES];
+	double watts;    /* of a process: difference to its program */
+	double recent_j; /* by which who is to go is found */
+	uint64_t newest_slice;
+};
+
+/* A process that may get a learner. */
+struct candidate {
+	uint64_t process;
+	uint64_t newest_slice;
+	uint32_t n_slices;
+	double info;  /* of its difference to its program: 1 by the variance that slices leave it */
+	double score; /* and what they say of it, by that variance */
+};
+
+/* What neighbouring slices have left unexplained. */
+struct run {
+	double error_j;
+	double squares_j2; /* of each by itself */
+	uint32_t n;
+};
+
+struct watt_learned {
+	struct learner list[WATT_LEARNED_MAX];
+	size_t n, n_deviations;
+	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
+	double curve[BINS + 1];
+	double noise; /* variance of a slice's energy that nothing explains, J^2 */
+	double sum_j; /* decaying sums, whose ratio is the mean of all */
+	double sum_s;
+	double told, error; /* running means */
+	double told_weight;
+	double apart, unsure; /* the same: squared distance to the mean, and squared uncertainty */
+	double spread[2];     /* variance in squared means: of programs, of processes in one */
+	double left;          /* the same: of programs, from what their features say */
+	size_t features[WATT_N_FEATURES]; /* their learners; 0: nobody told of any */
+	size_t discount;                  /* the same, of what siblings take less */
+	struct run run;
+	double scale; /* of the variances that are told */
+	uint64_t n_slices;
+	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
+	struct candidate candidates[CANDIDATES];
+	/* scratch of an update */
+	double h[WATT_LEARNED_MAX];
+	double ch[WATT_LEARNED_MAX];
+	size_t active[WATT_LEARNED_MAX];
+	size_t n_active;
+};
+
+static inline double *cov_at(const struct watt_learned *l, size_t i, size_t j)
+{
+	return &l->cov[i * WATT_LEARNED_MAX + j];
+}
+
+static inline double squared(double x)
+{
+	return x * x;
+}
+
+/* ---- learned.c ---- */
+
+/* OTHERS: it has none. */
+size_t watt_learner_find(const struct watt_learned *l, uint64_t key);
+/* The place of a new one, whose watts are so uncertain; OTHERS: there is none. */
+size_t watt_learner_add(struct watt_learned *l, const struct learner *learner, double error_w);
+double watt_learned_watts(const struct watt_learned *l, const struct watt_learned_use *use,
+			  double mean);
+/*
+ * A measurement: those who are active are in h. First its variance by what is known, then what it
+ * teaches, by its error and the variance of that.
+ */
+double watt_learned_explain(struct watt_learned *l);
+void watt_learned_correct(struct watt_learned *l, double error_j, double variance);
+
+/* ---- learned_counts.c ---- */
+
+/* Where a slice tells of shared time, room for the discount; it may take somebody's place. */
+void watt_learned_make_discount(struct watt_learned *l, const struct watt_learned_slice *slice);
+/* How the slice's energy depends on the discount; everybody else is in h already. */
+void watt_learned_take_discount(struct watt_learned *l, const struct watt_learned_slice *slice);
+/* Watts that are expected of a program, beside the mean. */
+double watt_learned_expect(const struct watt_learned *l, const struct learner *one);
+/* Squared distance that is expected between a program's watts and what its features say. */
+double watt_learned_left(const struct watt_learned *l, size_t at);
+/* How many learners are common to all. */
+size_t watt_learned_count_common(const struct watt_learned *l);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds who did what in a slice at places of a domain. It must not know what a key makes of it. */
+#include "attrib/parts.h"
+
+#include "base/util.h"
+
+bool watt_parts_are_told(const struct watt_ledger *ledger, uint32_t needs)
+{
+	uint32_t kind, i;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++) {
+		if (!(needs & WATT_KEY_BIT(kind)))
+			continue;
+		for (i = 0; i < ledger->n_places[kind] && !ledger->has_place[kind][i]; i++)
+			;
+		if (i == ledger->n_places[kind])
+			return false;
+	}
+	return true;
+}
+
+/* All that a key needs, and of what it can do without, what somebody tells of. */
+static uint32_t kinds_of(const struct watt_ledger *ledger, const struct watt_key_ops *ops)
+{
+	uint32_t kinds = ops->needs, kind;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES && ops->likes; kind++)
+		if ((ops->likes & WATT_KEY_BIT(kind)) &&
+		    watt_parts_are_told(ledger, WATT_KEY_BIT(kind)))
+			kinds |= WATT_KEY_BIT(kind);
+	return kinds;
+}
+
+static bool is_complete(const struct watt_slice *slice, uint32_t needs)
+{
+	uint32_t kind;
+
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
+		if ((needs & WATT_KEY_BIT(kind)) && !slice->uses[kind].is_complete)
+			return false;
+	return true;
+}
+
+bool watt_parts_have_come(const struct watt_ledger *ledger, const struct watt_slice *slice)
+{
+	size_t i;
+
+	for (i = 0; i < ledger->chain.n; i++) {
+		const struct watt_key_ops *ops = ledger->chain.keys[i].ops;
+
+		if (watt_parts_are_told(ledger, ops->needs) &&
+		    !is_complete(slice, kinds_of(ledger, ops)))
+			return false;
+	}
+	return true;
+}
+
+static int add_part(struct watt_attrib *at, struct watt_key_slice *view, const struct watt_use *use,
+		    enum watt_activity_kind kind)
+{
+	int r = watt_grow((void **)&at->parts, &at->cap_parts, view->n_parts, sizeof(*at->parts));
+
+	if (r == 0)
+		at->parts[view->n_parts++] = (struct watt_part){ .use = use, .kind = kind };
+	return r;
+}
+
+/* Everybody who did something of one kind at a place of the domain. */
+static int collect_kind(struct watt_attrib *at, const struct watt_ledger *ledger,
+			const struct watt_uses *uses, enum watt_activity_kind kind,
+			struct watt_key_slice *view)
+{
+	uint32_t n = WATT_MIN(ledger->n_places[kind], uses->n_places), place, i;
+	bool is_first = !view->n_units;
+	int r = 0;
+
+	for (place = 0; place < n && r == 0; place++) {
+		if (!ledger->has_place[kind][place])
+			continue;
+		if (uses->n_units[place] == WATT_UNITS_UNKNOWN)
+			view->is_complete = false;
+		else if (is_first)
+			view->n_units += uses->n_units[place];
+		for (i = uses->first[place]; i && r == 0; i = uses->list[i - 1].next_in_place) {
+			const struct watt_use *use = &uses->list[i - 1];
+
+			if (!use->amount)
+				continue;
+			if (is_first)
+				view->busy += WATT_MIN(use->amount, UINT64_MAX - view->busy);
+			r = add_part(at, view, use, kind);
+		}
+	}
+	return r;
+}
+
+int watt_parts_collect(struct watt_attrib *at, const struct watt_ledger *ledger,
+		       const struct watt_slice *slice, const struct watt_key_ops *ops,
+		       struct watt_key_slice *view)
+{
+	uint32_t likes = kinds_of(ledger, ops) & ~ops->needs;
+	enum watt_activity_kind kind;
+	bool is_all;
+	int r = 0;
+
+	view->busy = view->n_units = 0;
+	view->n_parts = 0;
+	view->is_complete = is_complete(slice, ops->needs);
+	for (kind = 0; kind < WATT_N_ACTIVITIES && r == 0; kind++)
+		if (ops->needs & WATT_KEY_BIT(kind))
+			r = collect_kind(at, ledger, &slice->uses[kind], kind, view);
+	view->n_needed = view->n_parts;
+	view->likes = 0;
+	is_all = view->is_complete;
+	for (kind = 0; kind < WATT_N_ACTIVITIES && r == 0; kind++) {
+		if (!(likes & WATT_KEY_BIT(kind)) || !slice->uses[kind].is_complete)
+			continue;
+		view->is_complete = true;
+		r = collect_kind(at, ledger, &slice->uses[kind], kind, view);
+		if (view->is_complete)
+			view->likes |= WATT_KEY_BIT(kind);
+	}
+	view->is_complete = is_all;
+	view->parts = at->parts;
+	return r;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who did something in a slice, as the keys of a domain see it. One thread per object. */
+#ifndef WATT_ATTRIB_PARTS_H
+#define WATT_ATTRIB_PARTS_H
+
+#include "attrib/state.h"
+
+/* Whether anybody tells of these activities at a place of the domain. */
+bool watt_parts_are_told(const struct watt_ledger *ledger, uint32_t needs);
+/* Whether the activities have come that any key of the domain can use. */
+bool watt_parts_have_come(const struct watt_ledger *ledger, const struct watt_slice *slice);
+/* What the key needs comes first. What it could do without may be missing. 0 or -ENOMEM. */
+int watt_parts_collect(struct watt_attrib *at, const struct watt_ledger *ledger,
+		       const struct watt_slice *slice, const struct watt_key_ops *ops,
+		       struct watt_key_slice *view);
+
+#endif
