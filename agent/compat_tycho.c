@@ -15,6 +15,7 @@
 
 #define NJ_PER_MJ 1000000
 #define MW_PER_W 1e3
+#define UW_PER_MW 1e3
 #define NS_PER_US 1000
 #define SYSTEM "__system__"
 
@@ -184,13 +185,25 @@ static void write_domains(struct exposition *ex, const struct monitor *monitor, 
 	}
 }
 
-static void write_usable(struct exposition *ex, const struct monitor *monitor)
+static double usable(const struct watt_domain_state *state)
+{
+	return state->is_usable;
+}
+
+static double baseline_mw(const struct watt_domain_state *state)
+{
+	return state->baseline_ready ? (double)state->baseline_uw / UW_PER_MW : NAN;
+}
+
+/* What is told of a residual beside energy and power; what is not known has no series. */
+static void write_residuals(struct exposition *ex, const struct monitor *monitor, const char *name,
+			    const char *help,
+			    double (*value_of)(const struct watt_domain_state *state))
 {
 	const struct family *family = &families[ARRAY_SIZE(families) - 1];
 	size_t i;
 
-	begin(ex, "tycho_residual_window_usable",
-	      "0: the parts exceed the total, and what is left means nothing.");
+	begin(ex, name, help);
 	for (i = 0; i < monitor_domain_count(monitor); i++) {
 		struct bytes labels = { 0 };
 
@@ -198,7 +211,7 @@ static void write_usable(struct exposition *ex, const struct monitor *monitor)
 			continue;
 		exposition_add_label(&labels, "chassis", monitor_domain(monitor, i)->name);
 		exposition_add_label(&labels, "source", family->source);
-		exposition_number(ex, labels.data, NULL, monitor_state(monitor, i)->is_usable);
+		exposition_number(ex, labels.data, NULL, value_of(monitor_state(monitor, i)));
 		bytes_done(&labels);
 	}
 }
@@ -375,7 +388,10 @@ void compat_write_tycho(struct exposition *ex, const struct monitor *monitor)
 
 	write_domains(ex, monitor, false);
 	write_domains(ex, monitor, true);
-	write_usable(ex, monitor);
+	write_residuals(ex, monitor, "tycho_residual_window_usable",
+			"0: the parts exceed the total, and what is left means nothing.", usable);
+	write_residuals(ex, monitor, "tycho_residual_idle_baseline_mw",
+			"What is left when nothing runs, once it is known.", baseline_mw);
 	write_cpu_ratios(ex, monitor);
 	if (!(monitor->roster.opts.levels & 1u << LEVEL_CONTAINER))
 		return;
