@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,14 +25,15 @@
 #include "text.h"
 #include "xalloc.h"
 
-#define DEFAULT_FILE "/etc/wattribute/agent.yaml"
+#define SYSTEM_FILE "/etc/wattribute/agent.yaml"
 #define NS_PER_S 1000000000ULL
 
 static const char help_text[] =
 	"Usage: wattribute agent [OPTION...]\n"
 	"Measures this machine for as long as it runs, and serves watts and joules per process,\n"
 	"container, pod, unit and user to Prometheus.\n\n"
-	"  --settings=FILE       settings to begin with (" DEFAULT_FILE ", if there)\n"
+	"  --settings=FILE       settings to begin with (" SYSTEM_FILE ", if there;\n"
+	"                        of a user: ~/.config/wattribute/agent.yaml before that)\n"
 	"  --print-config        print all settings as such a file, and where each comes from\n"
 	"  --check-config        read all settings, say what is wrong, and end\n"
 	"  -h, --help            this text\n\n"
@@ -101,11 +103,35 @@ static int take_flags(struct flags *flags, int argc, char **argv)
 	return r;
 }
 
+/* A file that is there and can't be read is no reason to take another one: it says why. */
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* Where a user keeps settings, as the XDG Base Directory Specification has it. */
+static bool find_own_file(char *buf, size_t size)
+{
+	const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
+	int n = 0;
+
+	if (config && config[0] == '/')
+		n = snprintf(buf, size, "%s/wattribute/agent.yaml", config);
+	else if (home && home[0] == '/')
+		n = snprintf(buf, size, "%s/.config/wattribute/agent.yaml", home);
+	return n > 0 && (size_t)n < size && is_there(buf);
+}
+
+/* The file that was named, or the first that is in its usual place. A service has no home. */
 static int take_file(struct settings *settings, const char *file)
 {
-	if (!file && access(DEFAULT_FILE, F_OK) < 0 && errno == ENOENT)
-		return 0;
-	return settings_take_file(settings, file ? file : DEFAULT_FILE);
+	char path[PATH_MAX];
+
+	if (file)
+		return settings_take_file(settings, file);
+	if (geteuid() != 0 && find_own_file(path, sizeof(path)))
+		return settings_take_file(settings, path);
+	return is_there(SYSTEM_FILE) ? settings_take_file(settings, SYSTEM_FILE) : 0;
 }
 
 /* The default, the file, the environment, the flags. */

@@ -93,6 +93,28 @@ def test_precedence():
     one_line(run('agent', '--settings=/nowhere/agent.yaml'), 2, '/nowhere/agent.yaml')
 
 
+def test_own_settings():
+    """A user's file is found by itself, wherever that user keeps such; root has the machine's alone."""
+    def told(env, user):
+        return subprocess.run([*user, program, '--print-config'], env={**os.environ, **env}, capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=False)
+    with tempfile.TemporaryDirectory(prefix='watt-home-') as home, for_anybody(os.path.join(BUILD, 'agent', 'wattribute-agent')) as program:
+        os.chmod(home, 0o755)
+        nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] if not os.getuid() else []
+        for folder, env in (('.config', {'HOME': home}), ('x', {'HOME': '/nowhere', 'XDG_CONFIG_HOME': f'{home}/x'})):
+            path = os.path.join(home, folder, 'wattribute', 'agent.yaml')
+            os.makedirs(os.path.dirname(path))
+            with open(path, 'w', encoding='ascii') as file:
+                file.write('top: 17\n')
+            if not os.getuid():
+                true('top: 17' not in told(env, []).stdout, "root's")
+            found = told(env, nobody)
+            true(f'# from: {path}:1\ntop: 17\n' in found.stdout, f'{found.stdout} {found.stderr}')
+            with open(path, 'a', encoding='ascii') as file:
+                file.write('bottom: 1\n')
+            true(f'{path}:2' in told(env, nobody).stderr, 'what is wrong, and where')
+
+
 def test_manual():
     """The page has every setting with its default, and the guide every metric."""
     with open(os.path.join(TOP, 'docs/man/wattribute-agent.1'), encoding='utf-8') as file:
@@ -149,7 +171,7 @@ def test_a_total_below_its_parts():
             with open(path, 'w', encoding='ascii') as file:
                 file.write(text + '\n')
         with Agent('--sources=hwmon', '--usage=synth', f'--sysfs-root={folder}',
-                   '--compat=scaphandre') as agent:
+                   '--compat=scaphandre,tycho') as agent:
             def told():
                 found = json.loads(agent.ask('/api/v1/status')[2])
                 known = [domain for domain in found['domains'] if domain['power_w'] is not None]
@@ -158,6 +180,7 @@ def test_a_total_below_its_parts():
             metrics = agent.metrics()
         whole = [domain for domain in status['domains'] if domain['is_summed']]
         near(whole[0]['power_w'], 100, 1e-6, 'the total that is not believed')
+        equal(metrics.value('tycho_residual_window_usable'), 0, 'what is left of it')
         near(status['machine_w'], 250, 1e-6, 'the page')
         near(status['machine_j'], sum(domain['energy_j'] for domain in status['domains']
                                       if domain['is_partition']), 1e-9, 'energy on the page')
@@ -998,7 +1021,7 @@ def test_node_by_an_instrument():
 if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
     print('missing: what the agent takes, it was not built')
     sys.exit(77)
-main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_manual, test_metrics, test_the_best_total_is_the_headline, test_openmetrics,
+main([test_a_total_below_its_parts, test_help_and_settings, test_precedence, test_own_settings, test_manual, test_metrics, test_the_best_total_is_the_headline, test_openmetrics,
       test_promtool, test_other_meters_names, test_tychos_names, test_context, test_cpus, test_levels, test_real_machine,
       test_least_rights, test_rights_are_given_up, test_short_lived_processes, test_who_may_ask, test_requests,
       test_api, test_recordings, test_page, test_page_adds_up, test_privacy, test_rubbish, test_slow_clients, test_many_connections, test_a_thousand_connections, test_end, test_counters_begin_anew, test_reload,
