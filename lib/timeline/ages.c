@@ -15,6 +15,9 @@
 #define SEARCH_NS (10 * WATT_NSEC_PER_SEC)
 /* Searches one after the other in which an age does not hold: it is believed no more. */
 #define MAX_DOUBTS 3
+/* What a watt more of a part adds to the total, as long as that is guessed. */
+#define MIN_GUESSED 0.7
+#define MAX_GUESSED 1.7
 /* The parts are remembered for so many periods of the slowest, if that is not too long. */
 #define KEPT_PERIODS 40
 /* A part that has said nothing for so long is not waited for. */
@@ -34,7 +37,8 @@ struct age {
 	bool has_raw;
 	struct watt_match match;
 	bool is_found;
-	unsigned int n_doubts; /* searches since then in which it did not hold */
+	struct watt_match guess; /* of the last search, if that found nothing; n 0: there is none */
+	unsigned int n_doubts;   /* searches since then in which it did not hold */
 };
 
 struct watt_ages {
@@ -191,6 +195,7 @@ static int sum_group(struct watt_ages *ages, int group, uint64_t first, uint64_t
 static int search(struct watt_ages *ages, struct age *age)
 {
 	struct watt_match_parts parts = { .step_ns = WATT_HISTORY_STEP_NS };
+	struct watt_match match = { 0 };
 	int group, r;
 
 	if (!find_span(ages, &parts.first, &parts.end))
@@ -200,7 +205,10 @@ static int search(struct watt_ages *ages, struct age *age)
 		if (r < 0)
 			return r;
 	}
-	r = watt_match_find(&parts, age->readings, age->n, &age->match);
+	r = watt_match_find(&parts, age->readings, age->n, &match);
+	age->guess = match;
+	if (r == 0)
+		age->match = match;
 	/* one search that finds nothing may be a quiet moment, or something that no part tells of */
 	if (r == 0 || !age->is_found ||
 	    watt_match_holds(&parts, age->readings, age->n, &age->match))
@@ -274,6 +282,23 @@ const struct watt_match *watt_ages_get(const struct watt_ages *ages, size_t chan
 	return &ages->list[channel].match;
 }
 
+const struct watt_match *watt_ages_guess(const struct watt_ages *ages, size_t channel)
+{
+	if (!ages || channel >= ages->n || !ages->list[channel].guess.n)
+		return NULL;
+	return &ages->list[channel].guess;
+}
+
+/* Less than nothing is what chance has found; and what is only guessed is near to 1. */
+static double get_factor(const struct age *age, int group)
+{
+	if (age->is_found)
+		return age->match.factor[group];
+	if (!age->guess.n)
+		return 1;
+	return WATT_MIN(WATT_MAX(age->guess.factor[group], MIN_GUESSED), MAX_GUESSED);
+}
+
 bool watt_ages_get_shape_j(const struct watt_shape *shape, uint64_t t_ns, double *ret_j)
 {
 	const struct watt_ages *ages = shape->ages;
@@ -287,8 +312,7 @@ bool watt_ages_get_shape_j(const struct watt_shape *shape, uint64_t t_ns, double
 
 		if (part->group < 0 || !part->history.energy_j)
 			continue;
-		/* less than nothing is what chance has found */
-		factor = age->is_found ? age->match.factor[part->group] : 1;
+		factor = get_factor(age, part->group);
 		if (factor <= 0)
 			continue;
 		if (!watt_history_find_j(&part->history, t_ns, &energy_j))

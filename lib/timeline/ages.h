@@ -32,6 +32,8 @@ int watt_ages_see(struct watt_ages *ages, size_t channel, const struct watt_curv
 		  const struct watt_sample *sample, uint64_t t0_ns, watt_i128 energy0_nj);
 /* What was found last; NULL: nothing yet. */
 const struct watt_match *watt_ages_get(const struct watt_ages *ages, size_t channel);
+/* What the last search found, however vague that is; NULL: nothing yet. */
+const struct watt_match *watt_ages_guess(const struct watt_ages *ages, size_t channel);
 
 /*
  * What the parts took by then, since some instant, each times the factor that was found: how the

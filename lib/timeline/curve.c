@@ -169,26 +169,12 @@ static void add_area(struct watt_curve *curve, int64_t power_uw, uint64_t dt_ns)
 	curve->energy_nj += energy_nj;
 }
 
-/* How far a reading is from what the shape says of its window. */
-static bool get_miss_w(const struct watt_shape *shape, uint64_t t_ns, int64_t power_uw,
-		       double *ret_w)
-{
-	uint64_t window_ns = shape->before_ns + shape->after_ns;
-	double e0_j, e1_j;
-
-	if (t_ns < shape->before_ns || !shape->get_j(shape, t_ns - shape->before_ns, &e0_j) ||
-	    !shape->get_j(shape, t_ns + shape->after_ns, &e1_j))
-		return false;
-	*ret_w = (double)power_uw / 1e6 - (e1_j - e0_j) / ((double)window_ns / 1e9);
-	return true;
-}
-
 /* What the shape misses, from one reading to the next: in a straight line from w0 to w1. */
-struct miss {
+struct miss_line {
 	double w0, w1;
 };
 
-static double get_missed_j(const struct miss *miss, uint64_t at_ns, uint64_t dt_ns)
+static double get_missed_j(const struct miss_line *miss, uint64_t at_ns, uint64_t dt_ns)
 {
 	double at_s = (double)at_ns / 1e9, share = (double)at_ns / (double)dt_ns;
 
@@ -201,7 +187,7 @@ static double get_missed_j(const struct miss *miss, uint64_t at_ns, uint64_t dt_
  * point is the caller's. false: the shape is not known for all of it, and nothing was added.
  */
 static bool follow_shape(struct watt_curve *curve, const struct watt_shape *shape,
-			 const struct miss *miss, uint64_t t_ns, watt_i128 *ret_nj)
+			 const struct miss_line *miss, uint64_t t_ns, watt_i128 *ret_nj)
 {
 	uint64_t t0_ns = curve->stats.last_ns, dt_ns = t_ns - t0_ns, at_ns;
 	watt_i128 energy0_nj = curve->energy_nj, end_nj;
@@ -226,17 +212,39 @@ static bool follow_shape(struct watt_curve *curve, const struct watt_shape *shap
 	return true;
 }
 
+/* Where the shape was not followed before, from what it misses at the reading before. */
+static bool see_miss(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
+		     const struct watt_shape *shape, struct miss_line *ret)
+{
+	uint64_t last_ns = curve->stats.last_ns;
+	/* the curve goes to the age in small steps */
+	int64_t off_ns = (int64_t)curve->delay_ns - (int64_t)shape->age_ns;
+	uint64_t last_at_ns = (uint64_t)WATT_MAX((int64_t)last_ns + off_ns, 0);
+	uint64_t at_ns = (uint64_t)WATT_MAX((int64_t)t_ns + off_ns, 0);
+
+	watt_miss_follow(&curve->miss, shape);
+	if (!curve->miss.to_ns && !watt_miss_see(&curve->miss, shape, last_ns, last_ns, last_at_ns,
+						 (double)curve->power_uw / 1e6))
+		return false;
+	ret->w0 = curve->miss.power_w;
+	if (!watt_miss_see(&curve->miss, shape, last_ns, t_ns, at_ns, (double)power_uw / 1e6))
+		return false;
+	ret->w1 = curve->miss.power_w;
+	return true;
+}
+
 /* false: by a straight line, then. */
 static bool push_shaped(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
 			const struct watt_shape *shape)
 {
 	watt_i128 energy_nj;
-	struct miss miss;
+	struct miss_line miss;
 
-	if (!shape || !get_miss_w(shape, curve->stats.last_ns, curve->power_uw, &miss.w0) ||
-	    !get_miss_w(shape, t_ns, power_uw, &miss.w1) ||
-	    !follow_shape(curve, shape, &miss, t_ns, &energy_nj))
+	if (!shape || !see_miss(curve, power_uw, t_ns, shape, &miss) ||
+	    !follow_shape(curve, shape, &miss, t_ns, &energy_nj)) {
+		curve->miss = (struct watt_miss){ 0 };
 		return false;
+	}
 	curve->energy_nj = energy_nj;
 	return true;
 }
@@ -249,6 +257,7 @@ static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns
 
 	if (is_gap) {
 		curve->stats.gap_ns += dt_ns;
+		curve->miss = (struct watt_miss){ 0 };
 	} else if (!push_shaped(curve, power_uw, t_ns, shape)) {
 		add_area(curve, power_uw, dt_ns);
 	}

@@ -6,22 +6,10 @@
 #ifndef WATT_TIMELINE_CURVE_H
 #define WATT_TIMELINE_CURVE_H
 
+#include "timeline/shape.h"
 #include "timeline/timeline.h"
 
 #include "base/util.h"
-
-struct watt_ages;
-
-/* What lies between two readings of a slow channel, as the parts of the machine tell it. */
-struct watt_shape {
-	/* Energy since some instant; false: not known then. */
-	bool (*get_j)(const struct watt_shape *shape, uint64_t t_ns, double *ret_j);
-	const struct watt_ages *ages;
-	size_t channel;
-	/* A reading is the mean of so long before and behind the instant that it speaks of. */
-	uint64_t before_ns, after_ns;
-	uint64_t step_ns; /* how fine it is */
-};
 
 struct watt_point {
 	watt_i128 energy_nj;
@@ -45,9 +33,10 @@ struct watt_curve {
 	uint64_t zero_ns; /* the newest reading of a counter that has never moved from 0; 0: none */
 	int64_t raw;
 	int64_t power_uw;
-	watt_i128 energy_nj; /* E at the newest point */
-	int64_t area_rest;   /* of the trapezoids so far, below 1 nJ, in half uW ns */
-	uint64_t typical_ns; /* usual distance of readings */
+	watt_i128 energy_nj;   /* E at the newest point */
+	int64_t area_rest;     /* of the trapezoids so far, below 1 nJ, in half uW ns */
+	uint64_t typical_ns;   /* usual distance of readings */
+	struct watt_miss miss; /* of the shape, at the newest point */
 };
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);

@@ -15,6 +15,8 @@
 
 /* Fewer say nothing, the more so the more is unknown; fewer than ENOUGH must fit better. */
 #define MIN_READINGS 7
+/* Of fewer, there is no guess. */
+#define MIN_GUESS_READINGS 4
 #define SOME_READINGS(n_parts) (9 + 2 * (size_t)(n_parts))
 #define ENOUGH_READINGS 24
 /* Loads last for some seconds: in less, a few changes of theirs fit anything. */
@@ -38,10 +40,10 @@
 /* What is left of a reading on any machine, as if so many readings had said it. */
 #define USUAL_NOISE_W2 36.0
 #define USUAL_READINGS 4
-/* Measured (slow_total): of 16, ages are wrong by twice what chance alone says. */
-#define DOUBTED_READINGS 48
-/* By so much must the second best be worse. */
-#define RIVAL_NOISES 4
+/* Measured (slow_total): of 16, ages are wrong by more than what chance alone says. */
+#define DOUBTED_READINGS 24
+/* What is so unlikely, in noises, is not looked at closely. */
+#define NEAR 9
 /* A told window may be a minute. */
 #define MAX_WINDOW_NS (60 * 1000000000ULL)
 #define N_AGES ((WATT_MATCH_MAX_DELAY_NS + MAX_WINDOW_NS / 2) / COARSE_NS + 1)
@@ -49,6 +51,7 @@
 
 /* Means that are tried where nobody tells of how long they are. */
 static const uint64_t windows_ns[] = { 100000000, 500000000, 1000000000, 2000000000, 4000000000 };
+#define N_WINDOWS WATT_ARRAY_SIZE(windows_ns)
 
 /* One fit: sums of products of the terms (each part, 1) and the reading. */
 struct fit {
@@ -179,64 +182,61 @@ struct best {
 	struct fit fit;
 	uint64_t delay_ns;
 	uint64_t window_ns;
-	double left[N_AGES]; /* of the best at each age */
+	/* What is left at each age and window of the coarse grid; INFINITY: it was not tried. */
+	double left[N_AGES][N_WINDOWS];
 };
 
-static void try_at(const struct watt_match_parts *parts, const struct watt_observation *list,
-		   size_t n, uint64_t delay_ns, uint64_t window_ns, struct best *best)
+/* Of the mean that is tried; where it is told, each reading has its own, and this is the first. */
+static uint64_t get_window_ns(const struct watt_observation *list, size_t window)
 {
-	struct fit fit;
-	size_t age = WATT_MIN((delay_ns + window_ns / 2) / COARSE_NS, N_AGES - 1);
-
-	fit_at(parts, list, n, delay_ns, window_ns, &fit);
-	best->left[age] = WATT_MIN(best->left[age], fit.left);
-	if (best->fit.n && fit.left >= best->fit.left)
-		return;
-	best->fit = fit;
-	best->delay_ns = delay_ns;
-	best->window_ns = window_ns;
+	return list[0].window_ns ? list[0].window_ns : windows_ns[window];
 }
 
-static struct best search(const struct watt_match_parts *parts, const struct watt_observation *list,
-			  size_t n)
+static size_t count_windows(const struct watt_observation *list)
 {
-	struct best best = { .fit = { .n = 0 } }, coarse;
-	bool is_told = n && list[0].window_ns;
-	uint64_t d_ns;
-	size_t w;
-
-	for (w = 0; w < N_AGES; w++)
-		best.left[w] = INFINITY;
-	for (w = 0; w < (is_told ? 1 : WATT_ARRAY_SIZE(windows_ns)); w++)
-		for (d_ns = 0; d_ns <= WATT_MATCH_MAX_DELAY_NS; d_ns += COARSE_NS)
-			try_at(parts, list, n, d_ns, windows_ns[w], &best);
-	coarse = best;
-	for (d_ns = coarse.delay_ns > COARSE_NS ? coarse.delay_ns - COARSE_NS : 0;
-	     d_ns <= WATT_MIN(coarse.delay_ns + COARSE_NS, WATT_MATCH_MAX_DELAY_NS);
-	     d_ns += FINE_NS)
-		try_at(parts, list, n, d_ns, coarse.window_ns, &best);
-	return best;
+	return list[0].window_ns ? 1 : N_WINDOWS;
 }
 
-/* What is left at an age, with the mean that explains most there. */
-static double get_left_at(const struct watt_match_parts *parts, const struct watt_observation *list,
-			  size_t n, int64_t age_ns)
+/* INFINITY: no reading is of that age. */
+static double try_at(const struct watt_match_parts *parts, const struct watt_observation *list,
+		     size_t n, int64_t age_ns, size_t window, struct best *best)
 {
-	bool is_told = list[0].window_ns;
-	double left = INFINITY;
+	uint64_t window_ns = get_window_ns(list, window);
+	int64_t delay_ns = age_ns - (int64_t)(window_ns / 2);
 	struct fit fit;
-	size_t w;
 
-	for (w = 0; w < (is_told ? 1 : WATT_ARRAY_SIZE(windows_ns)); w++) {
-		int64_t window_ns = (int64_t)(is_told ? list[0].window_ns : windows_ns[w]);
-		int64_t d_ns = age_ns - window_ns / 2;
-
-		if (d_ns < 0 || d_ns > (int64_t)WATT_MATCH_MAX_DELAY_NS)
-			continue;
-		fit_at(parts, list, n, (uint64_t)d_ns, (uint64_t)window_ns, &fit);
-		left = WATT_MIN(left, fit.left);
+	if (delay_ns < 0 || delay_ns > (int64_t)WATT_MATCH_MAX_DELAY_NS)
+		return INFINITY;
+	fit_at(parts, list, n, (uint64_t)delay_ns, window_ns, &fit);
+	if (!best->fit.n || fit.left < best->fit.left) {
+		best->fit = fit;
+		best->delay_ns = (uint64_t)delay_ns;
+		best->window_ns = window_ns;
 	}
-	return left;
+	return fit.left;
+}
+
+/* The best of a coarse grid, then of a fine one around that. */
+static void search(const struct watt_match_parts *parts, const struct watt_observation *list,
+		   size_t n, struct best *ret)
+{
+	int64_t around_ns, age_ns, half_ns;
+	size_t w, a;
+
+	*ret = (struct best){ .fit = { .n = 0 } };
+	for (w = 0; w < count_windows(list); w++)
+		for (a = 0; a < N_AGES; a++) {
+			age_ns = (int64_t)(a * COARSE_NS);
+			half_ns = (int64_t)(get_window_ns(list, w) / 2);
+			if (age_ns < half_ns && age_ns + (int64_t)COARSE_NS > half_ns)
+				age_ns = half_ns; /* the youngest that there is */
+			ret->left[a][w] = try_at(parts, list, n, age_ns, w, ret);
+		}
+	around_ns = (int64_t)(ret->delay_ns + ret->window_ns / 2);
+	for (w = 0; w < count_windows(list); w++)
+		for (age_ns = around_ns - (int64_t)COARSE_NS;
+		     age_ns <= around_ns + (int64_t)COARSE_NS; age_ns += (int64_t)FINE_NS)
+			try_at(parts, list, n, age_ns, w, ret);
 }
 
 /*
@@ -289,95 +289,111 @@ static bool is_their_sum(const struct fit *fit)
 	return per_watt >= MIN_PER_WATT && per_watt <= MAX_PER_WATT;
 }
 
-/* Another age, far from the best one, explains nearly as much: nobody knows which it is. */
-static bool is_rivalled(const struct best *best, double noise)
-{
-	int64_t age_ns = (int64_t)(best->delay_ns + best->window_ns / 2);
-	int64_t far_ns = (int64_t)(MAX_UNCERTAINTY_NS + COARSE_NS);
-	size_t i;
+/* What the readings say of the age: each that is tried counts by how well it explains them. */
+struct belief {
+	double least, noise;
+	double sum, sum_ns, sum_ns2;
+};
 
-	for (i = 0; i < N_AGES; i++)
-		if (llabs((int64_t)(i * COARSE_NS) - age_ns) > far_ns &&
-		    best->left[i] <= best->fit.left + RIVAL_NOISES * noise)
-			return true;
-	return false;
+static void believe(struct belief *belief, double age_ns, double left)
+{
+	/* exp(), but for improbable ages, and the same to the last digit on every processor */
+	double unlikely = 1 + WATT_MAX(left - belief->least, 0) / (2 * belief->noise) / 16;
+	double weight;
+
+	unlikely *= unlikely;
+	unlikely *= unlikely;
+	unlikely *= unlikely;
+	weight = 1 / (unlikely * unlikely);
+	belief->sum += weight;
+	belief->sum_ns += weight * age_ns;
+	belief->sum_ns2 += weight * age_ns * age_ns;
 }
 
-/*
- * How far the age can move, to the side where it moves more easily, until what is left has grown as
- * much as by chance. Where few readings saw a change, there are ages that explain them alike: no
- * curvature tells that.
- */
-static double find_uncertainty_ns(const struct watt_match_parts *parts,
-				  const struct watt_observation *list, size_t n,
-				  const struct best *best)
+static double get_noise(const struct watt_match_parts *parts, const struct watt_observation *list,
+			size_t n, const struct best *best)
 {
 	double independent = count_independent(parts, list, n, best);
 	double noise = (best->fit.left + USUAL_READINGS * USUAL_NOISE_W2) /
 		       (WATT_MAX(independent - N_TERMS, 0) + USUAL_READINGS);
-	double far_ns = 0;
-	int64_t age_ns = (int64_t)(best->delay_ns + best->window_ns / 2), step_ns;
+
 	/* the search has bent itself to few, and what nobody models goes on from one to the next */
-	double doubt = 1 + DOUBTED_READINGS / (double)best->fit.n;
-	int side;
+	return WATT_MAX(noise, MIN_NOISE_W2) * (1 + DOUBTED_READINGS / (double)best->fit.n);
+}
 
-	noise = WATT_MAX(noise, MIN_NOISE_W2);
-	if (is_rivalled(best, noise))
-		return INFINITY;
-	for (side = -1; side <= 1; side += 2) {
-		double left = best->fit.left, limit = best->fit.left + noise * doubt;
+/*
+ * The mean of all ages, each by how well it explains the readings, and how far they are from it:
+ * where few readings saw a change, there are ages that explain them alike.
+ */
+static double find_age_ns(const struct watt_match_parts *parts, const struct watt_observation *list,
+			  size_t n, struct best *best, double *ret_uncertainty_ns)
+{
+	struct belief belief = { .least = best->fit.left,
+				 .noise = get_noise(parts, list, n, best) };
+	size_t at = (best->delay_ns + best->window_ns / 2) / COARSE_NS, a, w;
+	double limit = belief.least + 2 * belief.noise * NEAR, mean_ns, var_ns2;
+	int64_t age_ns;
+	int i;
 
-		for (step_ns = (int64_t)FINE_NS;; step_ns += (int64_t)FINE_NS) {
-			double before = left, at_ns;
-
-			left = get_left_at(parts, list, n, age_ns + side * step_ns);
-			if (left <= limit && (double)step_ns <= MAX_UNCERTAINTY_NS)
+	for (a = 0; a < N_AGES; a++)
+		for (w = 0; w < count_windows(list); w++) {
+			if (best->left[a][w] > limit && a + 1 != at && a != at && a != at + 1)
 				continue;
-			if (left <= limit)
-				return INFINITY;
-			at_ns = isfinite(left) && before < limit ?
-					(limit - before) / (left - before) :
-					1;
-			far_ns = WATT_MAX(far_ns, (double)step_ns - (1 - at_ns) * (double)FINE_NS);
-			break;
+			for (i = -2; i < 2; i++) {
+				age_ns = (int64_t)(a * COARSE_NS) + i * (int64_t)FINE_NS;
+				believe(&belief, (double)age_ns,
+					try_at(parts, list, n, age_ns, w, best));
+			}
 		}
-	}
+	mean_ns = belief.sum_ns / belief.sum;
+	var_ns2 = WATT_MAX(belief.sum_ns2 / belief.sum - mean_ns * mean_ns, 0);
 	/* the grid itself is worth something, too */
-	return sqrt(far_ns * far_ns + (double)FINE_NS * (double)FINE_NS / 12);
+	*ret_uncertainty_ns = sqrt(var_ns2 + (double)FINE_NS * (double)FINE_NS / 12);
+	return mean_ns;
+}
+
+/* Whether the readings say so, or chance might as well. */
+static bool is_believed(const struct best *best, size_t n_parts, double uncertainty_ns)
+{
+	double min_explained = best->fit.n < SOME_READINGS(n_parts) ? MIN_EXPLAINED_BY_FEWEST :
+			       best->fit.n < ENOUGH_READINGS        ? MIN_EXPLAINED_BY_FEW :
+								      MIN_EXPLAINED;
+
+	return best->fit.n >= MIN_READINGS && is_their_sum(&best->fit) &&
+	       best->fit.left <= (1 - min_explained) * best->fit.total &&
+	       uncertainty_ns <= MAX_UNCERTAINTY_NS && best->delay_ns < WATT_MATCH_MAX_DELAY_NS;
 }
 
 int watt_match_find(const struct watt_match_parts *parts, const struct watt_observation *list,
 		    size_t n, struct watt_match *ret)
 {
 	struct best best;
-	double uncertainty_ns, min_explained;
-	uint64_t window_ns;
+	double uncertainty_ns, age_ns;
+	uint64_t window_ns, delay_ns;
 	size_t p, n_parts = 0;
 
 	for (p = 0; p < WATT_MATCH_PARTS; p++)
 		n_parts += parts->energy_j[p] != NULL;
-	if (n < MIN_READINGS || list[n - 1].t_ns - list[0].t_ns < MIN_SPAN_NS)
+	if (n < MIN_GUESS_READINGS || list[n - 1].t_ns - list[0].t_ns < MIN_SPAN_NS)
 		return -EAGAIN;
-	best = search(parts, list, n);
-	if (best.fit.n < MIN_READINGS || best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
+	search(parts, list, n, &best);
+	if (best.fit.n < MIN_GUESS_READINGS ||
+	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
 		return -EAGAIN;
-	min_explained = best.fit.n < SOME_READINGS(n_parts) ? MIN_EXPLAINED_BY_FEWEST :
-			best.fit.n < ENOUGH_READINGS        ? MIN_EXPLAINED_BY_FEW :
-							      MIN_EXPLAINED;
-	uncertainty_ns = find_uncertainty_ns(parts, list, n, &best);
-	if (!is_their_sum(&best.fit) || best.fit.left > (1 - min_explained) * best.fit.total ||
-	    !(uncertainty_ns <= MAX_UNCERTAINTY_NS) || best.delay_ns == WATT_MATCH_MAX_DELAY_NS)
-		return -ENODATA;
+	age_ns = find_age_ns(parts, list, n, &best, &uncertainty_ns);
+	delay_ns = (uint64_t)WATT_MAX(age_ns - (double)(best.window_ns / 2), 0);
 	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;
-	*ret = (struct watt_match){ .delay_ns = best.delay_ns,
-				    .window_ns = window_ns,
-				    .age_ns = best.delay_ns + window_ns / 2,
-				    .uncertainty_ns = (uint64_t)uncertainty_ns,
-				    .explained_ratio = 1 - best.fit.left / best.fit.total,
-				    .rest_w = best.fit.x[0],
-				    .n = best.fit.n };
+	*ret = (struct watt_match){
+		.delay_ns = delay_ns,
+		.window_ns = window_ns,
+		.age_ns = delay_ns + window_ns / 2,
+		.uncertainty_ns = (uint64_t)uncertainty_ns,
+		.explained_ratio = 1 - best.fit.left / best.fit.total,
+		.rest_w = best.fit.x[0],
+		.n = best.fit.n,
+	};
 	memcpy(ret->factor, best.fit.x + 1, sizeof(ret->factor));
-	return 0;
+	return is_believed(&best, n_parts, uncertainty_ns) ? 0 : -ENODATA;
 }
 
 bool watt_match_holds(const struct watt_match_parts *parts, const struct watt_observation *list,

@@ -42,7 +42,7 @@ struct watt_match {
 
 /*
  * 0; -EAGAIN: too few readings, or they stood still; -ENODATA: no age explains them, or none
- * better than another.
+ * better than another, and what is returned is a guess that is as vague as it says.
  */
 int watt_match_find(const struct watt_match_parts *parts, const struct watt_observation *list,
 		    size_t n, struct watt_match *ret);

@@ -18,6 +18,8 @@
 #define SLOW_NS (5 * WATT_NSEC_PER_SEC)
 /* BMCs show the mean of so long. */
 #define USUAL_WINDOW_NS WATT_NSEC_PER_SEC
+/* and that is no older, where nobody knows how old it is. */
+#define USUAL_MAX_AGE_NS (8 * WATT_NSEC_PER_SEC)
 
 struct watt_timeline {
 	size_t n_curves;
@@ -92,17 +94,22 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
 	return NULL;
 }
 
-/* Of a mean, the age of its end; of the others, that of what they speak of; 0: it is not known. */
+/* Of a mean, the age of its end; of the others, that of what they speak of. */
+static uint64_t count_age_ns(const struct watt_channel *channel, const struct watt_match *match)
+{
+	bool is_instant = channel->quantity == WATT_QUANTITY_POWER &&
+			  channel->semantics != WATT_SEMANTICS_AVERAGE;
+
+	return is_instant ? match->age_ns : match->delay_ns;
+}
+
+/* 0: it is not known. */
 static void use_age(struct watt_timeline *tl, size_t channel)
 {
 	const struct watt_match *match = watt_ages_get(tl->ages, channel);
 	struct watt_curve *curve = &tl->curves[channel];
-	bool is_instant = match && curve->channel->quantity == WATT_QUANTITY_POWER &&
-			  curve->channel->semantics != WATT_SEMANTICS_AVERAGE;
 
-	watt_curve_set_found_delay(curve, !match     ? 0 :
-					  is_instant ? match->age_ns :
-						       match->delay_ns);
+	watt_curve_set_found_delay(curve, match ? count_age_ns(curve->channel, match) : 0);
 }
 
 int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
@@ -119,6 +126,26 @@ int watt_timeline_get_age(const struct watt_timeline *tl, size_t channel,
 	return 0;
 }
 
+/* How old its readings are, as the curve counts it, and how sure that is. */
+static void set_age(const struct watt_timeline *tl, size_t channel, struct watt_shape *shape)
+{
+	const struct watt_match *match = watt_ages_get(tl->ages, channel);
+	const struct watt_match *guess = match ? match : watt_ages_guess(tl->ages, channel);
+	const struct watt_curve *curve = &tl->curves[channel];
+
+	if (match)
+		shape->window_ns = match->window_ns;
+	shape->age_ns = curve->delay_ns;
+	if (curve->is_delay_told)
+		return;
+	shape->age_ns = shape->spread_ns = USUAL_MAX_AGE_NS / 2;
+	if (!guess)
+		return;
+	shape->age_ns = count_age_ns(curve->channel, guess);
+	/* evenly from side to side, as wide as its standard deviation says */
+	shape->spread_ns = WATT_MIN(guess->uncertainty_ns * 7 / 4, shape->spread_ns);
+}
+
 /* Of a channel whose age was found; NULL: nothing is known of what lies between its readings. */
 static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t channel,
 					  struct watt_shape *shape)
@@ -131,10 +158,9 @@ static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t
 	*shape = (struct watt_shape){ .get_j = watt_ages_get_shape_j,
 				      .ages = tl->ages,
 				      .channel = channel,
-				      .before_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS),
+				      .window_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS),
 				      .step_ns = WATT_HISTORY_STEP_NS };
-	if (match)
-		shape->before_ns = shape->after_ns = match->window_ns / 2;
+	set_age(tl, channel, shape);
 	return shape;
 }
 

@@ -136,7 +136,7 @@ def chassis(name, *, inside=None, computers=('1',), **links):
 
 def ilo(bmc):
     newest_s = math.floor(bmc.now_s() / 10) * 10
-    detail = [{'Time': bmc.stamp(newest_s - 10 * i), 'Average': round(bmc.watts_at(newest_s - 10 * i)),
+    detail = [{'Time': bmc.stamp(newest_s - 10 * i), 'Average': round(bmc.watts_at(newest_s - bmc.delay_s - 10 * i)),
                'Peak': 999, 'CpuWatts': 40} for i in range(120)]
     return {'': root('HPE', Product='ProLiant XL000'),
             'Chassis': collection('Chassis', ['1']),

@@ -134,6 +134,10 @@ static void test_nothing_is_found_in_noise(void **state)
 	for (i = 0; i < n; i++)
 		list[i].power_w = 100 + 100 * draw(m);
 	assert_int_equal(watt_match_find(&m->parts, list, n, &found), -ENODATA);
+	/* what is guessed then says how vague it is */
+	assert_int_equal(found.n, n);
+	assert_true(found.uncertainty_ns > 400000000);
+	found = (struct watt_match){ 0 };
 	for (i = 0; i < n; i++)
 		list[i].power_w = 200;
 	assert_int_equal(watt_match_find(&m->parts, list, n, &found), -EAGAIN);
