@@ -50,7 +50,7 @@ static const char help_text[] =
 	"  -1, --once           end after one, and print a plain table\n"
 	"      --seconds=SEC    end after SEC\n"
 	"  -g, --group=BY       process, tree, container, unit, user, cgroup or job\n"
-	"  -s, --sort=KEY       power, energy, cpu, pid or name\n"
+	"  -s, --sort=KEY       power, energy, cpu, gpu, pid or name\n"
 	"  -f, --filter=TEXT    only rows with TEXT in their name\n"
 	"  -H, --threads        threads below their processes\n"
 	"  -D, --domains        a column per domain\n"

@@ -25,7 +25,7 @@ int top_choice_take(struct top_model *model, int code)
 		found = top_sort_of(optarg);
 		if (found < 0)
 			return options_bad_value("--sort", optarg,
-						 "power, energy, cpu, pid or name");
+						 "power, energy, cpu, gpu, pid or name");
 		model->sort = (enum top_sort)found;
 		return 0;
 	case 'f':

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "top_gpus.h"
 
 #define NAME_LEAST 20
 #define WHOLE 4
@@ -114,6 +115,16 @@ static bool is_doubt_shown(const struct top_columns *columns, const struct top_m
 	return false;
 }
 
+static bool has_gpus(const struct watt_view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (top_gpus_is_domain(view->domains[i]))
+			return true;
+	return false;
+}
+
 void top_columns_choose(struct top_columns *columns, const struct top_model *model,
 			const struct watt_view *view, bool has_domains, size_t width)
 {
@@ -133,6 +144,8 @@ void top_columns_choose(struct top_columns *columns, const struct top_model *mod
 	}
 	add(columns, TOP_COLUMN_CPU, 6, true, "CPU%");
 	add(columns, TOP_COLUMN_POWER, WHOLE + DECIMALS + 1, true, "W");
+	if (has_gpus(view))
+		add(columns, TOP_COLUMN_GPU, WHOLE + DECIMALS + 1, true, "GPU W");
 	add(columns, TOP_COLUMN_ENERGY, WHOLE + DECIMALS + 2, true, "J");
 	if (is_doubt_shown(columns, model, width))
 		add(columns, TOP_COLUMN_UNCERTAINTY, WHOLE + DECIMALS + 1, true,
@@ -200,7 +213,8 @@ static bool is_nobody(const struct top_row *row)
 static bool is_quantity(enum top_column_kind kind)
 {
 	return kind == TOP_COLUMN_POWER || kind == TOP_COLUMN_UNCERTAINTY ||
-	       kind == TOP_COLUMN_ENERGY || kind == TOP_COLUMN_TREE || kind == TOP_COLUMN_DOMAIN;
+	       kind == TOP_COLUMN_ENERGY || kind == TOP_COLUMN_TREE || kind == TOP_COLUMN_GPU ||
+	       kind == TOP_COLUMN_DOMAIN;
 }
 
 /* Nobody told what it used: that is no 0. */
@@ -236,6 +250,8 @@ char *top_columns_cell(const struct top_columns *columns, size_t i, const struct
 		break;
 	case TOP_COLUMN_POWER:
 		return format_quantity(row->power_w, row->shown_w, columns->decimals_w, buf);
+	case TOP_COLUMN_GPU:
+		return format_alone(row->gpu_w, columns->decimals_w, buf);
 	case TOP_COLUMN_ENERGY:
 		return format_quantity(watt_energy_to_j(row->energy), row->shown_j,
 				       columns->decimals_j, buf);

@@ -145,7 +145,8 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 		snprintf(buf, size, "nothing lost");
 }
 
-char *top_header_context(const struct watt_view *view, char *buf, size_t size)
+char *top_header_context(const struct watt_view *view, const struct top_gpus *gpus, char *buf,
+			 size_t size)
 {
 	char number[WATT_UNITS_SIZE], name[128];
 	size_t i, n = 0;
@@ -155,6 +156,8 @@ char *top_header_context(const struct watt_view *view, char *buf, size_t size)
 		const struct watt_gauge *gauge = view->gauges[i];
 		const char *device = strchr(gauge->name, '/');
 
+		if (top_gpus_has_gauge(gpus, view, gauge))
+			continue;
 		text_clean(name, sizeof(name), device ? device + 1 : gauge->name);
 		n += (size_t)snprintf(buf + n, size - n, "%s%s %s", n ? ", " : "", name,
 				      isnan(gauge->mean) ?

@@ -10,6 +10,8 @@
 
 #include <wattribute/balance.h>
 
+#include "top_gpus.h"
+
 /* "12.3 W estimated +-40 %" */
 char *top_header_power(const struct watt_balance *balance, char *buf, size_t size);
 /* ", in phase 'load'"; "" for no phase */
@@ -20,9 +22,10 @@ char *top_header_watts(const struct watt_balance *balance, char *buf, size_t siz
 char *top_header_joules(const struct watt_balance *balance, char *buf, size_t size);
 /* "node 321 W: package-0 120 W, dram-0 12 W, residual 189 W"; "" where no total has parts. */
 char *top_header_node(const struct watt_view *view, char *buf, size_t size);
+/* The context that is read, without that of these GPUs, which have lines of their own; or "". */
+char *top_header_context(const struct watt_view *view, const struct top_gpus *gpus, char *buf,
+			 size_t size);
 /* "shared by cpu_time, idle known (8.9 W) and shared too, usage bpf, nothing lost" */
-/* The context that is read, or "". */
-char *top_header_context(const struct watt_view *view, char *buf, size_t size);
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size);
 

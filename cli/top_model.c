@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "top_gpus.h"
 #include "top_sums.h"
 #include "top_threads.h"
 #include "top_tree.h"
@@ -27,7 +28,7 @@ static const char *const group_names[] = {
 
 static const char *const sort_names[] = {
 	[TOP_SORT_POWER] = "power", [TOP_SORT_ENERGY] = "energy", [TOP_SORT_CPU] = "cpu",
-	[TOP_SORT_PID] = "pid",     [TOP_SORT_NAME] = "name",
+	[TOP_SORT_GPU] = "gpu",     [TOP_SORT_PID] = "pid",       [TOP_SORT_NAME] = "name",
 };
 
 static int index_of(const char *const *names, size_t n, const char *name)
@@ -118,6 +119,17 @@ static struct top_row *append(struct top_model *model, const char *name)
 	return row;
 }
 
+static double sum_gpus(const struct watt_view *view, const double *domain_w)
+{
+	double sum_w = NAN;
+	size_t i;
+
+	for (i = 0; i < view->n_domains; i++)
+		if (!isnan(domain_w[i]) && top_gpus_is_whole(view, i))
+			sum_w = (isnan(sum_w) ? 0 : sum_w) + domain_w[i];
+	return sum_w;
+}
+
 static void fill(struct top_row *row, const struct watt_view *view, const struct sums *sums)
 {
 	bool is_known = false;
@@ -141,6 +153,7 @@ static void fill(struct top_row *row, const struct watt_view *view, const struct
 	}
 	if (!is_known)
 		row->power_w = NAN;
+	row->gpu_w = sum_gpus(view, row->domain_w);
 	row->tree_w = row->power_w;
 	row->tree = row->energy;
 }
@@ -379,6 +392,9 @@ static int compare(const void *left, const void *right, void *data)
 		break;
 	case TOP_SORT_CPU:
 		r = by_number(a->cpu_ratio, b->cpu_ratio);
+		break;
+	case TOP_SORT_GPU:
+		r = by_number(a->gpu_w, b->gpu_w);
 		break;
 	case TOP_SORT_PID:
 		r = (a->pid > b->pid) - (a->pid < b->pid);

@@ -28,6 +28,7 @@ enum top_sort {
 	TOP_SORT_POWER,
 	TOP_SORT_ENERGY,
 	TOP_SORT_CPU,
+	TOP_SORT_GPU,
 	TOP_SORT_PID,
 	TOP_SORT_NAME,
 	TOP_N_SORTS,
@@ -48,6 +49,7 @@ struct top_row {
 	uint64_t cpu_ns;
 	double cpu_ratio;     /* CPUs used in the window: 1.0 is one whole CPU */
 	double power_w;       /* NAN: not known in this window */
+	double gpu_w;         /* of GPUs, whether that is in power_w or not; NAN: of none known */
 	double uncertainty_w; /* standard, of it as to who used it; NAN: not known */
 	struct watt_energy energy;
 	double tree_w; /* with all below it, in the tree */

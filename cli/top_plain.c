@@ -10,6 +10,7 @@
 #include "page.h"
 #include "table.h"
 #include "top_columns.h"
+#include "top_gpus.h"
 #include "top_header.h"
 
 /* Command lines can be endless; who wants all of one asks for JSON. */
@@ -32,10 +33,22 @@ static void print_rows(const struct top_frame *frame, const struct top_columns *
 	table_free(table);
 }
 
+static void print_gpus(const struct top_gpus *gpus, const struct watt_view *view, FILE *out)
+{
+	size_t i, width = isatty(STDOUT_FILENO) ? page_get_width(stdout, 1000) : WIDTH_PIPE;
+	char line[TOP_GPUS_LINE];
+
+	if (gpus->n)
+		fprintf(out, "\n%s\n", top_gpus_titles(gpus, width, line));
+	for (i = 0; i < gpus->n; i++)
+		fprintf(out, "%s\n", top_gpus_line(gpus, i, view, width, line));
+}
+
 void top_plain_print(const struct top_frame *frame, FILE *out)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct top_gpus gpus;
 	char line[1024], phase[256], number[WATT_UNITS_SIZE];
 
 	watt_balance_draw(frame->view, &balance);
@@ -52,8 +65,10 @@ void top_plain_print(const struct top_frame *frame, FILE *out)
 				 sizeof(line)));
 	if (*top_header_node(frame->view, line, sizeof(line)))
 		fprintf(out, "%s\n", line);
-	if (frame->view->n_gauges)
-		fprintf(out, "%s\n", top_header_context(frame->view, line, sizeof(line)));
+	top_gpus_find(&gpus, frame->view);
+	if (*top_header_context(frame->view, &gpus, line, sizeof(line)))
+		fprintf(out, "%s\n", line);
+	print_gpus(&gpus, frame->view, out);
 	fputc('\n', out);
 	top_columns_choose(&columns, frame->model, frame->view, frame->has_domains, 0);
 	print_rows(frame, &columns, out);

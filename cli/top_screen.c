@@ -23,11 +23,15 @@
 #include "message.h"
 #include "text.h"
 #include "top_columns.h"
+#include "top_gpus.h"
 #include "top_header.h"
 #include "xalloc.h"
 
-/* Above the titles; one more where context is read. */
+/* Above the titles; more where there are a node, context or GPUs. */
 #define HEADER_LINES 4
+/* Of so many lines of a screen one is for a GPU, and so many are left for the table. */
+#define LINES_PER_GPU 8
+#define TABLE_LEAST 8
 #define LINE_MAX_BYTES 2048
 
 enum colour {
@@ -37,7 +41,17 @@ enum colour {
 	COLOUR_QUIET,
 };
 
+/* What is shown of GPUs: a line for each above the table, all about them instead of it, nothing. */
+enum gpu_mode {
+	GPUS_BRIEF,
+	GPUS_PANEL,
+	GPUS_OFF,
+	N_GPU_MODES,
+};
+
 struct top_screen {
+	struct top_gpus gpus; /* of the newest picture */
+	enum gpu_mode gpu_mode;
 	size_t scroll;
 	size_t n_rows;  /* of the newest picture */
 	size_t n_lines; /* that it had room for */
@@ -152,13 +166,15 @@ static void draw_power(const struct top_frame *frame, const struct watt_balance 
 	}
 }
 
-static void draw_header(const struct top_frame *frame, const struct watt_balance *balance)
+/* Returns the line below it. */
+static int draw_header(const struct top_screen *screen, const struct top_frame *frame,
+		       const struct watt_balance *balance)
 {
 	const struct watt_quality *quality = frame->view->quality;
 	bool has_losses = quality->lost_records || quality->lost_samples ||
 			  quality->check_failures || quality->sum_failures;
 	char line[1024], since[1100], number[WATT_UNITS_SIZE];
-	int y = 4;
+	int y = HEADER_LINES;
 
 	draw_power(frame, balance);
 	top_header_watts(balance, line, sizeof(line));
@@ -172,50 +188,9 @@ static void draw_header(const struct top_frame *frame, const struct watt_balance
 	put(3, 0, has_losses ? A_BOLD : A_DIM, line);
 	if (*top_header_node(frame->view, line, sizeof(line)))
 		put(y++, 0, A_NORMAL, line);
-	if (frame->view->n_gauges)
-		put(y, 0, A_NORMAL, top_header_context(frame->view, line, sizeof(line)));
-}
-
-/* One cell in its place; returns the column behind it. */
-static int put_cell(int y, int x, attr_t attributes, const struct top_column *column,
-		    const char *text)
-{
-	size_t width = column->width ? column->width : COLS > x ? (size_t)(COLS - x) : 0;
-	char cut[TOP_CELL_SIZE];
-
-	text_fit(cut, sizeof(cut), text, width);
-	put(y, x + (column->is_right ? (int)(width - text_width(cut)) : 0), attributes, cut);
-	return x + (int)width + 1;
-}
-
-static bool is_sorted_by(const struct top_model *model, enum top_column_kind kind)
-{
-	static const enum top_sort sorts[] = {
-		[TOP_COLUMN_PID] = TOP_SORT_PID,     [TOP_COLUMN_COUNT] = TOP_N_SORTS,
-		[TOP_COLUMN_USER] = TOP_N_SORTS,     [TOP_COLUMN_CPU] = TOP_SORT_CPU,
-		[TOP_COLUMN_POWER] = TOP_SORT_POWER, [TOP_COLUMN_ENERGY] = TOP_SORT_ENERGY,
-		[TOP_COLUMN_TREE] = TOP_N_SORTS,     [TOP_COLUMN_DOMAIN] = TOP_N_SORTS,
-		[TOP_COLUMN_NAME] = TOP_SORT_NAME,   [TOP_COLUMN_UNCERTAINTY] = TOP_N_SORTS,
-	};
-
-	return sorts[kind] == model->sort;
-}
-
-static void draw_titles(const struct top_model *model, const struct top_columns *columns, int y)
-{
-	int x = 0;
-	size_t i;
-
-	if (y >= LINES)
-		return;
-	attrset(A_REVERSE);
-	mvhline(y, 0, ' ' | A_REVERSE, COLS);
-	for (i = 0; i < columns->n; i++)
-		x = put_cell(y, x,
-			     A_REVERSE | (is_sorted_by(model, columns->column[i].kind) ?
-						  A_BOLD | A_UNDERLINE :
-						  0),
-			     &columns->column[i], columns->column[i].title);
+	if (*top_header_context(frame->view, &screen->gpus, line, sizeof(line)))
+		put(y++, 0, A_NORMAL, line);
+	return y;
 }
 
 static attr_t row_style(const struct top_row *row)
@@ -246,6 +221,142 @@ static attr_t row_style(const struct top_row *row)
 	return row->is_dead ? A_DIM : A_NORMAL;
 }
 
+/* ---- GPUs ---- */
+
+static void draw_gpu_titles(const struct top_gpus *gpus, int y)
+{
+	char line[TOP_GPUS_LINE];
+
+	if (y >= LINES)
+		return;
+	attrset(A_REVERSE);
+	mvhline(y, 0, ' ' | A_REVERSE, COLS);
+	put(y, 0, A_REVERSE, top_gpus_titles(gpus, (size_t)COLS, line));
+}
+
+static void draw_gpu(const struct top_gpus *gpus, size_t i, const struct watt_view *view, int y)
+{
+	bool is_held = gpus->gpu[i].is_held_by_power || gpus->gpu[i].is_held_by_heat;
+	char line[TOP_GPUS_LINE];
+
+	put(y, 0, A_BOLD | (is_held ? colour(COLOUR_WARN) : 0),
+	    top_gpus_line(gpus, i, view, (size_t)COLS, line));
+}
+
+/* A line for each, as far as the table keeps its room. Returns the line below them. */
+static int draw_gpus_brief(const struct top_gpus *gpus, const struct watt_view *view, int y)
+{
+	size_t room = (size_t)LINES / LINES_PER_GPU, i;
+	char more[64];
+
+	if (!gpus->n || LINES < y + (int)room + 1 + TABLE_LEAST)
+		return y;
+	draw_gpu_titles(gpus, y++);
+	if (gpus->n <= room)
+		room = gpus->n;
+	else
+		room--; /* of it, one says how many more there are */
+	for (i = 0; i < room; i++)
+		draw_gpu(gpus, i, view, y++);
+	if (room == gpus->n)
+		return y;
+	snprintf(more, sizeof(more), "%zu more: u shows all", gpus->n - room);
+	put(y++, 2, A_DIM, more);
+	return y;
+}
+
+/* Where lines of the panel go: the first ones may be scrolled away, the last ones below the end. */
+struct panel {
+	size_t n; /* lines so far, those that are not seen too */
+	size_t first, n_seen;
+	int y;
+};
+
+static int place_line(struct panel *panel)
+{
+	size_t i = panel->n++;
+
+	if (i < panel->first || i >= panel->first + panel->n_seen)
+		return LINES; /* where nothing is put */
+	return panel->y + (int)(i - panel->first);
+}
+
+static void draw_users(struct panel *panel, const struct top_gpu *gpu,
+		       const struct top_model *model)
+{
+	size_t *users = xcalloc(model->n_rows + 1, sizeof(*users));
+	size_t n = top_gpus_users(gpu, model, users), i;
+	char line[TOP_GPUS_LINE];
+
+	for (i = 0; i < n; i++) {
+		const struct top_row *row = &model->rows[users[i]];
+
+		put(place_line(panel), 0, row_style(row),
+		    top_gpus_bar(gpu, row, (size_t)COLS, line));
+	}
+	free(users);
+}
+
+/* Each GPU, and below it a bar for everybody who took something of its power. */
+static void draw_panel(struct top_screen *screen, const struct top_frame *frame, int y)
+{
+	struct panel panel = { .y = y + 1, .first = screen->scroll };
+	size_t i;
+
+	panel.n_seen = screen->n_lines = LINES > y + 2 ? (size_t)(LINES - y - 2) : 0;
+	draw_gpu_titles(&screen->gpus, y);
+	for (i = 0; i < screen->gpus.n; i++) {
+		draw_gpu(&screen->gpus, i, frame->view, place_line(&panel));
+		draw_users(&panel, &screen->gpus.gpu[i], frame->model);
+	}
+	screen->n_rows = panel.n;
+}
+
+/* ---- the table ---- */
+
+/* One cell in its place; returns the column behind it. */
+static int put_cell(int y, int x, attr_t attributes, const struct top_column *column,
+		    const char *text)
+{
+	size_t width = column->width ? column->width : COLS > x ? (size_t)(COLS - x) : 0;
+	char cut[TOP_CELL_SIZE];
+
+	text_fit(cut, sizeof(cut), text, width);
+	put(y, x + (column->is_right ? (int)(width - text_width(cut)) : 0), attributes, cut);
+	return x + (int)width + 1;
+}
+
+static bool is_sorted_by(const struct top_model *model, enum top_column_kind kind)
+{
+	static const enum top_sort sorts[] = {
+		[TOP_COLUMN_PID] = TOP_SORT_PID,        [TOP_COLUMN_COUNT] = TOP_N_SORTS,
+		[TOP_COLUMN_USER] = TOP_N_SORTS,        [TOP_COLUMN_CPU] = TOP_SORT_CPU,
+		[TOP_COLUMN_GPU] = TOP_SORT_GPU,        [TOP_COLUMN_POWER] = TOP_SORT_POWER,
+		[TOP_COLUMN_ENERGY] = TOP_SORT_ENERGY,  [TOP_COLUMN_TREE] = TOP_N_SORTS,
+		[TOP_COLUMN_DOMAIN] = TOP_N_SORTS,      [TOP_COLUMN_NAME] = TOP_SORT_NAME,
+		[TOP_COLUMN_UNCERTAINTY] = TOP_N_SORTS,
+	};
+
+	return sorts[kind] == model->sort;
+}
+
+static void draw_titles(const struct top_model *model, const struct top_columns *columns, int y)
+{
+	int x = 0;
+	size_t i;
+
+	if (y >= LINES)
+		return;
+	attrset(A_REVERSE);
+	mvhline(y, 0, ' ' | A_REVERSE, COLS);
+	for (i = 0; i < columns->n; i++)
+		x = put_cell(y, x,
+			     A_REVERSE | (is_sorted_by(model, columns->column[i].kind) ?
+						  A_BOLD | A_UNDERLINE :
+						  0),
+			     &columns->column[i], columns->column[i].title);
+}
+
 static void draw_row(const struct top_columns *columns, const struct top_row *row, int y)
 {
 	char cell[TOP_CELL_SIZE];
@@ -257,13 +368,10 @@ static void draw_row(const struct top_columns *columns, const struct top_row *ro
 			     top_columns_cell(columns, i, row, cell));
 }
 
-static void draw_rows(struct top_screen *screen, const struct top_frame *frame)
+static void draw_rows(struct top_screen *screen, const struct top_frame *frame, int header)
 {
 	struct top_columns columns = { .is_joules = frame->is_joules, .is_live = frame->is_live };
 	const struct top_model *model = frame->model;
-	char node[64];
-	int header = HEADER_LINES + (frame->view->n_gauges > 0) +
-		     (*top_header_node(frame->view, node, sizeof(node)) != '\0');
 	size_t i;
 
 	top_columns_choose(&columns, model, frame->view, frame->has_domains, (size_t)COLS);
@@ -278,17 +386,19 @@ static void draw_rows(struct top_screen *screen, const struct top_frame *frame)
 }
 
 /* Key and what it does, one after the other. */
-static void draw_keys(const struct top_model *model, int y)
+static void draw_keys(const struct top_model *model, bool has_gpus, int y)
 {
 	static const char *const keys[][2] = {
-		{ "q", "quit" },    { "h", "help" },    { "g", "group" }, { "t", "tree" },
-		{ "P", "power" },   { "E", "energy" },  { "C", "cpu" },   { "/", "filter" },
-		{ "H", "threads" }, { "d", "domains" }, { "w", "W/J" },
+		{ "q", "quit" },   { "h", "help" },    { "u", "GPUs" },    { "g", "group" },
+		{ "t", "tree" },   { "P", "power" },   { "E", "energy" },  { "C", "cpu" },
+		{ "/", "filter" }, { "H", "threads" }, { "d", "domains" }, { "w", "W/J" },
 	};
 	int x = 0;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(keys) && x < COLS; i++) {
+		if (*keys[i][0] == 'u' && !has_gpus)
+			continue;
 		x = put(y, x, A_BOLD, keys[i][0]);
 		x = put(y, x + 1, A_DIM, keys[i][1]) + 2;
 	}
@@ -317,17 +427,18 @@ static void draw_footer(const struct top_screen *screen, const struct top_model 
 	} else if (*deferred) {
 		put(LINES - 1, 0, A_BOLD, deferred);
 	} else {
-		draw_keys(model, LINES - 1);
+		draw_keys(model, screen->gpus.n > 0, LINES - 1);
 	}
 }
 
-static void draw_help(void)
+static void draw_help(bool has_gpus, int y)
 {
 	static const char *const lines[] = {
 		"q, Ctrl-C    quit",
-		"P E C I N    sort by power, energy, CPU, pid, name",
+		"P E C I N U  sort by power, energy, CPU, pid, name, GPUs' power",
 		"r            reverse the order",
 		"g, G         by process, tree, container, unit, user, cgroup, job; and back",
+		"u            GPUs: a line for each, who is on them, nothing of them",
 		"t            the tree of processes, and back",
 		"H            threads below their processes; the first time, all begins anew",
 		"d            a column per domain, on or off",
@@ -346,7 +457,8 @@ static void draw_help(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		put(HEADER_LINES + 1 + (int)i, 2, A_NORMAL, lines[i]);
+		if (*lines[i] != 'u' || has_gpus)
+			put(++y, 2, A_NORMAL, lines[i]);
 }
 
 /* Where somebody has stopped the terminal by Ctrl-S, writing would wait until he lets it go on. */
@@ -360,16 +472,23 @@ static bool can_write(void)
 void top_screen_draw(struct top_screen *screen, const struct top_frame *frame)
 {
 	struct watt_balance balance = { .sz = sizeof(balance) };
+	int y;
 
 	if (!can_write())
 		return;
 	watt_balance_draw(frame->view, &balance);
+	top_gpus_find(&screen->gpus, frame->view);
 	erase();
-	draw_header(frame, &balance);
-	if (screen->is_help)
-		draw_help();
-	else
-		draw_rows(screen, frame);
+	y = draw_header(screen, frame, &balance);
+	if (screen->is_help) {
+		draw_help(screen->gpus.n > 0, HEADER_LINES - (screen->gpus.n > 0));
+	} else if (screen->gpus.n && screen->gpu_mode == GPUS_PANEL) {
+		draw_panel(screen, frame, y);
+	} else {
+		if (screen->gpu_mode == GPUS_BRIEF)
+			y = draw_gpus_brief(&screen->gpus, frame->view, y);
+		draw_rows(screen, frame, y);
+	}
 	draw_footer(screen, frame->model);
 	refresh();
 }
@@ -441,6 +560,12 @@ static enum top_action take_command(struct top_screen *screen, struct top_model 
 	case 'N':
 	case 'n':
 		return sort_by(model, TOP_SORT_NAME);
+	case 'U':
+		return screen->gpus.n ? sort_by(model, TOP_SORT_GPU) : TOP_REDRAW;
+	case 'u':
+		screen->gpu_mode = (enum gpu_mode)((screen->gpu_mode + 1) % N_GPU_MODES);
+		screen->scroll = 0;
+		return TOP_REDRAW;
 	case 'r':
 		model->is_reversed = !model->is_reversed;
 		return TOP_REBUILD;

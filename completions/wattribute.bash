@@ -87,7 +87,7 @@ _wattribute()
 		return
 		;;
 	--sort | -s)
-		COMPREPLY=($(compgen -W 'power energy cpu pid name' -- "$cur"))
+		COMPREPLY=($(compgen -W 'power energy cpu gpu pid name' -- "$cur"))
 		return
 		;;
 	--pid)

@@ -17,7 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import LOAD, PROGRAM, Skip, equal, main, near, nj, run, true, validate  # noqa: E402
+from command import BUILD, LOAD, PROGRAM, Skip, equal, main, near, nj, run, true, validate  # noqa: E402
 
 EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+)'
                       r'(?: \+ idle ([\d.]+))? \+ unattributed ([\d.]+) \3')
@@ -183,6 +183,72 @@ def test_threads_by_bpf():
 
 def test_threads_by_procfs():
     check_threads('procfs')
+
+
+def gpus(folder, pids):
+    """Two GPUs of a driver that is not there, the first of which these processes use."""
+    script = os.path.join(folder, 'script')
+    with open(script, 'w', encoding='utf-8') as file:
+        file.write('gpu A 00000000:0D:00.0 NVIDIA H100 80GB HBM3\npower 0 400000\ntemperature 61 74\n'
+                   'clock 1750 2619\nlimit 700000\nheld 0 4\n' +
+                   ''.join(f'process {pid} 0 {60 - 40 * i}\n' for i, pid in enumerate(pids)) +
+                   'gpu B 00000000:1B:00.0 NVIDIA H100 80GB HBM3\npower 0 75000\n')
+    return script
+
+
+def test_gpus():
+    """A line for each GPU, on request a bar for everybody on it, and a column of their power."""
+    driver = os.path.join(BUILD, 'tests', 'fake', 'libfake_nvml.so')
+    with tempfile.TemporaryDirectory() as folder, Terminal() as terminal:
+        users = [subprocess.Popen(['sleep', '600']) for _ in range(2)]
+        try:
+            script = gpus(folder, [user.pid for user in users])
+            terminal.type(f'export FAKE_NVML_SCRIPT={script}')
+            terminal.keys('Enter')
+            terminal.run('top', '--nvml-lib', driver, '--sources=nvml', '--usage=procfs')
+            lines = terminal.wait(fr'{users[0].pid} +\S+ +[\d.]+ +[\d.]+ +[1-9][\d.]+ .*sleep')
+            at, = (i for i, line in enumerate(lines) if line.startswith('GPU '))
+            true(re.match(r'gpu-0000:0d:00_0 .* 700 W .* 61 C 1.75 GHz power$', lines[at + 1]),
+                 lines[at + 1])
+            true(lines[at + 2].startswith('gpu-0000:1b:00_0'), lines[at + 2])
+            true(all(len(line) <= 80 for line in lines), lines)
+            titles = lines[at + 3].split()
+            column = titles.index('GPU')  # 'GPU W', behind W; the name is behind both
+            row = next(line for line in lines if f'{users[0].pid} ' in line).split()
+            near(float(row[column]), 300, 45, f'of the GPU: {row}')
+            terminal.keys('u')
+            lines = terminal.wait(r'sleep 600 +\S+ +\d+ % ')
+            bars = [line.split() for line in lines if re.search(r'sleep 600 +\u2588', line)]
+            equal(bars[0][:3], [str(users[0].pid), 'sleep', '600'], 'who took most is not first')
+            near(float(bars[0][-4]), 75, 3, f'percent in {bars[0]}')
+            near(float(bars[1][-4]), 25, 3, f'percent in {bars[1]}')
+            true(not any('COMMAND' in line for line in lines), 'the table is still there')
+            check_equation(lines[1])
+            terminal.keys('u')
+            lines = terminal.wait('COMMAND')
+            true(not any(line.startswith('gpu-') for line in lines), 'nothing of GPUs was asked for')
+            terminal.keys('U')
+            terminal.keys('h')
+            true(any('who is on them' in line for line in terminal.wait('Any key goes back')),
+                 'no word of the key')
+        finally:
+            for user in users:
+                user.kill()
+                user.wait()
+
+
+def test_nothing_of_gpus_where_there_is_none():
+    with Terminal() as terminal:
+        terminal.run('top', '--sources=synth', '--usage=synth')
+        terminal.wait('COMMAND')
+        terminal.keys('u')
+        terminal.keys('U')
+        terminal.keys('h')
+        help_text = terminal.wait('Any key goes back')
+        true(not any('who is on them' in line for line in help_text), 'a key without use')
+        terminal.keys('x')
+        lines = terminal.wait('COMMAND')
+        true(not any('GPU' in line for line in lines), '\n'.join(lines))
 
 
 def test_threads_on_a_screen():
