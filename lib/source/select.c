@@ -148,10 +148,23 @@ const struct watt_activity_ops *watt_select_usage_named(const char *name)
 	return NULL;
 }
 
+/* Names of sources of power are what rules speak of. */
+static bool is_power(const char *name)
+{
+	size_t i;
+
+	for (i = 0; watt_power_registry[i]; i++)
+		if (!strcmp(watt_power_registry[i]->name, name))
+			return true;
+	return false;
+}
+
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 				    const struct watt_rules *rules)
 {
-	enum watt_choice choice = watt_select_choice(rules, ops->name);
+	/* a choice among powers says nothing of who measures none, such as drm */
+	enum watt_choice choice = is_power(ops->name) ? watt_select_choice(rules, ops->name) :
+							WATT_CHOICE_AUTO;
 
 	if (!ops->read)
 		return false;

@@ -215,13 +215,13 @@ def test_gpus():
             titles = lines[at + 3].split()
             column = titles.index('GPU')  # 'GPU W', behind W; the name is behind both
             row = next(line for line in lines if f'{users[0].pid} ' in line).split()
-            near(float(row[column]), 300, 45, f'of the GPU: {row}')
+            near(float(row[column]), 300, 0.15, f'of the GPU: {row}')
             terminal.keys('u')
             lines = terminal.wait(r'sleep 600 +\S+ +\d+ % ')
             bars = [line.split() for line in lines if re.search(r'sleep 600 +\u2588', line)]
             equal(bars[0][:3], [str(users[0].pid), 'sleep', '600'], 'who took most is not first')
-            near(float(bars[0][-4]), 75, 3, f'percent in {bars[0]}')
-            near(float(bars[1][-4]), 25, 3, f'percent in {bars[1]}')
+            near(float(bars[0][-4]), 75, 0.03, f'percent in {bars[0]}')
+            near(float(bars[1][-4]), 25, 0.05, f'percent in {bars[1]}')
             true(not any('COMMAND' in line for line in lines), 'the table is still there')
             check_equation(lines[1])
             terminal.keys('u')

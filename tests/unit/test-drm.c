@@ -271,6 +271,111 @@ static void test_i915(void **state)
 	assert_string_equal(info.engines[3].name, "video-enhance");
 }
 
+static const struct {
+	const char *machine, *file, *driver, *pdev;
+	uint64_t client_id;
+	uint32_t n_engines, engine;
+	struct watt_fdinfo_engine value;
+} files[] = {
+	{ "desktop-amdgpu",
+	  "1201/fdinfo/12",
+	  "amdgpu",
+	  "0000:0d:00.0",
+	  48,
+	  4,
+	  0,
+	  { "gfx", 2213424812, 0, 0, 0, true } },
+	{ "desktop-amdgpu",
+	  "1201/fdinfo/17",
+	  "amdgpu",
+	  "0000:0f:00.0",
+	  48,
+	  2,
+	  1,
+	  { "compute", 0, 0, 0, 0, true } },
+	{ "desktop-amdgpu",
+	  "1204/fdinfo/9",
+	  "xe",
+	  "0000:03:00.0",
+	  51,
+	  5,
+	  0,
+	  { "rcs", 0, 28257900, 7655183225, 0, false } },
+	{ "desktop-amdgpu",
+	  "1205/fdinfo/9",
+	  "xe",
+	  "0000:03:00.0",
+	  52,
+	  5,
+	  4,
+	  { "ccs", 0, 912345678, 7655183225, 4, false } },
+	{ "laptop-client",
+	  "2202/fdinfo/21",
+	  "i915",
+	  "0000:00:02.0",
+	  14,
+	  4,
+	  2,
+	  { "video", 880123456, 0, 0, 2, true } },
+	{ "laptop-client",
+	  "2202/fdinfo/21",
+	  "i915",
+	  "0000:00:02.0",
+	  14,
+	  4,
+	  3,
+	  { "video-enhance", 0, 0, 0, 0, true } },
+	{ "desktop-nouveau", "3201/fdinfo/8", "nouveau", "0000:01:00.0", 3, 0, 0, { "" } },
+	{ "phone-msm",
+	  "4201/fdinfo/7",
+	  "msm",
+	  "",
+	  14,
+	  1,
+	  0,
+	  { "gpu", 5201365625, 2112457623, 0, 0, true } },
+	{ "board-panfrost",
+	  "4202/fdinfo/7",
+	  "panfrost",
+	  "",
+	  8,
+	  2,
+	  1,
+	  { "vertex-tiler", 12000000, 9600000, 0, 0, true } },
+	{ "board-v3d",
+	  "4201/fdinfo/7",
+	  "v3d",
+	  "",
+	  9,
+	  6,
+	  1,
+	  { "render", 18884848484, 0, 0, 0, true } },
+};
+
+/* Whole files of each driver, of machines that were put together. */
+static void test_each_driver(void **state)
+{
+	struct watt_root root = WATT_ROOT_INIT;
+	struct watt_fdinfo info;
+	char text[8192];
+	size_t i;
+
+	assert_int_equal(watt_root_open(&root, getenv("WATT_FIXTURES")), 0);
+	for (i = 0; i < WATT_ARRAY_SIZE(files); i++) {
+		assert_true(watt_root_readf(&root, text, sizeof(text), "%s/proc/%s",
+					    files[i].machine, files[i].file) > 0);
+		assert_int_equal(watt_fdinfo_parse(text, &info), 0);
+		assert_string_equal(info.driver, files[i].driver);
+		assert_string_equal(info.pdev, files[i].pdev);
+		assert_int_equal(info.client_id, files[i].client_id);
+		assert_int_equal(info.n_engines, files[i].n_engines);
+		if (info.n_engines)
+			assert_memory_equal(&info.engines[files[i].engine], &files[i].value,
+					    sizeof(files[i].value));
+	}
+	watt_root_close(&root);
+}
+
 static void test_refused(void **state)
 {
 	static const struct refused {
@@ -305,7 +410,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_amdgpu),      cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_i915),        cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_each_driver), cmocka_unit_test(test_i915),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests_name("drm", tests, NULL, NULL);
