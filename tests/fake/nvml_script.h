@@ -92,6 +92,8 @@ struct script {
 
 /* What the fake libcuda needs of the fake NVML. */
 struct script *fake_script(void);
+/* The file that FAKE_NVML_SCRIPT names, unless a script was read already. 0, or an error of NVML's. */
+int fake_script_read(void);
 uint64_t fake_now_ns(void);
 
 /* 0, or the number of the line that makes no sense. */
