@@ -173,6 +173,23 @@ static void test_desktop(void **state)
 	machine_done(&m);
 }
 
+/* A card by xe that tells of its chip alone, as those of DG2 do: processes on the GPU are on that. */
+static void test_chip_without_card(void **state)
+{
+	char *dir = fixture_copy("desktop-amdgpu");
+	const struct watt_channel *channel;
+	struct machine m;
+
+	scratch_unlink(dir, "sys/class/hwmon/hwmon3/energy1_input");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_hwmon), 0);
+	channel = channel_named(m.power, "hwmon/0000:03:00_0/pkg");
+	assert_string_equal(channel->domain, "gpu-0000:03:00_0");
+	assert_int_equal(channel->kind, WATT_DOMAIN_GPU);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
 static void test_sockets_and_cores(void **state)
 {
 	static const struct expected expected[] = {
@@ -758,6 +775,7 @@ int main(void)
 		cmocka_unit_test(test_rescan),
 		cmocka_unit_test(test_refused_is_told),
 		cmocka_unit_test(test_desktop),
+		cmocka_unit_test(test_chip_without_card),
 		cmocka_unit_test(test_sockets_and_cores),
 		cmocka_unit_test(test_arm_server),
 		cmocka_unit_test(test_mixed),

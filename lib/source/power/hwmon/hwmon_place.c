@@ -97,6 +97,16 @@ static bool place_amdgpu(const struct watt_hwmon_world *world, const struct watt
 	return true;
 }
 
+/* Some cards tell of their chip alone: that is what there is of the GPU. */
+static bool has_card(const struct watt_hwmon_power *power)
+{
+	const struct watt_sysfs_sensor *first;
+	size_t n;
+
+	first = watt_sysfs_sensors_get(&power->chip->sensors, power->sensor->type, &n);
+	return n == 0 || first->index == 1;
+}
+
 /* The first counter is the card's, the second the chip's on it. i915_gtN are parts of the chip. */
 static bool place_intel_gpu(const struct watt_hwmon_world *world,
 			    const struct watt_hwmon_power *power, struct watt_place *ret)
@@ -107,7 +117,7 @@ static bool place_intel_gpu(const struct watt_hwmon_world *world,
 	len = strlen(ret->path);
 	if (!strncmp(power->chip->name, "i915_gt", strlen("i915_gt")))
 		snprintf(ret->path + len, sizeof(ret->path) - len, "/%.32s", power->chip->name + 5);
-	else if (power->sensor->index == 2)
+	else if (power->sensor->index == 2 && has_card(power))
 		snprintf(ret->path + len, sizeof(ret->path) - len, "/pkg");
 	else if (power->sensor->index > 2)
 		snprintf(ret->path + len, sizeof(ret->path) - len, "/%s", power->part);
