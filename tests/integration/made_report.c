@@ -51,7 +51,8 @@ static const struct kind kinds[] = {
 	{ "versus", 600, 60, true, false, false, true, WATT_ORIGIN_MEASURED },
 	/* compared with nearly the same, and too short to say anything of it */
 	{ "alike", 1, 5, false, false, false, true, WATT_ORIGIN_MEASURED },
-	{ "kilo", 300, 20, true, false, false, false, WATT_ORIGIN_MEASURED }, /* takes some kW */
+	{ "cards", 120, 24, false, false, false, false, WATT_ORIGIN_MEASURED }, /* has a GPU */
+	{ "kilo", 300, 20, true, false, false, false, WATT_ORIGIN_MEASURED },   /* takes some kW */
 };
 
 static const char *const commands[] = {
@@ -142,6 +143,11 @@ static void init_domains(struct machine *m)
 			.uncertainty_ppm = m->kind->origin == WATT_ORIGIN_ESTIMATED ? 300000 :
 										      20000,
 		};
+		if (!strcmp(m->kind->name, "cards") && d == DRAM) {
+			m->domain[d].path = m->domain[d].name = "gpu-0000:0d:00_0";
+			m->domain[d].kind = WATT_DOMAIN_GPU;
+			m->domain[d].key = WATT_KEY_GPU_TIME;
+		}
 		if (m->kind->is_hostile && d == RAIL)
 			m->domain[d].path = m->domain[d].name = "<b onclick=x>rail</b>";
 		m->domains[d] = &m->domain[d];

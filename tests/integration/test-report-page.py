@@ -282,6 +282,32 @@ class Page(unittest.TestCase):
             column = self.headings('entities-table').index('J')
             self.assertEqual(sum(map(nj, self.titles('entities-table', column))), whole, group)
 
+    def test_who_used_which_gpu(self):
+        """Users, idle and nobody are the GPU's energy: exactly in titles, and as they are read."""
+        self.open('cards')
+        gpu, = (d for d in self.document['domains'] if d['kind'] == 'gpu')
+        rows = self.page.eval('[...document.querySelectorAll("#gpus-table tbody[data-gpu] tr")].map('
+                              '(r) => [...r.children].map((c) => [c.textContent, c.title]))')
+        self.assertEqual(sum(nj(row[2][1]) for row in rows), gpu['energy_nj'])
+        heading = self.page.eval('document.querySelector("#gpus-table tbody.group th").textContent')
+        whole = re.match(r'gpu-0000:0d:00_0: ([\d.]+)\u202f', heading)
+        texts = [row[2][0] for row in rows]
+        decimals = len(whole.group(1).partition('.')[2])
+        self.assertEqual(round(sum(map(number, texts)), decimals), float(whole.group(1)), texts)
+        shares = [number(text.split('\u202f')[0]) for text in (row[3][0] for row in rows)]
+        self.assertAlmostEqual(sum(shares), 100, 1)
+        names = [row[0][0] for row in rows]
+        most = max((e for e in self.document['entities'] if e['kind'] == 'process'),
+                   key=lambda e: e['domains_nj'][gpu['path']])
+        self.assertEqual(names[0], most['name'])
+        self.assertEqual(' and '.join(names[-2:]), 'idle and unattributed')
+        self.assertEqual(len([name for name in names if name.endswith(' more')]), 1)
+
+    def test_nothing_of_gpus_without_one(self):
+        self.open('plain')
+        self.assertTrue(self.page.eval('document.querySelector("#gpus").hidden'))
+        self.assertEqual(self.page.eval('document.querySelector("#gpus-table").children.length'), 0)
+
     def test_themes(self):
         for scheme in ('light', 'dark'):
             self.open('plain', scheme=scheme)

@@ -109,6 +109,20 @@ function showDomains(page) {
   fillTable(byId('domains-table'), domainColumns(page, docs), ordered, 'There is no domain: nothing measured this machine.');
 }
 
+function showGpus(page) {
+  const docs = page.report.domains, shown = roundDomains(page, docs), columns = gpuColumns(page), { energy, power } = page.sums;
+  const gpus = docs.filter((d) => isGpu(d, docs) && d.energy_nj > 0);
+  if (!gpus.length) return;
+  byId('gpus').hidden = false;
+  byId('gpus-table').replaceChildren(headOf(columns), ...gpus.flatMap((d) => {
+    const whole = shown.get(d.path);
+    const words = clean(d.path) + ': ' + stepsText(whole.energy, energy.scale, d.energy_j) + '\u202f' + energy.scale.unit + ', ' +
+      stepsText(whole.watts, power.scale, d.power_w) + '\u202f' + power.scale.unit + ' on average';
+    return [el('tbody', { class: 'group' }, el('tr', {}, el('th', { colspan: columns.length, scope: 'rowgroup', title: nj(d.energy_nj) }, words))),
+      el('tbody', { 'data-gpu': clean(d.path) }, gpuRows(page, d, whole.energy).map((row) => rowOf(columns, row)))];
+  }));
+}
+
 function showPhases(page) {
   if (!page.phases.length) return;
   byId('phases').hidden = false;
@@ -401,6 +415,7 @@ function start() {
   drawCharts(page);
   requestAnimationFrame(() => performance.mark('drawn'));
   showPhases(page);
+  showGpus(page);
   showDomains(page);
   showQuality(page);
   updateRange(page);

@@ -86,6 +86,37 @@ function domainColumns(page, docs) {
   ];
 }
 
+/* A card, or the graphics in a CPU where processes are known by their time on it; not what lies in one. */
+function isGpu(d, docs) {
+  if (d.kind !== 'gpu' && !(d.kind === 'uncore' && d.share_key === 'gpu_time')) return false;
+  for (let p = docs.find((o) => o.path === d.parent); p; p = docs.find((o) => o.path === p.parent)) if (p.kind === 'gpu') return false;
+  return true;
+}
+
+/* Those who used the most of a domain, all others together, idle and nobody: as shown, they are the whole. */
+const GPU_USERS = 8;
+
+function gpuRows(page, d, whole) {
+  const used = page.report.entities.filter((e) => isUser(e.kind) && e.domains_nj[d.path] > 0).sort((a, b) => b.domains_nj[d.path] - a.domains_nj[d.path]);
+  const rows = used.slice(0, GPU_USERS).map((e) => ({ name: clean(e.name), pid: e.pid, nj: e.domains_nj[d.path] }));
+  const rest = d.dynamic_nj - rows.reduce((sum, r) => sum + r.nj, 0), others = used.length - rows.length;
+  if (rest > 0) rows.push({ name: others > 0 ? others + ' more' : 'others', nj: rest });
+  if (d.idle_nj > 0) rows.push({ name: 'idle', nj: d.idle_nj });
+  if (d.unattributed_nj > 0) rows.push({ name: 'unattributed', nj: d.unattributed_nj });
+  const shown = shareOut(rows.map((r) => r.nj / 1e9), page.sums.energy.scale, whole);
+  const parts = tallyWithin(rows.map((r) => r.nj / d.energy_nj * 100), PERCENT, 100, 1000);
+  return rows.map((r, i) => ({ ...r, energy: shown.text(i), ratio: r.nj / d.energy_nj, percent: parts.text(i) }));
+}
+
+function gpuColumns(page) {
+  return [
+    { title: 'GPU', name: true, cell: (r) => el('div', {}, r.name) },
+    { title: 'PID', number: true, wide: true, cell: (r) => (r.pid ? String(r.pid) : '') },
+    { title: unitsOf(page).energy, number: true, cell: (r) => r.energy, exact: (r) => nj(r.nj) },
+    { title: 'share', number: true, cell: (r) => shareCell(r.ratio, r.percent) },
+  ];
+}
+
 /* All phases together are all that was recorded. */
 function phaseColumns(page) {
   const { energy, power } = page.sums, units = unitsOf(page), phases = page.phases, total = page.report.total;
