@@ -215,13 +215,13 @@ static int collect(struct telling *t)
 /* ---- how far off that is ---- */
 
 /* The covariance times a vector. Most sums are of few programs. */
-static void multiply(const struct telling *t, const double *vector, double *ret)
+static void multiply(const struct telling *t, const double *vector, double *restrict ret)
 {
 	size_t n = t->space.n, i, j;
 
 	memset(ret, 0, n * sizeof(*ret));
 	for (j = 0; j < n; j++) {
-		const double *row;
+		const double *restrict row;
 
 		if (vector[j] == 0)
 			continue;
@@ -388,20 +388,44 @@ int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account
 
 /* ---- what a reader is told ---- */
 
-double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-			size_t domain, size_t reader)
+static double span_j(const struct watt_doubt_span *span)
+{
+	return span->variance_j2 > 0 ? __builtin_sqrt(span->variance_j2) : 0;
+}
+
+static double with_untold_j(const struct watt_doubt_span *told, double untold, double variation)
+{
+	struct watt_doubt_span span = *told;
+
+	span_add(&span, untold, variation, 1);
+	return span_j(&span);
+}
+
+void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
+		      size_t domain, size_t reader, double *ret_all, double *ret_window)
 {
 	const struct watt_ledger *ledger = &at->ledgers[domain];
-	double variation = account->doubts[domain].variation, untold;
-	struct watt_doubt_span span;
+	const struct watt_doubt *doubt = &account->doubts[domain];
+	const struct watt_doubt_span *all, *window;
+	double untold, variation;
 
+	*ret_all = *ret_window = NAN;
 	if (!key_of(ledger) || !ledger->n_told)
-		return NAN;
-	span = watt_account_get_spans(account, reader)[domain];
+		return;
+	variation = doubt->variation >= 0 ? doubt->variation : ledger->variation;
+	all = &watt_account_get_spans(account, WATT_DOUBT_ALL)[domain];
+	if (doubt->told_nj == (int64_t)account->energy_nj[domain]) {
+		*ret_all = span_j(all);
+	} else {
+		untold = in_window_j(ledger, account, domain, WATT_DOUBT_ALL);
+		*ret_all = untold > 0 ? with_untold_j(all, untold, variation) : span_j(all);
+	}
+	*ret_window = 0; /* most accounts have nothing in a window */
+	if (account->energy_nj[domain] == watt_account_get_base(account, reader)[domain])
+		return;
+	window = &watt_account_get_spans(account, reader)[domain];
 	untold = in_window_j(ledger, account, domain, reader);
-	if (untold > 0)
-		span_add(&span, untold, variation >= 0 ? variation : ledger->variation, 1);
-	return span.variance_j2 > 0 ? __builtin_sqrt(span.variance_j2) : 0;
+	*ret_window = untold > 0 ? with_untold_j(window, untold, variation) : span_j(window);
 }
 
 void watt_doubt_add_domain(double *sum_j, double domain_j)

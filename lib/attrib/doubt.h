@@ -18,11 +18,11 @@ int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger);
 /* The same in every domain in which this account has something untold: before it goes. */
 int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account);
 /*
- * Standard uncertainty of what it has of a domain since the beginning (WATT_DOUBT_ALL) or in a
- * reader's window, in joules; NAN: nobody knows.
+ * Standard uncertainty of what it has of a domain since the beginning, and in a reader's window, in
+ * joules; NAN: nobody knows.
  */
-double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-			size_t domain, size_t reader);
+void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
+		      size_t domain, size_t reader, double *ret_all, double *ret_window);
 
 /* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
 void watt_doubt_add_domain(double *sum_j, double domain_j);

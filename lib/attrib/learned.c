@@ -433,16 +433,16 @@ static void move_curve(struct watt_learned *l, double energy_j, double expected_
 /* cov * h, of which few are not 0; cov is symmetric. Returns h * cov * h. */
 double watt_learned_explain(struct watt_learned *l)
 {
-	double sum = 0;
-	size_t i, j;
+	double sum = 0, *restrict ch = l->ch;
+	size_t i, j, n = l->n;
 
-	memset(l->ch, 0, l->n * sizeof(*l->ch));
+	memset(ch, 0, n * sizeof(*ch));
 	for (j = 0; j < l->n_active; j++) {
-		const double *row = cov_at(l, l->active[j], 0);
+		const double *restrict row = cov_at(l, l->active[j], 0);
 		double h = l->h[l->active[j]];
 
-		for (i = 0; i < l->n; i++)
-			l->ch[i] += row[i] * h;
+		for (i = 0; i < n; i++)
+			ch[i] += row[i] * h;
 	}
 	for (j = 0; j < l->n_active; j++)
 		sum += l->h[l->active[j]] * l->ch[l->active[j]];
@@ -451,16 +451,17 @@ double watt_learned_explain(struct watt_learned *l)
 
 void watt_learned_correct(struct watt_learned *l, double error_j, double variance)
 {
-	size_t i, j;
+	const double *restrict ch = l->ch;
+	size_t i, j, n = l->n;
 
-	for (i = 0; i < l->n; i++) {
-		double gain = l->ch[i] / variance, *row = cov_at(l, i, 0);
+	for (i = 0; i < n; i++) {
+		double gain = ch[i] / variance, *restrict row = cov_at(l, i, 0);
 
 		if (gain == 0)
 			continue;
 		l->list[i].watts += gain * error_j;
-		for (j = 0; j < l->n; j++)
-			row[j] -= gain * l->ch[j];
+		for (j = 0; j < n; j++)
+			row[j] -= gain * ch[j];
 		if (!(row[i] > 0))
 			row[i] = 0;
 	}

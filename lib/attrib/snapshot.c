@@ -165,9 +165,12 @@ static void add_uncertainties(struct watt_snapshot *snap, const struct watt_attr
 	double *window_j = &snap->uncertainties[(snap->cap_rows + first) * n];
 
 	for (d = 0; d < n; d++) {
-		all_j[d] += is_shared(account) ? watt_doubt_get_j(at, account, d, WATT_DOUBT_ALL) :
-						 NAN;
-		window_j[d] += is_shared(account) ? watt_doubt_get_j(at, account, d, reader) : NAN;
+		double all = NAN, window = NAN;
+
+		if (is_shared(account))
+			watt_doubt_get_j(at, account, d, reader, &all, &window);
+		all_j[d] += all;
+		window_j[d] += window;
 	}
 	row->uncertainty_j = all_j;
 	row->window_uncertainty_j = window_j;
