@@ -51,6 +51,7 @@ static const struct {
 	{ SETTING_IDLE_POLICY, "idle-policy" },
 	{ SETTING_SHARE_KEYS, "share-key" },
 	{ SETTING_PRIVACY, "privacy" },
+	{ SETTING_PRIOR, "prior" },
 	{ SETTING_DELAYS, "sensor-delay" },
 	{ SETTING_RATES, "rate" },
 	{ SETTING_KUBELET_URL, "kubelet-url" },

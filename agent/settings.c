@@ -94,6 +94,8 @@ static const struct setting table[SETTING_N] = {
 		"what becomes of idle energy"),
 	[SETTING_SHARE_KEYS] = TEXT("share_keys", "",
 		"how energy is shared: KEY, or DOMAIN=KEY,..."),
+	[SETTING_PRIOR] = TEXT("prior", "",
+		"profile of programs to begin with, from 'wattribute learn'"),
 	[SETTING_PRIVACY] = CHOICE("privacy", "names|own|users|all", "own",
 		"whose command lines are told"),
 	[SETTING_CONFIG] = TEXT("config", "",

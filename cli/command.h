@@ -22,6 +22,7 @@ int cmd_export(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
+int cmd_learn(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 
 #endif

@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{ "report", cmd_report, "what is in a recording: a summary, or a page with charts" },
 	{ "export", cmd_export, "a recording for other tools: CSV, JSON, Perfetto, ..." },
 	{ "plot", cmd_plot, "a picture of a recording: power over time" },
+	{ "learn", cmd_learn, "which program takes how many watts, to look at or to keep" },
 	{ "mark", cmd_mark, "name the phase that a measured program is in" },
 	{ "agent", cmd_agent, "a service: watts per process, container and pod for Prometheus" },
 	{ "sources", cmd_sources, "the domain tree and every channel that can be read" },

@@ -68,6 +68,7 @@ enum options_code {
 	{ "idle-policy", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "share-key", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sensor-delay", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "prior", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "privacy", required_argument, NULL, OPTIONS_SESSION }
 
 #ifdef WATT_HAVE_KUBELET
@@ -87,7 +88,8 @@ enum options_code {
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed, and what is told of whom:\n" \
 	"  --idle-policy=separate|proportional|requests, --sensor-delay=CHANNEL=TIME,...\n" \
-	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,... --privacy=LEVEL\n"
+	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,... --privacy=LEVEL\n" \
+	"  --prior=PROFILE\n"
 /* clang-format on */
 
 /*

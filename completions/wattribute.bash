@@ -6,8 +6,8 @@ _wattribute()
 	local cur prev words cword command i
 	local common='--sources --usage --slice --period --config --machine --sysfs-root
 		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --kubelet-token --kubelet-tls --verbose --help --json'
-	local commands='top stat record replay report export plot mark agent sources board doctor calibrate capture'
-	local attribution='--idle-policy --share-key --sensor-delay --privacy'
+	local commands='top stat record replay report export plot learn mark agent sources board doctor calibrate capture'
+	local attribution='--idle-policy --share-key --prior --sensor-delay --privacy'
 
 	if declare -F _init_completion >/dev/null; then
 		_init_completion -n = || return
@@ -104,7 +104,7 @@ _wattribute()
 	agent)
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
-			--sources --usage --slice --period --rates --delays --idle-policy --share-keys
+			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --prior
 			--privacy --config --machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
 			--kubelet-url --kubelet-token --kubelet-tls --otlp-url --otlp-interval --otlp-headers --otlp-tls
 			--otlp-queue --otlp-queue-mib --recordings --recordings-most --recording-mib --help" -- "$cur"))
@@ -175,6 +175,13 @@ _wattribute()
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W "$attribution --output --force --what --top --stacked
 				--lines --window --from --to --size --dark --verbose --help" -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+		fi
+		;;
+	learn)
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W "$common $attribution --output --force --seconds --rows" -- "$cur"))
 		else
 			COMPREPLY=($(compgen -f -- "$cur"))
 		fi

@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/profile.h>
+
 #include "base/util.h"
+#include "base/words.h"
 #include "timeline/timeline.h"
 
 struct watt_executor {
+	struct watt_profile *prior; /* NULL: none */
 	struct watt_timeline *timeline;
 	struct watt_attrib *attrib;
 	const struct watt_rules *delays; /* of the setup */
@@ -19,6 +23,7 @@ struct watt_executor {
 	size_t n_marks, cap_marks;
 	uint32_t *cursors; /* that are open; the first one is the session's own */
 	size_t n_cursors, cap_cursors;
+	bool begins_in_middle; /* what came before was told to somebody else */
 };
 
 int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log,
@@ -44,7 +49,13 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 		return -ENOMEM;
 	executor->delays = setup->delays;
 	executor->log = log;
-	r = watt_timeline_new(setup->channels, setup->n_channels, &executor->timeline);
+	r = setup->prior ?
+		    watt_profile_parse(setup->prior, strlen(setup->prior), log ? log->fn : NULL,
+				       log ? log->data : NULL, &executor->prior) :
+		    0;
+	opts.prior = executor->prior;
+	if (r == 0)
+		r = watt_timeline_new(setup->channels, setup->n_channels, &executor->timeline);
 	if (r == 0)
 		r = watt_timeline_set_delays(executor->timeline, setup->delays, log);
 	if (r == 0)
@@ -67,6 +78,7 @@ struct watt_executor *watt_executor_free(struct watt_executor *executor)
 		return NULL;
 	watt_attrib_free(executor->attrib);
 	watt_timeline_free(executor->timeline);
+	watt_profile_free(executor->prior);
 	free(executor->marks);
 	free(executor->cursors);
 	free(executor);
@@ -276,6 +288,31 @@ static int add_channels(struct watt_executor *executor, const struct watt_op *op
 	return r < 0 ? r : watt_attrib_grow(executor->attrib, op->channels.list, op->channels.n);
 }
 
+/*
+ * Who has not seen what came before takes what was learned of it. What can't be is passed by: no
+ * energy hangs on it.
+ */
+static int load_learned(struct watt_executor *executor, const struct watt_op *op)
+{
+	struct watt_words words = { .is_loading = true,
+				    .list = (uint64_t *)op->learned.words,
+				    .n = op->learned.n_words,
+				    .texts = (char **)op->learned.texts,
+				    .n_texts = op->learned.n_texts };
+	int r = watt_attrib_load_learned(executor->attrib, op->learned.domain, &words);
+
+	if (r == -EBADMSG)
+		watt_log(executor->log, WATT_LOG_WARNING,
+			 "what was learned of %s before is damaged, and is learned anew",
+			 op->learned.domain);
+	return r == -ENOMEM ? r : 0;
+}
+
+void watt_executor_begin_in_middle(struct watt_executor *executor)
+{
+	executor->begins_in_middle = true;
+}
+
 static int or_gone(int r)
 {
 	return r == -ESRCH ? 0 : r;
@@ -321,6 +358,8 @@ static int apply(struct watt_executor *executor, const struct watt_op *op,
 	case WATT_OP_PLACE:
 		return watt_attrib_place_cpu(executor->attrib, op->place.cpu, op->place.slot,
 					     &op->place.at);
+	case WATT_OP_LEARNED:
+		return executor->begins_in_middle ? load_learned(executor, op) : 0;
 	case WATT_OP_CHANNELS:
 		return add_channels(executor, op);
 	case WATT_OP_SNAPSHOT:

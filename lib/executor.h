@@ -29,6 +29,8 @@ int watt_executor_new(const struct watt_setup *setup, const struct watt_log *log
 struct watt_executor *watt_executor_free(struct watt_executor *executor);
 /* From now on, recorder gets every op, and every snapshot. NULL: nobody does. */
 void watt_executor_record(struct watt_executor *executor, struct watt_recorder *recorder);
+/* What it is told does not begin with the session's beginning: it takes what was learned before. */
+void watt_executor_begin_in_middle(struct watt_executor *executor);
 /*
  * Tells it an op. 0, or as the call of its stage: names of those who are gone are no error.
  * ret may be NULL where the op gives nothing back.

@@ -77,6 +77,7 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 	r |= copy_text(&to->kubelet_tls, from->kubelet_tls);
 	r |= copy_text(&to->config, from->config);
 	r |= copy_text(&to->usage, from->usage);
+	r |= copy_text(&to->prior, from->prior);
 	r |= watt_rules_join(&to->sources, &from->sources);
 	r |= watt_rules_join(&to->rates, &from->rates);
 	r |= watt_rules_join(&to->share_keys, &from->share_keys);
@@ -120,6 +121,7 @@ int watt_options_fill(struct watt_options *options, struct watt_options *others)
 	fill_text(&options->redfish_tls, &others->redfish_tls);
 	fill_text(&options->kubelet_url, &others->kubelet_url);
 	fill_text(&options->usage, &others->usage);
+	fill_text(&options->prior, &others->prior);
 	options->slice_ns = options->slice_ns ? options->slice_ns : others->slice_ns;
 	options->period_ns = options->period_ns ? options->period_ns : others->period_ns;
 	if (!options->has_idle_policy && others->has_idle_policy)
@@ -154,6 +156,7 @@ void watt_options_done(struct watt_options *options)
 	free(options->kubelet_tls);
 	free(options->config);
 	free(options->usage);
+	free(options->prior);
 	watt_rules_clear(&options->sources);
 	watt_rules_clear(&options->rates);
 	watt_rules_clear(&options->share_keys);
@@ -316,6 +319,21 @@ int watt_options_set_kubelet_token(struct watt_options *options, const char *pat
 int watt_options_set_kubelet_tls(struct watt_options *options, const char *trust)
 {
 	return refuse_kubelet(options, trust);
+}
+#endif
+
+#ifdef WATT_HAVE_JSON
+int watt_options_set_prior(struct watt_options *options, const char *path)
+{
+	return set_text(options, FIELD(prior), path, "file");
+}
+#else
+int watt_options_set_prior(struct watt_options *options, const char *path)
+{
+	if (!options || !path)
+		return options ? 0 : -EINVAL;
+	return complain(options, -EOPNOTSUPP,
+			"no profile can be read: this was built without jansson");
 }
 #endif
 
@@ -664,6 +682,8 @@ static const struct option {
 	  set_idle_policy },
 	{ INFO("share-key", "[DOMAIN=]KEY,...", "by what dynamic energy is shared"),
 	  set_share_key },
+	{ INFO("prior", "FILE", "profile of programs, as 'wattribute learn' writes it"),
+	  watt_options_set_prior },
 	{ INFO("sensor-delay", "CHANNEL=TIME,...", "age of the values of sensors"), set_delay },
 	{ INFO("privacy", "names|own|users|all", "whose command lines are told"), set_privacy },
 	{ INFO("config", "FILE", "options, rules for sensors and models"),

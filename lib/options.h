@@ -32,6 +32,7 @@ struct watt_options {
 	char *kubelet_tls;
 	char *config;
 	char *usage;
+	char *prior;
 	/* 0: not said */
 	uint64_t slice_ns;
 	uint64_t period_ns;

@@ -12,11 +12,13 @@
 #include "barriers.h"
 #include "base/clock.h"
 #include "base/util.h"
+#include "base/words.h"
 #include "clocks.h"
 #include "executor.h"
 #include "machine.h"
 #include "naming.h"
 #include "places.h"
+#include "profile.h"
 #include "sample/sample.h"
 #include "sample/teller.h"
 #include "sensors.h"
@@ -28,6 +30,9 @@
 /* How long a flush waits for names: it is for numbers. */
 #define NAMES_PATIENCE_NS (100 * WATT_NSEC_PER_MSEC)
 #define FETCH_SIZE 512
+/* When a file that began is told what was learned: it waits for slow sensors no longer than this. */
+#define LEARNED_AGAIN_NS WATT_NSEC_PER_SEC
+#define LEARNED_LATEST_NS (60 * WATT_NSEC_PER_SEC)
 #define READ_TIMEOUT_NS (200 * WATT_NSEC_PER_MSEC)
 
 struct watt_pipeline {
@@ -42,6 +47,7 @@ struct watt_pipeline {
 	size_t n_tellers;
 	struct watt_naming naming;
 	struct watt_setup setup;
+	char *prior; /* text of the profile; NULL: none */
 	struct watt_executor *executor;
 	struct watt_attrib *attrib;         /* of the executor, for questions */
 	struct watt_recorder *recorder;     /* NULL: nothing is recorded */
@@ -53,6 +59,9 @@ struct watt_pipeline {
 	uint64_t lost;      /* usage records lost at the last sweep */
 	uint64_t told_lost; /* of them, those that a flush has told */
 	uint64_t told_lost_samples;
+	/* A file began there, and has yet to be told once more what was learned; 0: it was told. */
+	uint64_t file_begin_ns;
+	uint64_t told_learned_ns; /* when a file was told at its beginning */
 };
 
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
@@ -75,6 +84,7 @@ static int open_tellers(struct watt_pipeline *p, const struct watt_rules *source
 
 static int open_flow(struct watt_pipeline *p, const struct watt_options *options)
 {
+	size_t len;
 	int r;
 
 	p->setup = (struct watt_setup){
@@ -93,6 +103,10 @@ static int open_flow(struct watt_pipeline *p, const struct watt_options *options
 		.share_keys = &options->share_keys,
 		.delays = &options->delays,
 	};
+	r = options->prior ? watt_profile_slurp(options->prior, &p->env->log, &p->prior, &len) : 0;
+	if (r < 0)
+		return r;
+	p->setup.prior = p->prior;
 	r = watt_executor_new(&p->setup, &p->env->log, &p->executor);
 	if (r < 0)
 		return r;
@@ -155,6 +169,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	watt_executor_free(p->executor);
 	watt_barriers_done(&p->barriers);
 	free(p->domains);
+	free(p->prior);
 	watt_naming_done(&p->naming);
 	for (i = 0; i < p->n_tellers; i++)
 		watt_teller_free(p->tellers[i]);
@@ -284,9 +299,66 @@ static int tell_all(struct watt_pipeline *p)
 	if (!p->recorder || !watt_recorder_needs_all(p->recorder))
 		return 0;
 	p->full_sweep_ns = 0;
+	p->file_begin_ns = watt_now_ns();
 	while (r == 0 && watt_places_recall(&p->places, &op))
 		r = watt_executor_apply(p->executor, &op, NULL);
 	return r < 0 ? r : watt_attrib_ask_again(p->attrib);
+}
+
+/* What every domain has learned: live it changes nothing. */
+static int tell_learned(struct watt_pipeline *p)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < watt_attrib_domain_count(p->attrib) && r == 0; i++) {
+		struct watt_op op = { .kind = WATT_OP_LEARNED };
+		struct watt_words words;
+
+		r = watt_attrib_save_learned(p->attrib, i, &words);
+		if (r == -ENODATA) {
+			r = 0;
+			continue;
+		}
+		if (r < 0)
+			break;
+		op.learned.domain = watt_attrib_domain(p->attrib, i)->path;
+		op.learned.words = words.list;
+		op.learned.n_words = words.n;
+		op.learned.texts = (const char *const *)words.texts;
+		op.learned.n_texts = words.n_texts;
+		r = watt_executor_apply(p->executor, &op, NULL);
+		watt_words_done(&words);
+	}
+	return r;
+}
+
+/* Whether the domains that are well have got behind a time. */
+static bool is_attributed(const struct watt_pipeline *p, uint64_t t_ns)
+{
+	size_t i;
+
+	for (i = 0; i < watt_attrib_domain_count(p->attrib); i++)
+		if (watt_attrib_settled_ns(p->attrib, i) < t_ns)
+			return false;
+	return true;
+}
+
+/*
+ * A file that has begun is told what was learned twice: at its beginning, to divide by from then on;
+ * and when all slices of before and all names are through, which is to the bit what is known live.
+ */
+static int tell_learned_again(struct watt_pipeline *p)
+{
+	uint64_t now_ns = watt_now_ns();
+
+	if (!p->file_begin_ns || now_ns < p->file_begin_ns + LEARNED_AGAIN_NS)
+		return 0;
+	if ((!is_attributed(p, p->file_begin_ns) || !watt_attrib_knows_names(p->attrib)) &&
+	    now_ns < p->file_begin_ns + LEARNED_LATEST_NS)
+		return 0;
+	p->file_begin_ns = 0;
+	return tell_learned(p);
 }
 
 /* CPUs that have come: before what ran there. */
@@ -323,7 +395,14 @@ static int sweep(struct watt_pipeline *p)
 		p->full_sweep_ns = 0;
 	p->lost = batch->lost;
 	r = take_cpus(p, batch, now_ns);
-	return r < 0 ? r : watt_executor_apply(p->executor, &op, NULL);
+	if (r == 0)
+		r = watt_executor_apply(p->executor, &op, NULL);
+	/* behind the sweep with which the file begins */
+	if (r == 0 && p->file_begin_ns > p->told_learned_ns && batch->flags & WATT_BATCH_FULL) {
+		p->told_learned_ns = now_ns;
+		r = tell_learned(p);
+	}
+	return r;
 }
 
 static int take_activities(struct watt_pipeline *p)
@@ -391,6 +470,8 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 		return r;
 	swept = sweep(p);
 	r = attribute(p); /* also without a sweep: what was read would be lost in the rings */
+	if (r >= 0)
+		r = tell_learned_again(p);
 	return swept < 0 ? swept : r;
 }
 

@@ -15,6 +15,7 @@
 #include "base/privacy.h"
 #include "base/util.h"
 #include "options.h"
+#include "profile.h"
 #include "session.h"
 
 /* Numbers of cursors that no recording has: a session counts its own from 1. */
@@ -39,6 +40,7 @@ struct replay {
 	uint64_t n_damages;
 	enum watt_privacy privacy;
 	uint32_t owner_uid;
+	char *prior;        /* text of the profile that is chosen now; NULL: none */
 	char *told_cmdline; /* of the newest identity, as it may be told */
 	int fd;
 	bool is_started;
@@ -63,6 +65,7 @@ static void replay_close(struct watt_session *ses)
 		close(p->fd);
 	free(p->newest);
 	free(p->told_cmdline);
+	free(p->prior);
 	watt_options_done(&p->options);
 	free(p);
 }
@@ -582,6 +585,20 @@ static void choose(struct watt_setup *setup, const struct watt_options *options)
 		setup->delays = &options->delays;
 }
 
+/* A profile that is chosen now, in place of the live run's. */
+static int choose_prior(struct replay *p)
+{
+	size_t len;
+	int r;
+
+	if (!p->options.prior)
+		return 0;
+	r = watt_profile_slurp(p->options.prior, &p->log, &p->prior, &len);
+	if (r == 0)
+		p->setup.prior = p->prior;
+	return r;
+}
+
 /* Who sweeps by process alone has recorded whether it told of threads. */
 static int show_threads(struct replay *p)
 {
@@ -605,6 +622,9 @@ static int open_parts(struct replay *p, const char *path)
 	p->realtime_off_ns = info->start_realtime_ns - info->start_ns;
 	p->setup = *watt_recording_get_setup(p->rec);
 	choose(&p->setup, &p->options);
+	r = choose_prior(p);
+	if (r < 0)
+		return r;
 	p->newest = calloc(watt_recording_get_channel_count(p->rec) + 1, sizeof(*p->newest));
 	if (!p->newest)
 		return -ENOMEM;
@@ -612,6 +632,9 @@ static int open_parts(struct replay *p, const char *path)
 	if (p->fd < 0)
 		return -errno;
 	r = watt_executor_new(&p->setup, &p->log, &p->executor);
+	/* what is assumed instead has to be learned from what is there */
+	if (r == 0 && info->part > 1 && !p->options.prior)
+		watt_executor_begin_in_middle(p->executor);
 	return r == 0 && p->options.has_threads ? show_threads(p) : r;
 }
 

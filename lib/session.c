@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <wattribute/profile.h>
+
 #include "base/clock.h"
 #include "base/sized.h"
 #include "base/efficiency.h"
@@ -248,6 +250,13 @@ const char *watt_session_get_source(const struct watt_session *ses, size_t index
 	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
 
 	return ses->ops->get_source(ses, index, ret_status);
+}
+
+int watt_session_get_profile(struct watt_session *ses, struct watt_profile **ret)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
+	return ret ? watt_attrib_get_profile(ses->attrib, ret) : -EINVAL;
 }
 
 size_t watt_session_get_domain_count(const struct watt_session *ses)

@@ -139,6 +139,12 @@ WATT_API int watt_options_set_idle_policy(struct watt_options *options,
 WATT_API int watt_options_set_share_key(struct watt_options *options, const char *domain,
 					enum watt_share_key key);
 
+/** File with what programs take, as a session learned it before (wattribute-profile(5)): programs in
+ *  it are known at once, and go on being learned. It is read when the session is opened, and kept
+ *  in what is recorded. Of a recording it stands in place of the live run's. NULL: nothing is known
+ *  of any program. */
+WATT_API int watt_options_set_prior(struct watt_options *options, const char *path);
+
 /**
  * What is told of command lines. As it is new: WATT_PRIVACY_OWN of a live session; of a recording
  * WATT_PRIVACY_USERS of what is in it. What is left out here is in no snapshot, file or output. Passwords, tokens and

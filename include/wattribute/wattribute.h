@@ -29,6 +29,7 @@
 #include <wattribute/sample.h>
 #include <wattribute/series.h>
 #include <wattribute/session.h>
+#include <wattribute/profile.h>
 #include <wattribute/sink.h>
 #include <wattribute/snapshot.h>
 #include <wattribute/statistics.h>

@@ -36,6 +36,7 @@ const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *op
 static int copy_choices(struct watt_attrib *at, const struct watt_attrib_opts *opts)
 {
 	at->keys = watt_keys_of(opts);
+	at->prior = opts->prior;
 	at->idle_policy = opts->idle_policy;
 	at->memory_bytes = opts->memory_bytes;
 	if (watt_rules_join(&at->share_keys, opts->share_keys) < 0)

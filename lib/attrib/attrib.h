@@ -24,6 +24,8 @@
 
 struct watt_attrib;
 struct watt_key_ops; /* attrib/key.h */
+struct watt_words;   /* base/words.h */
+struct watt_profile;
 
 struct watt_attrib_opts {
 	const struct watt_channel *const *channels; /* must outlive the object */
@@ -42,7 +44,8 @@ struct watt_attrib_opts {
 	uint64_t memory_bytes;               /* of the machine; 0: not known */
 	const struct watt_rules *share_keys; /* of domains, by path or kind; copied; NULL: none */
 	const struct watt_key_ops *const *keys; /* that there are; NULL: those of the registry */
-	const struct watt_log *log;             /* hears what is wrong with these; NULL: nobody */
+	const struct watt_profile *prior; /* what is known of programs; must outlive; NULL: nothing */
+	const struct watt_log *log;       /* hears what is wrong with these; NULL: nobody */
 };
 
 /* 0; -ENOENT: a domain or key that does not exist; -ENOMEM. */
@@ -121,6 +124,21 @@ int watt_attrib_find_tracked(const struct watt_attrib *at, uint64_t entity_id, u
  * 0 or -ENOMEM.
  */
 int watt_attrib_ask_again(struct watt_attrib *at);
+
+/* What was learned so far: 0; -ENODATA: no domain learns; -ENOMEM. */
+int watt_attrib_get_profile(const struct watt_attrib *at, struct watt_profile **ret);
+/*
+ * All that a domain has learned, programs and idle power, to go on with elsewhere. 0; -ENODATA: it
+ * learns nothing; -ENOMEM.
+ */
+int watt_attrib_save_learned(const struct watt_attrib *at, size_t domain, struct watt_words *ret);
+/*
+ * Has a domain know what was saved, and nothing else. 0; -ENODATA: there is none by this path that
+ * learns; -EBADMSG: it can't be, and nothing is known then; -ENOMEM.
+ */
+int watt_attrib_load_learned(struct watt_attrib *at, const char *path, struct watt_words *words);
+/* Whether nobody who was seen waits for a name. */
+bool watt_attrib_knows_names(const struct watt_attrib *at);
 
 /*
  * From now on, attributes no slice that begins at or after t_ns; 0: no such limit. So a snapshot

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "base/words.h"
 
 #define BLOCK_NS 45000000ULL /* one slice of the usual length */
 #define MIN_IDLE_POINTS 20   /* in the lowest bin: 1 s of an idle machine */
@@ -171,4 +172,39 @@ int64_t watt_baseline_idle_nj(const struct watt_baseline *baseline, uint64_t dt_
 		return 0;
 	idle_nj = (watt_u128)baseline->baseline_uw * dt_ns / 1000000;
 	return idle_nj < (watt_u128)energy_nj ? (int64_t)idle_nj : energy_nj;
+}
+
+static void visit_bin(struct watt_baseline_bin *bin, struct watt_words *words)
+{
+	uint32_t i;
+
+	watt_words_u32(words, &bin->n, WATT_BASELINE_DEPTH);
+	watt_words_u32(words, &bin->next, WATT_BASELINE_DEPTH - 1);
+	watt_words_u32(words, &bin->low_mw, UINT32_MAX);
+	for (i = 0; i < bin->n && !words->error; i++)
+		watt_words_u32(words, &bin->power_mw[i], UINT32_MAX);
+}
+
+int watt_baseline_visit(struct watt_baseline *baseline, struct watt_words *words)
+{
+	bool has_bins = baseline->bins;
+	size_t i;
+
+	watt_words_bool(words, &has_bins);
+	if (has_bins && !baseline->bins) {
+		baseline->bins = calloc(WATT_BASELINE_BINS, sizeof(*baseline->bins));
+		if (!baseline->bins)
+			words->error = -ENOMEM;
+	}
+	for (i = 0; has_bins && i < WATT_BASELINE_BINS && !words->error; i++)
+		visit_bin(&baseline->bins[i], words);
+	watt_words_u64(words, &baseline->block_ns, UINT64_MAX >> 2);
+	watt_words_u64(words, &baseline->block_energy_nj, UINT64_MAX >> 2);
+	watt_words_u64(words, &baseline->block_busy_ns, UINT64_MAX >> 2);
+	watt_words_u64(words, &baseline->points, UINT64_MAX >> 2);
+	watt_words_u64(words, &baseline->baseline_uw, UINT64_MAX >> 2);
+	watt_words_bool(words, &baseline->is_ready);
+	if (words->error && words->is_loading)
+		baseline->is_ready = baseline->is_given;
+	return words->error;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct watt_words; /* base/words.h */
+
 /* Of activity, 3.1 % each: a slow CPU that does nothing but measure is idle. */
 #define WATT_BASELINE_BINS 32
 #define WATT_BASELINE_DEPTH 64 /* newest points kept in a bin */
@@ -34,6 +36,8 @@ struct watt_baseline {
 };
 
 void watt_baseline_done(struct watt_baseline *baseline);
+/* Saves what was learned, or loads it. 0 or words->error, and then nothing is known. */
+int watt_baseline_visit(struct watt_baseline *baseline, struct watt_words *words);
 /*
  * Adds a slice: its length, energy and CPU time on n_cpus CPUs. Slices are joined to blocks long
  * enough for the sensor's noise. 0 or -ENOMEM.

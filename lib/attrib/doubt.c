@@ -402,30 +402,30 @@ static double with_untold_j(const struct watt_doubt_span *told, double untold, d
 }
 
 void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-		      size_t domain, size_t reader, double *ret_all, double *ret_window)
+		      size_t domain, size_t reader, double *ret_all_j, double *ret_window_j)
 {
 	const struct watt_ledger *ledger = &at->ledgers[domain];
 	const struct watt_doubt *doubt = &account->doubts[domain];
 	const struct watt_doubt_span *all, *window;
 	double untold, variation;
 
-	*ret_all = *ret_window = NAN;
+	*ret_all_j = *ret_window_j = NAN;
 	if (!key_of(ledger) || !ledger->n_told)
 		return;
 	variation = doubt->variation >= 0 ? doubt->variation : ledger->variation;
 	all = &watt_account_get_spans(account, WATT_DOUBT_ALL)[domain];
 	if (doubt->told_nj == (int64_t)account->energy_nj[domain]) {
-		*ret_all = span_j(all);
+		*ret_all_j = span_j(all);
 	} else {
 		untold = in_window_j(ledger, account, domain, WATT_DOUBT_ALL);
-		*ret_all = untold > 0 ? with_untold_j(all, untold, variation) : span_j(all);
+		*ret_all_j = untold > 0 ? with_untold_j(all, untold, variation) : span_j(all);
 	}
-	*ret_window = 0; /* most accounts have nothing in a window */
+	*ret_window_j = 0; /* most accounts have nothing in a window */
 	if (account->energy_nj[domain] == watt_account_get_base(account, reader)[domain])
 		return;
 	window = &watt_account_get_spans(account, reader)[domain];
 	untold = in_window_j(ledger, account, domain, reader);
-	*ret_window = untold > 0 ? with_untold_j(window, untold, variation) : span_j(window);
+	*ret_window_j = untold > 0 ? with_untold_j(window, untold, variation) : span_j(window);
 }
 
 void watt_doubt_add_domain(double *sum_j, double domain_j)

@@ -22,7 +22,7 @@ int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account
  * joules; NAN: nobody knows.
  */
 void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-		      size_t domain, size_t reader, double *ret_all, double *ret_window);
+		      size_t domain, size_t reader, double *ret_all_j, double *ret_window_j);
 
 /* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
 void watt_doubt_add_domain(double *sum_j, double domain_j);

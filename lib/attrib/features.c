@@ -5,8 +5,12 @@
  */
 #include "attrib/features.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "attrib/key.h"
 #include "base/util.h"
+#include "base/words.h"
 
 #define LEAST_S 0.1  /* of CPU time, until a program is known */
 #define BEGIN_S 1.0  /* and until the mean of all is */
@@ -116,4 +120,53 @@ bool watt_features_get(const struct watt_features *features, uint64_t program, d
 	}
 	ret[WATT_FEATURE_ONE] = 1;
 	return has_any;
+}
+
+/* What is loaded has to lie within. */
+#define MOST 1e18
+
+static void visit_sums(struct watt_feature_sums *sums, struct watt_words *words)
+{
+	size_t i;
+
+	for (i = 0; i < WATT_N_COUNTED; i++) {
+		watt_words_double(words, &sums->amount[i], 0, MOST);
+		watt_words_double(words, &sums->cpu_s[i], 0, MOST);
+	}
+}
+
+static void visit_programs(struct watt_features *features, struct watt_words *words)
+{
+	size_t n = 0, at = 0, i;
+
+	for (i = 0; i < WATT_FEATURE_PROGRAMS && !words->is_loading; i++)
+		n += features->list[i].newest > 0;
+	watt_words_size(words, &n, WATT_FEATURE_PROGRAMS);
+	for (i = 0; i < n && !words->error; i++, at++) {
+		while (!words->is_loading && !features->list[at].newest)
+			at++;
+		watt_words_size(words, &at, WATT_FEATURE_PROGRAMS - 1);
+		watt_words_u64(words, &features->list[at].program, UINT64_MAX);
+		watt_words_u64(words, &features->list[at].newest, UINT64_MAX >> 1);
+		visit_sums(&features->list[at].sums, words);
+	}
+}
+
+int watt_features_visit(struct watt_features **features, struct watt_words *words)
+{
+	bool has_any = *features;
+
+	watt_words_bool(words, &has_any);
+	if (words->is_loading) {
+		free(*features);
+		*features = has_any ? calloc(1, sizeof(**features)) : NULL;
+		if (has_any && !*features)
+			words->error = -ENOMEM;
+	}
+	if (!has_any || words->error)
+		return words->error;
+	watt_words_u64(words, &(*features)->n_slices, UINT64_MAX >> 1);
+	visit_sums(&(*features)->all, words);
+	visit_programs(*features, words);
+	return words->error;
 }

@@ -12,6 +12,8 @@
 
 #include "base/activity.h"
 
+struct watt_words; /* base/words.h */
+
 enum {
 	WATT_FEATURE_CYCLES = 0,       /* how much faster than the mean */
 	WATT_FEATURE_INSTRUCTIONS = 1, /* how many more than the mean */
@@ -54,5 +56,11 @@ void watt_features_add(struct watt_features *features, uint64_t program,
  * or all together have not.
  */
 bool watt_features_get(const struct watt_features *features, uint64_t program, double *ret);
+
+/*
+ * Saves them, or loads them into *features, which is made where it is needed and there is none; of a
+ * save, NULL: there are none. 0 or words->error.
+ */
+int watt_features_visit(struct watt_features **features, struct watt_words *words);
 
 #endif

@@ -11,6 +11,8 @@
 #include <wattribute/domain.h>
 
 #include "attrib/slice.h"
+#include "base/profile.h"
+#include "base/words.h"
 
 #define WATT_KEY_BIT(kind) (1u << (kind))
 
@@ -85,6 +87,12 @@ struct watt_key_ops {
 	void (*get_space)(const void *state, struct watt_key_space *ret);
 	void (*doubt)(const void *state, const struct watt_member *actor, bool is_fallback,
 		      struct watt_key_doubt *ret);
+	/* What is known from before: borrowed, at the beginning. NULL: it takes none. */
+	void (*set_prior)(void *state, const struct watt_profile_part *prior);
+	/* Adds what it knows to a profile. 0 or -ENOMEM. NULL: it knows nothing that lasts. */
+	int (*tell)(const void *state, struct watt_profile_part *ret);
+	/* Saves or loads its state. 0 or words->error. NULL: it has none. */
+	int (*visit)(void *state, struct watt_words *words);
 	/* Is told every slice that its domain has divided, ready or not. NULL: it learns nothing. */
 	int (*learn)(void *state, const struct watt_key_slice *slice);
 };

@@ -24,6 +24,7 @@
 #define APART_BEGIN 1.5
 #define APART_STAY 1.2
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
+#define WEIGHT_MOST 1e18
 
 struct learned_state {
 	struct watt_learned *learned;
@@ -57,17 +58,47 @@ static void done(void *data)
 	free(state->features);
 }
 
+static const struct watt_name *name_of(const struct watt_account *account)
+{
+	return account->title ? account->title : account->name;
+}
+
+/*
+ * Programs and processes have the same numbers in every session and part of one: those of
+ * accounts are counted by who came first.
+ */
+static uint64_t number_of(const struct watt_account *account)
+{
+	const struct watt_name *name = account->name;
+
+	if (name->has_identity)
+		return watt_hash_u64(name->identity.pid ^ watt_hash_u64(name->identity.start_ns));
+	return name->has_cgroup ? name->cgroup.id : 1 + (uint64_t)account->kind;
+}
+
 /* What somebody runs: the executable, or its name in its cgroup where that is not known. */
 static uint64_t program_of(const struct watt_member *actor)
 {
 	const struct watt_account *account = watt_member_get_user(actor);
 	const struct watt_account *cgroup = actor->sums[WATT_MEMBER_CGROUP];
-	const struct watt_name *name = account->title ? account->title : account->name;
+	const struct watt_name *name = name_of(account);
 
-	if (name && name->has_program)
+	if (name->has_program)
 		return name->program;
-	return watt_hash_u64((name ? name->program : account->id) ^
-			     watt_hash_u64(cgroup ? cgroup->id : 0));
+	return watt_hash_u64((name->program ? name->program : number_of(account)) ^
+			     watt_hash_u64(cgroup ? number_of(cgroup) : 0));
+}
+
+/* What it is called, for a profile. */
+static void set_name(struct watt_learned_use *use, const struct watt_member *actor)
+{
+	const struct watt_account *cgroup = actor->sums[WATT_MEMBER_CGROUP];
+	const struct watt_name *name = name_of(watt_member_get_user(actor));
+
+	use->is_executable = name->has_program;
+	use->name = name->has_program ? name->identity.exe : name->text;
+	if (!name->has_program && cgroup && cgroup->name->has_cgroup)
+		use->cgroup = cgroup->name->cgroup.path;
 }
 
 static struct watt_learned_use use_of(const struct watt_part *part)
@@ -78,7 +109,8 @@ static struct watt_learned_use use_of(const struct watt_part *part)
 	if (!actor)
 		return use;
 	use.program = program_of(actor);
-	use.process = watt_member_get_user(actor)->id;
+	use.process = number_of(watt_member_get_user(actor));
+	set_name(&use, actor);
 	return use;
 }
 
@@ -210,7 +242,8 @@ static int weigh(void *data, const struct watt_key_slice *slice)
 		if (use->shared_s > 0)
 			time_ns = watt_learned_time(state->learned, use) * 1e9;
 		slice->parts[i].weight =
-			1 + (uint64_t)(time_ns * (use->watts / mean_w) * WEIGHT_SCALE);
+			1 + (uint64_t)WATT_MIN(time_ns * (use->watts / mean_w) * WEIGHT_SCALE,
+					       WEIGHT_MOST);
 	}
 	return 0;
 }
@@ -272,6 +305,37 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	return 0;
 }
 
+static void set_prior(void *data, const struct watt_profile_part *prior)
+{
+	struct learned_state *state = data;
+
+	watt_learned_set_prior(state->learned, prior);
+}
+
+static int tell(const void *data, struct watt_profile_part *ret)
+{
+	const struct learned_state *state = data;
+
+	ret->domain.readiness_ppm = readiness_ppm(data);
+	ret->domain.significance_ratio = watt_learned_significance(state->learned);
+	return watt_learned_tell(state->learned, ret);
+}
+
+static int visit(void *data, struct watt_words *words)
+{
+	struct learned_state *state = data;
+
+	watt_words_u64(words, &state->n_slices, UINT64_MAX >> 1);
+	watt_words_bool(words, &state->is_ready);
+	watt_learned_visit(state->learned, words);
+	watt_features_visit(&state->features, words);
+	if (words->error && words->is_loading)
+		state->is_ready = false;
+	if (words->is_loading && !watt_learned_size(state->learned))
+		state->is_ready = false;
+	return words->error;
+}
+
 static const double *covariance(const void *learned, size_t row)
 {
 	return watt_learned_covariance(learned, row);
@@ -306,8 +370,8 @@ static void doubt(const void *data, const struct watt_member *actor, bool is_fal
 	struct watt_learned_doubt known;
 	double weight_w;
 
-	watt_learned_doubt(state->learned, program_of(actor), watt_member_get_user(actor)->id,
-			   &known);
+	watt_learned_doubt(state->learned, program_of(actor),
+			   number_of(watt_member_get_user(actor)), &known);
 	*ret = (struct watt_key_doubt){ .own = watt_learned_prior(state->learned) };
 	if (!(known.watts > 0))
 		return;
@@ -329,7 +393,8 @@ static bool is_of_gpu(const struct watt_domain *domain)
 	.id = WATT_KEY_LEARNED, .needs = WATT_KEY_BIT(activity), .fallback = (otherwise), \
 	.state_size = sizeof(struct learned_state), .init = init, .done = done, \
 	.readiness_ppm = readiness_ppm, .uncertainty_ppm = uncertainty_ppm, \
-	.get_space = get_space, .doubt = doubt, .weigh = weigh, .learn = learn
+	.get_space = get_space, .doubt = doubt, .weigh = weigh, .set_prior = set_prior, \
+	.tell = tell, .visit = visit, .learn = learn
 
 const struct watt_key_ops watt_key_learned = {
 	LEARNED(WATT_ACTIVITY_CPU_TIME, WATT_KEY_CPU_TIME),

@@ -13,13 +13,10 @@
 
 #define WAYS 8 /* places of a candidate */
 
-#define PRIOR_ERROR 0.8     /* of a program, in means of all, when nothing is known */
 #define DEVIATION_ERROR 0.5 /* of a process from its program, the same */
 #define SPREAD_RATE 0.002   /* by which a slice moves how far they are thought to differ */
-#define SPREAD_MIN 0.02     /* and how far they always may */
 #define DRIFT_S 300         /* in which watts come to differ anew as far as programs do */
 #define CURVE_RATE 0.02     /* by which a slice moves the curve */
-#define FLOOR 0.05          /* nobody takes less than this part of the mean */
 #define GATE 25             /* squared sigmas of a slice that teaches */
 #define FORGET 0.01         /* of running means, a slice */
 #define TOLD_FORGET 0.05    /* of what is known of who runs, the same */
@@ -30,9 +27,10 @@
 #define FEW_DEVIATIONS 16
 #define EVIDENCE_KEPT 0.999 /* of it, a slice */
 #define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
-#define RUN_SLICES 20
 #define RUN_FORGET 0.05
-#define RUN_SCALE 1.5     /* a run is short: errors that last for longer are in it by a part */
+#define RUN_SCALE 1.5 /* a run is short: errors that last for longer are in it by a part */
+/* What a prior says of a program holds no better than this: machines and programs change. */
+#define PRIOR_TRUST 0.1
 #define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
 #define NOISE_BEGIN 0.1   /* standard deviation of what nothing explains, of the first slice */
 
@@ -57,7 +55,7 @@ static void map_insert(struct watt_learned *l, size_t i)
 	l->map[at] = (uint8_t)(i + 1);
 }
 
-static void map_rebuild(struct watt_learned *l)
+void watt_learned_map(struct watt_learned *l)
 {
 	size_t i;
 
@@ -94,6 +92,8 @@ static void reset(struct watt_learned *l, size_t i, const struct learner *to, do
 {
 	size_t j;
 
+	free(l->list[i].name);
+	free(l->list[i].cgroup);
 	l->list[i] = *to;
 	for (j = 0; j < l->n; j++)
 		*cov_at(l, i, j) = *cov_at(l, j, i) = 0;
@@ -114,7 +114,37 @@ size_t watt_learner_add(struct watt_learned *l, const struct learner *learner, d
 	l->n_deviations -= l->list[i].is_process;
 	l->n_deviations += learner->is_process;
 	reset(l, i, learner, error_w);
-	map_rebuild(l);
+	watt_learned_map(l);
+	return i;
+}
+
+/* A program that is new here: with what is known of it, or as a stranger. */
+static size_t add_program(struct watt_learned *l, const struct watt_learned_use *use)
+{
+	const struct watt_profile_program *known = NULL;
+	struct learner one = { .key = use->program,
+			       .process = use->process,
+			       .watts = watt_learned_mean_w(l),
+			       .is_executable = use->is_executable };
+	double error_w = PRIOR_ERROR * watt_learned_mean_w(l);
+	size_t i;
+
+	if (l->prior && use->name)
+		known = watt_profile_find_program(l->prior, use->name, use->cgroup,
+						  use->is_executable);
+	if (known) {
+		one.watts = known->power_w;
+		one.cpu_s = known->cpu_s;
+		one.n_slices = known->n_slices;
+		error_w = __builtin_sqrt(squared(known->uncertainty_w) +
+					 squared(PRIOR_TRUST * known->power_w));
+	}
+	i = watt_learner_add(l, &one, error_w);
+	if (i == OTHERS || !use->name)
+		return i;
+	/* without memory for it, it has no name */
+	l->list[i].name = strdup(use->name);
+	l->list[i].cgroup = use->cgroup ? strdup(use->cgroup) : NULL;
 	return i;
 }
 
@@ -123,11 +153,7 @@ static size_t find_program(struct watt_learned *l, const struct watt_learned_use
 	size_t i = watt_learner_find(l, use->program);
 
 	if (i == OTHERS)
-		return watt_learner_add(l,
-					&(struct learner){ .key = use->program,
-							   .process = use->process,
-							   .watts = watt_learned_mean_w(l) },
-					PRIOR_ERROR * watt_learned_mean_w(l));
+		return add_program(l, use);
 	l->list[i].has_many |= l->list[i].process != use->process;
 	return i;
 }
@@ -562,8 +588,15 @@ static void age(struct watt_learned *l, double dt_s)
 		one->watts += back * (to_w - one->watts);
 		*cov_at(l, i, i) += 2 * back * spread_of(l, one) * squared(mean);
 	}
-	for (i = 0; i < l->n_active; i++)
-		l->list[l->active[i]].recent_j += l->h[l->active[i]] * watt_learned_mean_w(l);
+	for (i = 0; i < l->n_active; i++) {
+		struct learner *one = &l->list[l->active[i]];
+
+		one->recent_j += l->h[l->active[i]] * watt_learned_mean_w(l);
+		if (one->is_common)
+			continue;
+		one->cpu_s += l->h[l->active[i]];
+		one->n_slices++;
+	}
 }
 
 /* What the watts make of the slice, without the curve, and the mean of all by it. */
@@ -583,18 +616,19 @@ static double expect(struct watt_learned *l, const struct watt_learned_slice *sl
 /* The first slice gives the scale of everything. */
 static int begin(struct watt_learned *l, double energy_j, double busy_s)
 {
-	struct learner others = { .watts = energy_j / busy_s };
+	const struct watt_profile_domain *prior = l->prior ? &l->prior->domain : NULL;
+	struct learner others = { .watts = prior ? prior->mean_w : energy_j / busy_s };
 	size_t i;
 
 	l->cov = calloc((size_t)WATT_LEARNED_MAX * WATT_LEARNED_MAX, sizeof(*l->cov));
 	if (!l->cov)
 		return -ENOMEM;
 	for (i = 0; i <= BINS; i++)
-		l->curve[i] = 1;
-	l->sum_j = energy_j;
+		l->curve[i] = prior ? prior->curve_ratio[i] : 1;
+	l->sum_j = others.watts * busy_s;
 	l->sum_s = busy_s;
 	l->noise = squared(energy_j * NOISE_BEGIN);
-	l->spread[false] = squared(PRIOR_ERROR);
+	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : PRIOR_ERROR);
 	l->spread[true] = squared(DEVIATION_ERROR);
 	l->left = squared(FEATURES_LEFT);
 	l->scale = 1;
@@ -692,6 +726,7 @@ void watt_learned_free(struct watt_learned *l)
 {
 	if (!l)
 		return;
+	watt_learned_forget_names(l);
 	free(l->cov);
 	free(l);
 }

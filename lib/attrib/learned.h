@@ -16,6 +16,9 @@
 
 #include "attrib/features.h"
 
+struct watt_words;        /* base/words.h */
+struct watt_profile_part; /* base/profile.h */
+
 /* Learners of a domain: memory is bounded, what finds no place shares one. */
 #define WATT_LEARNED_MAX 128
 
@@ -23,8 +26,11 @@ struct watt_learned;
 
 /* Who was active in a slice. */
 struct watt_learned_use {
-	uint64_t program;    /* hash of what it runs; the same for all processes of it */
-	uint64_t process;    /* its own number; 0: nobody that is known */
+	uint64_t program;   /* hash of what it runs; the same for all processes of it */
+	uint64_t process;   /* its own number; 0: nobody that is known */
+	const char *name;   /* of the program, borrowed; NULL: nobody asks for it */
+	const char *cgroup; /* the same, where the name is no executable; NULL: not known */
+	bool is_executable;
 	double cpu_s;        /* its CPU time in the slice, above 0 */
 	double shared_s;     /* of it, beside a busy sibling; 0: none, or nobody told */
 	double watts;        /* out: per busy CPU */
@@ -94,6 +100,19 @@ double watt_learned_growth(const struct watt_learned *learned, size_t row);
 double watt_learned_scale(const struct watt_learned *learned);
 /* Variance of a program's watts that nobody knows anything of, in squared means. */
 double watt_learned_prior(const struct watt_learned *learned);
+/*
+ * What is known of programs from before: those that come begin with it. It is borrowed and must
+ * outlive the object, and nothing was learned yet. NULL: nothing.
+ */
+void watt_learned_set_prior(struct watt_learned *learned, const struct watt_profile_part *prior);
+/* Adds what is known of programs to a profile, those of the prior too that did not run. 0 or
+ * -ENOMEM. */
+int watt_learned_tell(const struct watt_learned *learned, struct watt_profile_part *ret);
+/*
+ * Saves all that it knows, or loads it in place of what it knew. What is loaded has to make sense:
+ * the error is in words, and nothing is known then. 0 or words->error.
+ */
+int watt_learned_visit(struct watt_learned *learned, struct watt_words *words);
 /* Learners that have a place of their own. */
 size_t watt_learned_count(const struct watt_learned *learned);
 

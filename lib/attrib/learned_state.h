@@ -5,9 +5,15 @@
 
 #include "attrib/learned.h"
 
+#include "base/profile.h"
+
 #define BINS 8 /* of the load curve */
 #define MAP_SIZE 512
 #define CANDIDATES 2048
+#define PRIOR_ERROR 0.8 /* of a program, in means of all, when nothing is known */
+#define SPREAD_MIN 0.02 /* and how far they always may */
+#define FLOOR 0.05      /* nobody takes less than this part of the mean */
+#define RUN_SLICES 20
 #define OTHERS 0 /* the learner of all that have none of their own */
 
 struct learner {
@@ -21,6 +27,11 @@ struct learner {
 	double watts;    /* of a process: difference to its program */
 	double recent_j; /* by which who is to go is found */
 	uint64_t newest_slice;
+	/* of a program, for people: what it is called, and what it is known from */
+	char *name, *cgroup; /* owned; NULL: not known */
+	bool is_executable;
+	double cpu_s;
+	uint64_t n_slices;
 };
 
 /* A process that may get a learner. */
@@ -40,6 +51,7 @@ struct run {
 };
 
 struct watt_learned {
+	const struct watt_profile_part *prior; /* NULL: none */
 	struct learner list[WATT_LEARNED_MAX];
 	size_t n, n_deviations;
 	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
@@ -90,6 +102,13 @@ double watt_learned_watts(const struct watt_learned *l, const struct watt_learne
  */
 double watt_learned_explain(struct watt_learned *l);
 void watt_learned_correct(struct watt_learned *l, double error_j, double variance);
+
+/* Finds learners by their keys anew. */
+void watt_learned_map(struct watt_learned *l);
+
+/* ---- learned_kept.c ---- */
+
+void watt_learned_forget_names(struct watt_learned *l);
 
 /* ---- learned_counts.c ---- */
 

@@ -148,7 +148,7 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
 	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
 	r = add_known_places(at, ledger);
-	return r < 0 ? r : watt_key_chain_init(&ledger->chain, at->keys, domain);
+	return r < 0 ? r : watt_ledger_open_keys(at, ledger);
 }
 
 static void take_slots(const struct watt_attrib *at, struct watt_ledger *ledger)

@@ -136,7 +136,8 @@ struct watt_attrib {
 	uint32_t n_slots;
 	struct watt_cpu_place *places; /* of each slot; NULL: one has all */
 	const struct watt_key_ops *const *keys;
-	struct watt_rules share_keys; /* as in the options */
+	struct watt_rules share_keys;     /* as in the options */
+	const struct watt_profile *prior; /* the same; NULL: none */
 	uint64_t grace_ns;
 	uint64_t horizon_ns;
 	uint32_t self_pid;
@@ -280,6 +281,8 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 				    const struct watt_timeline *tl);
 /* A place of a kind is new: finds out which domains it is of. 0 or -ENOMEM. */
 int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path);
+/* The keys of its domain, with what is known from before: profile.c. 0 or -ENOMEM. */
+int watt_ledger_open_keys(const struct watt_attrib *at, struct watt_ledger *ledger);
 /* How ready the key is that was chosen for the domain. */
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 /*

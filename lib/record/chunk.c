@@ -603,6 +603,42 @@ static int put_clock(struct watt_chunk *chunk, const struct watt_op *op)
 	return 0;
 }
 
+static int put_learned(struct watt_chunk *chunk, const struct watt_op *op)
+{
+	const struct text domain = { WATT_COLUMN_LEARNED_DOMAIN, op->learned.domain };
+	size_t i, size = 0;
+	int r;
+
+	if (op->learned.n_words > WATT_OP_MAX || op->learned.n_texts > WATT_LEARNED_TEXTS_MAX)
+		return -E2BIG;
+	for (i = 0; i < op->learned.n_texts; i++) {
+		size_t len = strlen(op->learned.texts[i]);
+
+		if (len > WATT_TEXT_MAX)
+			return -E2BIG;
+		size += watt_column_text_size(len);
+	}
+	r = reserve_texts(chunk, &domain, 1);
+	if (r == 0)
+		r = reserve(chunk, WATT_COLUMN_LEARNED_WORDS, WATT_COLUMN_LEARNED_TEXTS, 1);
+	if (r == 0)
+		r = reserve(chunk, WATT_COLUMN_LEARNED_WORD, WATT_COLUMN_LEARNED_WORD,
+			    op->learned.n_words);
+	if (r == 0)
+		r = watt_column_reserve(COLUMN(chunk, LEARNED_TEXT), size);
+	if (r < 0)
+		return r;
+	put_texts(chunk, &domain, 1);
+	PUT(chunk, LEARNED_WORDS, op->learned.n_words);
+	PUT(chunk, LEARNED_TEXTS, op->learned.n_texts);
+	for (i = 0; i < op->learned.n_words; i++)
+		PUT(chunk, LEARNED_WORD, op->learned.words[i]);
+	for (i = 0; i < op->learned.n_texts; i++)
+		watt_column_put_text(COLUMN(chunk, LEARNED_TEXT), op->learned.texts[i],
+				     strlen(op->learned.texts[i]));
+	return 0;
+}
+
 static int put_advance(struct watt_chunk *chunk, struct watt_predict *predict, uint64_t t_ns)
 {
 	int r = reserve(chunk, WATT_COLUMN_ADVANCE_TIME, WATT_COLUMN_ADVANCE_TIME, 1);
@@ -669,6 +705,8 @@ static int put_op(struct watt_chunk *chunk, struct watt_predict *predict, const 
 		return put_cpu_place(chunk, op);
 	case WATT_OP_CLOCK:
 		return put_clock(chunk, op);
+	case WATT_OP_LEARNED:
+		return put_learned(chunk, op);
 	}
 	return -EINVAL;
 }

@@ -21,6 +21,8 @@
 #define WATT_CHUNK_OPS_MAX 262144
 /* Items of one op: samples, records, CPUs. More is no op. */
 #define WATT_OP_MAX 400000
+/* Texts of what one domain has learned. */
+#define WATT_LEARNED_TEXTS_MAX 1024
 /* Labels of one container. */
 #define WATT_LABELS_MAX 256
 /* Bytes of one text without its NUL. */
@@ -131,7 +133,12 @@
 	X(CLOCK_FROM, "clock.from_ns", UNSIGNED) \
 	X(CLOCK_TO, "clock.to_ns", UNSIGNED) \
 	X(CLOCK_SLEPT, "clock.slept_ns", UNSIGNED) \
-	X(CLOCK_REALTIME, "clock.realtime_ns", UNSIGNED)
+	X(CLOCK_REALTIME, "clock.realtime_ns", UNSIGNED) \
+	X(LEARNED_DOMAIN, "learned.domain", TEXT) \
+	X(LEARNED_WORDS, "learned.words", UNSIGNED) \
+	X(LEARNED_TEXTS, "learned.texts", UNSIGNED) \
+	X(LEARNED_WORD, "learned.word", UNSIGNED) \
+	X(LEARNED_TEXT, "learned.text", TEXT)
 
 enum watt_column_id {
 #define X(id, name, encoding) WATT_COLUMN_##id,

@@ -28,6 +28,10 @@ struct watt_chunk_reader {
 	size_t cap_places;
 	struct watt_activity *readings;
 	size_t cap_readings;
+	uint64_t *words;
+	size_t cap_words;
+	const char **texts;
+	size_t cap_texts;
 	struct watt_who who;
 };
 
@@ -60,6 +64,8 @@ struct watt_chunk_reader *watt_chunk_reader_free(struct watt_chunk_reader *reade
 	free(reader->cpus);
 	free(reader->places);
 	free(reader->readings);
+	free(reader->words);
+	free(reader->texts);
 	free(reader);
 	return NULL;
 }
@@ -567,6 +573,41 @@ static int next_clock(struct watt_chunk_reader *reader, struct watt_op *ret)
 	return r;
 }
 
+static int next_learned(struct watt_chunk_reader *reader, struct watt_op *ret)
+{
+	struct watt_values *values = &reader->values;
+	size_t n_words = 0, n_texts = 0, i;
+	int r = watt_values_get_text(values, WATT_COLUMN_LEARNED_DOMAIN, &ret->learned.domain);
+
+	if (r == 0 && !ret->learned.domain)
+		r = watt_values_refuse(values, WATT_COLUMN_LEARNED_DOMAIN);
+	if (r == 0)
+		r = watt_values_get_count(values, WATT_COLUMN_LEARNED_WORDS,
+					  WATT_COLUMN_LEARNED_WORD, &n_words);
+	if (r == 0)
+		r = watt_values_get_count(values, WATT_COLUMN_LEARNED_TEXTS,
+					  WATT_COLUMN_LEARNED_TEXT, &n_texts);
+	if (r == 0)
+		r = make_room((void **)&reader->words, &reader->cap_words, n_words,
+			      sizeof(*reader->words));
+	if (r == 0)
+		r = make_room((void **)&reader->texts, &reader->cap_texts, n_texts,
+			      sizeof(*reader->texts));
+	for (i = 0; r == 0 && i < n_words; i++)
+		r = watt_values_get(values, WATT_COLUMN_LEARNED_WORD, UINT64_MAX,
+				    &reader->words[i]);
+	for (i = 0; r == 0 && i < n_texts; i++) {
+		r = watt_values_get_text(values, WATT_COLUMN_LEARNED_TEXT, &reader->texts[i]);
+		if (r == 0 && !reader->texts[i])
+			r = watt_values_refuse(values, WATT_COLUMN_LEARNED_TEXT);
+	}
+	ret->learned.words = reader->words;
+	ret->learned.n_words = n_words;
+	ret->learned.texts = reader->texts;
+	ret->learned.n_texts = n_texts;
+	return r;
+}
+
 static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 {
 	switch (ret->kind) {
@@ -610,6 +651,8 @@ static int next_op(struct watt_chunk_reader *reader, struct watt_op *ret)
 		return next_cpu_place(reader, ret);
 	case WATT_OP_CLOCK:
 		return next_clock(reader, ret);
+	case WATT_OP_LEARNED:
+		return next_learned(reader, ret);
 	}
 	return watt_values_refuse(&reader->values, WATT_COLUMN_OP);
 }

@@ -154,6 +154,7 @@ static int put_meta(sqlite3 *db, const struct watt_part_head *head)
 		put_text(&meta, "usage_why", head->setup->usage_why);
 	if (head->setup->idle_policy != WATT_IDLE_SEPARATE)
 		put_text(&meta, "idle_policy", watt_idle_policy_name(head->setup->idle_policy));
+	put_text(&meta, "prior", head->setup->prior);
 	put_rules(&meta, "share_keys", head->setup->share_keys, &watt_share_key_syntax);
 	put_rules(&meta, "delays", head->setup->delays, &watt_delay_syntax);
 	put_text(&meta, "recording", head->recording);

@@ -17,6 +17,7 @@
 
 #define MAX_TEXT 65535
 #define MAX_CPUS 65536
+#define MAX_PRIOR ((size_t)16 << 20)
 
 /* The row that is read; what is wrong with it is remembered. */
 struct row {
@@ -61,7 +62,7 @@ static int32_t take_id(struct row *row)
 }
 
 /* A text that the recording keeps; NULL where the table has none. */
-static const char *take_text(struct row *row)
+static const char *take_long_text(struct row *row, size_t max)
 {
 	struct watt_recording *rec = row->rec;
 	int column = row->column++;
@@ -71,7 +72,7 @@ static const char *take_text(struct row *row)
 
 	if (sqlite3_column_type(row->stmt, column) == SQLITE_NULL)
 		return NULL;
-	if (!text || len > MAX_TEXT || strlen(text) != len) {
+	if (!text || len > max || strlen(text) != len) {
 		refuse(row, -EBADMSG);
 		return NULL;
 	}
@@ -84,6 +85,11 @@ static const char *take_text(struct row *row)
 	}
 	rec->texts[rec->n_texts++] = copy;
 	return copy;
+}
+
+static const char *take_text(struct row *row)
+{
+	return take_long_text(row, MAX_TEXT);
 }
 
 /* A name: there, not empty, and fit to be shown. */
@@ -343,6 +349,8 @@ static void load_meta(struct row *row)
 	for (i = 0; i < WATT_ARRAY_SIZE(words) && key; i++)
 		if (!strcmp(key, words[i].key))
 			*words[i].ret = take_u32(row);
+	if (key && !strcmp(key, "prior"))
+		rec->setup.prior = take_long_text(row, MAX_PRIOR);
 	if (key && !strcmp(key, "realtime_offset_ns"))
 		rec->realtime_offset_ns = take(row, INT64_MIN, INT64_MAX);
 	if (key && !strcmp(key, "first_channels")) {

@@ -20,7 +20,7 @@
 #include "base/usage.h"
 
 /* The highest number of them. */
-#define WATT_OP_LAST WATT_OP_CLOCK
+#define WATT_OP_LAST WATT_OP_LEARNED
 
 /* The numbers are those of the file format: never change one. */
 enum watt_op_kind {
@@ -43,6 +43,7 @@ enum watt_op_kind {
 	WATT_OP_UNTRACK = 17,   /* a set of processes is tracked no more; since format 2 */
 	WATT_OP_PLACE = 18,     /* a CPU has come, and has a slot; since format 2 */
 	WATT_OP_CLOCK = 19,     /* the machine slept, or its clock was set; since format 2 */
+	WATT_OP_LEARNED = 20,   /* what a domain has learned by now; since format 2 */
 };
 
 struct watt_op {
@@ -96,6 +97,13 @@ struct watt_op {
 			uint64_t slept_ns;    /* 0: it did not sleep */
 			uint64_t realtime_ns; /* CLOCK_REALTIME at to_ns */
 		} clock;
+		struct {
+			const char *domain; /* its path */
+			const uint64_t *words;
+			size_t n_words;
+			const char *const *texts;
+			size_t n_texts;
+		} learned; /* as base/words.h has it; live it changes nothing */
 	};
 };
 

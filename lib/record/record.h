@@ -42,6 +42,7 @@ struct watt_setup {
 	uint64_t memory_bytes;               /* the machine's, as in its description; 0: unknown */
 	const struct watt_rules *share_keys; /* of domains; NULL: none, as below */
 	const struct watt_rules *delays;     /* of channels */
+	const char *prior; /* text of the profile of what is known of programs; NULL: none */
 };
 
 /* What the machine is, for people. Strings are borrowed; NULL: unknown. */

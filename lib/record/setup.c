@@ -60,6 +60,7 @@ int watt_head_copy(struct watt_head_copy *copy, const struct watt_setup *setup,
 		copy_bytes(setup->places, setup->n_slots * sizeof(*setup->places), &has_failed);
 	copy->setup.usage = copy_text(setup->usage, &has_failed);
 	copy->setup.usage_why = copy_text(setup->usage_why, &has_failed);
+	copy->setup.prior = copy_text(setup->prior, &has_failed);
 	has_failed |= watt_rules_join(&copy->share_keys, setup->share_keys) < 0;
 	has_failed |= watt_rules_join(&copy->delays, setup->delays) < 0;
 	copy->setup.share_keys = &copy->share_keys;
@@ -90,6 +91,7 @@ void watt_head_copy_done(struct watt_head_copy *copy)
 	free((void *)copy->setup.places);
 	free((void *)copy->setup.usage);
 	free((void *)copy->setup.usage_why);
+	free((void *)copy->setup.prior);
 	watt_rules_clear(&copy->share_keys);
 	watt_rules_clear(&copy->delays);
 	free((void *)copy->machine.host);

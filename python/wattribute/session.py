@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import concurrent.futures
 import errno
+import json
 import os
 import threading
 import time
@@ -131,6 +132,22 @@ class Session:
         ret = ffi.new('uint64_t *')
         check(lib.watt_session_track(self._alive(), pid, ret), f'tracking process {pid}', self._log)
         return int(ret[0])
+
+    def profile(self) -> Dict[str, Any]:
+        """What was learned of each program by now, as wattribute-profile(5) has it.
+
+        Written as JSON to a file, it is the `prior` of a later session.
+        """
+        profile, text = ffi.new('struct watt_profile **'), ffi.new('char **')
+        check(lib.watt_session_get_profile(self._alive(), profile), 'profile', self._log)
+        try:
+            check(lib.watt_profile_to_json(profile[0], 0, text), 'profile', self._log)
+        finally:
+            lib.watt_profile_free(profile[0])
+        try:
+            return json.loads(ffi.string(text[0]))  # type: ignore[no-any-return]
+        finally:
+            lib.free(text[0])
 
     @property
     def domains(self) -> List[str]:

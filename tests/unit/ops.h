@@ -497,6 +497,18 @@ static inline void ops_assert_equal(const struct watt_op *a, const struct watt_o
 	case WATT_OP_CLOCK:
 		assert_memory_equal(&a->clock, &b->clock, sizeof(a->clock));
 		break;
+	case WATT_OP_LEARNED: {
+		size_t i;
+
+		assert_string_equal(a->learned.domain, b->learned.domain);
+		assert_int_equal(a->learned.n_words, b->learned.n_words);
+		for (i = 0; i < a->learned.n_words; i++)
+			assert_int_equal(a->learned.words[i], b->learned.words[i]);
+		assert_int_equal(a->learned.n_texts, b->learned.n_texts);
+		for (i = 0; i < a->learned.n_texts; i++)
+			assert_string_equal(a->learned.texts[i], b->learned.texts[i]);
+		break;
+	}
 	case WATT_OP_TRACK:
 		assert_int_equal(a->track_pid, b->track_pid);
 		break;

@@ -121,6 +121,36 @@ static void test_clocks(void **state)
 	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
 }
 
+/* What was learned: any number and any text, or none. */
+static void test_learned(void **state)
+{
+	static const uint64_t words[] = { 0, 1, 0x3ff0000000000000ULL, UINT64_MAX };
+	static const char *const texts[] = { "", "/usr/bin/cc", "caf\xc3\xa9" };
+	const struct watt_op ops[] = {
+		{ .kind = WATT_OP_LEARNED,
+		  .learned = { "package-0", words, WATT_ARRAY_SIZE(words), texts,
+			       WATT_ARRAY_SIZE(texts) } },
+		{ .kind = WATT_OP_LEARNED, .learned = { "dram-0", words, 1, texts, 0 } },
+		{ .kind = WATT_OP_LEARNED, .learned = { "p", words, 0, texts, 0 } },
+	};
+	const struct watt_op too_large = { .kind = WATT_OP_LEARNED,
+					   .learned = { "p", words, WATT_OP_MAX + 1, texts, 0 } };
+	struct fixture_chunk *f = *state;
+	struct watt_chunk_fault fault;
+	struct watt_op op;
+	size_t i;
+
+	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &too_large), -E2BIG);
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
+		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
+	open_packed(f);
+	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
+		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
+		ops_assert_equal(&op, &ops[i]);
+	}
+	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+}
+
 static void test_round_trip(void **state)
 {
 	static struct ops ops;
@@ -292,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_cpu_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_learned, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extremes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_makes_no_sense_changes_nothing, setup,

@@ -166,6 +166,10 @@ static void print_op(FILE *out, const struct watt_op *op)
 			op->clock.from_ns, op->clock.to_ns, op->clock.slept_ns,
 			op->clock.realtime_ns);
 		break;
+	case WATT_OP_LEARNED:
+		fprintf(out, "learned %s %zu %zu\n", op->learned.domain, op->learned.n_words,
+			op->learned.n_texts);
+		break;
 	case WATT_OP_CONTAINER:
 		fprintf(out, "container %s %s\n", op->container->id ? op->container->id : "-",
 			op->container->name ? op->container->name : "-");

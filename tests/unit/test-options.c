@@ -392,9 +392,9 @@ static void test_info(void **state)
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
 #ifdef WATT_HAVE_KUBELET
-	assert_int_equal(i, 21);
+	assert_int_equal(i, 22);
 #else
-	assert_int_equal(i, 18);
+	assert_int_equal(i, 19);
 #endif
 	watt_options_free(o);
 }
@@ -414,12 +414,13 @@ static void describe_rules(FILE *out, const struct watt_rules *rules)
 /* All that was said; the caller frees it. */
 static char *describe(const struct watt_options *o)
 {
-	const char *const texts[] = { o->machine,         o->sysfs_root,    o->procfs_root,
-				      o->nvml_lib,        o->state_dir,     o->redfish_url,
-				      o->meter,           o->redfish_auth,  o->redfish_tls,
-				      o->kubelet_url,     o->kubelet_token, o->kubelet_tls,
-				      o->config,          o->usage,         o->redfish_user,
-				      o->redfish_password };
+	const char *const texts[] = {
+		o->machine,     o->sysfs_root,  o->procfs_root,   o->nvml_lib,
+		o->state_dir,   o->redfish_url, o->meter,         o->redfish_auth,
+		o->redfish_tls, o->kubelet_url, o->kubelet_token, o->kubelet_tls,
+		o->config,      o->usage,       o->redfish_user,  o->redfish_password,
+		o->prior
+	};
 	char *text = NULL;
 	size_t size, i;
 	FILE *out = open_memstream(&text, &size);
@@ -493,6 +494,7 @@ static void test_each_has_a_setter(void **state)
 		{ "rate", "20,hwmon=10Hz", choose_rate },
 		{ "idle-policy", "proportional", choose_idle_policy },
 		{ "share-key", "cpu_time,gpu=none", choose_share_key },
+		{ "prior", "/p.json", watt_options_set_prior },
 		{ "sensor-delay", "hwmon/*=20ms", choose_delay },
 		{ "privacy", "all", choose_privacy },
 		{ "config", "/c", watt_options_set_config },
