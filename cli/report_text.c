@@ -498,6 +498,11 @@ static void add_ranked(struct table *table, const struct report *report, const s
 		add_tallied(table, ranked->energy_j, i);
 		add_tallied(table, ranked->power_w, i);
 	}
+	if (isnan(row->uncertainty_j))
+		table_add(table, "%s", "");
+	else
+		report_number(table, row->uncertainty_j,
+			      watt_tally_get_decimals(page->energy_j.tally));
 	report_number(table, row->peak_w, watt_tally_get_decimals(page->power_w.tally));
 	if (is_idle || row->kind == WATT_ENTITY_UNATTRIBUTED)
 		table_add(table, "%s", "");
@@ -522,6 +527,7 @@ static struct table *ranking_table(void)
 	table_add_column(table, "PID", TABLE_RIGHT);
 	table_add_column(table, "J", TABLE_RIGHT);
 	table_add_column(table, "W", TABLE_RIGHT);
+	table_add_column(table, text_is_utf8() ? "\u00b1J" : "+-J", TABLE_RIGHT);
 	table_add_column(table, "PEAK W", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
 	table_add_column(table, "%", TABLE_RIGHT);

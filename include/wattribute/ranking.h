@@ -43,6 +43,9 @@ struct watt_ranking_row {
 	double power_w;     /**< mean over the whole; NAN: not known */
 	double peak_w;      /**< NAN: not known */
 	double share_ratio; /**< of the whole energy; NAN: there is none */
+	/** Standard uncertainty of total_nj, as watt_series_entity has it; where several are put
+	 *  together, all off the same way. NAN: not known. */
+	double uncertainty_j;
 };
 
 /** 0; -EINVAL: there is no such group; -ENOMEM. */

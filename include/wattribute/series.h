@@ -55,6 +55,9 @@ struct watt_series_entity {
 	int64_t total_nj;   /**< over the partition */
 	uint64_t cpu_ns;
 	double peak_w; /**< the greatest mean power of a window; NAN: not known */
+	/** Standard uncertainty of total_nj by what its key knows of its shares, of all windows as
+	 *  one: errors of neighbouring windows are alike. NAN: not known. */
+	double uncertainty_j;
 };
 
 /** A channel of context, over all windows: nobody is accounted for it. */
@@ -81,6 +84,7 @@ struct watt_series_window {
 	uint64_t *cpu_ns;       /**< of each */
 	int64_t *total_nj;      /**< of each, over the partition */
 	int64_t *energy_nj;     /**< n_cells times the number of domains */
+	double *uncertainty_j;  /**< of each total_nj, in this window alone; NAN: not known */
 };
 
 /** What the series is as a whole. */

@@ -10,6 +10,7 @@
  * which it used something, by the distance from the one before.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,17 @@ static void put_uses(struct watt_json *json, struct watt_json_node obj,
 		watt_json_int(
 			json, array, NULL,
 			watt_series_get_window(series, uses[i].window)->total_nj[uses[i].cell]);
+	/* how unsure each is, in nJ as well; what nobody knows is null */
+	array = watt_json_array(json, obj, "u");
+	for (i = 0; i < n; i++) {
+		double doubt_j =
+			watt_series_get_window(series, uses[i].window)->uncertainty_j[uses[i].cell];
+
+		if (isfinite(doubt_j))
+			watt_json_uint(json, array, NULL, (uint64_t)(doubt_j * 1e9 + 0.5));
+		else
+			watt_json_null(json, array, NULL);
+	}
 	array = watt_json_array(json, obj, "c");
 	for (i = 0; i < n; i++) {
 		uint64_t sum_ns =
@@ -170,6 +182,8 @@ static int put_entity(struct watt_json *json, struct watt_json_node obj,
 	if (entity->unit)
 		watt_json_text(json, obj, "unit", entity->unit);
 	watt_json_uint(json, obj, "count", entity->count);
+	/* how unsure all of it is, in J */
+	watt_json_real(json, obj, "s", entity->uncertainty_j);
 	return 0;
 }
 

@@ -324,6 +324,7 @@ static void put_entity(struct watt_json *json, struct watt_json_node obj,
 	watt_json_known_energy(json, obj, "energy", isfinite(row->power_w), row->total_nj);
 	watt_json_real(json, obj, "power_w", row->power_w);
 	watt_json_real(json, obj, "peak_w", row->peak_w);
+	watt_json_real(json, obj, "uncertainty_j", row->uncertainty_j);
 	if (is_unused)
 		watt_json_null(json, obj, "cpu_s");
 	else

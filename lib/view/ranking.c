@@ -131,6 +131,8 @@ static void add(struct watt_ranking_row *row, const struct watt_ranking *ranking
 		row->energy_nj[d] += sign * entity->energy_nj[d];
 	row->cpu_ns += (uint64_t)sign * entity->cpu_ns;
 	row->count += (uint32_t)sign * entity->count;
+	/* what is left when others are taken out is as unsure as nobody knows */
+	row->uncertainty_j += sign > 0 ? entity->uncertainty_j : NAN;
 }
 
 static int append_entity(struct watt_ranking *ranking, const struct watt_series *series, size_t i)
@@ -162,10 +164,12 @@ static int append_unused(struct watt_ranking *ranking, const struct watt_phase *
 		return -ENOMEM;
 	for (d = 0; d < ranking->n_domains; d++)
 		row->energy_nj[d] = whole->domains[d].idle_nj;
+	row->uncertainty_j = NAN;
 	if (append(ranking, WATT_ENTITY_UNATTRIBUTED, "unattributed", &row) < 0)
 		return -ENOMEM;
 	for (d = 0; d < ranking->n_domains; d++)
 		row->energy_nj[d] = whole->domains[d].unattributed_nj;
+	row->uncertainty_j = NAN;
 	return 0;
 }
 
@@ -300,6 +304,7 @@ static int add_folded_names(struct watt_ranking *ranking, const struct watt_seri
 			row->energy_nj[d] += name->energy_nj[d];
 		row->cpu_ns += name->cpu_ns;
 		row->count += name->count;
+		row->uncertainty_j = NAN;
 	}
 	return 0;
 }

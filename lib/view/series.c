@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <wattribute/cursor.h>
+
 #include "base/cleanup.h"
 #include "base/util.h"
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define ENTITIES 1000
+/* What the newest window needed is there already. */
+#define SPAN_WAIT_MS 1
 
 int watt_series_new(size_t max_entities, struct watt_series **ret)
 {
@@ -35,6 +39,7 @@ static void window_done(struct watt_series_window *window)
 	free(window->cpu_ns);
 	free(window->total_nj);
 	free(window->energy_nj);
+	free(window->uncertainty_j);
 }
 
 void watt_series_entity_done(struct watt_series_entity *entity)
@@ -60,6 +65,7 @@ struct watt_series *watt_series_free(struct watt_series *series)
 		watt_series_entity_done(&series->entities[i]);
 	free(series->windows);
 	free(series->entities);
+	free(series->doubts);
 	free(series->totals);
 	free(series->gaps);
 	watt_series_gauges_done(series);
@@ -131,11 +137,14 @@ int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kin
 	struct watt_series_entity *entity;
 
 	if (watt_grow((void **)&series->entities, &series->entities_cap, series->info.n_entities,
-		      sizeof(*series->entities)) < 0)
+		      sizeof(*series->entities)) < 0 ||
+	    watt_grow((void **)&series->doubts, &series->doubts_cap, series->info.n_entities,
+		      sizeof(*series->doubts)) < 0)
 		return -ENOMEM;
+	series->doubts[series->info.n_entities] = (struct watt_series_doubt){ 0 };
 	entity = &series->entities[series->info.n_entities];
 	*entity = (struct watt_series_entity){
-		.sz = sizeof(*entity), .kind = kind, .uid = -1, .peak_w = NAN
+		.sz = sizeof(*entity), .kind = kind, .uid = -1, .peak_w = NAN, .uncertainty_j = NAN
 	};
 	entity->name = strdup(name);
 	entity->energy_nj = calloc(series->info.n_domains + 1, sizeof(*entity->energy_nj));
@@ -228,6 +237,22 @@ static void add_up(struct watt_series *series, const struct watt_series_window *
 		entity->peak_w = power_w;
 }
 
+/* What a row says of how unsure it is. Those who are put together may all be off the same way. */
+static void note_doubt(struct watt_series *series, struct watt_series_window *window, size_t cell,
+		       const struct watt_row *row)
+{
+	struct watt_series_doubt *doubt = &series->doubts[window->entity_index[cell]];
+
+	window->uncertainty_j[cell] += row->window_total_uncertainty_j;
+	doubt->sum_j += row->window_total_uncertainty_j;
+	if (series->entities[window->entity_index[cell]].is_others)
+		return;
+	doubt->newest_j = row->total_uncertainty_j;
+	if (!doubt->has_any && watt_energy_to_nj(row->total) != row->window_total_nj)
+		doubt->began_before = true;
+	doubt->has_any = true;
+}
+
 static int put_cell(struct watt_series *series, struct watt_series_window *window,
 		    const struct watt_row *row)
 {
@@ -256,6 +281,7 @@ static int put_cell(struct watt_series *series, struct watt_series_window *windo
 	}
 	window->total_nj[c] += use.total_nj;
 	window->cpu_ns[c] += row->window_cpu_ns;
+	note_doubt(series, window, c, row);
 	return series->entities[i].is_others ?
 		       watt_folded_count(&series->folded, row->entity->id, &use) :
 		       0;
@@ -280,7 +306,9 @@ static int fill_cells(struct watt_series *series, struct watt_series_window *win
 	window->cpu_ns = calloc(view->n_rows + 1, sizeof(*window->cpu_ns));
 	window->total_nj = calloc(view->n_rows + 1, sizeof(*window->total_nj));
 	window->energy_nj = calloc(view->n_rows * n_domains + 1, sizeof(*window->energy_nj));
-	if (!window->entity_index || !window->cpu_ns || !window->total_nj || !window->energy_nj)
+	window->uncertainty_j = calloc(view->n_rows + 1, sizeof(*window->uncertainty_j));
+	if (!window->entity_index || !window->cpu_ns || !window->total_nj || !window->energy_nj ||
+	    !window->uncertainty_j)
 		return -ENOMEM;
 	for (i = 0; i < view->n_rows && r == 0; i++)
 		if (has_used(view->rows[i], n_domains))
@@ -290,6 +318,7 @@ static int fill_cells(struct watt_series *series, struct watt_series_window *win
 	trim((void **)&window->entity_index, window->n_cells, sizeof(*window->entity_index));
 	trim((void **)&window->cpu_ns, window->n_cells, sizeof(*window->cpu_ns));
 	trim((void **)&window->total_nj, window->n_cells, sizeof(*window->total_nj));
+	trim((void **)&window->uncertainty_j, window->n_cells, sizeof(*window->uncertainty_j));
 	trim((void **)&window->energy_nj, window->n_cells * n_domains, sizeof(*window->energy_nj));
 	for (i = 0; i < window->n_cells; i++)
 		add_up(series, window, i);
@@ -557,11 +586,49 @@ static int read_windows(struct watt_series *series, struct watt_windows *windows
 	return r;
 }
 
+void watt_series_tell_doubts(struct watt_series *series, const struct watt_snapshot *span)
+{
+	size_t i;
+
+	for (i = 0; i < series->info.n_entities; i++) {
+		struct watt_series_entity *entity = &series->entities[i];
+		const struct watt_series_doubt *doubt = &series->doubts[i];
+		const struct watt_row *row =
+			span && entity->id ? watt_snapshot_find_row(span, entity->id) : NULL;
+
+		if (row && row->window_total_nj == entity->total_nj)
+			entity->uncertainty_j = row->window_total_uncertainty_j;
+		else if (!entity->is_others && !doubt->began_before)
+			entity->uncertainty_j = doubt->newest_j;
+		else
+			entity->uncertainty_j = doubt->sum_j;
+	}
+}
+
+/* The windows of a reader of its own, which has all of them as one. */
+static int read_with_span(struct watt_series *series, struct watt_session *ses,
+			  struct watt_windows *windows, struct watt_snapshot **ret_span)
+{
+	struct watt_cursor *cursor = NULL;
+	int r, r_span = watt_cursor_open(ses, &cursor);
+
+	if (r_span == -ENOMEM)
+		return r_span;
+	r = read_windows(series, windows);
+	/* without it everybody is as unsure as windows say */
+	if (r >= 0 && cursor && series->info.n_windows)
+		r_span = watt_cursor_snapshot_at(cursor, series->info.end_ns, SPAN_WAIT_MS,
+						 ret_span);
+	watt_cursor_close(cursor);
+	return r_span == -ENOMEM ? r_span : r;
+}
+
 /* first: NULL: whoever comes to the top. */
 static int read_series(struct watt_session *ses, const struct watt_windows_opts *opts,
 		       size_t n_kept, const struct watt_series *first, struct watt_series **ret)
 {
 	struct watt_series *series = NULL;
+	struct watt_snapshot *span = NULL;
 	struct watt_windows *windows;
 	int r, r_fold;
 
@@ -577,9 +644,11 @@ static int read_series(struct watt_session *ses, const struct watt_windows_opts 
 		return r;
 	}
 	series->info.window_ns = opts->window_ns;
-	r = read_windows(series, windows);
+	r = read_with_span(series, ses, windows, &span);
 	watt_windows_close(windows);
 	r_fold = r == -ENOMEM ? r : watt_series_finish(series);
+	watt_series_tell_doubts(series, span);
+	watt_snapshot_unref(span);
 	if (r_fold < 0) {
 		watt_series_free(series);
 		return r_fold;

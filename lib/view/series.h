@@ -18,6 +18,14 @@ struct watt_series_gap {
 	uint64_t silent_ns; /* of the newest windows, which said themselves that they knew nothing */
 };
 
+/* How unsure one is, as windows tell it. */
+struct watt_series_doubt {
+	bool has_any;
+	bool began_before; /* it had used something before the first window with it */
+	double newest_j;   /* of all since the session's beginning, as its newest row has it */
+	double sum_j;      /* of windows, as if all were off the same way: at most so much */
+};
+
 struct watt_series {
 	struct watt_series_info info;
 	struct watt_snapshot *snap;        /* owned: the newest one */
@@ -28,6 +36,8 @@ struct watt_series {
 	uint64_t sum_nj;
 	struct watt_series_entity *entities;
 	size_t entities_cap;
+	struct watt_series_doubt *doubts; /* one each */
+	size_t doubts_cap;
 	struct watt_series_window *windows;
 	size_t windows_cap;
 	struct watt_idmap index;          /* of the entities by id */
@@ -62,6 +72,8 @@ int watt_series_others_of(struct watt_series *series, enum watt_entity_kind kind
 size_t watt_series_count_misplaced(const struct watt_series *series);
 /* Folds those of each kind who used the least, until so many are left. 0 or -ENOMEM. */
 int watt_series_fold(struct watt_series *series, size_t keep);
+/* How unsure everybody is, of all windows; span: all of them as one, NULL: there is none. */
+void watt_series_tell_doubts(struct watt_series *series, const struct watt_snapshot *span);
 /* One without energy yet, at *ret. 0 or -ENOMEM. */
 int watt_series_new_entity(struct watt_series *series, enum watt_entity_kind kind, const char *name,
 			   size_t *ret);

@@ -81,6 +81,7 @@ static void merge_cell(const struct watt_series *series, struct watt_series_wind
 		window->energy_nj[to * n + d] += window->energy_nj[from * n + d];
 	window->total_nj[to] += window->total_nj[from];
 	window->cpu_ns[to] += window->cpu_ns[from];
+	window->uncertainty_j[to] += window->uncertainty_j[from];
 }
 
 static void move_cell(const struct watt_series *series, struct watt_series_window *window,
@@ -94,6 +95,7 @@ static void move_cell(const struct watt_series *series, struct watt_series_windo
 		n * sizeof(*window->energy_nj));
 	window->total_nj[to] = window->total_nj[from];
 	window->cpu_ns[to] = window->cpu_ns[from];
+	window->uncertainty_j[to] = window->uncertainty_j[from];
 }
 
 static void fold_window(struct watt_series *series, struct watt_series_window *window,
@@ -146,6 +148,7 @@ static int add_entity(struct watt_series *series, size_t to, size_t from)
 	sum->total_nj += part->total_nj;
 	sum->cpu_ns += part->cpu_ns;
 	sum->count += part->count;
+	series->doubts[to].sum_j += series->doubts[from].sum_j;
 	return 0;
 }
 
@@ -176,10 +179,12 @@ static void compact(struct watt_series *series, const size_t *target, const size
 	size_t i, w, c, kept = 0;
 
 	for (i = 0; i < series->info.n_entities; i++) {
-		if (target[i] == i)
+		if (target[i] == i) {
+			series->doubts[kept] = series->doubts[i];
 			series->entities[kept++] = series->entities[i];
-		else
+		} else {
 			watt_series_entity_done(&series->entities[i]);
+		}
 	}
 	series->info.n_entities = kept;
 	for (w = 0; w < series->info.n_windows; w++)

@@ -9,7 +9,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import equal, main, one_line, run, true, validate  # noqa: E402
+from command import equal, main, near, one_line, run, true, validate  # noqa: E402
 
 # A model of the CPUs is there on every machine, and knows its idle power from the start.
 MODEL = ('--sources=estimate', '--share-key=learned')
@@ -79,6 +79,31 @@ def test_later_files_go_on_with_it():
             true(programs(second)[name]['cpu_s'] > programs(first)[name]['cpu_s'], name)
 
 
+def test_reports_tell_how_sure_rows_are():
+    """Of the whole recording as one, as its last snapshot has it; the page has the bands of windows."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, page = os.path.join(folder, 'run.watt'), os.path.join(folder, 'run.html')
+        result = run('record', '-q', *MODEL, '-o', path, '--', 'sh', '-c', LOAD.format(5))
+        equal(result.status, 0, result.err)
+        report = run('report', '--json', path).json()
+        rows = {row['pid']: row for row in report['entities'] if row['pid'] and row['energy_j'] > 0.001}
+        true(sum(bool(row['uncertainty_j']) for row in rows.values()) > 3, rows)
+        last = json.loads(run('export', '-f', 'snapshot', path).out.splitlines()[-1])
+        told = {row['process']['pid']: row for row in last['rows'] if row['process']}
+        compared = 0
+        for pid in rows.keys() & told.keys():
+            ratio = told[pid]['energy_j'] / rows[pid]['energy_j']
+            if rows[pid]['is_alive'] and abs(ratio - 1) < 0.01:  # nothing came behind the last snapshot
+                near(rows[pid]['uncertainty_j'], told[pid]['uncertainty_j'], 0.2, f'process {pid}')
+                compared += 1
+        true(compared, 'nobody is in both')
+        true('\u00b1J' in run('report', path).out, 'no column of it')
+        result = run('report', '-o', page, path)
+        equal(result.status, 0, result.err)
+        with open(page, encoding='utf-8') as file:
+            true('"u":[' in file.read(), 'no bands')
+
+
 def test_mistakes():
     one_line(run('learn', '--sources=estimate', '--seconds=1'), 1, "'learned'")
     one_line(run('learn', '--rows=some'), 2, '--rows')
@@ -86,4 +111,4 @@ def test_mistakes():
 
 
 main([test_a_command_teaches_what_it_runs, test_what_was_kept_is_known_again, test_later_files_go_on_with_it,
-      test_mistakes])
+      test_reports_tell_how_sure_rows_are, test_mistakes])

@@ -107,6 +107,61 @@ static void add_window(struct machine *m, struct watt_series *series, uint64_t f
 	assert_int_equal(watt_series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, mark), 0);
 }
 
+/* Two windows: each row says so much of the window, and of all since the session began. */
+static void add_doubts(struct machine *m, struct watt_series *series, double window_j, double all_j)
+{
+	uint64_t t_ns = m->n_windows++ * WINDOW_NS;
+	size_t i;
+
+	m->view.n_rows = 0;
+	for (i = 0; i < N_DOMAINS; i++)
+		m->state[i] = (struct watt_domain_state){ .window_ns = WINDOW_NS };
+	put_row(m, 2, WATT_ENTITY_PROCESS, 1000);
+	put_row(m, 3, WATT_ENTITY_PROCESS, 1000);
+	put_row(m, 4, WATT_ENTITY_PROCESS, 1000);
+	for (i = 0; i < 3; i++) {
+		m->row[i].window_total_nj = 4000;
+		m->row[i].total = watt_energy_from_nj(4000 * (int64_t)m->n_windows);
+		m->row[i].window_total_uncertainty_j = window_j;
+		m->row[i].total_uncertainty_j = all_j;
+	}
+	m->row[1].total = watt_energy_from_nj(1000000); /* it ran before */
+	m->row[2].window_total_uncertainty_j = m->row[2].total_uncertainty_j = NAN;
+	assert_int_equal(watt_series_add(series, &m->view, t_ns, t_ns + WINDOW_NS, WATT_NO_MARK),
+			 0);
+}
+
+/* Errors of windows are neither added as such nor taken for independent. */
+static void test_doubts_are_of_the_whole(void **state)
+{
+	static struct machine m;
+	struct watt_series *series;
+
+	(void)state;
+	init(&m);
+	assert_int_equal(watt_series_new(0, &series), 0);
+	add_doubts(&m, series, 3, 3);
+	add_doubts(&m, series, 4, 6.5);
+	assert_int_equal(watt_series_finish(series), 0);
+	watt_series_tell_doubts(series, NULL);
+	assert_true(series->windows[0].uncertainty_j[0] == 3);
+	assert_true(series->windows[1].uncertainty_j[0] == 4);
+	assert_true(series->entities[0].uncertainty_j == 6.5);
+	assert_true(series->entities[1].uncertainty_j == 7); /* at most so much */
+	assert_true(isnan(series->entities[2].uncertainty_j));
+	watt_series_free(series);
+	/* those who are put together are as unsure as all of them at once */
+	init(&m);
+	assert_int_equal(watt_series_new(1, &series), 0);
+	add_doubts(&m, series, 3, 3);
+	add_doubts(&m, series, 4, 6.5);
+	assert_int_equal(watt_series_finish(series), 0);
+	watt_series_tell_doubts(series, NULL);
+	assert_int_equal(series->info.n_folded, 2);
+	assert_true(isnan(series->entities[series->info.n_entities - 1].uncertainty_j));
+	watt_series_free(series);
+}
+
 /* All that a domain used in a window is somebody's, and windows and entities add up to the whole. */
 static void check_whole(const struct machine *m, const struct watt_series *series)
 {
@@ -543,6 +598,7 @@ static void test_choice_of_windows(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_doubts_are_of_the_whole),
 		cmocka_unit_test(test_sums_are_exact),
 		cmocka_unit_test(test_is_sparse),
 		cmocka_unit_test(test_folding_loses_nothing),

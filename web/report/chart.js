@@ -88,6 +88,27 @@ function drawPhases(u, page) {
   ctx.restore();
 }
 
+/* How unsure each layer is: a band around its upper edge, as what lies below is drawn as it is. */
+function drawDoubts(u, chart, page) {
+  const { ctx, bbox } = u, t = page.series.t, n = t.length - 1;
+  const below = new Array(n).fill(0);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = palette.ink;
+  ctx.globalAlpha = 0.3;
+  for (const layer of chart.layers)
+    for (let w = 0; w < n; w++) {
+      below[w] += layer.watts[w] || 0;
+      const doubt = layer.doubt ? layer.doubt[w] : null;
+      if (!isNumber(doubt) || doubt <= 0 || t[w + 1] < u.scales.x.min || t[w] > u.scales.x.max) continue;
+      const left = u.valToPos(t[w], 'x', true), top = u.valToPos(below[w] + doubt, 'y', true);
+      ctx.fillRect(left, top, u.valToPos(t[w + 1], 'x', true) - left, u.valToPos(below[w] - doubt, 'y', true) - top);
+    }
+  ctx.restore();
+}
+
 function windowAt(t, x) {
   let low = 0, high = t.length - 2;
   while (low < high) {
@@ -111,7 +132,7 @@ function showTip(u, chart, page, event) {
   const power = page.sums.power.scale, scale = scaleFor(whole, power, power.digits);
   const shown = tallyWithin(layers.map((l) => l.watts[w]), scale, whole, toSteps(whole, scale));
   const rows = layers.map((l, i) => el('tr', {}, el('td', {}, el('span', { class: 'dot', color: palette[l.color] }), l.name),
-    el('td', { class: 'n' }, shown.text(i) + '\u202f' + scale.unit)));
+    el('td', { class: 'n' }, shown.text(i) + (l.doubt && isNumber(l.doubt[w]) ? '\u202f\u00b1\u202f' + valueText(l.doubt[w], scale) : '') + '\u202f' + scale.unit)));
   tip.replaceChildren(
     el('div', {}, el('b', {}, clock(t[w], step) + ' \u2013 ' + clock(t[w + 1], step)), phase ? ' ' + clean(phase.label) : ''),
     el('div', {}, isNumber(whole) ? quantityText(whole, scale) + ' in all' : 'not known in this window'),
@@ -143,7 +164,7 @@ function chartOptions(chart, page, host) {
     series: [{}].concat(chart.layers.slice().reverse().map((l) => ({ label: l.name, stroke: () => palette[l.color], fill: () => palette[l.color], width: 1,
       paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }))),
     hooks: {
-      draw: [(u) => drawPhases(u, page)],
+      draw: [(u) => { drawDoubts(u, chart, page); drawPhases(u, page); }],
       setCursor: [(u) => { if (chart.event) showTip(u, chart, page, chart.event); }],
       setScale: [(u, key) => { if (key === 'x') page.setRange(u.scales.x.min, u.scales.x.max, chart); }],
     },
@@ -171,7 +192,9 @@ function drawStack(chart, page, layers) {
   if (page.range) chart.plot.setScale('x', { min: page.range[0], max: page.range[1] });
   listen(chart, host);
   const known = layers.slice().reverse();
-  byId(chart.legend).replaceChildren(...known.map((l) => el('span', { title: l.name }, el('span', { class: 'dot', color: palette[l.color] }), l.name)));
+  const hasDoubts = layers.some((l) => l.doubt && l.doubt.some((v) => isNumber(v) && v > 0));
+  byId(chart.legend).replaceChildren(...known.map((l) => el('span', { title: l.name }, el('span', { class: 'dot', color: palette[l.color] }), l.name)),
+    hasDoubts ? el('span', { title: 'How far each edge may be off: one standard uncertainty, up and down' }, 'shaded: \u00b1 uncertainty') : '');
 }
 
 /* Two recordings from their beginnings on: lines, because they are not parts of anything. */

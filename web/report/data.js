@@ -59,12 +59,14 @@ function isKernel(kind) {
 
 function decodeEntity(raw, n) {
   const entity = { id: raw.id, name: clean(raw.name), comm: clean(raw.comm), kind: raw.kind, pid: raw.pid || 0, count: raw.count,
-    others: !!raw.others, container: raw.container, unit: raw.unit, energy: new Float64Array(n), cpu: new Float64Array(n) };
+    others: !!raw.others, container: raw.container, unit: raw.unit, energy: new Float64Array(n), cpu: new Float64Array(n),
+    doubt: new Float64Array(n), span: raw.s === null ? NaN : raw.s };
   let w = 0;
   for (let i = 0; i < raw.w.length; i++) {
     w += raw.w[i];
     entity.energy[w] += raw.e[i];
     entity.cpu[w] += raw.c[i] / 1e6;
+    entity.doubt[w] += raw.u[i] === null ? NaN : raw.u[i];
   }
   return entity;
 }
@@ -83,14 +85,17 @@ function decode(raw) {
 }
 
 function emptyRow(n, name, kind) {
-  return { name, kind, pid: 0, count: 0, energy: new Float64Array(n), cpu: new Float64Array(n) };
+  return { name, kind, pid: 0, count: 0, energy: new Float64Array(n), cpu: new Float64Array(n), doubt: new Float64Array(n), span: 0 };
 }
 
 function addTo(row, entity, sign) {
   for (let w = 0; w < row.energy.length; w++) {
     row.energy[w] += sign * entity.energy[w];
     row.cpu[w] += sign * entity.cpu[w];
+    /* those that are put together may all be off the same way; what is left of some is not known */
+    row.doubt[w] += sign > 0 ? entity.doubt[w] : entity.energy[w] ? NaN : 0;
   }
+  row.span += sign > 0 ? entity.span : NaN;
   row.count += sign * entity.count;
 }
 
@@ -117,7 +122,7 @@ function groupRows(series, group) {
     rows = rows.concat([kernel, rest].filter((r) => r.energy.some((v) => v !== 0)));
   }
   const unused = [['idle', series.total.idle], ['unattributed', series.total.rest]].map(([name, energy]) =>
-    ({ name, kind: name, pid: 0, count: 0, energy, cpu: null, doc: series.unused[name] }));
+    ({ name, kind: name, pid: 0, count: 0, energy, cpu: null, doubt: null, span: NaN, doc: series.unused[name] }));
   return rows.concat(unused.filter((r) => r.energy.some((v) => v !== 0)));
 }
 
@@ -147,7 +152,10 @@ function measure(row, series, first, last, whole) {
   for (let w = first; w < last; w++)
     if (total.known[w] > 0) peak = Math.max(Number.isNaN(peak) ? -Infinity : peak, row.energy[w] / total.known[w]);
   const isWhole = first === 0 && last === series.n;
-  return { joules: energy / 1e9, nj: energy, watts: isWhole && row.doc ? row.doc.power_w : known > 0 ? energy / known : NaN, peak,
+  /* of a part of the time: at most so much, as if the windows of it were all off the same way */
+  let doubt = isWhole || !row.doubt ? row.span : 0;
+  for (let w = first; w < last && !isWhole && row.doubt; w++) doubt += row.doubt[w] / 1e9;
+  return { doubt, joules: energy / 1e9, nj: energy, watts: isWhole && row.doc ? row.doc.power_w : known > 0 ? energy / known : NaN, peak,
     cpu: row.cpu ? sumOf(row.cpu, first, last) : NaN, share: whole.energy > 0 ? energy / whole.energy : NaN };
 }
 

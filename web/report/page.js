@@ -201,9 +201,9 @@ function entityLayers(page) {
   for (const r of page.rows) r.color = r.kind === 'idle' ? 'idle' : r.kind === 'unattributed' ? 'rest' : 'other';
   ranked.slice(0, LAYERS).forEach((x, i) => { x.r.color = 'c' + i; });
   const idle = page.rows.find((r) => r.kind === 'idle'), rest = page.rows.find((r) => r.kind === 'unattributed');
-  const push = (name, energy, colour) => layers.push({ name, color: colour, watts: powers(energy, known) });
+  const push = (name, energy, colour, doubt) => layers.push({ name, color: colour, watts: powers(energy, known), doubt: doubt ? powers(doubt, known) : null });
   if (idle) push('idle', idle.energy, 'idle');
-  ranked.slice(0, LAYERS).forEach((x) => push(x.r.name, x.r.energy, x.r.color));
+  ranked.slice(0, LAYERS).forEach((x) => push(x.r.name, x.r.energy, x.r.color, x.r.doubt));
   if (ranked.length > LAYERS) {
     const others = emptyRow(series.n, '', '');
     ranked.slice(LAYERS).forEach((x) => { for (let w = 0; w < series.n; w++) others.energy[w] += x.r.energy[w]; });
@@ -239,7 +239,7 @@ function roundRows(page, measured, whole) {
     const part = m.row.kind === 'idle' ? IDLE : m.row.kind === 'unattributed' ? UNATTRIBUTED : -1;
     m.steps = part < 0 ? joules.steps[i] : range.energy.steps[part];
     m.shown = { joules: part < 0 ? joules.text(i) : range.energy.text(part), watts: part < 0 ? means.text(i) : range.power.text(part),
-      peak: valueText(m.peak, range.power.scale), cpu: fixed(m.cpu, 2), share: shares.text(i) };
+      peak: valueText(m.peak, range.power.scale), doubt: isNumber(m.doubt) ? '\u00b1\u202f' + valueText(m.doubt, range.energy.scale) : '', cpu: fixed(m.cpu, 2), share: shares.text(i) };
   });
   return range;
 }
@@ -251,6 +251,8 @@ function entityColumns(page) {
     { key: 'name', title: 'Name', name: true, value: (m) => m.row.name, exact: (m) => m.row.name, cell: (m) => el('div', {}, el('span', { class: 'dot', color: palette[m.row.color] }), m.row.name) },
     ...(hasPid ? [{ key: 'pid', title: 'PID', number: true, wide: true, value: (m) => m.row.pid || NaN, cell: (m) => (m.row.pid ? String(m.row.pid) : '') }] : []),
     { ...number('joules', units.energy), exact: (m) => nj(m.nj) },
+    ...(page.rows.some((r) => isNumber(r.span)) ? [number('doubt', '\u00b1 ' + units.energy, true,
+      'Standard uncertainty, by what is known of who takes how much; of a part of the time at most so much. That of the sensor comes on top')] : []),
     { ...number('watts', 'mean ' + units.power), exact: (m) => (isNumber(m.watts) ? m.watts + ' W' : null) },
     number('peak', 'peak ' + units.power, true, 'The greatest mean of a window'),
     number('cpu', 'CPU s', true),
