@@ -2,9 +2,11 @@
 /*
  * What learning costs: a slice in which processes of 40 programs run, told to a learner of one
  * domain that divides it and learns from it; and what that is of a whole refresh at 1,000
- * processes, from a sweep to a snapshot, beside one by CPU time.
+ * processes, from a sweep to a snapshot, beside one by CPU time. And the memory of a domain.
  * usage: bench-learned [SLICES]
  */
+#include <malloc.h>
+
 #include "bench.h"
 
 #include "attrib/attrib.h"
@@ -65,6 +67,39 @@ static void measure(size_t n_uses, unsigned long n_slices)
 		     "us", BENCH_NO_BAR, 0, "%zu active processes of %d programs, %zu learners",
 		     n_uses, N_PROGRAMS, watt_learned_count(learned));
 	bench_series_done(&costs);
+	watt_learned_free(learned);
+}
+
+static size_t allocated_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* More programs and processes than have learners: it is bounded. */
+static void measure_memory(void)
+{
+	static struct watt_learned_use uses[MAX_USES];
+	struct watt_learned_slice slice = { .dt_s = SLICE_S, .n_cpus = 32, .uses = uses };
+	size_t before = allocated_bytes(), i, k;
+	struct watt_learned *learned = watt_learned_new();
+
+	if (!learned)
+		bench_exit(1, "out of memory");
+	for (i = 0; i < WARM_UP; i++) {
+		make_slice(&slice, MAX_USES);
+		for (k = 0; k < MAX_USES; k++) {
+			uses[k].program = 1 + (i * MAX_USES + k) % 5000;
+			uses[k].process = 1 + i * MAX_USES + k;
+		}
+		if (watt_learned_update(learned, &slice) < 0)
+			bench_exit(1, "out of memory");
+	}
+	bench_report("learning, memory of a domain", (double)(allocated_bytes() - before) / 1024,
+		     "KiB", BENCH_AT_MOST, 512,
+		     "%zu learners, after 100,000 processes of 5,000 programs",
+		     watt_learned_count(learned));
 	watt_learned_free(learned);
 }
 
@@ -162,6 +197,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(n_uses); i++)
 		measure(n_uses[i], n_slices);
+	measure_memory();
 	measure_refresh(n_slices);
 	return 0;
 }
