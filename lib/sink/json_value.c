@@ -443,6 +443,13 @@ void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, c
 		watt_json_null(doc, parent, key);
 }
 
+void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,
+			   uint64_t uncertainty_ns)
+{
+	watt_json_real(doc, parent, "found_delay_s", uncertainty_ns ? (double)delay_ns / 1e9 : NAN);
+	watt_json_known_time(doc, parent, "found_delay_uncertainty_s", uncertainty_ns);
+}
+
 void watt_json_known_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
 			    bool is_known, int64_t energy_nj)
 {

@@ -109,6 +109,9 @@ void watt_json_time(struct watt_json *doc, struct watt_json_node parent, const c
 		    uint64_t t_ns);
 void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, const char *key,
 			  uint64_t t_ns);
+/* How old a sensor's values were found to be, found_delay_s; an uncertainty of 0: they were not. */
+void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,
+			   uint64_t uncertainty_ns);
 /* key_nj as an integer and key_j as a number; null where the energy is not known. */
 void watt_json_known_energy(struct watt_json *doc, struct watt_json_node parent, const char *key,
 			    bool is_known, int64_t energy_nj);

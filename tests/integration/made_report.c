@@ -273,6 +273,10 @@ static void make_window(struct machine *m, size_t w)
 							  .t_ns = 1,
 							  .samples = w * 20,
 							  .gap_ns = gap_ns };
+		if (d == RAIL && m->kind->has_losses) {
+			m->state[d].found_delay_ns = 2500000000;
+			m->state[d].found_delay_uncertainty_ns = 120000000;
+		}
 		m->state[d].window_idle_nj = d == RAIL ? 0 : d == DRAM ? 1200000000 : 4500000000;
 		m->state[d].window_unattributed_nj =
 			(int64_t)((d == RAIL ? 2.2 + 0.3 * m->drift_w : 0.05) * 1e9);

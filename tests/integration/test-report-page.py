@@ -395,6 +395,16 @@ class Page(unittest.TestCase):
         self.assertGreater(hatched, 1, 'an area of one colour is no hatching')
         self.assertNotIn('complete in each domain', self.page.eval('document.getElementById("quality-list").innerText'))
 
+    def test_what_is_late_is_said(self):
+        """How old a slow sensor's values were found to be."""
+        self.open('full')
+        late = [d for d in self.document['domains'] if d['found_delay_s'] is not None]
+        self.assertEqual([(d['found_delay_s'], d['found_delay_uncertainty_s']) for d in late], [(2.5, 0.12)])
+        text = self.page.eval('document.getElementById("quality-list").innerText').replace('\u202f', ' ')
+        self.assertIn(f'what {late[0]["path"]} told was 2.50 s \u00b1 120 ms old', text)
+        self.open('plain')
+        self.assertNotIn('told was', self.page.eval('document.getElementById("quality-list").innerText'))
+
     def test_a_stretched_window_is_a_gap(self):
         """What is known of a second of five is not known of the five."""
         self.open('stretched')
