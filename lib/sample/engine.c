@@ -273,10 +273,31 @@ static int number_channels(struct watt_engine *engine, const struct watt_power *
 	return 0;
 }
 
+static bool is_any_estimated(const struct watt_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->channels.n; i++)
+		if (engine->channels.list[i]->channel->origin == WATT_ORIGIN_ESTIMATED)
+			return true;
+	return false;
+}
+
+/* What was estimated when it began is so to the end: numbers that were told don't change. */
 static void say_arrival(const struct watt_engine *engine, const struct watt_table_channel *channel)
 {
-	watt_log(&engine->opts.log, WATT_LOG_INFO, "%s %s", channel->channel->name,
+	const struct watt_channel *what = channel->channel;
+	bool is_of_machine = what->kind == WATT_DOMAIN_TOTAL || what->kind == WATT_DOMAIN_PACKAGE ||
+			     what->kind == WATT_DOMAIN_CPU_RAIL;
+
+	watt_log(&engine->opts.log, WATT_LOG_INFO, "%s %s", what->name,
 		 channel->bundle ? "is back" : "has come: its energy counts from now on");
+	if (!channel->bundle && is_of_machine && what->origin == WATT_ORIGIN_MEASURED &&
+	    !(what->flags & WATT_CHANNEL_OVERLAP_UNKNOWN) && is_any_estimated(engine))
+		watt_log(&engine->opts.log, WATT_LOG_WARNING,
+			 "%s measures now, and the machine's energy goes on being estimated as it "
+			 "began: start again to have it measured",
+			 what->name);
 }
 
 static int take_arrival(struct watt_engine *engine, const struct watt_search *search,

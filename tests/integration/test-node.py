@@ -117,6 +117,27 @@ def test_power_of_a_late_beginning():
     true(watts is None or 199 < watts < 201, f'{watts} W of 200')
 
 
+def test_a_total_that_comes_to_an_estimate():
+    """Numbers that were told don't change; somebody is told how to have it measured."""
+    with Bmc('openbmc', lambda t: 321.0, answer_s=0.8) as bmc, subprocess.Popen(
+            [PROGRAM, 'top', '--json', '--delay=500ms', '--sources=redfish,estimate', '--usage=procfs',
+             f'--redfish-url={bmc.url}'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            env={**os.environ, **LOGIN}, text=True) as process:
+        try:
+            for text in process.stdout:
+                line = json.loads(text)
+                domains = {d['path']: d for d in line['domains']}
+                true(line['t_s'] - line['start_s'] < 60, f'it has not come: {sorted(domains)}')
+                if domains.get('node', {}).get('power_w'):
+                    break
+        finally:
+            process.terminate()
+        equal(line['machine']['origin'], 'estimated')
+        equal((domains['node']['origin'], domains['node']['is_summed']), ('measured', False))
+        said = process.stderr.read()
+        true('start again to have it measured' in said, f'it said {said!r}')
+
+
 # ---- what is wrong ----
 
 POWER = 'Chassis/1/Power'
@@ -285,7 +306,7 @@ def test_the_status_of_each_fault():
 if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['sources']]:
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
-main([test_power_of_a_late_beginning, test_total_of_simulated_parts, test_picture_of_the_node,
+main([test_power_of_a_late_beginning, test_a_total_that_comes_to_an_estimate, test_total_of_simulated_parts, test_picture_of_the_node,
       test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
       test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])
