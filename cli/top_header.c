@@ -145,18 +145,75 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 		snprintf(buf, size, "nothing lost");
 }
 
+/* "context/cpu3/busy" */
+static bool is_cpu(const struct watt_gauge *gauge)
+{
+	unsigned int cpu;
+	int end = 0;
+
+	return sscanf(gauge->name, "%*[^/]/cpu%u/busy%n", &cpu, &end) == 1 && end &&
+	       !gauge->name[end];
+}
+
+/* Beyond so many, their mean and the busiest are shown, not each. */
+#define CPUS_SHOWN 16
+
+/* In percent: "CPUs busy 12 0 99 -". */
+static size_t add_each_cpu(const struct watt_view *view, char *buf, size_t size)
+{
+	size_t i, n = (size_t)snprintf(buf, size, "CPUs busy");
+
+	for (i = 0; i < view->n_gauges && n < size; i++) {
+		double mean = view->gauges[i]->mean;
+
+		if (is_cpu(view->gauges[i]) && isnan(mean))
+			n += (size_t)snprintf(buf + n, size - n, " -");
+		else if (is_cpu(view->gauges[i]))
+			n += (size_t)snprintf(buf + n, size - n, " %.0f", 100 * mean);
+	}
+	return n < size ? n + (size_t)snprintf(buf + n, size - n, " %%") : n;
+}
+
+static size_t add_cpus(const struct watt_view *view, char *buf, size_t size)
+{
+	double sum = 0, most = 0;
+	size_t i, n = 0, n_known = 0;
+
+	for (i = 0; i < view->n_gauges; i++) {
+		const struct watt_gauge *gauge = view->gauges[i];
+
+		if (!is_cpu(gauge))
+			continue;
+		n++;
+		if (isnan(gauge->mean))
+			continue;
+		n_known++;
+		sum += gauge->mean;
+		most = fmax(most, gauge->mean);
+	}
+	if (!n)
+		return 0;
+	if (n <= CPUS_SHOWN)
+		return add_each_cpu(view, buf, size);
+	if (!n_known)
+		return (size_t)snprintf(buf, size, "CPUs busy -");
+	return (size_t)snprintf(buf, size, "CPUs busy %.0f %%, one %.0f %%",
+				100 * sum / (double)n_known, 100 * most);
+}
+
 char *top_header_context(const struct watt_view *view, const struct top_gpus *gpus, char *buf,
 			 size_t size)
 {
 	char number[WATT_UNITS_SIZE], name[128];
-	size_t i, n = 0;
+	size_t i, n;
 
 	buf[0] = '\0';
+	n = add_cpus(view, buf, size);
 	for (i = 0; i < view->n_gauges && n < size; i++) {
 		const struct watt_gauge *gauge = view->gauges[i];
 		const char *device = strchr(gauge->name, '/');
 
-		if (top_gpus_has_gauge(gpus, view, gauge))
+		if (is_cpu(gauge) || top_gpus_has_gauge(gpus, view, gauge))
 			continue;
 		text_clean(name, sizeof(name), device ? device + 1 : gauge->name);
 		n += (size_t)snprintf(buf + n, size - n, "%s%s %s", n ? ", " : "", name,

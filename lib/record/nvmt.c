@@ -40,7 +40,7 @@
 #define MAX_LOAD 1000
 /* Of a fast sample: GPU load, memory used and available, EMC. */
 #define FAST_GAUGES 4
-#define MAX_CHANNELS (WATT_NVMT_RAILS + FAST_GAUGES + WATT_NVMT_ZONES)
+#define MAX_CHANNELS (WATT_NVMT_RAILS + FAST_GAUGES + WATT_NVMT_CORES + WATT_NVMT_ZONES)
 
 /* One of the four, read in order. */
 struct section {
@@ -73,7 +73,8 @@ struct watt_nvmt {
 	uint32_t n_rails;
 	uint8_t header[WATT_NVMT_HEADER_SIZE];
 	struct section sections[WATT_NVMT_SECTIONS];
-	uint32_t n_gauges; /* of fast samples: 0, or what FAST_GAUGES tells, without EMC one less */
+	uint32_t n_whole; /* gauges of no core: 0: it has no context; FAST_GAUGES, without EMC one less */
+	uint32_t n_gauges; /* of fast samples: these, and with them one for each core */
 	uint32_t n_zones;
 	struct reading samples; /* for who wants only samples */
 	struct reading told;    /* for the sequence of ops */
@@ -293,13 +294,23 @@ static void describe_zone(struct watt_nvmt *nvmt, struct watt_recording *rec, ui
 	describe_gauge(nvmt, rec, i, nvmt->labels[i], &gauge);
 }
 
+static void describe_core(struct watt_nvmt *nvmt, struct watt_recording *rec, uint32_t core)
+{
+	char name[WATT_NVMT_NAME];
+	const struct gauge gauge = { name, WATT_QUANTITY_RATIO, 1 };
+
+	snprintf(name, sizeof(name), "cpu%u/busy", core);
+	describe_gauge(nvmt, rec, nvmt->n_rails + nvmt->n_whole + core, NULL, &gauge);
+}
+
 /* A trace of one who did not read them has no memory, and then no GPU either. */
 static void find_gauges(struct watt_nvmt *nvmt)
 {
 	const uint8_t *at = peek(nvmt, &nvmt->told.sections[WATT_NVMT_FAST]);
 
 	if (at && watt_nvmt_get_u64(at + WATT_NVMT_FAST_RAM_AVAILABLE))
-		nvmt->n_gauges = FAST_GAUGES - !nvmt->header[WATT_NVMT_AT_EMC];
+		nvmt->n_whole = FAST_GAUGES - !nvmt->header[WATT_NVMT_AT_EMC];
+	nvmt->n_gauges = nvmt->n_whole ? nvmt->n_whole + nvmt->n_cores : 0;
 	nvmt->n_zones = nvmt->header[WATT_NVMT_AT_ZONES];
 	if (!nvmt->sections[WATT_NVMT_SLOW].n)
 		nvmt->n_zones = 0;
@@ -337,8 +348,10 @@ static int describe_channels(struct watt_nvmt *nvmt, struct watt_recording *rec)
 	board = find_board(nvmt);
 	for (i = 0; i < nvmt->n_rails; i++)
 		describe_rail(nvmt, rec, board, i);
-	for (i = 0; i < nvmt->n_gauges; i++)
+	for (i = 0; i < nvmt->n_whole; i++)
 		describe_gauge(nvmt, rec, nvmt->n_rails + i, NULL, &fast_gauges[i]);
+	for (i = nvmt->n_whole; i < nvmt->n_gauges; i++)
+		describe_core(nvmt, rec, i - nvmt->n_whole);
 	for (i = 0; i < nvmt->n_zones; i++)
 		describe_zone(nvmt, rec, i);
 	rec->n_channels = n;
@@ -538,6 +551,18 @@ static struct watt_sample sample_of_fast(const uint8_t *at, uint32_t gauge)
 	return sample;
 }
 
+static struct watt_sample sample_of_core(const uint8_t *at, uint32_t core)
+{
+	float percent = watt_nvmt_get_float(at + WATT_NVMT_FAST_CPUS + 4 * core);
+	struct watt_sample sample = { .status = WATT_STATUS_OK };
+
+	if (percent >= 0 && percent <= 100)
+		sample.raw = llround((double)percent * 10000);
+	else
+		sample.status = WATT_STATUS_BROKEN;
+	return sample;
+}
+
 static struct watt_sample sample_of_zone(const uint8_t *at, uint32_t zone)
 {
 	float celsius = watt_nvmt_get_float(at + WATT_NVMT_SLOW_TEMPERATURE + 4 * zone);
@@ -563,14 +588,19 @@ static uint32_t channels_of(const struct watt_nvmt *nvmt, int section, uint32_t 
 					     nvmt->n_zones;
 }
 
-static struct watt_sample sample_of(int section, const uint8_t *at, uint32_t i, uint32_t first,
-				    uint64_t t_ns)
+static struct watt_sample sample_of(const struct watt_nvmt *nvmt, int section, const uint8_t *at,
+				    uint32_t i, uint32_t first, uint64_t t_ns)
 {
 	struct watt_sample sample;
 
 	if (section == WATT_NVMT_MEDIUM)
 		return sample_of_rail(at, i, t_ns);
-	sample = section == WATT_NVMT_FAST ? sample_of_fast(at, i) : sample_of_zone(at, i);
+	if (section == WATT_NVMT_SLOW)
+		sample = sample_of_zone(at, i);
+	else if (i < nvmt->n_whole)
+		sample = sample_of_fast(at, i);
+	else
+		sample = sample_of_core(at, i - nvmt->n_whole);
 	sample.channel = first + i;
 	sample.t_before_ns = sample.t_after_ns = t_ns;
 	return sample;
@@ -592,7 +622,7 @@ static size_t take_samples(struct watt_nvmt *nvmt, struct reading *reading, uint
 		while (n_channels && used + n_channels <= n &&
 		       (at = take(nvmt, &reading->sections[order[s]], t_ns, &at_ns)))
 			for (i = 0; i < n_channels; i++)
-				ret[used++] = sample_of(order[s], at, i, first, at_ns);
+				ret[used++] = sample_of(nvmt, order[s], at, i, first, at_ns);
 	}
 	return used;
 }

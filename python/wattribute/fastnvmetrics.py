@@ -119,7 +119,7 @@ def detect_board(**options: Any) -> BoardConfig:
     """
     name = _identify(options)
     try:
-        with Session(sources='+context', usage='procfs', **options) as session:
+        with Session(**{'sources': '+context', 'usage': 'procfs', 'open_wait': 2, **options}) as session:
             channels = session.channels
     except WattributeError as error:
         raise RuntimeError(str(error)) from error

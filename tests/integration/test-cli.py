@@ -288,7 +288,7 @@ def test_board():
     procfs = os.path.join(TOP, 'tests', 'fixtures', 'laptop-client', 'proc')
     laptop = run('board', *fixture('laptop-client'), f'--procfs-root={procfs}')
     true('no devicetree' in laptop.out, 'a laptop')
-    equal((laptop.err, 'CONTEXT' in laptop.out), ('', False), 'nothing to say of context')
+    equal((laptop.err, set(re.findall('^context/[a-z]+', laptop.out, re.M))), ('', {'context/cpu'}), 'nothing of context but CPUs')
     one_line(run('board', '--yaml', *fixture('laptop-client')), 1, 'nothing to describe')
     one_line(run('board', '--slice=5ms'), 2, '--slice')
     one_line(run('board', 'extra'), 2, "'extra'")
@@ -299,6 +299,8 @@ def test_board_context():
     procfs = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin', 'proc')
     out = run('board', *fixture('jetson-agx-orin'), f'--procfs-root={procfs}').out
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith('context/')}
+    # what a machine of files did stands still
+    equal([lines.pop(f'context/cpu{cpu}/busy')[1:] for cpu in range(12)], 12 * [['-', 'no', 'data', '-']], out)
     equal({name: ' '.join(line[1:3]) for name, line in lines.items()},
           {'context/gpu/load': '52.3 %', 'context/policy0/clock': '2.20 GHz', 'context/memory/available': '27.4 GiB',
            'context/memory/used': '2.53 GiB', 'context/memory/emc': '20.0 %',

@@ -316,7 +316,7 @@ def test_context():
     counters = trace.group('context')
     equal({name: unit for name, unit in ((name, trace.tracks[uuid]['counter']['unit_name'])
                                          for name, uuid in counters.items())},
-          {row['channel']: row['unit'] for row in rows('--what=samples', file=file) if row['channel'].startswith('context/')},
+          {row['channel']: row['unit'] or '1' for row in rows('--what=samples', file=file) if row['channel'].startswith('context/')},
           'tracks of context')
     for name, value in (('context/gpu/load', 0.523), ('context/tboard-thermal/temperature', -4.5)):
         near(trace.counters[counters[name]][len(trace.counters[counters[name]]) // 2][1], value, 1e-3, name)

@@ -183,6 +183,29 @@ def test_rate_of_a_source():
     equal(os.listdir(os.path.dirname(path)), [], 'files of mistakes')
 
 
+def ticks_of_cpus():
+    """Ticks away (idle, waiting, stolen) and all, of each CPU that is online."""
+    with open('/proc/stat', encoding='ascii') as file:
+        lines = [line.split() for line in file if re.match(r'cpu\d', line)]
+    numbers = {line[0]: list(map(int, line[1:9])) for line in lines}
+    return {cpu: (ticks[3] + ticks[4] + ticks[7], sum(ticks)) for cpu, ticks in numbers.items()}
+
+
+def test_cpus_of_context():
+    """How busy each CPU was, as the kernel counts it too."""
+    before = ticks_of_cpus()
+    path, _, _ = record('--for', '2s', '--sources=synth,context', '--rate=context=500')
+    after = ticks_of_cpus()
+    gauges = {gauge['name']: gauge for gauge in run('report', '--json', path).json()['context']}
+    for cpu in set(before) & set(after):
+        away, whole = (b - a for a, b in zip(before[cpu], after[cpu]))
+        gauge = gauges[f'context/{cpu}/busy']
+        equal((gauge['quantity'], gauge['status']), ('ratio', 'ok'), cpu)
+        true(0 <= gauge['least'] <= gauge['mean'] <= gauge['greatest'] <= 1, gauge)
+        truth = 1 - away / whole
+        true(abs(gauge['mean'] - truth) < 0.15, f'{cpu} was busy for {gauge["mean"]}, the kernel counts {truth}')
+
+
 def test_phases_are_the_whole():
     path, snapshots, _ = record('--', *SILENT, MARKER, 'load', '0.3', 'solve', '0.4', 'sleep', '0.2')
     check_windows(snapshots)
@@ -522,6 +545,7 @@ main([
     test_views_of_much_energy,
     test_rate,
     test_rate_of_a_source,
+    test_cpus_of_context,
     test_phases_are_the_whole,
     test_marks_of_a_script,
     test_mark_by_recording,

@@ -15,7 +15,7 @@
 #include "source/config/config.h"
 #include "source/host/cpustat.h"
 #include "source/activity/bpf.h"
-#include "source/activity/cpu_time.h"
+#include "source/host/cpu_time.h"
 
 #define CPUS 1024
 

@@ -43,7 +43,7 @@ static void test_jetson(void **state)
 	machine_init_fixture(&m, "jetson-agx-orin");
 	assert_int_equal(machine_open(&m, &watt_power_context), 0);
 	check_sensors(m.power);
-	assert_int_equal(m.power->n_channels, 7);
+	assert_int_equal(m.power->n_channels, 7 + 12);
 	check_tier(m.power, "context/gpu/load", 1);
 	check_tier(m.power, "context/memory/used", 1);
 	check_tier(m.power, "context/memory/emc", 1);
@@ -126,6 +126,64 @@ static void test_missing(void **state)
 	/* opened anew each time: what another file is there now says */
 	scratch_write(dir, "sys/kernel/debug/clk/emc/clk_rate", "2000000\n");
 	check(&m, "context/memory/emc", WATT_QUANTITY_RATIO, 0.005);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void check_busy(struct machine *m, const char *name, uint32_t status, int64_t ppm)
+{
+	struct watt_sample sample = sample_named(m, name);
+
+	assert_int_equal(sample.status, status);
+	assert_int_equal(sample.raw, ppm);
+}
+
+/* By ticks, as a captured machine has them: each look tells of the time since the one before. */
+static void test_cpus(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/devices/system/cpu/present", "0-1,3\n");
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 100 0 0 900 0\ncpu3 0 0 0 500 0\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 3);
+	check_sensors(m.power);
+	check_tier(m.power, "context/cpu3/busy", 100);
+	/* nothing has moved yet; one that is offline has no value */
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_NODATA, 0);
+	check_busy(&m, "context/cpu1/busy", WATT_STATUS_NODATA, 0);
+	/* 3 of 4 ticks; waiting for I/O is not busy */
+	scratch_write(dir, "proc/stat",
+		      "cpu 1 1 1 1\ncpu0 102 0 1 900 1\ncpu1 5 0 0 5\ncpu3 0 0 0 510 0\n");
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_OK, 750000);
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_NOTHING_NEW, 0);
+	scratch_write(dir, "proc/stat",
+		      "cpu 1 1 1 1\ncpu0 102 0 1 904 1\ncpu1 6 0 0 6\ncpu3 10 0 0 510 0\n");
+	check_busy(&m, "context/cpu3/busy", WATT_STATUS_OK, 1000000);
+	/* it came online: the time before it did is no one's */
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 102 0 1 914 1\ncpu1 9 0 0 7\n");
+	check_busy(&m, "context/cpu1/busy", WATT_STATUS_OK, 750000);
+	check_busy(&m, "context/cpu3/busy", WATT_STATUS_NODATA, 0);
+	scratch_write(dir, "proc/stat", "no CPU\n");
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_BROKEN, 0);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* Without a list of those that are present: those that are online. */
+static void test_cpus_unlisted(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/x", "");
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 1 0 0 9\ncpu2 1 0 0 9\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	assert_int_equal(m.power->n_channels, 2);
+	channel_named(m.power, "context/cpu2/busy");
 	machine_done(&m);
 	scratch_remove(dir);
 }
@@ -240,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_fans),    cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_board),   cmocka_unit_test(test_board_of_user),
 		cmocka_unit_test(test_nothing), cmocka_unit_test(test_is_no_power),
+		cmocka_unit_test(test_cpus),    cmocka_unit_test(test_cpus_unlisted),
 	};
 
 	return cmocka_run_group_tests_name("context", tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "source/config/config.h"
-#include "source/activity/cpu_time.h"
+#include "source/host/cpu_time.h"
 
 static const struct watt_cpu_time times[] = {
 	{ .user_ns = 1, .system_ns = 2, .idle_ns = 1234567891, .irq_ns = 4, .online = 1 },

@@ -376,12 +376,12 @@ static void test_refused(void **state)
 }
 
 static void add_context(struct trace *trace, double time_s, uint16_t load, uint64_t memory_kb,
-			float emc)
+			float emc, float core)
 {
 	uint64_t used_kb = memory_kb / 2;
 	size_t at = trace->size;
 
-	add_fast(trace, time_s, 50, 0);
+	add_fast(trace, time_s, core, 0);
 	put(trace, at + 8, &load, 2);
 	put(trace, at + 78, &used_kb, 8);
 	put(trace, at + 86, &memory_kb, 8);
@@ -402,9 +402,9 @@ static void make_context(struct trace *trace, uint8_t has_emc)
 	uint8_t n_zones = 2;
 
 	begin(trace, 1, none);
-	add_context(trace, 0.01, 523, 28764180, 19.97f);
-	add_context(trace, 0.02, 1001, UINT64_MAX, -1);
-	add_context(trace, 0.03, 1000, 1024, NAN);
+	add_context(trace, 0.01, 523, 28764180, 19.97f, 37.5f);
+	add_context(trace, 0.02, 1001, UINT64_MAX, -1, -1);
+	add_context(trace, 0.03, 1000, 1024, NAN, 100);
 	add_slow(trace, 0.01, 48.218f, 0);
 	add_slow(trace, 0.03, -4.5f, NAN);
 	put(trace, 42, &n_zones, 1);
@@ -425,17 +425,20 @@ static void test_context(void **state)
 	} expected[] = {
 		{ 0, 523, WATT_STATUS_OK },      { 1, 14382090, WATT_STATUS_OK },
 		{ 2, 28764180, WATT_STATUS_OK }, { 3, 199700, WATT_STATUS_OK },
-		{ 0, 0, WATT_STATUS_BROKEN },    { 1, 0, WATT_STATUS_BROKEN },
-		{ 2, 0, WATT_STATUS_BROKEN },    { 3, 0, WATT_STATUS_NODATA },
+		{ 4, 375000, WATT_STATUS_OK },   { 0, 0, WATT_STATUS_BROKEN },
+		{ 1, 0, WATT_STATUS_BROKEN },    { 2, 0, WATT_STATUS_BROKEN },
+		{ 3, 0, WATT_STATUS_NODATA },    { 4, 0, WATT_STATUS_BROKEN },
 		{ 0, 1000, WATT_STATUS_OK },     { 1, 512, WATT_STATUS_OK },
 		{ 2, 1024, WATT_STATUS_OK },     { 3, 0, WATT_STATUS_BROKEN },
-		{ 4, 48218, WATT_STATUS_OK },    { 5, 0, WATT_STATUS_NODATA },
-		{ 4, -4500, WATT_STATUS_OK },    { 5, 0, WATT_STATUS_BROKEN },
+		{ 4, 1000000, WATT_STATUS_OK },  { 5, 48218, WATT_STATUS_OK },
+		{ 6, 0, WATT_STATUS_NODATA },    { 5, -4500, WATT_STATUS_OK },
+		{ 6, 0, WATT_STATUS_BROKEN },
 	};
 	static const char *const names[] = { "nvmt/gpu/load",
 					     "nvmt/memory/used",
 					     "nvmt/memory/available",
 					     "nvmt/memory/emc",
+					     "nvmt/cpu0/busy",
 					     "nvmt/0-cpu_thermal/temperature",
 					     "nvmt/1-cpu_thermal/temperature" };
 	struct watt_sample samples[32];
@@ -446,8 +449,8 @@ static void test_context(void **state)
 
 	make_context(&trace, 1);
 	assert_int_equal(open_trace(&trace, &heard, &rec), 0);
-	assert_int_equal(watt_recording_get_channel_count(rec), 6);
-	for (i = 0; i < 6; i++)
+	assert_int_equal(watt_recording_get_channel_count(rec), 7);
+	for (i = 0; i < 7; i++)
 		assert_string_equal(watt_recording_get_channel(rec, i)->name, names[i]);
 	assert_int_equal(watt_recording_read_samples(rec, samples, 32), WATT_ARRAY_SIZE(expected));
 	for (i = 0; i < WATT_ARRAY_SIZE(expected); i++) {
@@ -458,7 +461,7 @@ static void test_context(void **state)
 	watt_recording_close(rec);
 	make_context(&trace, 0);
 	assert_int_equal(open_trace(&trace, &heard, &rec), 0);
-	assert_int_equal(watt_recording_get_channel_count(rec), 5);
+	assert_int_equal(watt_recording_get_channel_count(rec), 6);
 	assert_string_equal(watt_recording_get_channel(rec, 3)->name, names[4]);
 	watt_recording_close(rec);
 }

@@ -23,7 +23,7 @@
 #include "base/util.h"
 #include "source/host/cpustat.h"
 #include "source/host/pidns.h"
-#include "source/activity/cpu_time.h"
+#include "source/host/cpu_time.h"
 #include "source/activity/event_ring.h"
 #include "source/activity/merge.h"
 #include "source/activity/move_log.h"

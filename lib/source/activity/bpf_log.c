@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lends libbpf the session's log while one thread loads an object. It must not print. */
-#include "source/activity/bpf_log.h"
+#include "source/host/bpf_log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What libbpf prints while an object is loaded, to the session's log at debug level. */
-#ifndef WATT_SOURCE_ACTIVITY_BPF_LOG_H
-#define WATT_SOURCE_ACTIVITY_BPF_LOG_H
+#ifndef WATT_SOURCE_HOST_BPF_LOG_H
+#define WATT_SOURCE_HOST_BPF_LOG_H
 
 #include <bpf/libbpf.h>
 

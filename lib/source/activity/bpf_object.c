@@ -20,7 +20,7 @@
 #include "base/util.h"
 #include "source/host/cgroup_v1.h"
 #include "source/host/pidns.h"
-#include "source/activity/bpf_log.h"
+#include "source/host/bpf_log.h"
 
 _Static_assert(sizeof(struct watt_bpf_record) == sizeof(struct watt_usage), "same record");
 

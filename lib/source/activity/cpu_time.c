@@ -3,7 +3,7 @@
  * Loads the BPF program that reads the CPUs' times, and runs it. It must not say anything that
  * /proc/stat denies: where the two would count differently, it does not open.
  */
-#include "source/activity/cpu_time.h"
+#include "source/host/cpu_time.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include <usage_layout.h>
 
 #include "base/util.h"
-#include "source/activity/bpf_log.h"
+#include "source/host/bpf_log.h"
 
 _Static_assert(sizeof(struct watt_bpf_cpu_time) == sizeof(struct watt_cpu_time), "same layout");
 _Static_assert(offsetof(struct watt_bpf_cpu_time, steal_ns) ==

@@ -3,8 +3,8 @@
  * What every CPU did since boot, in ns, read by a BPF program of its own. Only where the kernel
  * lets its data be named (CONFIG_KALLSYMS_ALL). One thread per object.
  */
-#ifndef WATT_SOURCE_ACTIVITY_CPU_TIME_H
-#define WATT_SOURCE_ACTIVITY_CPU_TIME_H
+#ifndef WATT_SOURCE_HOST_CPU_TIME_H
+#define WATT_SOURCE_HOST_CPU_TIME_H
 
 #include <stddef.h>
 

@@ -3,15 +3,17 @@
  * The context source: what the machine was like while it used energy. Temperatures, loads and
  * clocks of GPUs, clocks of CPUs, fans, memory and how busy it is (EMC of Tegra). Nobody is
  * accounted for any of them. Asked for by name alone: reading them costs more than sensors of power
- * do. Loads of CPUs are known without it.
+ * do.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/power/cpu_busy.h"
 #include "source/power/sensor/board_choice.h"
 #include "source/power/sensor/device_name.h"
 #include "source/power/sensor/sensor.h"
@@ -284,6 +286,77 @@ static int add_policy(struct watt_sensor_set *set, const char *policy)
 	return watt_root_exists(&set->env->sysfs, path) ? add_file(set, &clock) : 0;
 }
 
+/* ---- what CPUs did ---- */
+
+struct cpu_reader {
+	struct watt_sensor_reader base;
+	struct watt_cpu_busy *busy;
+};
+
+static void look_at_cpus(struct watt_sensor_reader *base)
+{
+	watt_cpu_busy_look(watt_container_of(base, struct cpu_reader, base)->busy);
+}
+
+static void get_cpu(const struct watt_sensor_reader *base, uint32_t index, struct watt_sample *ret)
+{
+	const struct cpu_reader *reader = watt_container_of(base, struct cpu_reader, base);
+
+	watt_cpu_busy_get(reader->busy, index, ret);
+}
+
+static void free_cpus(struct watt_sensor_reader *base)
+{
+	struct cpu_reader *reader = watt_container_of(base, struct cpu_reader, base);
+
+	watt_cpu_busy_close(reader->busy);
+	free(reader);
+}
+
+static int open_cpus(struct watt_sensor_set *set)
+{
+	struct cpu_reader *reader = calloc(1, sizeof(*reader));
+	int r;
+
+	if (!reader)
+		return -ENOMEM;
+	r = watt_cpu_busy_open(set->env, &reader->busy);
+	if (r < 0) {
+		free(reader);
+		return r;
+	}
+	reader->base = (struct watt_sensor_reader){ .look = look_at_cpus,
+						    .get = get_cpu,
+						    .free = free_cpus };
+	set->reader = &reader->base;
+	return 0;
+}
+
+/* Each is a channel; all are one group: one look tells of all. */
+static int add_cpus(struct watt_sensor_set *set)
+{
+	const struct watt_cpu_busy *busy;
+	char chip[32];
+	struct watt_sensor_spec spec = {
+		.chip = chip,
+		.part = "busy",
+		.root = &set->env->procfs,
+		.factor = { { .path = "stat" } },
+		.is_of_reader = true,
+		.channel = { .quantity = WATT_QUANTITY_RATIO, .scale_num = 1, .scale_den = 1 },
+	};
+	int cpu, r = open_cpus(set);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	busy = watt_container_of(set->reader, struct cpu_reader, base)->busy;
+	for (; r >= 0 && (cpu = watt_cpu_busy_get_cpu(busy, spec.index)) >= 0; spec.index++) {
+		snprintf(chip, sizeof(chip), "cpu%d", cpu);
+		r = add(set, &spec);
+	}
+	return r < 0 ? r : watt_sensor_set_end_group(set, watt_cpu_busy_get_period_ns(busy));
+}
+
 /* ---- fans ---- */
 
 /* "fan1_input" and "pwm1", without those that configure them: "pwm1_enable". */
@@ -420,6 +493,8 @@ static int add_all(struct watt_sensor_set *set, const struct watt_board *board,
 		r = add_emc(set, board);
 	if (r == 0)
 		r = watt_sensor_set_end_group(set, FAST_NS);
+	if (r == 0)
+		r = add_cpus(set);
 	if (r == 0)
 		r = add_zones(set, board, ret_n_devices);
 	if (r == 0)

@@ -50,12 +50,26 @@ static bool is_stuck(struct watt_sensor *sensor, int64_t raw)
 	return sensor->is_zero;
 }
 
+static void read_by_reader(struct watt_sensor_set *set, const struct watt_power_group *group,
+			   struct watt_sample *ret)
+{
+	uint32_t i;
+
+	set->reader->look(set->reader);
+	for (i = 0; i < group->n; i++)
+		set->reader->get(set->reader, set->sensors[group->first + i].index, &ret[i]);
+}
+
 void watt_sensor_set_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct watt_sensor_set *set = watt_container_of(power, struct watt_sensor_set, power);
 	const struct watt_power_group *g = &set->groups[group];
 	uint32_t i;
 
+	if (set->sensors[g->first].is_of_reader) {
+		read_by_reader(set, g, ret);
+		return;
+	}
 	for (i = 0; i < g->n; i++) {
 		const struct watt_channel *channel = &set->channels[g->first + i];
 		int64_t raw = 0;
@@ -182,6 +196,8 @@ void watt_sensor_set_close(struct watt_power *power)
 		watt_sensor_done(&set->sensors[i]);
 		channel_done(&set->channels[i]);
 	}
+	if (set->reader)
+		set->reader->free(set->reader);
 	free_names(&set->names);
 	free(set->channels);
 	free(set->sensors);
@@ -335,7 +351,7 @@ int watt_sensor_set_add(struct watt_sensor_set *set, const struct watt_sensor_sp
 	if (r < 0)
 		return r;
 	r = watt_sensor_open(&sensor, root_of(set, spec), spec);
-	if (r == 0)
+	if (r == 0 && !spec->is_of_reader)
 		r = watt_sensor_read(&sensor, &raw);
 	if (r == -ENODEV && spec->is_moody)
 		r = -ENODATA;

@@ -46,6 +46,10 @@ struct watt_sensor_spec {
 	bool is_ratio; /* or the first by the second, in whole numbers; by 0 there is no value */
 	bool is_opened_anew; /* debugfs: what is open is read only once */
 	enum watt_sensor_sign sign;
+	/* It is no number in a file, but what the set's reader has by this index; factor[0] says where
+	 * that is from, for people. */
+	bool is_of_reader;
+	uint32_t index;
 	bool is_moody;           /* ENODEV says that it has no value just now, as batteries do */
 	const char *status_path; /* the file that tells the sign; not with AS_READ */
 	int64_t unknown_raw;     /* the sensor's own word for "no value"; 0: it has none */
@@ -56,12 +60,23 @@ struct watt_sensor_spec {
 
 struct watt_sensor;
 
+/* What a group of a set is read by where its sensors are no files of their own. */
+struct watt_sensor_reader {
+	/* Reads all there is. */
+	void (*look)(struct watt_sensor_reader *reader);
+	/* What one sensor was at the newest look: all but the channel. */
+	void (*get)(const struct watt_sensor_reader *reader, uint32_t index,
+		    struct watt_sample *ret);
+	void (*free)(struct watt_sensor_reader *reader);
+};
+
 struct watt_sensor_set {
 	struct watt_power power; /* first, so that it is the source */
 	const struct watt_env *env;
 	struct watt_channel *channels;
 	struct watt_sensor *sensors;
 	struct watt_power_group *groups;
+	struct watt_sensor_reader *reader; /* owned; NULL: all sensors are files */
 	size_t channels_cap, sensors_cap, groups_cap;
 	struct watt_htab names; /* names and domains that are taken, with the suffix to try next */
 	uint32_t n_forbidden;   /* sensors left out because this user may not read them */

@@ -222,8 +222,12 @@ int watt_sensor_open(struct watt_sensor *sensor, const struct watt_root *root,
 			      spec->sign == WATT_SENSOR_AS_READ,
 		.is_ratio = spec->is_ratio,
 		.is_opened_anew = spec->is_opened_anew,
+		.is_of_reader = spec->is_of_reader,
+		.index = spec->index,
 		.unknown_raw = spec->unknown_raw
 	};
+	if (spec->is_of_reader)
+		return 0;
 	for (i = 0; i < WATT_ARRAY_SIZE(spec->factor) && spec->factor[i].path; i++) {
 		struct watt_sensor_input *factor = &sensor->factor[i];
 

@@ -23,6 +23,8 @@ struct watt_sensor {
 	unsigned int failed; /* index of the factor that gave no value last; n_factors: the status */
 	bool is_ratio;
 	bool is_opened_anew;
+	bool is_of_reader; /* and no file: as in its spec */
+	uint32_t index;
 	bool is_counter;
 	bool is_zero; /* of a counter: it has never shown anything but 0 */
 };
