@@ -382,6 +382,29 @@ static int show(const struct options *opts, const struct choice *choice)
 	return r;
 }
 
+/* Those that the board names: where it has none of its own, as the boards that are built in. */
+static int setup_emc(const struct options *opts, const struct choice *choice)
+{
+	const char *files[8] = { NULL };
+	struct watt_board_info *info = NULL;
+	size_t i;
+	int r = watt_board_info_read(opts->session, &info);
+
+	if (r < 0 && r != -ENOENT) {
+		if (!message_get_error_count())
+			message_error("cannot look at the board: %s", strerror(-r));
+		return options_status(r);
+	}
+	for (i = 0; i + 1 < sizeof(files) / sizeof(files[0]); i++) {
+		files[i] = watt_board_info_get_emc_file(info, i);
+		if (!files[i])
+			break;
+	}
+	r = emc_grant(choice->sysfs, files, choice->group, choice->state);
+	watt_board_info_free(info);
+	return r < 0 ? STATUS_FAILURE : STATUS_OK;
+}
+
 int cmd_board(int argc, char **argv)
 {
 	struct options opts = { 0 };
@@ -405,11 +428,10 @@ int cmd_board(int argc, char **argv)
 			"--yaml, --setup-emc and --undo-emc are things of their own; give one");
 		return STATUS_USAGE;
 	}
-	if (choice.group || choice.is_undo) {
-		r = choice.group ? emc_grant(choice.sysfs, choice.group, choice.state) :
-				   emc_revoke(choice.sysfs, choice.state);
-		return r < 0 ? STATUS_FAILURE : STATUS_OK;
-	}
+	if (choice.group)
+		return setup_emc(&opts, &choice);
+	if (choice.is_undo)
+		return emc_revoke(choice.sysfs, choice.state) < 0 ? STATUS_FAILURE : STATUS_OK;
 	r = show(&opts, &choice);
 	return r < 0 ? options_status(r) : STATUS_OK;
 }

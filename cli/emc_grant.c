@@ -20,18 +20,8 @@
 #include "message.h"
 #include "number.h"
 
-/* Folders need to be gone through, files to be read; a folder comes before what is in it. */
-static const char *const paths[] = {
-	"kernel/debug",
-	"kernel/debug/cactmon",
-	"kernel/debug/cactmon/mc_all",
-	"kernel/debug/cactmon/sample_period_usec",
-	"kernel/debug/clk",
-	"kernel/debug/clk/emc",
-	"kernel/debug/clk/emc/clk_rate",
-};
-
-#define N_PATHS (sizeof(paths) / sizeof(paths[0]))
+#define PATHS_MAX 32
+#define PATH_SIZE 256
 
 /* What a path is, or was. */
 struct right {
@@ -41,13 +31,74 @@ struct right {
 	bool is_folder;
 };
 
-static int open_root(const char *sysfs)
-{
-	int fd = open(sysfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+/*
+ * Files below sysfs, and the folders that lead there: these need to be gone through, files to be
+ * read. A folder comes before what is in it.
+ */
+struct paths {
+	const char *sysfs;
+	int root; /* of it */
+	char list[PATHS_MAX][PATH_SIZE];
+	struct right before[PATHS_MAX];
+	bool is_changed[PATHS_MAX];
+	size_t n;
+};
 
-	if (fd < 0)
-		message_error("%s: %s", sysfs, strerror(errno));
-	return fd < 0 ? -errno : fd;
+static int open_root(struct paths *paths)
+{
+	paths->root = open(paths->sysfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (paths->root >= 0)
+		return 0;
+	message_error("%s: %s", paths->sysfs, strerror(errno));
+	return -errno;
+}
+
+/* ---- paths ---- */
+
+static int find_path(const struct paths *paths, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < paths->n; i++)
+		if (!strcmp(paths->list[i], path))
+			return (int)i;
+	return -1;
+}
+
+/* The first len bytes of a path, which is new or not; nothing that leads out of the folder. */
+static int add_path(struct paths *paths, const char *path, size_t len)
+{
+	char text[PATH_SIZE], around[PATH_SIZE + 2];
+
+	if (!len || len >= sizeof(text) || path[0] == '/')
+		return -EINVAL;
+	memcpy(text, path, len);
+	text[len] = '\0';
+	snprintf(around, sizeof(around), "/%s/", text);
+	if (strstr(around, "/../") || strstr(around, "/./") || strstr(around, "//"))
+		return -EINVAL;
+	if (find_path(paths, text) >= 0)
+		return 0;
+	if (paths->n == PATHS_MAX)
+		return -E2BIG;
+	memcpy(paths->list[paths->n++], text, len + 1);
+	return 0;
+}
+
+/* A file, with the folders that lead to it. */
+static int add_file(struct paths *paths, const char *file)
+{
+	const char *end;
+	int r = 0;
+
+	for (end = strchr(file, '/'); end && r == 0; end = strchr(end + 1, '/'))
+		r = add_path(paths, file, (size_t)(end - file));
+	if (r == 0)
+		r = add_path(paths, file, strlen(file));
+	if (r < 0)
+		message_error("%s/%s: no file below %s is called that", paths->sysfs, file,
+			      paths->sysfs);
+	return r;
 }
 
 /* ---- groups ---- */
@@ -72,12 +123,12 @@ static int find_group(const char *text, gid_t *ret)
 
 /* ---- what there is ---- */
 
-static int look(int root, const char *sysfs, size_t i, struct right *ret)
+static int look(const struct paths *paths, size_t i, struct right *ret)
 {
 	struct stat st;
 
-	if (fstatat(root, paths[i], &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		message_error("%s/%s: %s; %s", sysfs, paths[i], strerror(errno),
+	if (fstatat(paths->root, paths->list[i], &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		message_error("%s/%s: %s; %s", paths->sysfs, paths->list[i], strerror(errno),
 			      errno == EACCES ?
 				      "only root can grant it" :
 				      "this kernel shows no activity of the EMC: 'modprobe "
@@ -87,7 +138,7 @@ static int look(int root, const char *sysfs, size_t i, struct right *ret)
 	*ret = (struct right){ st.st_uid, st.st_gid, st.st_mode & 07777, S_ISDIR(st.st_mode) };
 	if (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode))
 		return 0;
-	message_error("%s/%s is neither a folder nor a file", sysfs, paths[i]);
+	message_error("%s/%s is neither a folder nor a file", paths->sysfs, paths->list[i]);
 	return -EINVAL;
 }
 
@@ -106,25 +157,29 @@ static bool wants(const struct right *right, gid_t gid, struct right *ret)
 	return true;
 }
 
-static int change(int root, const char *sysfs, size_t i, const struct right *right)
+static int change(const struct paths *paths, size_t i, const struct right *right)
 {
+	const char *path = paths->list[i];
+
 	/* the owner first: it clears bits of the mode */
-	if (fchownat(root, paths[i], right->uid, right->gid, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    fchmodat(root, paths[i], right->mode, 0) == 0)
+	if (fchownat(paths->root, path, right->uid, right->gid, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fchmodat(paths->root, path, right->mode, 0) == 0)
 		return 0;
-	message_error("%s/%s: %s", sysfs, paths[i], strerror(errno));
+	message_error("%s/%s: %s", paths->sysfs, path, strerror(errno));
 	return -errno;
 }
 
-static void tell(const char *sysfs, size_t i, const struct right *from, const struct right *to)
+static void tell(const struct paths *paths, size_t i, const struct right *from,
+		 const struct right *to)
 {
-	printf("%s/%s: %04o %u:%u is now %04o %u:%u\n", sysfs, paths[i], (unsigned int)from->mode,
-	       from->uid, from->gid, (unsigned int)to->mode, to->uid, to->gid);
+	printf("%s/%s: %04o %u:%u is now %04o %u:%u\n", paths->sysfs, paths->list[i],
+	       (unsigned int)from->mode, from->uid, from->gid, (unsigned int)to->mode, to->uid,
+	       to->gid);
 }
 
 /* ---- what there was ---- */
 
-static int write_state(const char *state, const struct right *rights, const bool *is_changed)
+static int write_state(const char *state, const struct paths *paths)
 {
 	int fd = open(state, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -137,10 +192,10 @@ static int write_state(const char *state, const struct right *rights, const bool
 			      state);
 		return -errno;
 	}
-	for (i = 0; i < N_PATHS; i++)
-		if (is_changed[i])
-			fprintf(out, "%s %u %u %o\n", paths[i], rights[i].uid, rights[i].gid,
-				(unsigned int)rights[i].mode);
+	for (i = 0; i < paths->n; i++)
+		if (paths->is_changed[i])
+			fprintf(out, "%u %u %o %s\n", paths->before[i].uid, paths->before[i].gid,
+				(unsigned int)paths->before[i].mode, paths->list[i]);
 	if (fflush(out) == 0 && fsync(fd) == 0 && fclose(out) == 0)
 		return 0;
 	message_error("%s: %s", state, strerror(errno));
@@ -148,52 +203,59 @@ static int write_state(const char *state, const struct right *rights, const bool
 	return -EIO;
 }
 
-static int find_path(const char *path)
+/* "0 0 700 kernel/debug"; the folder of a file may have spaces, so it comes last. */
+static int read_line(char *line, struct paths *paths)
 {
-	size_t i;
-
-	for (i = 0; i < N_PATHS; i++)
-		if (!strcmp(paths[i], path))
-			return (int)i;
-	return -1;
-}
-
-/* "kernel/debug 0 0 700" */
-static int read_line(const char *line, struct right *rights, bool *is_changed)
-{
-	char path[64], owner[16], group[16], bits[16], end;
+	char owner[16], group[16], bits[16];
 	uint64_t uid, gid, mode;
-	int i;
+	size_t n = paths->n;
+	int begin = 0;
 
-	if (sscanf(line, "%63s %15s %15s %15s%c", path, owner, group, bits, &end) != 5 ||
-	    end != '\n' || number_count(owner, 0, UINT_MAX, &uid) < 0 ||
-	    number_count(group, 0, UINT_MAX, &gid) < 0 || number_octal(bits, 07777, &mode) < 0)
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%15s %15s %15s %n", owner, group, bits, &begin) != 3 || !begin ||
+	    number_count(owner, 0, UINT_MAX, &uid) < 0 ||
+	    number_count(group, 0, UINT_MAX, &gid) < 0 || number_octal(bits, 07777, &mode) < 0 ||
+	    add_path(paths, line + begin, strlen(line + begin)) < 0 || paths->n == n)
 		return -EINVAL;
-	i = find_path(path);
-	if (i < 0 || is_changed[i])
-		return -EINVAL;
-	rights[i] = (struct right){ .uid = (uid_t)uid, .gid = (gid_t)gid, .mode = (mode_t)mode };
-	is_changed[i] = true;
+	paths->before[n] =
+		(struct right){ .uid = (uid_t)uid, .gid = (gid_t)gid, .mode = (mode_t)mode };
+	paths->is_changed[n] = true;
 	return 0;
 }
 
-static int read_state(const char *state, struct right *rights, bool *is_changed)
+/* Only what this user wrote: anybody else's file would say what root does. */
+static FILE *open_state(const char *state)
 {
 	FILE *in = fopen(state, "re");
-	unsigned int n = 0;
-	char line[128];
-	int r = 0;
+	struct stat st;
 
 	if (!in) {
 		message_error(errno == ENOENT ?
 				      "%s: nothing was granted since the machine started" :
 				      "%s: %m",
 			      state);
-		return -errno;
+		return NULL;
 	}
+	if (fstat(fileno(in), &st) == 0 && st.st_uid == geteuid())
+		return in;
+	message_error("%s: somebody else wrote it; nothing is changed", state);
+	fclose(in);
+	errno = EPERM;
+	return NULL;
+}
+
+static int read_state(const char *state, struct paths *paths)
+{
+	FILE *in = open_state(state);
+	char line[PATH_SIZE + 64];
+	unsigned int n = 0;
+	int r = 0;
+
+	if (!in)
+		return -errno;
 	while (r == 0 && fgets(line, sizeof(line), in)) {
 		n++;
-		r = read_line(line, rights, is_changed);
+		r = read_line(line, paths);
 	}
 	fclose(in);
 	if (r < 0)
@@ -205,85 +267,101 @@ static int read_state(const char *state, struct right *rights, bool *is_changed)
 /* ---- */
 
 /* Undoes the first n, the newest first. */
-static void roll_back(int root, const char *sysfs, const struct right *rights,
-		      const bool *is_changed, size_t n)
+static void roll_back(const struct paths *paths, size_t n)
 {
 	while (n-- > 0)
-		if (is_changed[n])
-			change(root, sysfs, n, &rights[n]);
+		if (paths->is_changed[n])
+			change(paths, n, &paths->before[n]);
 }
 
-static int grant_all(int root, const char *sysfs, gid_t gid, const char *state)
+static int change_all(const struct paths *paths, const struct right *after)
 {
-	struct right before[N_PATHS], after[N_PATHS];
-	bool is_changed[N_PATHS] = { false };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < paths->n && r == 0; i++) {
+		r = paths->is_changed[i] ? change(paths, i, &after[i]) : 0;
+		if (r == 0 && paths->is_changed[i])
+			tell(paths, i, &paths->before[i], &after[i]);
+	}
+	if (r < 0)
+		roll_back(paths, i);
+	return r;
+}
+
+static int grant_all(struct paths *paths, gid_t gid, const char *state)
+{
+	struct right after[PATHS_MAX];
 	size_t i, n = 0;
 	int r = 0;
 
-	for (i = 0; i < N_PATHS && r == 0; i++) {
-		r = look(root, sysfs, i, &before[i]);
+	for (i = 0; i < paths->n && r == 0; i++) {
+		r = look(paths, i, &paths->before[i]);
 		if (r == 0)
-			n += is_changed[i] = wants(&before[i], gid, &after[i]);
+			n += paths->is_changed[i] = wants(&paths->before[i], gid, &after[i]);
 	}
 	if (r == 0 && n == 0)
 		puts("Nothing needs to be granted: the group reads all of it already.");
 	if (r < 0 || n == 0)
 		return r;
-	r = write_state(state, before, is_changed);
+	r = write_state(state, paths);
 	if (r < 0)
 		return r;
-	for (i = 0; i < N_PATHS && r == 0; i++) {
-		r = is_changed[i] ? change(root, sysfs, i, &after[i]) : 0;
-		if (r == 0 && is_changed[i])
-			tell(sysfs, i, &before[i], &after[i]);
-	}
-	if (r == 0)
-		return 0;
-	roll_back(root, sysfs, before, is_changed, i);
-	unlink(state);
+	r = change_all(paths, after);
+	if (r < 0)
+		unlink(state);
+	else
+		puts("Until the machine restarts; 'wattribute board --undo-emc' takes it back.");
 	return r;
 }
 
-int emc_grant(const char *sysfs, const char *group, const char *state)
+int emc_grant(const char *sysfs, const char *const *files, const char *group, const char *state)
 {
-	int root, r;
+	struct paths paths = { .sysfs = sysfs, .root = -1 };
+	int r;
 	gid_t gid;
 
 	r = find_group(group, &gid);
+	for (; *files && r == 0; files++)
+		r = add_file(&paths, *files);
+	if (r == 0)
+		r = open_root(&paths);
 	if (r < 0)
 		return r;
-	root = open_root(sysfs);
-	if (root < 0)
-		return root;
-	r = grant_all(root, sysfs, gid, state);
-	close(root);
-	if (r == 0)
-		printf("Until the machine restarts; 'wattribute board --undo-emc' takes it back.\n");
+	r = grant_all(&paths, gid, state);
+	close(paths.root);
+	return r;
+}
+
+/* What is inside first: a folder that is closed shuts in what is in it for others than root. */
+static int take_back(const struct paths *paths)
+{
+	struct right now;
+	size_t i = paths->n;
+	int r = 0;
+
+	while (i-- > 0 && r == 0) {
+		r = look(paths, i, &now);
+		if (r == 0)
+			r = change(paths, i, &paths->before[i]);
+		if (r == 0)
+			tell(paths, i, &now, &paths->before[i]);
+	}
 	return r;
 }
 
 int emc_revoke(const char *sysfs, const char *state)
 {
-	struct right before[N_PATHS], now;
-	bool is_changed[N_PATHS] = { false };
-	size_t i = N_PATHS;
-	int root, r;
+	struct paths paths = { .sysfs = sysfs, .root = -1 };
+	int r;
 
-	r = read_state(state, before, is_changed);
+	r = read_state(state, &paths);
+	if (r == 0)
+		r = open_root(&paths);
 	if (r < 0)
 		return r;
-	root = open_root(sysfs);
-	if (root < 0)
-		return root;
-	/* what is inside first: a folder that is closed shuts in what is in it for others than root */
-	while (i-- > 0 && r == 0) {
-		r = is_changed[i] ? look(root, sysfs, i, &now) : 0;
-		if (r == 0 && is_changed[i])
-			r = change(root, sysfs, i, &before[i]);
-		if (r == 0 && is_changed[i])
-			tell(sysfs, i, &now, &before[i]);
-	}
-	close(root);
+	r = take_back(&paths);
+	close(paths.root);
 	if (r == 0 && unlink(state) < 0) {
 		message_error("%s: %s", state, strerror(errno));
 		r = -errno;

@@ -7,11 +7,12 @@
 #define EMC_GRANT_STATE "/run/wattribute-emc"
 
 /*
- * Lets a group (its name or number) read those files below the root of sysfs and go through the
- * folders that they are in, and nobody else; says what was done, and writes down in the file `state`
- * what was there before. All of it is done, or nothing. 0, or a negative errno after a message.
+ * Lets a group (its name or number) read these files below the root of sysfs (ended by NULL) and go
+ * through the folders that they are in, and nobody else; says what was done, and writes down in the
+ * file `state` what was there before. All of it is done, or nothing. 0, or a negative errno after a
+ * message.
  */
-int emc_grant(const char *sysfs, const char *group, const char *state);
+int emc_grant(const char *sysfs, const char *const *files, const char *group, const char *state);
 /* Makes it as it was before. The same. */
 int emc_revoke(const char *sysfs, const char *state);
 

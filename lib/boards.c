@@ -12,25 +12,52 @@
 #include "source/power/sensor/board.h"
 #include "source/power/sensor/rail_place.h"
 
+#define N_EMC 3
+
 struct watt_board_info {
 	char *name;
 	bool is_configured;
 	char *compatible; /* texts, each ended by NUL */
 	size_t len;
+	char *emc[N_EMC]; /* below the root of sysfs; NULL: the board says nothing */
 };
 
-static int take_name(struct watt_board_info *info, const struct watt_env *env)
+static void list_emc(const struct watt_board_emc *emc, const char *ret[N_EMC])
+{
+	ret[0] = emc->activity;
+	ret[1] = emc->period;
+	ret[2] = emc->rate;
+}
+
+static int copy_texts(struct watt_board_info *info, const struct watt_board *board)
+{
+	const char *files[N_EMC];
+	int i;
+
+	list_emc(&board->emc, files);
+	info->name = strdup(board->name);
+	if (!info->name)
+		return -ENOMEM;
+	for (i = 0; i < N_EMC && files[i]; i++) {
+		info->emc[i] = strdup(files[i]);
+		if (!info->emc[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_board(struct watt_board_info *info, const struct watt_env *env)
 {
 	struct watt_rail_map *map = NULL;
-	const char *name;
+	const struct watt_board *board;
 	int r = watt_rail_map_new(env, &map);
 
 	if (r < 0)
 		return r;
-	name = watt_rail_map_board(map);
+	board = watt_rail_map_board(map);
 	info->is_configured = watt_rail_map_is_configured(map);
-	info->name = name ? strdup(name) : NULL;
-	r = name && !info->name ? -ENOMEM : 0;
+	if (board)
+		r = copy_texts(info, board);
 	watt_rail_map_free(map);
 	return r;
 }
@@ -39,7 +66,7 @@ static int read_info(struct watt_board_info *info, const struct watt_env *env)
 {
 	int r = watt_board_read_compatible(env, &info->compatible, &info->len);
 
-	return r < 0 ? r : take_name(info, env);
+	return r < 0 ? r : take_board(info, env);
 }
 
 int watt_board_info_read(const struct watt_options *options, struct watt_board_info **ret)
@@ -67,8 +94,12 @@ int watt_board_info_read(const struct watt_options *options, struct watt_board_i
 
 void watt_board_info_free(struct watt_board_info *info)
 {
+	size_t i;
+
 	if (!info)
 		return;
+	for (i = 0; i < N_EMC; i++)
+		free(info->emc[i]);
 	free(info->name);
 	free(info->compatible);
 	free(info);
@@ -94,4 +125,19 @@ const char *watt_board_info_get_compatible(const struct watt_board_info *info, s
 		if (*p && index-- == 0)
 			return p;
 	return NULL;
+}
+
+const char *watt_board_info_get_emc_file(const struct watt_board_info *info, size_t index)
+{
+	const struct watt_board *board = watt_boards;
+	const char *files[N_EMC];
+
+	if (index >= N_EMC)
+		return NULL;
+	if (info && info->emc[0])
+		return info->emc[index];
+	while (board->name && !board->emc.activity)
+		board++;
+	list_emc(&board->emc, files);
+	return files[index];
 }

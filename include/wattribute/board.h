@@ -32,6 +32,14 @@ WATT_API int watt_board_info_is_configured(const struct watt_board_info *info);
 /** The devicetree's compatible strings, the most special first; NULL: there are not so many. */
 WATT_API const char *watt_board_info_get_compatible(const struct watt_board_info *info,
 						    size_t index);
+/**
+ * The files that tell how busy the memory controller is, below the folder of sysfs: cycles in which
+ * it was busy in a period, the period's length, and its clock.
+ *
+ * @return those that the board names; where it names none, or @p info is NULL, where boards that
+ * are built in have them. NULL: there are not so many.
+ */
+WATT_API const char *watt_board_info_get_emc_file(const struct watt_board_info *info, size_t index);
 
 WATT_END_DECLS
 

@@ -340,7 +340,7 @@ def test_board_setup_emc():
         equal(emc_rights(tree), before, 'as before')
         one_line(run('board', '--undo-emc', f'--emc-state={state}', *roots), 1, 'nothing was granted')
         with open(state, 'w', encoding='utf-8') as out:
-            out.write('kernel/debug/../../etc 0 0 777\n')
+            out.write('0 0 777 kernel/debug/../../etc\n')
         one_line(run('board', '--undo-emc', f'--emc-state={state}', *roots), 1, 'state:1:')
         equal(emc_rights(tree), before, 'nothing is changed')
         os.unlink(state)
@@ -349,6 +349,41 @@ def test_board_setup_emc():
         one_line(run('board', '--setup-emc=4321', f'--emc-state={state}', *roots), 1, 'mc_all')
         true(not os.path.exists(state), 'a state of nothing')
         one_line(run('board', '--setup-emc=0', '--yaml', *roots), 2, 'give one')
+
+
+def test_board_setup_emc_where_the_board_says():
+    """Its own files are granted, and no others; taken back also when nobody says any more where they were."""
+    if os.geteuid() != 0:
+        raise Skip('only root can grant it')
+    with tempfile.TemporaryDirectory() as folder:
+        roots = new_board(folder)
+        tree, state, config = (os.path.join(folder, name) for name in ('machine', 'state', 'board.yaml'))
+        own = os.path.join(tree, 'sys/kernel/debug/my actmon')
+        os.mkdir(own, 0o700)
+        for name in 'busy', 'period', 'hz':
+            with open(os.path.join(own, name), 'w', encoding='ascii') as out:
+                out.write('1000\n')
+            os.chmod(os.path.join(own, name), 0o400)
+        with open(config, 'w', encoding='utf-8') as out:
+            out.write(run('board', '--yaml', *roots).out + '    emc: {activity: "/sys/kernel/debug/my actmon/busy", '
+                      'period: "/sys/kernel/debug/my actmon/period", rate: "/sys/kernel/debug/my actmon/hz"}\n')
+        os.chmod(os.path.join(tree, 'sys/kernel/debug'), 0o700)
+        before = emc_rights(tree)
+
+        def own_rights():
+            return [(os.stat(path).st_gid, os.stat(path).st_mode & 0o7777)
+                    for path in (own, *(os.path.join(own, name) for name in ('busy', 'period', 'hz')))]
+        out = run('board', '--setup-emc=4321', f'--emc-state={state}', f'--config={config}', *roots).out
+        equal(own_rights(), [(4321, 0o710), (4321, 0o440), (4321, 0o440), (4321, 0o440)], out)
+        equal((emc_rights(tree)[0], emc_rights(tree)[1:]), ((0, 4321, 0o710), before[1:]), 'the folder above, and no other')
+        true('my actmon/hz: 0400 0:0 is now 0440 0:4321' in out, out)
+        equal(run('board', '--undo-emc', f'--emc-state={state}', *roots).status, 0, 'undo')
+        equal((emc_rights(tree), own_rights()), (before, [(0, 0o700), (0, 0o400), (0, 0o400), (0, 0o400)]), 'as before')
+        with open(state, 'w', encoding='utf-8') as out:
+            out.write('0 0 777 kernel/debug\n')
+        os.chown(state, 4321, -1)
+        one_line(run('board', '--undo-emc', f'--emc-state={state}', *roots), 1, 'somebody else')
+        equal(emc_rights(tree), before, 'nothing is changed')
 
 
 def test_board_that_nobody_knows():

@@ -37,6 +37,9 @@ static void test_known(void **state)
 	assert_string_equal(watt_board_info_get_compatible(info, 2), "nvidia,tegra234");
 	assert_null(watt_board_info_get_compatible(info, 3));
 	assert_null(watt_board_info_get_compatible(info, SIZE_MAX));
+	assert_string_equal(watt_board_info_get_emc_file(info, 0), "kernel/debug/cactmon/mc_all");
+	assert_string_equal(watt_board_info_get_emc_file(info, 2), "kernel/debug/clk/emc/clk_rate");
+	assert_null(watt_board_info_get_emc_file(info, 3));
 	watt_board_info_free(info);
 }
 
@@ -50,6 +53,9 @@ static void test_no_board(void **state)
 	watt_board_info_free(NULL);
 	assert_null(watt_board_info_get_name(NULL));
 	assert_null(watt_board_info_get_compatible(NULL, 0));
+	/* one that says nothing: as those do that are built in */
+	assert_string_equal(watt_board_info_get_emc_file(NULL, 0), "kernel/debug/cactmon/mc_all");
+	assert_null(watt_board_info_get_emc_file(NULL, SIZE_MAX));
 	assert_int_equal(watt_board_info_is_configured(NULL), 0);
 }
 

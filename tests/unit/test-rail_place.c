@@ -2,6 +2,8 @@
 /* lib/source/power/sensor/rail_place.c */
 #include "sensors.h"
 
+#include "source/power/sensor/board.h"
+
 #include "source/power/sensor/rail_place.h"
 
 static void test_kinds(void **state)
@@ -76,7 +78,7 @@ static void test_known_board(void **state)
 
 	machine_init_fixture(&m, "jetson-agx-orin");
 	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
-	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
+	assert_string_equal(watt_rail_map_board(map)->name, "Jetson AGX Orin");
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "vdd_cpu_cv",
 		    WATT_DOMAIN_CPU_RAIL, 0);
 	/* the same label and address on a later bus is another chip */
@@ -142,7 +144,7 @@ static void test_board_of_the_user(void **state)
 	machine_init_fixture(&m, "jetson-agx-orin");
 	m.config = (struct watt_config){ .boards = boards, .n_boards = 2 };
 	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
-	assert_string_equal(watt_rail_map_board(map), "mine");
+	assert_string_equal(watt_rail_map_board(map)->name, "mine");
 	assert_true(watt_rail_map_is_configured(map));
 	check_place(map, &(struct watt_rail){ "1-0040", "VDD_CPU_CV", "ch1", false }, "input/cpu",
 		    WATT_DOMAIN_CPU_RAIL, 0);
@@ -156,7 +158,7 @@ static void test_board_of_the_user(void **state)
 	watt_rail_map_free(map);
 	m.config.n_boards = 1;
 	assert_int_equal(watt_rail_map_new(&m.world.env, &map), 0);
-	assert_string_equal(watt_rail_map_board(map), "Jetson AGX Orin");
+	assert_string_equal(watt_rail_map_board(map)->name, "Jetson AGX Orin");
 	assert_false(watt_rail_map_is_configured(map));
 	watt_rail_map_free(map);
 	machine_done(&m);

@@ -155,9 +155,9 @@ const char *watt_rail_map_label_of_chip(const struct watt_rail_map *map, const c
 	return NULL;
 }
 
-const char *watt_rail_map_board(const struct watt_rail_map *map)
+const struct watt_board *watt_rail_map_board(const struct watt_rail_map *map)
 {
-	return map->choice.board ? map->choice.board->name : NULL;
+	return map->choice.board;
 }
 
 bool watt_rail_map_is_configured(const struct watt_rail_map *map)

@@ -34,8 +34,8 @@ void watt_rail_map_place(const struct watt_rail_map *map, const struct watt_rail
 			 struct watt_place *ret);
 /* The cleaned label of the rail whose sensor is a chip without labels; NULL: not known. */
 const char *watt_rail_map_label_of_chip(const struct watt_rail_map *map, const char *chip);
-/* Name of the board; NULL: not known. */
-const char *watt_rail_map_board(const struct watt_rail_map *map);
+/* The board, as long as the map; NULL: not known. */
+const struct watt_board *watt_rail_map_board(const struct watt_rail_map *map);
 /* Whether that board is the user's, not one that is built in. */
 bool watt_rail_map_is_configured(const struct watt_rail_map *map);
 
