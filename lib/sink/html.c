@@ -7,7 +7,8 @@
  *
  * Energies are integers of nJ, so that a sum over any windows on the page is exact; CPU time is
  * in us, each entity's rounded so that its sum is right to 1 us. An entity lists only windows in
- * which it used something, by the distance from the one before.
+ * which it used something, by the distance from the one before. Context is in the order of the
+ * document's, in its units.
  */
 #include <errno.h>
 #include <math.h>
@@ -218,6 +219,30 @@ static int put_entities(struct watt_json *json, struct watt_json_node obj,
 	return r;
 }
 
+/* ---- context ---- */
+
+/* Five digits are more than anybody sees, and than most sensors have. */
+static double shorten(double value)
+{
+	double step = value != 0 && isfinite(value) ? pow(10, floor(log10(fabs(value))) - 4) : 1;
+
+	return step >= 1 ? round(value / step) * step : round(value * (1 / step)) / (1 / step);
+}
+
+static void put_context(struct watt_json *json, struct watt_json_node obj,
+			const struct watt_series *series)
+{
+	struct watt_json_node list = watt_json_array(json, obj, "context"), means;
+	size_t i, w;
+
+	for (i = 0; watt_series_get_gauge(series, i); i++) {
+		means = watt_json_array(json, list, NULL);
+		for (w = 0; w < watt_series_get_info(series)->n_windows; w++)
+			watt_json_real(json, means, NULL,
+				       shorten(watt_series_get_gauge_mean(series, i, w)));
+	}
+}
+
 /* ---- the data ---- */
 
 static int put_series(struct watt_json *json, struct watt_json_node data,
@@ -230,6 +255,7 @@ static int put_series(struct watt_json *json, struct watt_json_node data,
 	domains = watt_json_array(json, obj, "domains");
 	for (d = 0; d < watt_series_get_info(series)->n_domains; d++)
 		put_domain(json, watt_json_append(json, domains), series, d);
+	put_context(json, obj, series);
 	return put_entities(json, obj, series);
 }
 

@@ -26,6 +26,12 @@ struct watt_series_doubt {
 	double sum_j;      /* of windows, as if all were off the same way: at most so much */
 };
 
+/* Of a gauge in the windows so far; the last ones may be missing: it had none. */
+struct watt_series_means {
+	double *list;
+	size_t n, cap;
+};
+
 struct watt_series {
 	struct watt_series_info info;
 	struct watt_snapshot *snap;        /* owned: the newest one */
@@ -43,6 +49,8 @@ struct watt_series {
 	struct watt_idmap index;          /* of the entities by id */
 	struct watt_series_gauge *gauges; /* in the order of their channels */
 	size_t n_gauges, gauges_cap;
+	struct watt_series_means *gauge_means; /* of each gauge */
+	size_t gauge_means_cap;
 	size_t max_entities;
 	struct watt_folded folded; /* who is in the others */
 	/* Who is kept apart, by id; the position says nothing. Empty: whoever comes to the top. */

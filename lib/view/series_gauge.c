@@ -29,11 +29,14 @@ static struct watt_series_gauge *add(struct watt_series *series, const struct wa
 	char *name;
 
 	if (watt_grow((void **)&series->gauges, &series->gauges_cap, series->n_gauges,
-		      sizeof(*series->gauges)) < 0)
+		      sizeof(*series->gauges)) < 0 ||
+	    watt_grow((void **)&series->gauge_means, &series->gauge_means_cap, series->n_gauges,
+		      sizeof(*series->gauge_means)) < 0)
 		return NULL;
 	name = strdup(gauge->name);
 	if (!name)
 		return NULL;
+	series->gauge_means[series->n_gauges] = (struct watt_series_means){ 0 };
 	sum = &series->gauges[series->n_gauges++];
 	*sum = (struct watt_series_gauge){ .sz = sizeof(*sum),
 					   .name = name,
@@ -59,6 +62,21 @@ static void sum_up(struct watt_series_gauge *sum, const struct watt_gauge *gauge
 	sum->greatest = fmax(sum->greatest, gauge->mean);
 }
 
+/* In the window that is added now. */
+static int keep_mean(struct watt_series *series, size_t gauge, double mean)
+{
+	struct watt_series_means *means = &series->gauge_means[gauge];
+
+	while (means->n <= series->info.n_windows) {
+		if (watt_grow((void **)&means->list, &means->cap, means->n, sizeof(*means->list)) <
+		    0)
+			return -ENOMEM;
+		means->list[means->n++] = NAN;
+	}
+	means->list[series->info.n_windows] = mean;
+	return 0;
+}
+
 int watt_series_add_gauges(struct watt_series *series, const struct watt_view *view)
 {
 	size_t i;
@@ -71,6 +89,8 @@ int watt_series_add_gauges(struct watt_series *series, const struct watt_view *v
 		if (!sum)
 			return -ENOMEM;
 		sum_up(sum, view->gauges[i]);
+		if (keep_mean(series, (size_t)(sum - series->gauges), view->gauges[i]->mean) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -79,13 +99,25 @@ void watt_series_gauges_done(struct watt_series *series)
 {
 	size_t i;
 
-	for (i = 0; i < series->n_gauges; i++)
+	for (i = 0; i < series->n_gauges; i++) {
 		free((char *)series->gauges[i].name);
+		free(series->gauge_means[i].list);
+	}
 	free(series->gauges);
+	free(series->gauge_means);
 }
 
 const struct watt_series_gauge *watt_series_get_gauge(const struct watt_series *series,
 						      size_t index)
 {
 	return series && index < series->n_gauges ? &series->gauges[index] : NULL;
+}
+
+double watt_series_get_gauge_mean(const struct watt_series *series, size_t gauge_index,
+				  size_t window_index)
+{
+	if (!series || gauge_index >= series->n_gauges ||
+	    window_index >= series->gauge_means[gauge_index].n)
+		return NAN;
+	return series->gauge_means[gauge_index].list[window_index];
 }

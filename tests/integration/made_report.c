@@ -35,24 +35,28 @@ struct kind {
 	bool has_losses;
 	bool is_hostile;
 	bool is_compared;
+	bool has_context;
 	enum watt_origin origin;
 };
 
 static const struct kind kinds[] = {
-	{ "full", 600, 200, true, true, false, false, WATT_ORIGIN_MEASURED },
-	{ "plain", 120, 12, false, false, false, false, WATT_ORIGIN_MEASURED },
-	{ "hostile", 60, 30, true, true, true, true, WATT_ORIGIN_SIMULATED },
-	{ "estimate", 90, 25, false, false, false, false, WATT_ORIGIN_ESTIMATED },
-	{ "one", 1, 5, false, false, false, false, WATT_ORIGIN_MEASURED },
-	{ "empty", 0, 0, false, false, false, false, WATT_ORIGIN_MEASURED },
-	{ "dark", 30, 6, false, false, false, false, WATT_ORIGIN_MEASURED }, /* no sensor answers */
+	{ "full", 600, 200, true, true, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "plain", 120, 12, false, false, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "hostile", 60, 30, true, true, true, true, true, WATT_ORIGIN_SIMULATED },
+	{ "estimate", 90, 25, false, false, false, false, false, WATT_ORIGIN_ESTIMATED },
+	{ "one", 1, 5, false, false, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "empty", 0, 0, false, false, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "dark", 30, 6, false, false, false, false, false,
+	  WATT_ORIGIN_MEASURED }, /* no sensor answers */
 	/* everything stood still for a while, in the middle of a window */
-	{ "stretched", 120, 12, false, false, false, false, WATT_ORIGIN_MEASURED },
-	{ "versus", 600, 60, true, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "stretched", 120, 12, false, false, false, false, true, WATT_ORIGIN_MEASURED },
+	{ "versus", 600, 60, true, false, false, true, false, WATT_ORIGIN_MEASURED },
 	/* compared with nearly the same, and too short to say anything of it */
-	{ "alike", 1, 5, false, false, false, true, WATT_ORIGIN_MEASURED },
-	{ "cards", 120, 24, false, false, false, false, WATT_ORIGIN_MEASURED }, /* has a GPU */
-	{ "kilo", 300, 20, true, false, false, false, WATT_ORIGIN_MEASURED },   /* takes some kW */
+	{ "alike", 1, 5, false, false, false, true, false, WATT_ORIGIN_MEASURED },
+	{ "cards", 120, 24, false, false, false, false, false,
+	  WATT_ORIGIN_MEASURED }, /* has a GPU */
+	{ "kilo", 300, 20, true, false, false, false, false,
+	  WATT_ORIGIN_MEASURED }, /* takes some kW */
 };
 
 static const char *const commands[] = {
@@ -86,6 +90,26 @@ static const char *const hostile[] = {
 	"\\u003cscript\\u003e \\\\ \\\"",
 };
 
+/* Of context: what there is, around what it moves, and how much. */
+#define CPUS 12
+#define MAX_GAUGES 32
+
+static const struct context {
+	const char *name;
+	enum watt_quantity quantity;
+	double middle;
+	double swing;
+} contexts[] = {
+	{ "context/gpu/load", WATT_QUANTITY_RATIO, 0.5, 0.4 },
+	{ "context/memory/emc", WATT_QUANTITY_RATIO, 0.2, 0.1 },
+	{ "context/cpu-thermal/temperature", WATT_QUANTITY_TEMPERATURE, 48.2, 6 },
+	{ "context/gpu-thermal/temperature", WATT_QUANTITY_TEMPERATURE, 51.4, 8 },
+	{ "context/tboard-thermal/temperature", WATT_QUANTITY_TEMPERATURE, -4.5, 0.5 },
+	{ "context/policy0/clock", WATT_QUANTITY_FREQUENCY, 1.9e9, 4e8 },
+	{ "context/memory/used", WATT_QUANTITY_MEMORY, 11e9, 3e9 },
+	{ "context/fan/fan1_input", WATT_QUANTITY_SPEED, 2400, 900 },
+};
+
 struct machine {
 	const struct kind *kind;
 	uint64_t random;
@@ -103,6 +127,8 @@ struct machine {
 	int64_t (*window_nj)[N_DOMAINS];
 	const struct watt_row **rows;
 	struct watt_quality quality;
+	struct watt_gauge gauge[MAX_GAUGES];
+	const struct watt_gauge *gauges[MAX_GAUGES];
 	struct watt_view view;
 };
 
@@ -296,6 +322,49 @@ static void make_window(struct machine *m, size_t w)
 		m->state[d].energy = watt_energy_from_nj(m->state[d].window_nj);
 }
 
+static void put_gauge(struct machine *m, const char *name, enum watt_quantity quantity, double mean)
+{
+	struct watt_gauge *gauge = &m->gauge[m->view.n_gauges];
+
+	*gauge = (struct watt_gauge){ .sz = sizeof(*gauge),
+				      .name = name,
+				      .quantity = quantity,
+				      .status = isnan(mean) ? WATT_STATUS_NODATA : WATT_STATUS_OK,
+				      .value = mean,
+				      .mean = mean,
+				      .known_ns = isnan(mean) ? 0 : WINDOW_NS };
+	m->gauges[m->view.n_gauges++] = gauge;
+}
+
+/* One zone is off for a while, and the last core is offline. */
+static void make_context(struct machine *m, size_t w)
+{
+	static char names[CPUS][32];
+	size_t i, n_cpus = m->kind->n_windows == 120 ? 4 : CPUS;
+
+	m->view.gauges = m->gauges;
+	m->view.n_gauges = 0;
+	if (!m->kind->has_context)
+		return;
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		bool is_off = i == 3 && w >= 100 && w < 130;
+
+		put_gauge(m,
+			  m->kind->is_hostile ? hostile[i % ARRAY_SIZE(hostile)] : contexts[i].name,
+			  contexts[i].quantity,
+			  is_off ? NAN :
+				   contexts[i].middle +
+					   contexts[i].swing *
+						   sin((double)w / (20 + 7 * (double)i)));
+	}
+	for (i = 0; i < n_cpus; i++) {
+		snprintf(names[i], sizeof(names[i]), "context/cpu%zu/busy", i);
+		put_gauge(m, names[i], WATT_QUANTITY_RATIO,
+			  i + 1 == CPUS ? NAN :
+					  0.5 + 0.5 * sin((double)w / (9 + (double)i)) * draw(m));
+	}
+}
+
 static void add_marks(struct report_run *run, const struct kind *kind)
 {
 	static const char *const labels[] = { "load the data", "solve", "write", "" };
@@ -348,6 +417,7 @@ static void make_run(struct report_run *run, struct machine *m, const char *path
 
 		/* Nobody knows what was in the time that was lost. */
 		make_window(m, w);
+		make_context(m, w);
 		check(watt_series_add(run->series, &m->view, t_ns, end_ns, mark_at(run, t_ns)));
 	}
 	check(watt_series_finish(run->series));

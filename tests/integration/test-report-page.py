@@ -252,6 +252,33 @@ class Page(unittest.TestCase):
                        's.dispatchEvent(new Event("input")); })()')
         self.assertIn('No name has', self.page.eval('document.getElementById("entities-table").innerText'))
 
+    def test_context(self):
+        """Each quantity has a chart of its own, which zooms with the others; the table has the document's numbers."""
+        self.open('full')
+        context = self.document['context']
+        self.assertGreater(len(context), 12)
+        titles = self.page.eval('[...document.querySelectorAll("#context-charts h3")].map((h) => h.textContent)')
+        self.assertEqual(titles, ['CPUs, how busy', 'Loads', 'Temperatures', 'Clocks', 'Memory', 'Fans'])
+        self.assertEqual(self.page.eval('document.querySelectorAll("#context-charts canvas").length'), len(titles))
+        means = self.titles('context-table', 1)
+        self.assertEqual([float(text.split()[0]) if text else None for text in means], [one['mean'] for one in context])
+        self.assertIn('48.', self.page.eval('document.getElementById("context-table").textContent'))
+        self.assertIn('\u2013no data', self.page.eval('document.getElementById("context-table").textContent'))
+        whole = self.range_nj()
+        box = self.page.eval('(() => { const e = document.querySelector("#chart-context-temperature .u-over"); e.scrollIntoView(); '
+                             'const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()')
+        left, top, width, height = box
+        self.page.mouse('mouseMoved', left + width * 0.5, top + height * 0.5)
+        self.page.mouse('mouseMoved', left + width * 0.5 + 3, top + height * 0.5)
+        self.page.settle()
+        tip = self.page.eval('document.getElementById("tip").innerText')
+        self.assertRegex(tip, r'cpu-thermal\s+[45]\d\.\d\u202f\u00b0C')
+        self.assertRegex(tip, r'tboard-thermal\s+\u2212[45]\.\d\u202f\u00b0C')
+        self.page.drag(left + width * 0.25, top + 60, left + width * 0.5, top + 60)
+        self.assertLess(self.range_nj(), whole / 2)
+        self.open('estimate')
+        self.assertTrue(self.page.eval('document.getElementById("context").hidden'), 'nothing was recorded of it')
+
     def test_sort(self):
         self.open('plain')
         column = self.headings('entities-table').index('J')

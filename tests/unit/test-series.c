@@ -577,6 +577,16 @@ static void test_context(void **state)
 	assert_string_equal(sum->name, "gpu");
 	assert_int_equal(sum->known_ns, 21);
 	assert_true(sum->mean == 0.5);
+	/* in each window; one that came later was in none before */
+	assert_true(isnan(watt_series_get_gauge_mean(series, 0, 0)));
+	assert_true(watt_series_get_gauge_mean(series, 0, 1) == -4);
+	assert_true(watt_series_get_gauge_mean(series, 0, 2) == 8);
+	assert_true(isnan(watt_series_get_gauge_mean(series, 0, 3)));
+	assert_true(isnan(watt_series_get_gauge_mean(series, 1, 0)));
+	assert_true(watt_series_get_gauge_mean(series, 1, 3) == 0.5);
+	assert_true(isnan(watt_series_get_gauge_mean(series, 1, 4)));
+	assert_true(isnan(watt_series_get_gauge_mean(series, 2, 0)));
+	assert_true(isnan(watt_series_get_gauge_mean(NULL, 0, 0)));
 	assert_null(watt_series_get_gauge(series, 2));
 	assert_null(watt_series_get_gauge(NULL, 0));
 	watt_series_free(series);

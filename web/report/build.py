@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = ['../tally.js', 'data.js', 'format.js', 'chart.js', 'table.js', 'page.js']
+SCRIPTS = ['../tally.js', 'data.js', 'format.js', 'chart.js', 'context.js', 'table.js', 'page.js']
 HOLE = '@DATA@'
 
 

@@ -137,6 +137,10 @@ function showTip(u, chart, page, event) {
     el('div', {}, el('b', {}, clock(t[w], step) + ' \u2013 ' + clock(t[w + 1], step)), phase ? ' ' + clean(phase.label) : ''),
     el('div', {}, isNumber(whole) ? quantityText(whole, scale) + ' in all' : 'not known in this window'),
     el('table', {}, el('tbody', {}, rows)));
+  placeTip(tip, event);
+}
+
+function placeTip(tip, event) {
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
   const x = event.clientX + 16 + box.width > innerWidth ? event.clientX - 16 - box.width : event.clientX + 16;

@@ -80,6 +80,7 @@ function decode(raw) {
   series.gaps = findGaps(series.t, series.partition, raw.report.recording.window_s);
   series.entities = raw.series.entities.map((e) => decodeEntity(e, n));
   series.byId = new Map(raw.report.entities.filter((e) => e.id !== null).map((e) => [e.id, e]));
+  series.context = raw.report.context.map((doc, i) => ({ ...doc, name: clean(doc.name), values: raw.series.context[i] }));
   series.unused = Object.fromEntries(raw.report.entities.filter((e) => e.id === null).map((e) => [e.kind, e]));
   return series;
 }

@@ -346,6 +346,7 @@ function drawCharts(page) {
   const layers = entityLayers(page);
   if (show('entity')) drawStack(page.charts.entity, page, layers);
   if (show('domain')) drawStack(page.charts.domain, page, domainLayers(page));
+  for (const chart of Object.values(page.charts)) if (chart.lines) drawContext(chart, page);
   drawComparison(page);
 }
 
@@ -373,7 +374,7 @@ function listenAll(page) {
   });
   byId('zoom').addEventListener('click', (e) => move(page, e.target.dataset.zoom));
   const keys = { ArrowLeft: 'left', ArrowRight: 'right', '+': 'in', '=': 'in', '-': 'out', 0: 'reset', Escape: 'reset' };
-  for (const id of ['chart-entity', 'chart-domain'])
+  for (const { id } of Object.values(page.charts))
     byId(id).addEventListener('keydown', (e) => {
       if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
       e.preventDefault();
@@ -416,6 +417,7 @@ function start() {
   showComparison(page, raw.other);
   page.rows = groupRows(page.series, page.group);
   fillGroups(page);
+  showContext(page);
   drawCharts(page);
   requestAnimationFrame(() => performance.mark('drawn'));
   showPhases(page);
