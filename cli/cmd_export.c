@@ -115,7 +115,7 @@ int cmd_export(int argc, char **argv)
 	int r;
 
 	export.format = "csv";
-	export.excerpt.window_ns = 1000000000;
+	export.window_ns = 1000000000;
 	if (conversion_take_all(&export, argc, argv, ":f:o:w:" OPTIONS_SHORT, longs, take_own,
 				&export) < 0)
 		return STATUS_USAGE;

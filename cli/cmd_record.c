@@ -42,6 +42,8 @@ static const char help_text[] =
 	"      --rotate-time=TIME begin another file after TIME\n"
 	"      --keep=N           keep the newest N files, delete older ones\n"
 	"      --threads          threads, too, and not only processes\n"
+	"      --format=FORMAT    watt (default), or nvmt: a trace of fastnvmetrics, with\n"
+	"                         context and rails alone\n"
 	"  -f, --force            replace a file that is there\n"
 	"  -q, --quiet            print nothing but errors\n"
 	"      --json             a snapshot a second and at each mark, one line each\n\n" OPTIONS_POLICY_HELP
@@ -59,6 +61,7 @@ struct record_options {
 	const char *output;
 	uint64_t limit_ns;
 	bool is_quiet;
+	bool has_rate;
 };
 
 enum {
@@ -66,6 +69,7 @@ enum {
 	OPTION_ROTATE_SIZE,
 	OPTION_ROTATE_TIME,
 	OPTION_KEEP,
+	OPTION_FORMAT,
 	OPTION_THREADS,
 };
 
@@ -89,6 +93,17 @@ static int take_rotate_time(struct record_options *opts, const char *text)
 	return 0;
 }
 
+static int take_format(struct record_options *opts, const char *text)
+{
+	if (!strcmp(text, "watt"))
+		opts->record.format = WATT_RECORD_ALL;
+	else if (!strcmp(text, "nvmt"))
+		opts->record.format = WATT_RECORD_NVMT;
+	else
+		return options_bad_value("--format", text, "watt or nvmt");
+	return 0;
+}
+
 static int take_own(void *data, int code)
 {
 	struct record_options *opts = data;
@@ -99,7 +114,10 @@ static int take_own(void *data, int code)
 		opts->output = optarg;
 		return 0;
 	case 'r':
+		opts->has_rate = true;
 		return options_set(&opts->common, "rate", optarg);
+	case OPTION_FORMAT:
+		return take_format(opts, optarg);
 	case OPTION_FOR:
 		return take_time("--for", optarg, &opts->limit_ns);
 	case OPTION_ROTATE_SIZE:
@@ -136,11 +154,32 @@ static int check(const struct record_options *opts, int n_words)
 		message_usage("a recording can't go to standard output: it is a database file");
 	else if (opts->common.is_captured && n_words > 0)
 		message_usage("%s", OPTIONS_CAPTURED_MISTAKE);
+	else if (record->format == WATT_RECORD_NVMT && (record->max_bytes || record->max_seconds))
+		message_usage(
+			"a trace is one file: --rotate-size and --rotate-time are for recordings");
 	else if (record->keep && !record->max_bytes && !record->max_seconds)
 		message_usage("--keep is for --rotate-size and --rotate-time");
 	else
 		return 0;
 	return -EINVAL;
+}
+
+/* Sensors of supply rails at 100 Hz. */
+#define TRACE_PERIOD_NS 10000000
+
+/* A trace has context, read as often as fastnvmetrics does, where nobody says something else. */
+static void choose_tiers(struct record_options *opts)
+{
+	struct watt_options *session = opts->common.session;
+	const char *sources = opts->common.sources;
+
+	if (!sources)
+		watt_options_set(session, "sources", "+context");
+	if (opts->has_rate)
+		return;
+	watt_options_set_period_ns(session, TRACE_PERIOD_NS);
+	if (!sources || strstr(sources, "context"))
+		watt_options_set(session, "rate", "context=1000");
 }
 
 static int take_options(int argc, char **argv, struct record_options *opts)
@@ -153,6 +192,7 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 		{ "rotate-time", required_argument, NULL, OPTION_ROTATE_TIME },
 		{ "keep", required_argument, NULL, OPTION_KEEP },
 		{ "threads", no_argument, NULL, OPTION_THREADS },
+		{ "format", required_argument, NULL, OPTION_FORMAT },
 		{ "force", no_argument, NULL, 'f' },
 		{ "quiet", no_argument, NULL, 'q' },
 		OPTIONS_POLICY_LONG,
@@ -164,6 +204,8 @@ static int take_options(int argc, char **argv, struct record_options *opts)
 			 opts);
 	if (r < 0)
 		return r;
+	if (opts->record.format == WATT_RECORD_NVMT)
+		choose_tiers(opts);
 	options_apply(&opts->common);
 	return opts->common.is_help ? 0 : check(opts, argc - optind);
 }
@@ -226,16 +268,16 @@ static bool wants_progress(const struct record_options *opts, char *const *argv)
 
 /* ---- the whole ---- */
 
-static char *default_name(void)
+static char *default_name(const char *end)
 {
 	time_t now = time(NULL);
 	char name[64];
 	struct tm tm;
 
 	if (!localtime_r(&now, &tm))
-		return xstrdup("wattribute.watt");
-	strftime(name, sizeof(name), "wattribute-%Y%m%d-%H%M%S.watt", &tm);
-	return xstrdup(name);
+		return xasprintf("wattribute.%s", end);
+	strftime(name, sizeof(name), "wattribute-%Y%m%d-%H%M%S", &tm);
+	return xasprintf("%s.%s", name, end);
 }
 
 /* One of a command's words; with quotes where it would be taken for several. */
@@ -433,6 +475,7 @@ int cmd_record(int argc, char **argv)
 		fputs(help_text, stdout);
 		return STATUS_OK;
 	}
-	path = opts.output ? xstrdup(opts.output) : default_name();
+	path = opts.output ? xstrdup(opts.output) :
+			     default_name(opts.record.format == WATT_RECORD_NVMT ? "nvmt" : "watt");
 	return open_and_record(&opts, path, optind < argc ? argv + optind : NULL);
 }

@@ -103,7 +103,9 @@ static int put(struct watt_sink *sink, const struct conversion *conversion,
 	struct watt_excerpt part = { .sz = sizeof(part),
 				     .from_ns = recording->from_ns,
 				     .to_ns = recording->to_ns,
-				     .window_ns = conversion->excerpt.window_ns,
+				     .window_ns = conversion->excerpt.window_ns ?
+							  conversion->excerpt.window_ns :
+							  conversion->window_ns,
 				     .options = conversion->common.session };
 	unsigned int errors = message_get_error_count();
 	int r;
@@ -112,6 +114,27 @@ static int put(struct watt_sink *sink, const struct conversion *conversion,
 	if (r < 0 && !ferror(file) && message_get_error_count() == errors)
 		message_error("cannot read %s: %s", recording->path, strerror(-r));
 	return r == -ENOENT ? -EINVAL : r; /* the file is there: an option names what is not */
+}
+
+/* A trace becomes a trace of the same samples, unless windows of it are asked for. */
+static bool is_copy(const struct conversion *conversion, const struct recording *recording)
+{
+	const struct excerpt *excerpt = &conversion->excerpt;
+
+	return strcmp(conversion->format, "nvmt") == 0 && !conversion->other &&
+	       !excerpt->window_ns && !excerpt->from.kind && !excerpt->to.kind &&
+	       strcmp(recording->info->writer, "NVMT 1") == 0;
+}
+
+static int copy_trace(const struct conversion *conversion, const struct recording *recording,
+		      struct output *output)
+{
+	int r = watt_recording_write_trace(recording->rec, fileno(output->file));
+
+	if (r < 0)
+		message_error("cannot write %s: %s",
+			      conversion->output ? conversion->output : "the output", strerror(-r));
+	return r < 0 ? r : output_commit(output);
 }
 
 static int write_all(struct watt_sink *sink, const struct conversion *conversion,
@@ -149,7 +172,9 @@ int conversion_run(const struct conversion *conversion)
 		r = recording_open(&other, conversion->other, &any, &any);
 	if (r == 0) {
 		r = output_open(&output, conversion->output, conversion->can_replace);
-		if (r == 0)
+		if (r == 0 && is_copy(conversion, &recording))
+			r = copy_trace(conversion, &recording, &output);
+		else if (r == 0)
 			r = write_all(sink, conversion, &recording,
 				      conversion->other ? &other : NULL, &output);
 		output_discard(&output);

@@ -25,6 +25,7 @@ struct conversion {
 	const char *output; /* NULL: standard output */
 	bool can_replace;
 	struct excerpt excerpt;
+	uint64_t window_ns; /* where the excerpt has none; 0: as many as a person can look at */
 	struct conversion_choice choices[CONVERSION_CHOICES]; /* what was chosen of the sink */
 	size_t n_choices;
 	struct options common;

@@ -53,6 +53,8 @@ void options_begin(struct options *opts)
 int options_set(struct options *opts, const char *name, const char *value)
 {
 	if (watt_options_set(opts->session, name, value) == 0) {
+		if (strcmp(name, "sources") == 0)
+			opts->sources = value;
 		opts->is_captured |= strcmp(name, "machine") == 0;
 		opts->is_elsewhere |= opts->is_captured || strcmp(name, "procfs-root") == 0;
 		return 0;

@@ -15,6 +15,7 @@ struct options {
 	struct watt_options *session; /* kept until the program ends; NULL: none were taken yet */
 	bool is_elsewhere;            /* processes are not those of this machine */
 	bool is_captured;             /* nor is anything else */
+	const char *sources;          /* as somebody chose them; NULL: nobody did */
 	bool is_json;
 	bool is_help;
 	int verbosity;

@@ -41,7 +41,8 @@ static bool follows(const struct record_files *files, const struct watt_recordin
 {
 	const struct watt_recording_info *info = watt_recording_get_info(rec);
 
-	return info->part == number && info->start_realtime_ns > files->start_realtime_ns;
+	return info->part == number &&
+	       (number == 1 || info->start_realtime_ns > files->start_realtime_ns);
 }
 
 /* Whether there is such a file of the recording. */

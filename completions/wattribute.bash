@@ -63,6 +63,10 @@ _wattribute()
 			COMPREPLY=($(compgen -W 'csv json jsonl perfetto emon nvmt snapshot report html svg png' -- "$cur"))
 			return
 		fi
+		if [[ $command == record ]]; then
+			COMPREPLY=($(compgen -W 'watt nvmt' -- "$cur"))
+			return
+		fi
 		;;
 	--what | -w)
 		if [[ $command == plot ]]; then
@@ -140,7 +144,7 @@ _wattribute()
 			local own='--repeat --interval --per-domain --per-thread --pid --seconds --output'
 
 			if [[ $command == record ]]; then
-				own='--output --rate --for --rotate-size --rotate-time --keep --threads --force --quiet'
+				own='--output --rate --for --format --rotate-size --rotate-time --keep --threads --force --quiet'
 			fi
 			COMPREPLY=($(compgen -W "$common $attribution $own" -- "$cur"))
 		else

@@ -22,6 +22,14 @@ WATT_BEGIN_DECLS
 
 /* ---- writing ---- */
 
+/** What is written. */
+enum watt_record_format {
+	WATT_RECORD_ALL = 0, /**< a recording: everything, and whatever it may be asked later */
+	/** A trace of fastnvmetrics (NVMT 1): what rails and context were, and nothing of who used it.
+	 *  One file: max_bytes, max_seconds and keep are refused. */
+	WATT_RECORD_NVMT = 1,
+};
+
 /** How to record. Zero everywhere is a good choice. Strings are copied. */
 struct watt_record_opts {
 	size_t sz;            /**< sizeof(struct watt_record_opts) */
@@ -33,6 +41,7 @@ struct watt_record_opts {
 	uint32_t overwrite; /**< 1: replace a file that is there; 0: -EEXIST */
 	uint32_t uid;       /**< whom the files belong to, where root records; 0: who records */
 	uint32_t gid;       /**< and their group */
+	uint32_t format;    /**< enum watt_record_format */
 };
 
 /** How a recording is going, cumulative over its files. */
@@ -199,6 +208,13 @@ WATT_API int watt_recording_read_samples(struct watt_recording *rec, struct watt
 					 size_t n);
 /** The next read begins with the first sample at or after @p t_ns (CLOCK_MONOTONIC). */
 WATT_API int watt_recording_seek(struct watt_recording *rec, uint64_t t_ns);
+/**
+ * Writes a trace of fastnvmetrics (NVMT 1) as it was read, sample by sample, so that it is whole: one
+ * whose recorder was killed, or that was cut short, ends with the last sample that there is.
+ *
+ * @return 0; -ENODATA: the recording is no such trace; another negative errno of writing or reading.
+ */
+WATT_API int watt_recording_write_trace(const struct watt_recording *rec, int fd);
 
 WATT_END_DECLS
 

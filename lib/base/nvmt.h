@@ -7,6 +7,7 @@
 #define WATT_BASE_NVMT_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -103,6 +104,16 @@ static inline double watt_nvmt_get_double(const uint8_t *at)
 
 	memcpy(&value, &bits, sizeof(value));
 	return value;
+}
+
+/* The name in a field of so many bytes, as text that can be printed; room for as many. */
+static inline void watt_nvmt_get_name(char *to, const uint8_t *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size - 1 && from[i]; i++)
+		to[i] = from[i] >= ' ' && from[i] < 127 ? (char)from[i] : '?';
+	to[i] = '\0';
 }
 
 static inline void watt_nvmt_put_u32(uint8_t *at, uint32_t value)

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/nvmt.h"
 #include "base/util.h"
+#include "record/nvmt_journal.h"
 #include "record/recording.h"
 #include "source/power/sensor/board.h"
 
@@ -69,6 +70,7 @@ enum step {
 
 struct watt_nvmt {
 	int fd;
+	bool is_unfinished; /* its writer was ended before */
 	uint32_t n_cores;
 	uint32_t n_rails;
 	uint8_t header[WATT_NVMT_HEADER_SIZE];
@@ -167,8 +169,6 @@ static int complain_cut(struct watt_recording *rec, const char *what)
 /* Where the sections are, as far as the file goes. Returns what of its end is missing. */
 static uint64_t place_sections(struct watt_nvmt *nvmt, uint64_t file_size)
 {
-	static const size_t sizes[] = { WATT_NVMT_FAST_SIZE, WATT_NVMT_MEDIUM_SIZE,
-					WATT_NVMT_SLOW_SIZE, WATT_NVMT_SYNC_SIZE };
 	uint64_t offset = WATT_NVMT_HEADER_SIZE, missing = 0;
 	size_t i;
 
@@ -176,22 +176,13 @@ static uint64_t place_sections(struct watt_nvmt *nvmt, uint64_t file_size)
 		struct section *section = &nvmt->sections[i];
 		uint64_t said = watt_nvmt_get_u64(nvmt->header + WATT_NVMT_AT_COUNTS + 8 * i);
 
-		section->size = sizes[i];
+		section->size = watt_nvmt_sample_size((unsigned int)i);
 		section->offset = offset;
-		section->n = WATT_MIN(said, (file_size - offset) / sizes[i]);
+		section->n = WATT_MIN(said, (file_size - offset) / section->size);
 		missing += said - section->n;
-		offset += section->n * sizes[i];
+		offset += section->n * section->size;
 	}
 	return missing;
-}
-
-static void copy_name(char *to, const uint8_t *from, size_t size)
-{
-	size_t i;
-
-	for (i = 0; i < size - 1 && from[i]; i++)
-		to[i] = isprint(from[i]) ? (char)from[i] : '?';
-	to[i] = '\0';
 }
 
 /* A name for paths: lower case, nothing but letters, digits and '_'. */
@@ -287,8 +278,9 @@ static void describe_zone(struct watt_nvmt *nvmt, struct watt_recording *rec, ui
 	char clean[WATT_NVMT_NAME], name[WATT_NVMT_NAME + 24];
 	const struct gauge gauge = { name, WATT_QUANTITY_TEMPERATURE, 1 };
 
-	copy_name(nvmt->labels[i], nvmt->header + WATT_NVMT_AT_ZONE_NAMES + zone * WATT_NVMT_NAME,
-		  WATT_NVMT_NAME);
+	watt_nvmt_get_name(nvmt->labels[i],
+			   nvmt->header + WATT_NVMT_AT_ZONE_NAMES + zone * WATT_NVMT_NAME,
+			   WATT_NVMT_NAME);
 	clean_name(clean, nvmt->labels[i], zone);
 	snprintf(name, sizeof(name), "%u-%s/temperature", zone, clean);
 	describe_gauge(nvmt, rec, i, nvmt->labels[i], &gauge);
@@ -342,9 +334,9 @@ static int describe_channels(struct watt_nvmt *nvmt, struct watt_recording *rec)
 	if (!rec->channels || !rec->channel_list)
 		return -ENOMEM;
 	for (i = 0; i < nvmt->n_rails; i++)
-		copy_name(nvmt->labels[i],
-			  nvmt->header + WATT_NVMT_AT_RAIL_NAMES + i * WATT_NVMT_NAME,
-			  WATT_NVMT_NAME);
+		watt_nvmt_get_name(nvmt->labels[i],
+				   nvmt->header + WATT_NVMT_AT_RAIL_NAMES + i * WATT_NVMT_NAME,
+				   WATT_NVMT_NAME);
 	board = find_board(nvmt);
 	for (i = 0; i < nvmt->n_rails; i++)
 		describe_rail(nvmt, rec, board, i);
@@ -405,7 +397,7 @@ static uint64_t end_of(struct watt_nvmt *nvmt, const struct section *section)
 static void describe(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_t file_size,
 		     uint64_t missing)
 {
-	copy_name(nvmt->board, nvmt->header + WATT_NVMT_AT_BOARD, WATT_NVMT_BOARD);
+	watt_nvmt_get_name(nvmt->board, nvmt->header + WATT_NVMT_AT_BOARD, WATT_NVMT_BOARD);
 	nvmt->place = (struct watt_cpu_place){ -1, -1, -1 };
 	rec->info = (struct watt_recording_info){
 		.sz = sizeof(struct watt_recording_info),
@@ -417,6 +409,7 @@ static void describe(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_
 		.cpu = "",
 		.command = "",
 		.usage = "nvmt",
+		.usage_why = "",
 		.start_ns = START_NS,
 		.end_ns = nvmt->end_ns,
 		.slice_ns = SLICE_NS,
@@ -427,7 +420,7 @@ static void describe(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_
 		.format = WATT_NVMT_VERSION,
 		.n_cpus = nvmt->n_cores,
 		.part = 1,
-		.is_complete = missing == 0,
+		.is_complete = missing == 0 && !nvmt->is_unfinished,
 	};
 	rec->setup = (struct watt_setup){
 		.channels = rec->channel_list,
@@ -471,6 +464,22 @@ static int load(struct watt_nvmt *nvmt, struct watt_recording *rec, uint64_t fil
 	return r;
 }
 
+/* What its writer did not finish is finished here, in a file that nobody sees. */
+static int load_journal(struct watt_nvmt *nvmt, struct watt_recording *rec)
+{
+	int fd = watt_nvmt_journal_open(nvmt->fd, nvmt->header);
+	struct stat st;
+
+	close(nvmt->fd);
+	nvmt->fd = fd;
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    pread(fd, nvmt->header, WATT_NVMT_HEADER_SIZE, 0) != WATT_NVMT_HEADER_SIZE)
+		return watt_recording_complain(rec, fd < 0 ? fd : -EIO, "can't be finished: %s",
+					       strerror(fd < 0 ? -fd : EIO));
+	nvmt->is_unfinished = true;
+	return load(nvmt, rec, (uint64_t)st.st_size);
+}
+
 int watt_nvmt_open(struct watt_recording *rec)
 {
 	_cleanup_close_ int fd = open(rec->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -490,6 +499,8 @@ int watt_nvmt_open(struct watt_recording *rec)
 	if (pread(rec->nvmt->fd, rec->nvmt->header, WATT_NVMT_HEADER_SIZE, 0) !=
 	    WATT_NVMT_HEADER_SIZE)
 		return complain_cut(rec, "it is shorter than its header");
+	if (watt_nvmt_journal_is(rec->nvmt->header))
+		return load_journal(rec->nvmt, rec);
 	return load(rec->nvmt, rec, (uint64_t)st.st_size);
 }
 
@@ -774,4 +785,14 @@ int watt_nvmt_next_op(struct watt_recording *rec, struct watt_op *ret)
 		return 0;
 	}
 	return 1;
+}
+
+int watt_recording_write_trace(const struct watt_recording *rec, int fd)
+{
+	uint64_t counts[WATT_NVMT_SECTIONS];
+	int i;
+
+	for (i = 0; rec->nvmt && i < WATT_NVMT_SECTIONS; i++)
+		counts[i] = rec->nvmt->sections[i].n;
+	return rec->nvmt ? watt_nvmt_copy(rec->nvmt->fd, counts, fd) : -ENODATA;
 }

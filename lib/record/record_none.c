@@ -145,3 +145,8 @@ int watt_recording_next_op(struct watt_recording *rec, struct watt_op *ret)
 {
 	return -EOPNOTSUPP;
 }
+
+int watt_recording_write_trace(const struct watt_recording *rec, int fd)
+{
+	return -EOPNOTSUPP;
+}

@@ -15,6 +15,7 @@
 #include "base/sized.h"
 #include "base/util.h"
 #include "record/chunk.h"
+#include "record/nvmt_writer.h"
 #include "record/part.h"
 #include "record/setup.h"
 #include "record/writer.h"
@@ -35,6 +36,7 @@ struct watt_recorder {
 	char *path;
 	struct watt_head_copy head;
 	struct watt_writer *writer;
+	struct watt_nvmt_writer *trace; /* of another format, and nothing of what follows; or NULL */
 	struct watt_predict predict;
 	struct watt_chunk_reader *reader;             /* of chunks that were dropped */
 	struct watt_job *jobs[WATT_WRITER_QUEUE + 2]; /* all of them */
@@ -403,6 +405,10 @@ void watt_recorder_put(struct watt_recorder *rec, const struct watt_op *op)
 	uint64_t begin_ns = watt_now_ns(), t_ns = op_time_ns(op);
 	bool rotates;
 
+	if (rec->trace) {
+		watt_nvmt_writer_put(rec->trace, op);
+		return;
+	}
 	reclaim(rec);
 	if (op->kind == WATT_OP_MARK && !take_mark(rec))
 		return;
@@ -445,6 +451,8 @@ int watt_recorder_grow(struct watt_recorder *rec, const struct watt_channel *con
 
 	if (r < 0)
 		return r;
+	if (rec->trace)
+		return watt_nvmt_writer_grow(rec->trace, channels, n_channels, domains, n_domains);
 	tables = calloc(1, sizeof(*tables));
 	if (tables) {
 		tables->channels = calloc(n_channels + 1, sizeof(struct watt_channel *));
@@ -468,7 +476,7 @@ void watt_recorder_put_snapshot(struct watt_recorder *rec, struct watt_snapshot 
 {
 	struct watt_job *job = rec->current;
 
-	if (job->n_snapshots < WATT_JOB_SNAPSHOTS)
+	if (job && job->n_snapshots < WATT_JOB_SNAPSHOTS)
 		job->snapshots[job->n_snapshots++] = watt_snapshot_ref(snap);
 }
 
@@ -476,6 +484,8 @@ bool watt_recorder_needs_all(struct watt_recorder *rec)
 {
 	bool needs_all;
 
+	if (rec->trace)
+		return false;
 	reclaim(rec);
 	needs_all = rec->needs_all;
 	rec->needs_all = false;
@@ -485,13 +495,16 @@ bool watt_recorder_needs_all(struct watt_recorder *rec)
 void watt_recorder_set_lost_marks(struct watt_recorder *rec, uint64_t n)
 {
 	rec->lost_marks = n;
-	rec->current->lost_marks = n + rec->excess_marks;
+	if (rec->current)
+		rec->current->lost_marks = n + rec->excess_marks;
 }
 
 int watt_recorder_end(struct watt_recorder *rec, uint64_t t_ns)
 {
 	const struct watt_op nothing = { .kind = WATT_OP_BARRIER };
 
+	if (rec->trace)
+		return -EOPNOTSUPP;
 	if (rec->ended_ns)
 		return -EALREADY;
 	if (!t_ns || t_ns < rec->start_ns)
@@ -505,6 +518,10 @@ int watt_recorder_end(struct watt_recorder *rec, uint64_t t_ns)
 void watt_recorder_get_stats(struct watt_recorder *rec, struct watt_record_stats *ret)
 {
 	*ret = (struct watt_record_stats){ 0 };
+	if (rec->trace) {
+		watt_nvmt_writer_get_stats(rec->trace, ret);
+		return;
+	}
 	watt_writer_get_stats(rec->writer, ret);
 	if (rec->loss.t1_ns)
 		ret->lost_ns += rec->loss.t1_ns - rec->loss.t0_ns;
@@ -520,7 +537,9 @@ static int check_opts(const char *path, const struct watt_record_opts *opts,
 		return -EINVAL;
 	if (!opts)
 		return 0;
-	return watt_sized_take(opts, ret, sizeof(*ret));
+	if (watt_sized_take(opts, ret, sizeof(*ret)) < 0 || ret->format > WATT_RECORD_NVMT)
+		return -EINVAL;
+	return ret->format && (ret->max_bytes || ret->max_seconds || ret->keep) ? -EINVAL : 0;
 }
 
 /* A file that rotation would want to make, and may not replace, is better met now than later. */
@@ -560,6 +579,29 @@ static int make_jobs(struct watt_recorder *rec)
 	return 0;
 }
 
+static int open_recording(struct watt_recorder *rec, const struct watt_setup *setup,
+			  const struct watt_machine *machine,
+			  const struct watt_domain *const *domains, size_t n_domains)
+{
+	int r = check_next_part(rec->path, &rec->opts, &rec->log);
+
+	if (r == 0)
+		r = make_jobs(rec);
+	if (r == 0)
+		r = watt_head_copy(&rec->head, setup, machine, domains, n_domains,
+				   rec->opts.command);
+	if (r == 0)
+		rec->current->realtime_offset_ns = rec->head.head.realtime_offset_ns;
+	if (r == 0)
+		r = watt_predict_init(&rec->predict, (uint32_t)setup->n_channels);
+	if (r == 0)
+		r = watt_chunk_reader_new((uint32_t)setup->n_channels, &rec->reader);
+	if (r == 0)
+		r = watt_writer_new(rec->path, &rec->opts, &rec->head.head, &rec->log,
+				    &rec->writer);
+	return r;
+}
+
 int watt_recorder_new(const char *path, const struct watt_record_opts *opts,
 		      const struct watt_setup *setup, const struct watt_machine *machine,
 		      const struct watt_domain *const *domains, size_t n_domains,
@@ -577,24 +619,15 @@ int watt_recorder_new(const char *path, const struct watt_record_opts *opts,
 	r = check_opts(path, opts, &rec->opts);
 	if (r == 0)
 		r = check_channels(path, setup->n_channels, log);
-	if (r == 0)
-		r = check_next_part(path, &rec->opts, log);
 	if (r == 0) {
 		rec->path = strdup(path);
-		r = rec->path ? make_jobs(rec) : -ENOMEM;
+		r = rec->path ? 0 : -ENOMEM;
 	}
-	if (r == 0)
-		r = watt_head_copy(&rec->head, setup, machine, domains, n_domains,
-				   rec->opts.command);
-	if (r == 0)
-		rec->current->realtime_offset_ns = rec->head.head.realtime_offset_ns;
-	if (r == 0)
-		r = watt_predict_init(&rec->predict, (uint32_t)setup->n_channels);
-	if (r == 0)
-		r = watt_chunk_reader_new((uint32_t)setup->n_channels, &rec->reader);
-	if (r == 0)
-		r = watt_writer_new(rec->path, &rec->opts, &rec->head.head, &rec->log,
-				    &rec->writer);
+	if (r == 0 && rec->opts.format == WATT_RECORD_NVMT)
+		r = watt_nvmt_writer_new(path, &rec->opts, setup, machine, domains, n_domains, log,
+					 &rec->trace);
+	else if (r == 0)
+		r = open_recording(rec, setup, machine, domains, n_domains);
 	if (r < 0) {
 		watt_recorder_close(rec);
 		return r;
@@ -610,6 +643,7 @@ struct watt_recorder *watt_recorder_close(struct watt_recorder *rec)
 
 	if (!rec)
 		return NULL;
+	rec->trace = watt_nvmt_writer_close(rec->trace);
 	if (rec->writer) {
 		reclaim(rec);
 		while (rec->n_away == WATT_WRITER_QUEUE) {

@@ -15,7 +15,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, near, nj, one_line,  # noqa: E402
+import nvmt_trace  # noqa: E402
+from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, near, nj, one_line,  # noqa: E402
                      run, true, validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
@@ -328,6 +329,72 @@ def test_signals_are_passed_on():
     equal(process.returncode, 7, 'status')
 
 
+ORIN = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin')
+TRACE = ('--format=nvmt', f'--sysfs-root={ORIN}/sys', '--usage=procfs')
+WHOLE_TRACE = TRACE + (f'--procfs-root={ORIN}/proc',)
+
+
+def check_trace(trace):
+    equal((trace['rails'], trace['zones'], trace['emc']),
+          (['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO'], 2, 1), 'header')
+    equal(set(trace['reserved']), {0}, 'reserved bytes')
+    for tier, least in (('fast', 50), ('medium', 10), ('slow', 3)):
+        times = [sample[0] for sample in trace[tier]]
+        true(len(times) >= least and times == sorted(set(times)), f'{len(times)} times of {tier}')
+    sample = trace['fast'][-1]
+    equal((trace['cores'], sample[1]), (12, 523), 'cores, GPU')
+    true(abs(sample[21] - 100 * 425984 / 2133000) < 1e-3, f'EMC {sample[21]}')
+    true(all(2000 < sample[17] < 4000 for sample in trace['medium'][1:]), 'mW of VDD_GPU_SOC')
+    equal([round(value, 3) for value in trace['slow'][-1][1:4]], [48.218, -4.5, 0], 'temperatures')
+
+
+def test_trace():
+    """Each tier as often as it is read, marks as sync points, and a header that counts them."""
+    path = new_path()
+    done = run('record', *TRACE, '-o', path, '--', 'sh', '-c', f'sleep 0.5; {PROGRAM} mark load; sleep 0.7')
+    equal(done.status, 0, done.err)
+    trace = nvmt_trace.read(path)
+    check_trace(trace)
+    (number, index), = trace['syncs'][:1]
+    true(number == 1 and 0 <= index <= len(trace['fast']), trace['syncs'])
+    true(trace['hz'][0] > trace['hz'][1] > trace['hz'][2] >= 5, f'rates {trace["hz"]}')
+    true('no word for what is not known' in done.err, f'nothing said of cores without a value: {done.err}')
+    # it is a recording like any other
+    context = {one['name']: one['mean'] for one in run('report', '--json', path).json()['context']}
+    true(abs(context['nvmt/gpu/load'] - 0.523) < 1e-6, context)
+    equal(run('report', path).status, 0, 'report')
+    # and again, sample by sample
+    again = new_path()
+    equal(run('export', '-f', 'nvmt', '-o', again, path).status, 0, 'export')
+    with open(path, 'rb') as one, open(again, 'rb') as other:
+        true(one.read() == other.read(), 'a copy of a trace is another one')
+    for words in (['--rotate-time=1m'], ['--rotate-size=1M'], ['--format=toast']):
+        one_line(run('record', *TRACE, '-o', new_path(), *words), 2, '--')
+    one_line(run('record', *TRACE, '-o', path), 1, '--force')
+
+
+def test_killed_trace():
+    """What was written until then is a trace as soon as somebody asks for one."""
+    path, repaired = new_path(), new_path()
+    process = subprocess.Popen([PROGRAM, 'record', '-o', path, *WHOLE_TRACE], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (os.path.exists(path) and os.path.getsize(path) > 40000):
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    info = run('report', '--json', path).json()['recording']
+    equal(info['is_complete'], False, 'it is said to be whole')
+    equal(run('export', '-f', 'nvmt', '-o', repaired, path).status, 0, 'export')
+    trace = nvmt_trace.read(repaired)
+    check_trace(trace)
+    equal(trace['fast'][-1][19:21], (31413836 - 28764180, 28764180), 'memory')
+    equal(run('report', '--json', repaired).json()['recording']['is_complete'], True, 'repaired')
+    # cut in the middle of a sample, too
+    os.truncate(path, os.path.getsize(path) - 17)
+    equal(run('export', '-f', 'nvmt', '-o', repaired, '--force', path).status, 0, 'export')
+    check_trace(nvmt_trace.read(repaired))
+
+
 def test_killed():
     path = new_path()
     process = start(path)
@@ -555,6 +622,8 @@ main([
     test_ctrl_c,
     test_ctrl_c_with_a_command,
     test_signals_are_passed_on,
+    test_trace,
+    test_killed_trace,
     test_killed,
     test_full_disk,
     test_rotation,

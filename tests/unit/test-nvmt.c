@@ -466,14 +466,104 @@ static void test_context(void **state)
 	watt_recording_close(rec);
 }
 
+/* The same samples as they came, behind a byte each; what is cut or strange ends it. */
+static void to_journal(const struct trace *trace, struct trace *ret)
+{
+	static const size_t sizes[] = { FAST, MEDIUM, SLOW, SYNC };
+	uint64_t zeros[4] = { 0 };
+	size_t at = HEADER, section, i;
+
+	*ret = (struct trace){ .size = HEADER };
+	memcpy(ret->bytes, trace->bytes, HEADER);
+	put(ret, 56, zeros, sizeof(zeros));
+	put(ret, HEADER - 64, "journal", 8);
+	for (section = 0; section < 4; section++) {
+		uint64_t n;
+
+		memcpy(&n, trace->bytes + 56 + 8 * section, sizeof(n));
+		for (i = 0; i < n; i++, at += sizes[section]) {
+			uint8_t byte = (uint8_t)section;
+
+			put(ret, ret->size, &byte, 1);
+			put(ret, ret->size + 1, trace->bytes + at, sizes[section]);
+			ret->size += 1 + sizes[section];
+		}
+	}
+}
+
+static void test_journal(void **state)
+{
+	struct trace trace, journal;
+	struct watt_recording *rec;
+	struct heard heard;
+	uint8_t again[sizeof(trace.bytes)];
+	char path[] = "/tmp/watt-nvmt-XXXXXX";
+	int fd = mkstemp(path);
+
+	make(&trace, orin);
+	to_journal(&trace, &journal);
+	assert_int_equal(open_trace(&journal, &heard, &rec), 0);
+	assert_int_equal(watt_recording_get_info(rec)->is_complete, 0);
+	check_samples(rec, 256, 80);
+	/* finished, it is the trace; also its rates are */
+	assert_int_equal(watt_recording_write_trace(rec, fd), 0);
+	assert_int_equal(pread(fd, again, sizeof(again), 0), trace.size);
+	assert_memory_equal(again, trace.bytes, trace.size);
+	watt_recording_close(rec);
+	/* in the middle of the last but one: a sync point is missing */
+	journal.size -= SYNC + 3;
+	assert_int_equal(open_trace(&journal, &heard, &rec), 0);
+	check_samples(rec, 256, 80);
+	watt_recording_close(rec);
+	/* a section that there is none of: nothing behind it is believed */
+	journal.bytes[HEADER + 2 * (1 + FAST)] = 4;
+	assert_int_equal(open_trace(&journal, &heard, &rec), 0);
+	assert_int_equal(watt_recording_get_info(rec)->samples, 0);
+	watt_recording_close(rec);
+	journal.size = HEADER;
+	refused(&journal, -EBADMSG, "no samples");
+	close(fd);
+	unlink(path);
+}
+
+/* What is no trace can't be written as one. */
+static void test_cut_is_whole_again(void **state)
+{
+	struct watt_recording *rec;
+	struct heard heard;
+	struct trace trace;
+	uint8_t again[sizeof(trace.bytes)];
+	char path[] = "/tmp/watt-nvmt-XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t n;
+
+	make(&trace, orin);
+	trace.size = HEADER + 20 * FAST + 3 * MEDIUM + 5;
+	assert_int_equal(open_trace(&trace, &heard, &rec), 0);
+	assert_int_equal(watt_recording_write_trace(rec, fd), 0);
+	assert_int_equal(pread(fd, again, sizeof(again), 0), HEADER + 20 * FAST + 3 * MEDIUM);
+	memcpy(&n, again + 56 + 8, sizeof(n));
+	assert_int_equal(n, 3);
+	assert_int_equal(watt_recording_write_trace(rec, -1), -EBADF);
+	watt_recording_close(rec);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_channels),  cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_ops),       cmocka_unit_test(test_missing_is_no_zero),
-		cmocka_unit_test(test_odd_times), cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_context),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_channels),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_missing_is_no_zero),
+		cmocka_unit_test(test_odd_times),
+		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_context),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_rails),
+		cmocka_unit_test(test_journal),
+		cmocka_unit_test(test_cut_is_whole_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
