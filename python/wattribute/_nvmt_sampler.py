@@ -10,6 +10,7 @@ import glob
 import json
 import mmap
 import os
+import shutil
 import signal
 import struct
 import sys
@@ -19,11 +20,15 @@ import time
 
 MAGIC, VERSION = 0x4E564D54, 1
 MAX_CORES, MAX_RAILS, MAX_ZONES, NAME = 16, 8, 16, 24
-HEADER = struct.Struct('<II32s4B3I4Q192s384s64x')
+HEADER = struct.Struct('<II32s4B3I4Q192s384s64s')
 FAST = struct.Struct('<dH16ffQQf')
 MEDIUM = struct.Struct('<d8I8I8f')
 SLOW = struct.Struct('<d16f')
 SYNC = struct.Struct('<QQ')
+TIERS = FAST, MEDIUM, SLOW, SYNC
+# In the reserved bytes of a file that is no trace yet: samples of all tiers as they came, each behind the
+# number of its tier in a byte. docs/sinks/nvmt.md has more of it.
+JOURNAL = b'journal'
 COUNTS = struct.Struct('<4Q')  # samples of each tier, and deadlines missed
 WARMUP = 10
 # Of /proc/stat: ticks are 10 ms, so shorter times say 0 or 100 %.
@@ -31,14 +36,27 @@ CPU_STEP_S, CPU_SPAN_S = 0.01, 0.1
 U32 = 0xffffffff
 
 
-def header(about, counts, has_emc):
+def header(about, counts, has_emc, reserved=b''):
     """The first 728 bytes of a trace."""
     def names(texts, count):
         return b''.join(text.encode()[:NAME - 1].ljust(NAME, b'\0') for text in texts).ljust(count * NAME, b'\0')
     return HEADER.pack(MAGIC, VERSION, about['board_name'].encode()[:31], about['num_cpu_cores'],
                        len(about['rails']), len(about['zones']), has_emc, *about['hz'], *counts,
                        names([rail[0] for rail in about['rails']], MAX_RAILS),
-                       names([zone[0] for zone in about['zones']], MAX_ZONES))
+                       names([zone[0] for zone in about['zones']], MAX_ZONES), reserved)
+
+
+def read_journal(file):
+    """The number of a tier and the bytes of a sample, in the order in which they came."""
+    file.seek(HEADER.size)
+    while True:
+        tier = file.read(1)
+        if not tier or tier[0] >= len(TIERS):
+            return
+        data = file.read(TIERS[tier[0]].size)
+        if len(data) < TIERS[tier[0]].size:
+            return
+        yield tier[0], data
 
 
 class File:
@@ -168,9 +186,10 @@ class Board:
 class Tier(threading.Thread):
     """Samples at deadlines of its own; those that have passed are skipped and counted."""
 
-    def __init__(self, sampler, index, sample, hz, out):
+    def __init__(self, sampler, index, sample, hz):
         super().__init__(daemon=True)
-        self.sampler, self.index, self.sample, self.hz, self.out = sampler, index, sample, hz, out
+        self.sampler, self.index, self.sample, self.hz = sampler, index, sample, hz
+        self.byte = bytes([index])
         self.count = self.missed = 0
         self.warmup = WARMUP if index == 0 else 0
         self.error = None
@@ -201,7 +220,7 @@ class Tier(threading.Thread):
             if not self.warmup:
                 self.sampler.is_warm.set()
             return
-        self.out.write(data)
+        self.sampler.put(self.byte + data)
         self.count += 1
         self.sampler.tell()
 
@@ -211,18 +230,21 @@ class Sampler:
 
     def __init__(self, about):
         self.about = about
-        self.file = open(about['output'], 'wb')
+        # without a buffer: what was sampled is in it, whatever happens to this process
+        self.file = open(about['output'], 'w+b', buffering=0)
         self.counts = mmap.mmap(about['counts'], COUNTS.size)
         self.board = Board(about)
         self.is_warm = threading.Event()
         self.is_over = False
-        self.syncs = []
-        self.file.write(header(about, (0, 0, 0, 0), self.has_emc()))
-        folder = os.path.dirname(os.path.abspath(about['output']))
-        outs = [self.file, tempfile.TemporaryFile(dir=folder), tempfile.TemporaryFile(dir=folder)]
+        self.syncs = 0
+        self.put(header(about, (0, 0, 0, 0), self.has_emc(), JOURNAL))
         self.start_ns = time.monotonic_ns()
         samples = self.board.fast, self.board.medium, self.board.slow
-        self.tiers = [Tier(self, i, samples[i], about['hz'][i], outs[i]) for i in range(3)]
+        self.tiers = [Tier(self, i, samples[i], about['hz'][i]) for i in range(3)]
+
+    def put(self, data):
+        if self.file.write(data) != len(data):
+            raise OSError(f'{self.about["output"]}: it can not be written as a whole: the disk is full')
 
     def has_emc(self):
         return int(self.board.emc is not None)
@@ -238,20 +260,34 @@ class Sampler:
             tier.join()
             if tier.error:
                 raise tier.error
-        for tier in self.tiers[1:]:
-            tier.out.seek(0)
-            while True:
-                data = tier.out.read(1 << 20)
-                if not data:
-                    break
-                self.file.write(data)
-        for i, index in enumerate(self.syncs, 1):
-            self.file.write(SYNC.pack(i, index))
-        self.file.seek(0)
-        counts = [tier.count for tier in self.tiers] + [len(self.syncs)]
-        self.file.write(header(self.about, counts, self.has_emc()))
         self.file.close()
+        made = self.about['output'] + '.finishing'
+        try:
+            self.finish_into(made)
+            os.replace(made, self.about['output'])
+        except BaseException:
+            if os.path.exists(made):
+                os.unlink(made)
+            raise
         self.tell()
+
+    def finish_into(self, path):
+        """Fast samples go there at once, others behind them."""
+        folder = os.path.dirname(os.path.abspath(path))
+        with open(self.about['output'], 'rb') as journal, open(path, 'xb') as out, \
+                tempfile.TemporaryFile(dir=folder) as medium, tempfile.TemporaryFile(dir=folder) as slow, \
+                tempfile.TemporaryFile(dir=folder) as syncs:
+            outs, counts = (out, medium, slow, syncs), [0, 0, 0, 0]
+            out.write(header(self.about, counts, self.has_emc()))
+            for tier, data in read_journal(journal):
+                outs[tier].write(data)
+                counts[tier] += 1
+            for part in outs[1:]:
+                part.seek(0)
+                shutil.copyfileobj(part, out)
+            out.seek(0)
+            out.write(header(self.about, counts, self.has_emc()))
+            shutil.copymode(self.about['output'], path)
 
 
 def say(text):
@@ -274,7 +310,8 @@ def main():
     for line in sys.stdin:
         if line.startswith('stop'):
             break
-        sampler.syncs.append(int(line))
+        sampler.syncs += 1
+        sampler.put(b'\3' + SYNC.pack(sampler.syncs, int(line)))
     sampler.is_over = True
     sampler.finish()
     say(json.dumps({'missing': sampler.board.missing}))

@@ -319,6 +319,9 @@ def read_trace(path: Any) -> TraceData:
         raise ValueError(f'Bad magic: 0x{head[0]:08X} (expected 0x{nvmt.MAGIC:08X})')
     if head[1] != nvmt.VERSION:
         raise ValueError(f'Unsupported version: {head[1]}')
+    if head[16].startswith(nvmt.JOURNAL):
+        raise ValueError('its writer was killed before it was finished; '
+                         f'wattribute export -f nvmt -o whole.nvmt {os.fspath(path)} makes a trace of it')
     cores, rails, zones, counts = head[3], head[4], head[5], head[10:14]
     if cores > nvmt.MAX_CORES or rails > nvmt.MAX_RAILS or zones > nvmt.MAX_ZONES:
         raise ValueError(f'{cores} cores, {rails} rails, {zones} zones are more than NVMT has')

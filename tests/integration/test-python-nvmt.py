@@ -12,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import TOP, equal, main, true  # noqa: E402
+from command import PROGRAM as PROGRAM_OF_BUILD, TOP, equal, main, true  # noqa: E402
 from python_package import SITE, TOOLS, fails, has_module, install  # noqa: E402
 import nvmt_trace  # noqa: E402
 
@@ -137,6 +137,27 @@ def test_dies():
     true(trace['fast'] and trace['medium'] and len(trace['syncs']) == 1, 'what is in it')
 
 
+def test_sampler_dies():
+    """If the sampler is killed, export makes a trace of what it left."""
+    from wattribute import fastnvmetrics
+    file, whole = path('unfinished.nvmt'), path('whole.nvmt')
+    program = start(file, '60')
+    equal(program.stdout.readline(), 'running\n', 'it runs')
+    children = subprocess.run(['ps', '--ppid', str(program.pid), '-o', 'pid='], capture_output=True, text=True, check=True)
+    for pid in map(int, children.stdout.split()):
+        os.kill(pid, signal.SIGKILL)
+    program.kill()
+    program.wait(30)
+    fails(ValueError, lambda: fastnvmetrics.read_trace(file), 'wattribute export -f nvmt')
+    done = subprocess.run([PROGRAM_OF_BUILD, 'export', '-f', 'nvmt', '-o', whole, file], capture_output=True, text=True, check=False)
+    equal(done.returncode, 0, done.stderr)
+    trace = nvmt_trace.read(whole)
+    equal((trace['rails'], trace['zones'], len(trace['syncs'])), (RAILS, 2, 1), 'what is in it')
+    for tier, least in (('fast', 5), ('medium', 2), ('slow', 1)):
+        true(len(trace[tier]) >= least, f'{len(trace[tier])} samples of {tier}')
+    equal(trace['fast'][-1][1], 523, 'GPU')
+
+
 def test_own_board():
     """What can't be read is told, and is no other's value."""
     import logging
@@ -194,7 +215,7 @@ def test_bad_traces():
         fails(ValueError, lambda: read_trace(file), words)
 
 
-TESTS = [test_wheel, test_boards, test_board_of_this_machine, test_renumbered, test_program, test_dies, test_own_board, test_bad_traces]
+TESTS = [test_wheel, test_boards, test_board_of_this_machine, test_renumbered, test_program, test_dies, test_sampler_dies, test_own_board, test_bad_traces]
 try:
     main(TESTS[:1] if any(not has_module(name) for name in TOOLS) else TESTS)
 finally:
