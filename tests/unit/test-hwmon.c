@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/source/power/hwmon/hwmon.c, on whole machines */
+#include "jetson_rails.h"
 #include "sensors.h"
 
 #include "base/clock.h"
@@ -13,38 +14,8 @@ struct board_case {
 	int64_t total_uw;
 };
 
-static const struct expected agx_orin[] = {
-	{ "hwmon/1-0040/vdd_gpu_soc", "vdd_gpu_soc", WATT_DOMAIN_GPU, 19848 * 152, SIGNED, -1 },
-	{ "hwmon/1-0040/vdd_cpu_cv", "vdd_cpu_cv", WATT_DOMAIN_CPU_RAIL, 19848 * 96, SIGNED, -1 },
-	{ "hwmon/1-0040/vin_sys_5v0", "vin_sys_5v0", WATT_DOMAIN_RAIL, 4968 * 912, SIGNED, -1 },
-	{ "hwmon/1-0041/vddq_vdd2_1v8ao", "vin_sys_5v0/vddq_vdd2_1v8ao", WATT_DOMAIN_DRAM,
-	  4968 * 144, SIGNED, -1 },
-};
-
-static const struct expected orin_nx[] = {
-	{ "hwmon/1-0040/vdd_in", "vdd_in", WATT_DOMAIN_TOTAL, 4944 * 976, SIGNED, -1 },
-	{ "hwmon/1-0040/vdd_cpu_gpu_cv", "vdd_in/vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL, 4944 * 168,
-	  SIGNED, -1 },
-	{ "hwmon/1-0040/vdd_soc", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 4944 * 264, SIGNED, -1 },
-};
-
-static const struct expected xavier_nx[] = {
-	{ "hwmon/7-0040/vdd_in", "vdd_in", WATT_DOMAIN_TOTAL, 5032 * 752, SIGNED, -1 },
-	{ "hwmon/7-0040/vdd_cpu_gpu_cv", "vdd_in/vdd_cpu_gpu_cv", WATT_DOMAIN_CPU_RAIL, 5032 * 112,
-	  SIGNED, -1 },
-	{ "hwmon/7-0040/vdd_soc", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 5032 * 240, SIGNED, -1 },
-};
-
-static const struct expected agx_xavier[] = {
-	{ "hwmon/1-0040/gpu", "gpu", WATT_DOMAIN_GPU, 19176 * 32, SIGNED, -1 },
-	{ "hwmon/1-0040/cpu", "cpu", WATT_DOMAIN_CPU_RAIL, 19176 * 72, SIGNED, -1 },
-	{ "hwmon/1-0040/soc", "soc", WATT_DOMAIN_RAIL, 19176 * 112, SIGNED, -1 },
-	{ "hwmon/1-0041/cv", "cv", WATT_DOMAIN_RAIL, 0, SIGNED, -1 },
-	{ "hwmon/1-0041/vddrq", "vddrq", WATT_DOMAIN_DRAM, 19176 * 40, SIGNED, -1 },
-	{ "hwmon/1-0041/sys5v", "sys5v", WATT_DOMAIN_RAIL, 19176 * 168, SIGNED, -1 },
-};
-
 #define MW 1000000LL
+
 static const struct expected grace[] = {
 	{ "hwmon/acpi000d:00/module_power_socket_0", "module-0", WATT_DOMAIN_RAIL, 412 * MW, 0,
 	  -1 },
@@ -111,6 +82,8 @@ static void test_boards(void **state)
 	static const struct board_case cases[] = {
 		BOARD("jetson-agx-orin", agx_orin, 19848 * (152 + 96) + 4968 * 912),
 		BOARD("jetson-orin-nx", orin_nx, 4944 * 976),
+		BOARD("jetson-orin-nano", orin_nano, 5032 * 1144),
+		BOARD("jetson-thor", thor, 24620 * K),
 		BOARD("xavier-nx", xavier_nx, 5032 * 752),
 		BOARD("jetson-agx-xavier", agx_xavier, 19176 * (32 + 72 + 112 + 0 + 40 + 168)),
 		BOARD("grace", grace, 825 * MW),

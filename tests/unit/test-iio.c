@@ -25,6 +25,25 @@ static const struct expected tx2[] = {
 	{ "iio/1-0041/vdd_sys_ddr", "vdd_in/vdd_sys_ddr", WATT_DOMAIN_DRAM, 572, 0, -1 },
 };
 
+static const struct expected tx1[] = {
+	{ "iio/1-0040/vdd_in", "vdd_in", WATT_DOMAIN_RAIL, 4058, 0, -1 },
+	{ "iio/1-0040/vdd_gpu", "vdd_in/vdd_gpu", WATT_DOMAIN_GPU, 153, 0, -1 },
+	{ "iio/1-0040/vdd_cpu", "vdd_in/vdd_cpu", WATT_DOMAIN_CPU_RAIL, 995, 0, -1 },
+	{ "iio/1-0042/vdd_mux", "vdd_mux", WATT_DOMAIN_RAIL, 5743, 0, -1 },
+	{ "iio/1-0042/vdd_5v_io_sys", "vdd_mux/vdd_5v_io_sys", WATT_DOMAIN_RAIL, 1238, OVERLAP,
+	  -1 },
+	{ "iio/1-0042/vdd_3v3_sys", "vdd_mux/vdd_3v3_sys", WATT_DOMAIN_RAIL, 492, OVERLAP, -1 },
+	{ "iio/1-0043/vdd_3v3_io", "vdd_mux/vdd_3v3_io", WATT_DOMAIN_RAIL, 39, OVERLAP, -1 },
+	{ "iio/1-0043/vdd_1v8_io", "vdd_mux/vdd_1v8_io", WATT_DOMAIN_RAIL, 157, OVERLAP, -1 },
+	{ "iio/1-0043/vdd_m2_in", "vdd_mux/vdd_m2_in", WATT_DOMAIN_RAIL, 13, OVERLAP, -1 },
+};
+
+static const struct expected tx2_nx[] = {
+	{ "iio/0-0040/vdd_in", "vdd_in", WATT_DOMAIN_TOTAL, 3525, 0, -1 },
+	{ "iio/0-0040/vdd_cpu_gpu", "vdd_in/vdd_cpu_gpu", WATT_DOMAIN_CPU_RAIL, 475, 0, -1 },
+	{ "iio/0-0040/vdd_soc", "vdd_in/vdd_soc", WATT_DOMAIN_RAIL, 831, 0, -1 },
+};
+
 static void check_board(const char *name, const struct expected *expected, size_t n,
 			int64_t total_uw)
 {
@@ -49,6 +68,8 @@ static void test_boards(void **state)
 	check_board("jetson-nano-iio", nano, WATT_ARRAY_SIZE(nano), 2363000);
 	/* module and carrier */
 	check_board("tx2", tx2, WATT_ARRAY_SIZE(tx2), 2558000 + 3776000);
+	check_board("jetson-tx1", tx1, WATT_ARRAY_SIZE(tx1), 4058000 + 5743000);
+	check_board("jetson-tx2-nx", tx2_nx, WATT_ARRAY_SIZE(tx2_nx), 3525000);
 }
 
 static int64_t canonical_uw(struct machine *m, const char *name)
