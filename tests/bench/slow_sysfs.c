@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that take as long to read as those of a board do: preloaded, a read waits before it reads.
- * $WATT_TEST_LATENCIES is pairs of a part of a path and microseconds: "curr1_input=554 load=322".
+ * $WATT_TEST_LATENCIES is pairs of a part of a path and microseconds: "curr1_input=554 load=322", or
+ * "again": it has no value now, as a thermal zone that is powered off.
  */
 /* Both names of a function are defined here. */
 #undef _FILE_OFFSET_BITS
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #define MAX_FDS 1024
+#define AGAIN UINT32_MAX
 
 /* By descriptor, which may be another file later. */
 static struct {
@@ -36,6 +39,8 @@ static uint32_t look(int fd)
 	path[n] = '\0';
 	while ((equals = strchr(p, '='))) {
 		snprintf(word, sizeof(word), "%.*s", (int)(equals - p), p);
+		if (strstr(path, word) && !strncmp(equals + 1, "again", 5))
+			return AGAIN;
 		if (strstr(path, word))
 			return (uint32_t)strtoul(equals + 1, NULL, 10);
 		p = equals + 1 + strcspn(equals + 1, " ");
@@ -63,6 +68,10 @@ ssize_t pread(int fd, void *buf, size_t size, off_t offset)
 		if (known[fd].ino != st.st_ino)
 			known[fd].us = look(fd);
 		known[fd].ino = st.st_ino;
+		if (known[fd].us == AGAIN) {
+			errno = EAGAIN;
+			return -1;
+		}
 		if (known[fd].us)
 			wait_us(known[fd].us);
 	}

@@ -373,6 +373,19 @@ def test_trace():
     one_line(run('record', *TRACE, '-o', path), 1, '--force')
 
 
+def test_a_zone_that_is_off():
+    """It answers EAGAIN: it has no value, which is no 0 degrees, and others have theirs."""
+    path = new_path()
+    shim = os.path.join(BUILD, 'tests', 'bench', 'libslow_sysfs.so')
+    done = run('record', '-o', path, '--for=1s', '--sources=hwmon,context', *WHOLE_TRACE[1:],
+               env={'LD_PRELOAD': shim, 'WATT_TEST_LATENCIES': 'thermal_zone0/temp=again'})
+    equal((done.status, 'left out' in done.err), (0, False), done.err)
+    context = {one['name']: (one['mean'], one['status']) for one in run('report', '--json', path).json()['context']}
+    equal(context['context/cpu-thermal/temperature'], (None, 'no data'), 'off')
+    mean, status = context['context/tboard-thermal/temperature']
+    equal((round(mean, 3), status), (-4.5, 'ok'), 'on')
+
+
 def test_killed_trace():
     """What was written until then is a trace as soon as somebody asks for one."""
     path, repaired = new_path(), new_path()
@@ -623,6 +636,7 @@ main([
     test_ctrl_c_with_a_command,
     test_signals_are_passed_on,
     test_trace,
+    test_a_zone_that_is_off,
     test_killed_trace,
     test_killed,
     test_full_disk,
