@@ -20,6 +20,8 @@ sys.path.insert(0, HERE)
 import declarations  # noqa: E402
 
 LIBRARY = 'libwattribute.so.0'
+# e_machine of ELF
+MACHINES = {62: 'x86_64', 183: 'aarch64'}
 
 
 def version():
@@ -34,6 +36,13 @@ def build_library(folder):
                         '-Dtop=disabled', '-Dpage=disabled', '-Dagent=disabled'], check=True)
     subprocess.run(['ninja', '-C', folder, 'lib/' + LIBRARY], check=True)
     return os.path.join(folder, 'lib', LIBRARY)
+
+
+def machine_of(library):
+    """As the names of wheels have it; None: another one."""
+    with open(library, 'rb') as file:
+        head = file.read(20)
+    return MACHINES.get(int.from_bytes(head[18:20], 'little')) if head[:4] == b'\x7fELF' else None
 
 
 class BuildPy(build_py):
@@ -52,10 +61,13 @@ class BuildPy(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3, and for this machine alone."""
+    """For any Python 3, and for the machines that the library is for: it may have been cross-built."""
 
     def get_tag(self):
-        return ('py3', 'none', super().get_tag()[2])
+        own = super().get_tag()[2]
+        built = os.path.join(self.get_finalized_command('build').build_lib, 'wattribute', LIBRARY)
+        machine = machine_of(built) if os.path.exists(built) else None
+        return ('py3', 'none', f'linux_{machine}' if machine and not own.endswith(machine) else own)
 
 
 class Binary(Distribution):
