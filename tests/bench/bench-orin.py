@@ -3,7 +3,8 @@
 """An AGX Orin of files that are rewritten all the time, each as slow to read as the real one.
 
 Loads at 1 kHz and rails at 100 Hz meet 99 % of their deadlines, and those that are missed are counted.
-Needs a machine with nothing else to do.
+Where the machine has other things to do, a bare loop that reads the same file at the same time says how
+many could be met at all: no less than that, but for 1 %, is wanted then.
 """
 import csv
 import io
@@ -14,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 # A copy of this file lies beside the other benchmarks of a build: <build>/tests/bench.
 BUILD = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOP = os.getcwd() if os.path.exists('tests/fixtures') else os.path.dirname(BUILD)
 PROGRAM = os.path.join(BUILD, 'cli', 'wattribute')
+BARE = os.path.join(BUILD, 'tests', 'bench', 'bare_loop')
 SHIM = os.path.join(BUILD, 'tests', 'bench', 'libslow_sysfs.so')
 FIXTURE = os.path.join(TOP, 'tests', 'fixtures', 'jetson-agx-orin')
 # Microseconds for a read on an AGX Orin with JetPack 6. /proc is the machine's own.
@@ -55,7 +56,9 @@ def main():
                  '--sources=hwmon,context', f'--sysfs-root={tree}/sys', f'--procfs-root={tree}/proc'],
                 env={**os.environ, 'LD_PRELOAD': SHIM, 'WATT_TEST_LATENCIES': LATENCIES},
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            time.sleep(LENGTH_S)
+            bare = subprocess.run([BARE, os.path.join(tree, 'sys/devices/platform/bus@0/17000000.gpu/load'), '1000', str(LENGTH_S)],
+                                  env={**os.environ, 'LD_PRELOAD': SHIM, 'WATT_TEST_LATENCIES': LATENCIES}, check=True,
+                                  capture_output=True, text=True)
             recorder.send_signal(signal.SIGINT)
             said, _ = recorder.communicate(timeout=60)
         finally:
@@ -66,14 +69,16 @@ def main():
     found = {}
     for row in csv.DictReader(io.StringIO(samples)):
         found.setdefault(row['channel'], []).append(row)
-    failed = 0
+    failed, possible = 0, float(bare.stdout)
+    print('\t'.join(('bench', 'orin bare loop', f'{100 * possible:.2f}', '% of deadlines', '-', '-',
+                     '1000 Hz: clock_nanosleep and pread alone, at the same time')), flush=True)
     for channel, hz in WANTED.items():
         rows = found[channel]
         begun = [int(row['t_before_ns']) for row in rows]
         took = sorted(int(row['t_after_ns']) - int(row['t_before_ns']) for row in rows)[len(rows) // 2] / 1e3
         met = (len(rows) - 1) / ((begun[-1] - begun[0]) / 1e9 * hz)
         values = len({row['raw'] for row in rows})
-        is_good = met >= 0.99 and took >= LEAST.get(channel, 0)
+        is_good = met >= min(0.99, possible - 0.01) and took >= LEAST.get(channel, 0)
         failed += not is_good
         print('\t'.join(('bench', f'orin {channel.rsplit("/", 1)[-1]}', f'{100 * met:.2f}', '% of deadlines', '>= 99',
                          'met' if is_good else 'missed',
