@@ -90,7 +90,8 @@ def test_total_of_simulated_parts():
     equal([path for path, d in domains.items() if d['is_summed']], ['node'])
     true(320 < domains['node']['power_w'] < 322, domains['node'])
     parts = sum(d['power_w'] for d in domains.values() if d['parent'] == 'node')
-    true(abs(parts - domains['node']['power_w']) < 0.1, f'parts of {parts} W: {domains}')
+    # each in the newest window of its own, and some of them go up and down
+    true(abs(parts - domains['node']['power_w']) < 2, f'parts of {parts} W: {domains}')
     equal((domains['node']['origin'], domains['node/residual']['origin']), ('measured', 'simulated'))
 
 
