@@ -187,7 +187,7 @@ class Page(unittest.TestCase):
         whole = whole.split('\u202f')[0]
         decimals = len(whole.partition('.')[2])
         self.assertGreater(len(parts), 5)
-        self.assertEqual({part.split('\u202f')[1] for part in parts}, {'W'})
+        self.assertEqual({part.split('\u202f')[-1] for part in parts}, {'W'})
         self.assertEqual(sum(self.steps([part.split('\u202f')[0] for part in parts], decimals)), round(float(whole) * 10 ** decimals))
 
     def test_phases_zoom_to_themselves(self):
