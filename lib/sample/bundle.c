@@ -260,6 +260,21 @@ static uint64_t read_group(struct watt_bundle *bundle, struct bundle_group *grou
 	return t_after_ns;
 }
 
+/* Where the source knows when there is something new, it is read then. */
+static void pace_group(struct bundle_group *group, uint64_t now_ns)
+{
+	const struct watt_power_ops *ops = group->power->ops;
+	uint64_t due_ns;
+
+	if (!ops->next_ns)
+		return;
+	due_ns = ops->next_ns(group->power, group->index, group->schedule.period_ns);
+	if (!due_ns)
+		return;
+	watt_schedule_move(&group->schedule, now_ns, due_ns);
+	watt_counter_set(&group->due_ns, group->schedule.due_ns);
+}
+
 static uint64_t read_due_group(struct watt_bundle *bundle, struct bundle_group *group,
 			       uint64_t now_ns)
 {
@@ -294,6 +309,8 @@ uint64_t watt_bundle_read_due(struct watt_bundle *bundle, uint64_t now_ns, bool 
 			continue;
 		if (watt_schedule_is_due(&group->schedule, now_ns)) {
 			t_ns = read_due_group(bundle, group, now_ns);
+			if (has_clock)
+				pace_group(group, t_ns);
 			now_ns = has_clock ? t_ns : now_ns;
 		}
 		due_ns = WATT_MIN(due_ns, group->schedule.due_ns);

@@ -45,10 +45,20 @@ bool watt_schedule_is_due(const struct watt_schedule *schedule, uint64_t now_ns)
 uint64_t watt_schedule_take(struct watt_schedule *schedule, uint64_t now_ns,
 			    uint64_t *ret_deadline_ns)
 {
-	uint64_t deadline_ns = newest_deadline_ns(schedule, now_ns);
-	uint64_t missed = (deadline_ns - schedule->due_ns) / schedule->period_ns;
+	uint64_t missed = (now_ns - schedule->due_ns) / schedule->period_ns;
+	uint64_t deadline_ns = schedule->due_ns + missed * schedule->period_ns;
 
 	schedule->due_ns = add_saturated(deadline_ns, schedule->period_ns);
 	*ret_deadline_ns = deadline_ns;
 	return missed;
+}
+
+void watt_schedule_move(struct watt_schedule *schedule, uint64_t now_ns, uint64_t due_ns)
+{
+	uint64_t latest_ns = add_saturated(now_ns, schedule->period_ns);
+
+	latest_ns = add_saturated(latest_ns, schedule->period_ns);
+	if (due_ns < now_ns)
+		due_ns = now_ns;
+	schedule->due_ns = due_ns < latest_ns ? due_ns : latest_ns;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a group of channels is read: at epoch + k * period, each deadline at most once. Pure
- * arithmetic, it must not look at a clock. One thread per object.
+ * When a group of channels is read: at epoch + k * period, each deadline at most once, unless a
+ * source knows better when there is something new. Pure arithmetic, it must not look at a clock.
+ * One thread per object.
  */
 #ifndef WATT_SAMPLE_SCHEDULE_H
 #define WATT_SAMPLE_SCHEDULE_H
@@ -29,5 +30,7 @@ bool watt_schedule_is_due(const struct watt_schedule *schedule, uint64_t now_ns)
  */
 uint64_t watt_schedule_take(struct watt_schedule *schedule, uint64_t now_ns,
 			    uint64_t *ret_deadline_ns);
+/* The next deadline is this one, on no grid; not before now, and at most two periods later. */
+void watt_schedule_move(struct watt_schedule *schedule, uint64_t now_ns, uint64_t due_ns);
 
 #endif

@@ -138,6 +138,12 @@ struct watt_power_ops {
 	 * sample. Called by one thread at a time. Returns nothing to fail with.
 	 */
 	void (*read)(struct watt_power *power, uint32_t group, struct watt_sample *ret);
+	/*
+	 * When to read a group again, CLOCK_MONOTONIC, where the source knows when there will be
+	 * something new; in the past: at once, there is more. 0: period_ns after the last time, as
+	 * it is for the others. Called by the thread that reads, after read(). NULL: it never knows.
+	 */
+	uint64_t (*next_ns)(struct watt_power *power, uint32_t group, uint64_t period_ns);
 	/* Accepts a half-built object. */
 	void (*close)(struct watt_power *power);
 };

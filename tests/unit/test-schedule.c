@@ -75,6 +75,29 @@ static void test_skip(void **state)
 	assert_int_equal(deadline_ns, 2300);
 }
 
+/* A source that knows better: off the grid, and from there on by the period. */
+static void test_move(void **state)
+{
+	struct watt_schedule schedule;
+	uint64_t deadline_ns = 0;
+
+	watt_schedule_init(&schedule, 0, 100);
+	assert_int_equal(watt_schedule_take(&schedule, 0, &deadline_ns), 0);
+	watt_schedule_move(&schedule, 3, 57);
+	assert_false(watt_schedule_is_due(&schedule, 56));
+	assert_int_equal(watt_schedule_take(&schedule, 60, &deadline_ns), 0);
+	assert_int_equal(deadline_ns, 57);
+	assert_int_equal(schedule.due_ns, 157);
+	assert_int_equal(watt_schedule_take(&schedule, 400, &deadline_ns), 2);
+	assert_int_equal(deadline_ns, 357);
+	/* in the past: at once; and it is not believed that there is nothing for years */
+	watt_schedule_move(&schedule, 400, 9);
+	assert_int_equal(watt_schedule_take(&schedule, 401, &deadline_ns), 0);
+	assert_int_equal(deadline_ns, 400);
+	watt_schedule_move(&schedule, 410, UINT64_MAX);
+	assert_int_equal(schedule.due_ns, 610);
+}
+
 /* Every deadline is either taken or missed, exactly once, however late the wakeups come. */
 static void test_all_are_accounted(void **state)
 {
@@ -112,11 +135,9 @@ static void test_end_of_time(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),
-		cmocka_unit_test(test_on_time),
-		cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_skip),
-		cmocka_unit_test(test_all_are_accounted),
+		cmocka_unit_test(test_round),       cmocka_unit_test(test_on_time),
+		cmocka_unit_test(test_missed),      cmocka_unit_test(test_skip),
+		cmocka_unit_test(test_move),        cmocka_unit_test(test_all_are_accounted),
 		cmocka_unit_test(test_end_of_time),
 	};
 
