@@ -37,7 +37,8 @@ static const char help_text[] =
 	"whole = its parts are added, as it came after them;\n"
 	"outside = a supply, that sees the machine from outside; output = what comes out\n"
 	"of it; alone = its relation to the others is unknown, never added; duplicate =\n"
-	"measures what another channel measures already, never added.\n"
+	"measures what another channel measures already, never added; helps = tells when\n"
+	"the energy of the channel above was used, or what that one does not see.\n"
 	"\nSensors behind slow buses are waited for, for 3 s at most; those that are not\n"
 	"open then are listed below the tree.\n";
 
@@ -50,6 +51,12 @@ struct listing {
 	struct watt_snapshot *snap; /* its window lies between the two readings */
 };
 
+/* In the middle of the times between which it was read. */
+static double middle_ns(const struct watt_sample *sample)
+{
+	return ((double)sample->t_before_ns + (double)sample->t_after_ns) / 2;
+}
+
 /* Power between two readings of a counter. */
 static double counter_power_w(const struct watt_channel *channel, const struct watt_sample *a,
 			      const struct watt_sample *b)
@@ -57,11 +64,11 @@ static double counter_power_w(const struct watt_channel *channel, const struct w
 	double energy_nj =
 		(double)(b->raw - a->raw) * (double)channel->scale_num / (double)channel->scale_den;
 
-	if (b->t_after_ns <= a->t_after_ns)
+	if (middle_ns(b) <= middle_ns(a))
 		return NAN;
 	if (energy_nj < 0 && channel->wrap_nj)
 		energy_nj += (double)channel->wrap_nj;
-	return energy_nj < 0 ? NAN : energy_nj / (double)(b->t_after_ns - a->t_after_ns);
+	return energy_nj < 0 ? NAN : energy_nj / (middle_ns(b) - middle_ns(a));
 }
 
 static void format_value(const struct listing *list, size_t i, char *buf)
@@ -184,6 +191,10 @@ static void format_use(const struct listing *list, size_t i, const struct watt_d
 {
 	const char *use = "none";
 
+	if (watt_session_get_channel(list->ses, i)->flags & WATT_CHANNEL_HELPS) {
+		snprintf(buf, size, "helps");
+		return;
+	}
 	if (watt_session_channel_is_duplicate(list->ses, i) > 0) {
 		format_duplicate(list, i, buf, size);
 		return;

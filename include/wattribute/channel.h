@@ -41,8 +41,14 @@ enum watt_channel_flag {
 	 *  the machine. delay_ns holds until then. */
 	WATT_CHANNEL_AGE_UNKNOWN = 1u << 3,
 	/** A counter that moves once in period_ns: as long as it stands still for no longer than
-	 *  that, it has not been counted yet what was used since it moved. */
+	 *  that, it has not been counted yet what was used since it moved. A power that has a new
+	 *  value once in period_ns, and one sample of each, whose times are those between which it
+	 *  came: it is the mean of window_ns until then. */
 	WATT_CHANNEL_STEPS = 1u << 4,
+	/** It is read for the sake of another channel of its source and domain that measures the
+	 *  same: when that one's energy was used, or what it misses. It is never the one that is
+	 *  used for the domain. */
+	WATT_CHANNEL_HELPS = 1u << 5,
 };
 
 /**

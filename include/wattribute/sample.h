@@ -13,11 +13,13 @@ WATT_BEGIN_DECLS
 /** One reading. A plain value of 32 bytes, the same in memory and in recordings: it never
  *  grows. */
 struct watt_sample {
-	uint64_t t_before_ns; /**< CLOCK_MONOTONIC just before the read */
-	uint64_t t_after_ns;  /**< CLOCK_MONOTONIC just after the read */
-	int64_t raw;          /**< as read; its unit is 1 / (scale_num / scale_den); 0 if not OK */
-	uint32_t channel;     /**< index of the channel in its session */
-	uint32_t status;      /**< enum watt_status */
+	/** CLOCK_MONOTONIC just before the read, and just after it. Where the source knows when the
+	 *  sensor had the value (WATT_CHANNEL_STEPS): between these two. */
+	uint64_t t_before_ns;
+	uint64_t t_after_ns;
+	int64_t raw;      /**< as read; its unit is 1 / (scale_num / scale_den); 0 if not OK */
+	uint32_t channel; /**< index of the channel in its session */
+	uint32_t status;  /**< enum watt_status */
 };
 
 WATT_END_DECLS

@@ -92,9 +92,10 @@ static int find_path(const struct watt_tree *tree, const char *path)
 	return -1;
 }
 
+/* Or read for another one: another channel is better. */
 static bool is_unread(const struct builder *b, size_t channel)
 {
-	return b->channels[channel]->flags & WATT_CHANNEL_UNREAD;
+	return b->channels[channel]->flags & (WATT_CHANNEL_UNREAD | WATT_CHANNEL_HELPS);
 }
 
 /* Gives a domain to a channel that can be read, from one that can't. */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "timeline/counter.h"
+#include "timeline/stretch.h"
 
 #define MAX_POINTS (1u << 16)
 /* A shape of more is not followed. */
@@ -82,13 +83,19 @@ static void add_point(struct watt_curve *curve, uint64_t t_ns, bool is_gap)
 		curve->stats.gaps++;
 }
 
-/* The instant that a reading speaks of. */
-static uint64_t effective_ns(const struct watt_curve *curve, const struct watt_sample *sample)
+/* A power that has one sample of each value. */
+static bool is_stepped_power(const struct watt_channel *channel)
+{
+	return (channel->flags & WATT_CHANNEL_STEPS) && channel->quantity == WATT_QUANTITY_POWER;
+}
+
+uint64_t watt_curve_effective_ns(const struct watt_curve *curve, const struct watt_sample *sample)
 {
 	uint64_t t_ns = sample->t_before_ns + (sample->t_after_ns - sample->t_before_ns) / 2;
 	uint64_t age_ns = curve->delay_ns;
 
-	if (curve->channel->semantics == WATT_SEMANTICS_AVERAGE)
+	if (curve->channel->semantics == WATT_SEMANTICS_AVERAGE &&
+	    !is_stepped_power(curve->channel))
 		age_ns += curve->channel->window_ns / 2;
 	return t_ns > age_ns ? t_ns - age_ns : 0;
 }
@@ -126,7 +133,36 @@ static uint64_t gap_limit_ns(const struct watt_curve *curve)
 	return WATT_MAX(limit_ns, 2 * curve->channel->window_ns);
 }
 
-static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
+/* From the newest point on, as it is known how its energy lies. The last one is its end. */
+static void add_stretch(struct watt_curve *curve, const struct watt_stretch *stretch)
+{
+	struct watt_bend bends[WATT_STRETCH_MAX_BENDS];
+	size_t n = watt_stretch_find_bends(stretch, bends), i;
+	watt_i128 energy0_nj = curve->energy_nj;
+	uint64_t t0_ns = curve->stats.last_ns;
+
+	for (i = 0; i < n; i++) {
+		curve->energy_nj = energy0_nj + bends[i].energy_nj;
+		add_point(curve, t0_ns + bends[i].at_ns, false);
+	}
+}
+
+static void add_step(struct watt_curve *curve, watt_i128 energy_nj, uint64_t dt_ns,
+		     const struct watt_hint *hint)
+{
+	const struct watt_stretch stretch = { .length_ns = dt_ns,
+					      .seen_ns = hint->window_ns,
+					      .seen_uw = hint->power_uw,
+					      .before_uw = curve->power_uw,
+					      .has_before = curve->has_power,
+					      .has_energy = true,
+					      .energy_nj = energy_nj };
+
+	add_stretch(curve, &stretch);
+}
+
+static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
+			 const struct watt_hint *hint)
 {
 	struct watt_counter_step step;
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
@@ -140,6 +176,10 @@ static void push_counter(struct watt_curve *curve, int64_t raw, uint64_t t_ns)
 	curve->stats.wraps += step.event == WATT_COUNTER_WRAPPED;
 	curve->stats.resets += step.event == WATT_COUNTER_RESET;
 	curve->stats.ambiguous += step.is_ambiguous;
+	if (hint && hint->has_power && step.event != WATT_COUNTER_RESET) {
+		add_step(curve, step.energy_nj, dt_ns, hint);
+		return;
+	}
 	curve->energy_nj += step.energy_nj;
 	if (step.event == WATT_COUNTER_RESET)
 		curve->stats.gap_ns += dt_ns;
@@ -249,12 +289,33 @@ static bool push_shaped(struct watt_curve *curve, int64_t power_uw, uint64_t t_n
 	return true;
 }
 
+/* What was seen, and what must have been between that. */
+static void push_value(struct watt_curve *curve, int64_t power_uw, uint64_t dt_ns,
+		       const struct watt_hint *hint)
+{
+	struct watt_stretch stretch = { .length_ns = dt_ns,
+					.seen_ns = curve->channel->window_ns,
+					.seen_uw = power_uw,
+					.before_uw = curve->power_uw,
+					.has_before = true };
+
+	if (hint && hint->has_energy) {
+		stretch.has_energy = true;
+		stretch.energy_nj = hint->energy_nj;
+	}
+	add_stretch(curve, &stretch);
+}
+
 static void push_power(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
-		       const struct watt_shape *shape)
+		       const struct watt_shape *shape, const struct watt_hint *hint)
 {
 	uint64_t dt_ns = t_ns - curve->stats.last_ns;
 	bool is_gap = curve->lost_sight || dt_ns > gap_limit_ns(curve);
 
+	if (!is_gap && is_stepped_power(curve->channel) && curve->channel->window_ns) {
+		push_value(curve, power_uw, dt_ns, hint);
+		return;
+	}
 	if (is_gap) {
 		curve->stats.gap_ns += dt_ns;
 		curve->miss = (struct watt_miss){ 0 };
@@ -312,11 +373,13 @@ static void note_silence(struct watt_curve *curve, enum watt_status status, uint
 static size_t count_points(const struct watt_curve *curve, uint64_t t_ns,
 			   const struct watt_shape *shape)
 {
-	return shape && curve->has_value ? (t_ns - curve->stats.last_ns) / shape->step_ns + 2 : 1;
+	if (shape && curve->has_value)
+		return (t_ns - curve->stats.last_ns) / shape->step_ns + 2;
+	return curve->channel->flags & WATT_CHANNEL_STEPS ? WATT_STRETCH_MAX_BENDS : 1;
 }
 
 static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
-		     const struct watt_shape *shape)
+		     const struct watt_shape *shape, const struct watt_hint *hint)
 {
 	const struct watt_channel *channel = curve->channel;
 	bool is_power = channel->quantity != WATT_QUANTITY_ENERGY; /* or else as one */
@@ -334,11 +397,12 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
 	if (!curve->has_value)
 		begin(curve, raw, t_ns);
 	else if (is_power)
-		push_power(curve, power_uw, t_ns, shape);
+		push_power(curve, power_uw, t_ns, shape, hint);
 	else
-		push_counter(curve, raw, t_ns);
+		push_counter(curve, raw, t_ns, hint);
 	curve->raw = curve->stats.raw = raw;
-	curve->power_uw = power_uw;
+	curve->has_power = is_power || (hint && hint->has_power);
+	curve->power_uw = is_power ? power_uw : curve->has_power ? hint->power_uw : 0;
 	curve->has_value = true;
 	curve->lost_sight = curve->has_slept = false;
 	curve->stats.samples++;
@@ -381,7 +445,7 @@ static void note_sleep(struct watt_curve *curve, const struct watt_sample *sampl
 }
 
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
-		    const struct watt_shape *shape)
+		    const struct watt_shape *shape, const struct watt_hint *hint)
 {
 	enum watt_status status = (enum watt_status)sample->status;
 	uint64_t t_ns;
@@ -393,12 +457,12 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
 		status = WATT_STATUS_BROKEN;
 	curve->stats.status = status;
 	if (status != WATT_STATUS_OK) {
-		note_silence(curve, status, effective_ns(curve, sample));
+		note_silence(curve, status, watt_curve_effective_ns(curve, sample));
 		return 0;
 	}
 	note_sleep(curve, sample);
 	move_delay(curve, sample);
-	t_ns = effective_ns(curve, sample);
+	t_ns = watt_curve_effective_ns(curve, sample);
 	if (curve->has_value && t_ns <= curve->stats.last_ns) {
 		curve->stats.disordered++;
 		return 0;
@@ -407,7 +471,7 @@ int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
 		curve->stats.samples++;
 		return 0;
 	}
-	return push_good(curve, sample->raw, t_ns, shape);
+	return push_good(curve, sample->raw, t_ns, shape, hint);
 }
 
 /* part / whole of an energy; over years of silence, energy times time is more than 128 bits. */
@@ -487,6 +551,7 @@ uint64_t watt_curve_patience_ns(const struct watt_curve *curve)
 
 void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns)
 {
+	t_ns = t_ns > curve->keep_ns ? t_ns - curve->keep_ns : 0;
 	while (curve->n > 2 && point_at(curve, 1)->t_ns <= t_ns) {
 		curve->head = (curve->head + 1) & (curve->cap - 1);
 		curve->n--;

@@ -11,6 +11,15 @@
 
 #include "base/util.h"
 
+/* What other channels tell of the time from the newest reading to this one. */
+struct watt_hint {
+	bool has_power; /* of a counter: the mean power of its end */
+	int64_t power_uw;
+	uint64_t window_ns; /* of so much of it */
+	bool has_energy;    /* of a power: what was used in all of it */
+	watt_i128 energy_nj;
+};
+
 struct watt_point {
 	watt_i128 energy_nj;
 	uint64_t t_ns;
@@ -32,7 +41,9 @@ struct watt_curve {
 	uint64_t sleep_from_ns, sleep_to_ns; /* it did between these; to 0: it did not */
 	uint64_t zero_ns; /* the newest reading of a counter that has never moved from 0; 0: none */
 	int64_t raw;
-	int64_t power_uw;
+	int64_t power_uw; /* the same; of a counter, what a hint said of the end of its newest step */
+	bool has_power;   /* power_uw holds that */
+	uint64_t keep_ns;      /* so much before what is forgotten is still asked for */
 	watt_i128 energy_nj;   /* E at the newest point */
 	int64_t area_rest;     /* of the trapezoids so far, below 1 nJ, in half uW ns */
 	uint64_t typical_ns;   /* usual distance of readings */
@@ -44,11 +55,13 @@ void watt_curve_done(struct watt_curve *curve);
 /* As watt_timeline_sleep(). */
 void watt_curve_sleep(struct watt_curve *curve, uint64_t from_ns, uint64_t to_ns);
 /*
- * Between readings, the curve follows the shape where that is known, else a straight line. NULL:
- * there is none.
+ * Between readings, the curve follows the shape where that is known, else what a hint tells, else a
+ * straight line. NULL: there is none.
  */
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
-		    const struct watt_shape *shape);
+		    const struct watt_shape *shape, const struct watt_hint *hint);
+/* The instant that a reading speaks of; of a mean whose end is known, that end. */
+uint64_t watt_curve_effective_ns(const struct watt_curve *curve, const struct watt_sample *sample);
 /*
  * Readings speak of an instant that long before them. The curve goes there in small steps, so that
  * time never goes back in it, and none is left out: energy is neither lost nor made.

@@ -9,6 +9,7 @@
 #include "timeline/ages.h"
 #include "timeline/curve.h"
 #include "timeline/delays.h"
+#include "timeline/witnesses.h"
 #include "timeline/history.h"
 
 /*
@@ -24,7 +25,8 @@
 struct watt_timeline {
 	size_t n_curves;
 	struct watt_curve *curves;
-	struct watt_ages *ages; /* NULL: that of no channel is sought */
+	struct watt_ages *ages;           /* NULL: that of no channel is sought */
+	struct watt_witnesses *witnesses; /* NULL: no channel is read for another one */
 };
 
 /* Channels whose age is sought may come later than those that they are compared with. */
@@ -47,6 +49,7 @@ int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *cons
 		       size_t n_channels)
 {
 	struct watt_curve *curves;
+	int r;
 
 	if (n_channels <= tl->n_curves)
 		return 0;
@@ -56,7 +59,8 @@ int watt_timeline_grow(struct watt_timeline *tl, const struct watt_channel *cons
 	tl->curves = curves;
 	for (; tl->n_curves < n_channels; tl->n_curves++)
 		watt_curve_init(&curves[tl->n_curves], channels[tl->n_curves]);
-	return grow_ages(tl);
+	r = watt_witnesses_grow(&tl->witnesses, tl->curves, tl->n_curves);
+	return r < 0 ? r : grow_ages(tl);
 }
 
 int watt_timeline_new(const struct watt_channel *const *channels, size_t n_channels,
@@ -89,6 +93,7 @@ struct watt_timeline *watt_timeline_free(struct watt_timeline *tl)
 	for (i = 0; i < tl->n_curves; i++)
 		watt_curve_done(&tl->curves[i]);
 	watt_ages_free(tl->ages);
+	watt_witnesses_free(tl->witnesses);
 	free(tl->curves);
 	free(tl);
 	return NULL;
@@ -164,22 +169,20 @@ static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t
 	return shape;
 }
 
-int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample)
+static int push_sample(struct watt_timeline *tl, const struct watt_sample *sample,
+		       const struct watt_hint *hint)
 {
 	struct watt_shape shape;
-	struct watt_curve *curve;
+	struct watt_curve *curve = &tl->curves[sample->channel];
 	uint64_t samples, t0_ns, gaps;
 	watt_i128 energy0_nj;
 	int r;
 
-	if (sample->channel >= tl->n_curves || sample->t_after_ns < sample->t_before_ns)
-		return -EINVAL;
-	curve = &tl->curves[sample->channel];
 	samples = curve->stats.samples;
 	gaps = curve->stats.gaps;
 	t0_ns = curve->stats.last_ns;
 	energy0_nj = curve->energy_nj;
-	r = watt_curve_push(curve, sample, get_shape(tl, sample->channel, &shape));
+	r = watt_curve_push(curve, sample, get_shape(tl, sample->channel, &shape), hint);
 	if (r < 0 || !tl->ages || curve->stats.samples == samples)
 		return r;
 	/* what is not known of a part is no history of it */
@@ -189,6 +192,46 @@ int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sampl
 		return WATT_MIN(r, 0);
 	use_age(tl, sample->channel);
 	return r;
+}
+
+/* The reading that waits, with what is known by now. */
+static int push_held(struct watt_timeline *tl, size_t channel)
+{
+	const struct watt_sample *held = watt_witnesses_get_held(tl->witnesses, channel);
+	struct watt_hint hint;
+	int r;
+
+	if (!held)
+		return 0;
+	hint = watt_witnesses_get_hint(tl->witnesses, channel, tl->curves);
+	r = push_sample(tl, held, &hint);
+	if (r >= 0)
+		watt_witnesses_drop_held(tl->witnesses, channel);
+	return r;
+}
+
+int watt_timeline_push(struct watt_timeline *tl, const struct watt_sample *sample)
+{
+	int32_t complete;
+	int r, held = 0;
+
+	if (sample->channel >= tl->n_curves || sample->t_after_ns < sample->t_before_ns)
+		return -EINVAL;
+	if (!tl->witnesses)
+		return push_sample(tl, sample, NULL);
+	if (watt_witnesses_has_help(tl->witnesses, sample->channel)) {
+		r = push_held(tl, sample->channel);
+		if (r >= 0)
+			watt_witnesses_hold(tl->witnesses, sample);
+		return r;
+	}
+	r = push_sample(tl, sample, NULL);
+	if (r < 0)
+		return r;
+	complete = watt_witnesses_hear(tl->witnesses, sample);
+	if (complete >= 0)
+		held = push_held(tl, (size_t)complete);
+	return held < 0 ? held : WATT_MAX(r, held);
 }
 
 void watt_timeline_sleep(struct watt_timeline *tl, uint64_t from_ns, uint64_t to_ns)

@@ -22,7 +22,7 @@ static void push(struct watt_curve *curve, uint64_t t_ns, int64_t raw, enum watt
 		.t_before_ns = t_ns - 10, .t_after_ns = t_ns + 10, .raw = raw, .status = status
 	};
 
-	assert_int_equal(watt_curve_push(curve, &sample, NULL), 0);
+	assert_int_equal(watt_curve_push(curve, &sample, NULL, NULL), 0);
 }
 
 static int64_t energy_nj(const struct watt_curve *curve, uint64_t t_ns)

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a witness says is used where it is certainly of the same time: its value came when the other
+ * one did. A mean over a second tells what was used in the newest tenth, since the nine before are
+ * known: what they are off is made up for, but not at once, or an error would come back each second
+ * for ever.
+ */
+#include "timeline/witnesses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/counter.h"
+#include "timeline/stretch.h"
+
+/* Of what a mean says more or less, so much is believed at once. */
+#define GAIN_NUM 7
+#define GAIN_DEN 8
+/* Times of values agree to a part of the window that was seen. */
+#define AGREE 4
+
+struct helped {
+	int32_t helps; /* the channel that it is read for; -1: it is read for itself */
+	int32_t power; /* the channel that tells of the power, and that of a mean; -1: none */
+	int32_t mean;
+	uint32_t n_witnesses;
+	bool is_held;
+	struct watt_sample held;
+	uint32_t n_heard;
+	bool has_power, has_mean; /* since it is held */
+	struct watt_sample power_said, mean_said;
+};
+
+struct watt_witnesses {
+	struct helped *list;
+	size_t n;
+};
+
+/* ---- who helps whom ---- */
+
+static int32_t find_helped(const struct watt_curve *curves, size_t n, const struct watt_channel *of)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct watt_channel *channel = curves[i].channel;
+
+		if (!(channel->flags & WATT_CHANNEL_HELPS) &&
+		    !watt_quantity_is_context(channel->quantity) &&
+		    !strcmp(channel->domain, of->domain) && !strcmp(channel->source, of->source))
+			return (int32_t)i;
+	}
+	return -1;
+}
+
+/* A power tells a counter of its steps; a mean tells a power of what it does not see. */
+static void join(struct watt_witnesses *witnesses, struct watt_curve *curves, size_t witness)
+{
+	const struct watt_channel *channel = curves[witness].channel;
+	int32_t of = find_helped(curves, witnesses->n, channel);
+	struct helped *helped = of < 0 ? NULL : &witnesses->list[of];
+	bool is_counter = of >= 0 && curves[of].channel->quantity == WATT_QUANTITY_ENERGY;
+
+	if (of < 0 || channel->quantity != WATT_QUANTITY_POWER || !channel->window_ns)
+		return;
+	if (is_counter && helped->power < 0) {
+		helped->power = (int32_t)witness;
+	} else if (!is_counter && helped->mean < 0) {
+		helped->mean = (int32_t)witness;
+		curves[of].keep_ns = channel->window_ns + 4 * channel->period_ns;
+	} else {
+		return;
+	}
+	helped->n_witnesses++;
+	witnesses->list[witness].helps = of;
+}
+
+int watt_witnesses_grow(struct watt_witnesses **witnesses, struct watt_curve *curves,
+			size_t n_curves)
+{
+	struct watt_witnesses *self = *witnesses;
+	struct helped *list;
+	size_t first = self ? self->n : 0, i;
+	bool is_needed = self;
+
+	for (i = 0; i < n_curves && !is_needed; i++)
+		is_needed = curves[i].channel->flags & WATT_CHANNEL_HELPS;
+	if (!is_needed || first == n_curves)
+		return 0;
+	if (!self)
+		*witnesses = self = calloc(1, sizeof(*self));
+	list = self ? reallocarray(self->list, n_curves, sizeof(*list)) : NULL;
+	if (!list)
+		return -ENOMEM;
+	self->list = list;
+	for (i = first; i < n_curves; i++)
+		list[i] = (struct helped){ .helps = -1, .power = -1, .mean = -1 };
+	self->n = n_curves;
+	for (i = first; i < n_curves; i++)
+		if (curves[i].channel->flags & WATT_CHANNEL_HELPS)
+			join(self, curves, i);
+	return 0;
+}
+
+struct watt_witnesses *watt_witnesses_free(struct watt_witnesses *witnesses)
+{
+	if (witnesses)
+		free(witnesses->list);
+	free(witnesses);
+	return NULL;
+}
+
+/* ---- who waits ---- */
+
+bool watt_witnesses_has_help(const struct watt_witnesses *witnesses, size_t channel)
+{
+	return witnesses->list[channel].n_witnesses;
+}
+
+void watt_witnesses_hold(struct watt_witnesses *witnesses, const struct watt_sample *sample)
+{
+	struct helped *helped = &witnesses->list[sample->channel];
+
+	helped->held = *sample;
+	helped->is_held = true;
+	helped->n_heard = 0;
+	helped->has_power = helped->has_mean = false;
+}
+
+const struct watt_sample *watt_witnesses_get_held(const struct watt_witnesses *witnesses,
+						  size_t channel)
+{
+	return witnesses->list[channel].is_held ? &witnesses->list[channel].held : NULL;
+}
+
+void watt_witnesses_drop_held(struct watt_witnesses *witnesses, size_t channel)
+{
+	witnesses->list[channel].is_held = false;
+}
+
+int32_t watt_witnesses_hear(struct watt_witnesses *witnesses, const struct watt_sample *sample)
+{
+	int32_t of = witnesses->list[sample->channel].helps;
+	struct helped *helped = of < 0 ? NULL : &witnesses->list[of];
+	bool is_good = sample->status == WATT_STATUS_OK;
+
+	if (!helped || !helped->is_held)
+		return -1;
+	if ((int32_t)sample->channel == helped->power) {
+		helped->power_said = *sample;
+		helped->has_power = is_good;
+	} else {
+		helped->mean_said = *sample;
+		helped->has_mean = is_good;
+	}
+	return ++helped->n_heard >= helped->n_witnesses ? of : -1;
+}
+
+/* ---- what they tell ---- */
+
+/* Until when the value is the mean. */
+static uint64_t end_ns(const struct watt_curve *curve, const struct watt_sample *sample)
+{
+	const struct watt_channel *channel = curve->channel;
+	uint64_t t_ns = watt_curve_effective_ns(curve, sample);
+
+	return channel->flags & WATT_CHANNEL_STEPS ? t_ns : t_ns + channel->window_ns / 2;
+}
+
+/* Whether both came at the same time, to a part of this. */
+static bool is_of_one_time(uint64_t a_ns, const struct watt_sample *a, uint64_t b_ns,
+			   const struct watt_sample *b, uint64_t window_ns)
+{
+	uint64_t apart_ns = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
+
+	return apart_ns <= window_ns / AGREE &&
+	       a->t_after_ns - a->t_before_ns <= window_ns / AGREE * 2 &&
+	       b->t_after_ns - b->t_before_ns <= window_ns / AGREE * 2;
+}
+
+static void tell_power(const struct helped *helped, const struct watt_curve *curves, uint64_t t_ns,
+		       struct watt_hint *hint)
+{
+	const struct watt_curve *curve = &curves[helped->power];
+	uint64_t window_ns = curve->channel->window_ns;
+
+	if (!is_of_one_time(t_ns, &helped->held, end_ns(curve, &helped->power_said),
+			    &helped->power_said, window_ns))
+		return;
+	hint->has_power = true;
+	hint->window_ns = window_ns;
+	hint->power_uw = (int64_t)watt_counter_nj(curve->channel, helped->power_said.raw);
+}
+
+/* As the curve would have it without help, in all of it and in what was seen of it. */
+static watt_i128 get_unhelped_nj(const struct watt_curve *curve, int64_t power_uw,
+				 uint64_t length_ns, watt_i128 *ret_seen_nj)
+{
+	struct watt_bend bends[WATT_STRETCH_MAX_BENDS];
+	const struct watt_stretch stretch = { .length_ns = length_ns,
+					      .seen_ns = curve->channel->window_ns,
+					      .seen_uw = power_uw,
+					      .before_uw = curve->power_uw,
+					      .has_before = true };
+	size_t n = watt_stretch_find_bends(&stretch, bends);
+
+	*ret_seen_nj = bends[n - 1].energy_nj - (n > 1 ? bends[n - 2].energy_nj : 0);
+	return bends[n - 1].energy_nj;
+}
+
+static void tell_mean(const struct helped *helped, const struct watt_curve *curves,
+		      const struct watt_curve *curve, uint64_t t_ns, struct watt_hint *hint)
+{
+	const struct watt_curve *mean = &curves[helped->mean];
+	uint64_t window_ns = mean->channel->window_ns, from_ns = t_ns - window_ns;
+	watt_i128 used_nj, seen_nj, unhelped_nj, energy_nj;
+	struct watt_gap gap;
+	int64_t power_uw;
+
+	if (!curve->has_value || curve->lost_sight || t_ns <= curve->stats.last_ns ||
+	    t_ns < window_ns || from_ns < curve->stats.first_ns ||
+	    from_ns >= curve->stats.last_ns ||
+	    !is_of_one_time(t_ns, &helped->held, end_ns(mean, &helped->mean_said),
+			    &helped->mean_said, mean->channel->period_ns) ||
+	    watt_curve_find_gap(curve, from_ns, t_ns, &gap) ||
+	    watt_curve_energy_nj(curve, from_ns, &used_nj) < 0)
+		return;
+	used_nj = curve->energy_nj - used_nj;
+	power_uw = (int64_t)watt_counter_nj(curve->channel, helped->held.raw);
+	unhelped_nj = get_unhelped_nj(curve, power_uw, t_ns - curve->stats.last_ns, &seen_nj);
+	power_uw = (int64_t)watt_counter_nj(mean->channel, helped->mean_said.raw);
+	energy_nj = (watt_i128)power_uw * (watt_i128)window_ns / 1000000 - used_nj;
+	energy_nj = unhelped_nj + (energy_nj - unhelped_nj) * GAIN_NUM / GAIN_DEN;
+	hint->has_energy = true;
+	hint->energy_nj = WATT_MAX(energy_nj, seen_nj);
+}
+
+struct watt_hint watt_witnesses_get_hint(const struct watt_witnesses *witnesses, size_t channel,
+					 const struct watt_curve *curves)
+{
+	const struct helped *helped = &witnesses->list[channel];
+	const struct watt_curve *curve = &curves[channel];
+	struct watt_hint hint = { 0 };
+	uint64_t t_ns;
+
+	if (!helped->is_held || helped->held.status != WATT_STATUS_OK)
+		return hint;
+	t_ns = watt_curve_effective_ns(curve, &helped->held);
+	if (helped->has_power)
+		tell_power(helped, curves, t_ns, &hint);
+	if (helped->has_mean && (curve->channel->flags & WATT_CHANNEL_STEPS))
+		tell_mean(helped, curves, curve, t_ns, &hint);
+	return hint;
+}
