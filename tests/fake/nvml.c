@@ -3,7 +3,8 @@
  * A libnvidia-ml.so.1 without a GPU: it answers what its script says, which is the file that
  * FAKE_NVML_SCRIPT names, and knows the truth behind it. Layouts are written down once more here:
  * a mistake in those of the library must not be shared. FAKE_NVML_OLD builds a driver that lacks
- * what came later.
+ * what came later, FAKE_NVML_BARE one more: that has no functions for power and energy, but keeps
+ * samples of it.
  */
 #include "nvml.h"
 
@@ -17,6 +18,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 #define HISTORY 100 /* samples of utilisation that are kept */
+#define BUFFER 120  /* the same of power */
 
 enum {
 	SUCCESS = 0,
@@ -47,6 +49,10 @@ struct process_sample {
 	uint32_t pid, pad;
 	uint64_t timestamp_us;
 	uint32_t sm, memory, encoder, decoder;
+};
+
+struct sample {
+	uint64_t timestamp_us, value;
 };
 
 struct attributes {
@@ -371,6 +377,7 @@ PUBLIC int nvmlDeviceGetArchitecture(void *device, unsigned int *ret)
 
 /* ---- power and energy ---- */
 
+#ifndef FAKE_NVML_BARE
 /* When the values that can be read now were taken. */
 static uint64_t published_ns(const struct gpu *gpu)
 {
@@ -381,13 +388,21 @@ static uint64_t published_ns(const struct gpu *gpu)
 	return t_ns > gpu->delay_ns ? t_ns - gpu->delay_ns : 0;
 }
 
-static uint32_t mean_mw(const struct gpu *gpu, uint64_t window_ns)
+#endif
+
+static uint32_t mean_until_mw(const struct gpu *gpu, uint64_t t_ns, uint64_t window_ns)
 {
-	uint64_t t_ns = published_ns(gpu), from_ns = t_ns > window_ns ? t_ns - window_ns : 0;
+	uint64_t from_ns = t_ns > window_ns ? t_ns - window_ns : 0;
 
 	if (t_ns == from_ns)
 		return steps_at(&gpu->power_mw, t_ns);
 	return (uint32_t)(power_area(gpu, from_ns, t_ns) / (t_ns - from_ns));
+}
+
+#ifndef FAKE_NVML_BARE
+static uint32_t mean_mw(const struct gpu *gpu, uint64_t window_ns)
+{
+	return mean_until_mw(gpu, published_ns(gpu), window_ns);
 }
 
 /* What was counted before the script began is in it, too. */
@@ -420,6 +435,38 @@ PUBLIC int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long 
 		return NOT_SUPPORTED;
 	*ret_mj = energy_mj(gpu);
 	return SUCCESS;
+}
+#endif
+
+/* Those of power: each is of its own time, and there at once. */
+PUBLIC int nvmlDeviceGetSamples(void *device, int kind, unsigned long long last_seen_us,
+				int *ret_type, unsigned int *count, struct sample *samples);
+PUBLIC int nvmlDeviceGetSamples(void *device, int kind, unsigned long long last_seen_us,
+				int *ret_type, unsigned int *count, struct sample *samples)
+{
+	struct gpu *gpu = gpu_of(device);
+	uint64_t newest = now_ns() / gpu->buffer_ns, k = newest > BUFFER ? newest - BUFFER : 0;
+	unsigned int n = 0;
+
+	ENTER(device);
+	if (kind || gpu->lacks_buffer)
+		return NOT_SUPPORTED;
+	*ret_type = 1;
+	for (k++; k <= newest; k++) {
+		/* clocks are read anew each time: half a sample is not a new one */
+		if (real_us(k * gpu->buffer_ns) <= last_seen_us + gpu->buffer_ns / 2000)
+			continue;
+		if (samples && n < *count)
+			samples[n] = (struct sample){ real_us(k * gpu->buffer_ns),
+						      mean_until_mw(gpu, k * gpu->buffer_ns,
+								    gpu->window_ns) };
+		n++;
+	}
+	if (!n)
+		return NOT_FOUND;
+	newest = *count;
+	*count = n;
+	return samples && n <= newest ? SUCCESS : INSUFFICIENT_SIZE;
 }
 
 PUBLIC int nvmlDeviceGetPowerManagementLimitConstraints(void *device, unsigned int *ret_min_mw,

@@ -68,6 +68,7 @@ static int add_gpu(struct parser *p, const char *rest)
 			     .period_ns = 100000000,
 			     .window_ns = 25000000,
 			     .sampling_ns = 200000000,
+			     .buffer_ns = 20000000,
 			     .kernel_mw = 300000,
 			     .energy_factor = 1 };
 	if (sscanf(rest, "%95s %31s %95[^\n]", gpu->uuid, gpu->pci, gpu->name) != 3)
@@ -176,6 +177,7 @@ static int add_lack(struct parser *p, const char *rest)
 		      !strncmp(rest, "average", 7) ? &p->gpu->lacks_average :
 		      !strncmp(rest, "usage", 5)   ? &p->gpu->lacks_usage :
 		      !strncmp(rest, "samples", 7) ? &p->gpu->lacks_samples :
+		      !strncmp(rest, "buffer", 6)  ? &p->gpu->lacks_buffer :
 						     NULL;
 
 	if (!lacks)
@@ -223,6 +225,8 @@ static int parse_gpu_line(struct parser *p, const char *word, const char *rest)
 		return set_ms(&gpu->delay_ns, rest);
 	if (!strcmp(word, "sampling_ms"))
 		return set_ms(&gpu->sampling_ns, rest);
+	if (!strcmp(word, "buffer_ms"))
+		return set_ms(&gpu->buffer_ns, rest);
 	if (!strcmp(word, "architecture"))
 		return sscanf(rest, "%u", &gpu->architecture) == 1 ? 0 : -1;
 	if (!strcmp(word, "kernel"))

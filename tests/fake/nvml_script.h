@@ -50,7 +50,7 @@ struct gpu {
 	unsigned int index;
 	char uuid[96], pci[32], name[96];
 	uint32_t architecture;
-	uint64_t period_ns, window_ns, delay_ns, sampling_ns;
+	uint64_t period_ns, window_ns, delay_ns, sampling_ns, buffer_ns;
 	struct steps power_mw;
 	uint32_t kernel_mw; /* so much more while a kernel runs */
 	struct {
@@ -58,7 +58,8 @@ struct gpu {
 	} kernels[MAX_KERNELS];
 	unsigned int n_kernels;
 	uint32_t module_mw, memory_mw; /* 0: it has no such scope */
-	bool lacks_energy, lacks_instant, lacks_average, lacks_usage, lacks_samples, is_mig;
+	bool lacks_energy, lacks_instant, lacks_average, lacks_usage, lacks_samples, lacks_buffer,
+		is_mig;
 	/* what it is like; 0: it does not tell */
 	uint32_t degrees, memory_degrees, clock_mhz, memory_clock_mhz, limit_mw, card_mb;
 	struct steps reasons; /* bits of what holds it back */

@@ -7,13 +7,14 @@
 
 #include <wattribute/wattribute.h>
 
+#include "base/util.h"
 #include "fake_nvml.h"
 #include "source/host/nvml.h"
 #include "source/power/nvml/counter_check.h"
 #include "source/power/nvml/gpu_gauge.h"
+#include "source/power/nvml/gpu_news.h"
 #include "source/power/nvml/gpu_timing.h"
 #include "source/registry.h"
-#include "timeline/curve.h"
 
 #define MS WATT_NSEC_PER_MSEC
 #define S WATT_NSEC_PER_SEC
@@ -29,22 +30,28 @@ static struct watt_power *open_power(struct fake *fake)
 	return power;
 }
 
+/* The first of the group. */
 static void read_one(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
-	power->ops->read(power, group, ret);
-	assert_true(ret[0].t_after_ns >= ret[0].t_before_ns);
+	struct watt_sample samples[WATT_N_GPU_GAUGES];
+
+	assert_in_range(power->groups[group].n, 1, WATT_N_GPU_GAUGES);
+	power->ops->read(power, group, samples);
+	assert_true(samples[0].t_after_ns >= samples[0].t_before_ns);
+	*ret = samples[0];
 }
 
 static void test_counter(void **state)
 {
 	const struct watt_channel *channel;
-	struct watt_sample samples[3];
+	struct watt_sample samples[WATT_GPU_MAX_METERS];
 	struct watt_power *power;
 	struct fake fake;
+	uint64_t calls;
 
 	fake_init(&fake, "WATT_FAKE_NVML", H100 "module 300000\nmemory 30000\n");
 	power = open_power(&fake);
-	assert_int_equal(power->groups[0].n, 3); /* behind it what the GPU is like */
+	assert_int_equal(power->groups[0].n, 4); /* behind it what the GPU is like */
 	channel = &power->channels[0];
 	assert_string_equal(channel->name, "nvml/gpu-0000:0d:00_0");
 	assert_string_equal(channel->domain, "gpu-0000:0d:00_0");
@@ -52,17 +59,25 @@ static void test_counter(void **state)
 	assert_int_equal(channel->kind, WATT_DOMAIN_GPU);
 	assert_int_equal(channel->quantity, WATT_QUANTITY_ENERGY);
 	assert_int_equal(channel->max_power_uw, 4000000000);
-	assert_string_equal(power->channels[1].domain, "gpu-0000:0d:00_0:module");
-	assert_int_equal(power->channels[1].flags, WATT_CHANNEL_OVERLAP_UNKNOWN);
-	assert_string_equal(power->channels[2].domain, "gpu-0000:0d:00_0/memory");
-	assert_int_equal(power->channels[2].quantity, WATT_QUANTITY_POWER);
-	assert_int_equal(power->channels[2].coverage_ppm, 250000);
+	assert_int_equal(channel->flags, WATT_CHANNEL_STEPS);
+	assert_string_equal(power->channels[1].name, "nvml/gpu-0000:0d:00_0/instant");
+	assert_string_equal(power->channels[1].domain, "gpu-0000:0d:00_0");
+	assert_int_equal(power->channels[1].flags, WATT_CHANNEL_STEPS | WATT_CHANNEL_HELPS);
+	assert_string_equal(power->channels[2].domain, "gpu-0000:0d:00_0:module");
+	assert_int_equal(power->channels[2].flags,
+			 WATT_CHANNEL_STEPS | WATT_CHANNEL_OVERLAP_UNKNOWN);
+	assert_string_equal(power->channels[3].domain, "gpu-0000:0d:00_0/memory");
+	assert_int_equal(power->channels[3].quantity, WATT_QUANTITY_POWER);
+	assert_int_equal(power->channels[3].coverage_ppm, 250000);
 	fake.set_clock(10 * S);
-	read_one(power, 0, samples);
+	calls = fake.calls();
+	power->ops->read(power, 0, samples);
+	assert_int_equal(fake.calls(), calls + 1); /* all of one time */
 	assert_int_equal(samples[0].status, WATT_STATUS_OK);
 	assert_int_equal(samples[0].raw, 5000000 + 1200000); /* mJ */
-	assert_int_equal(samples[1].raw, 420000);
-	assert_int_equal(samples[2].raw, 30000);
+	assert_int_equal(samples[1].raw, 120000);
+	assert_int_equal(samples[2].raw, 420000);
+	assert_int_equal(samples[3].raw, 30000);
 	power->ops->close(power);
 	fake_done(&fake);
 }
@@ -95,7 +110,6 @@ static void test_choices(void **state)
 	for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
 		fake_init(&fake, "WATT_FAKE_NVML", choices[i].script);
 		power = open_power(&fake);
-		assert_int_equal(power->groups[0].n, 1);
 		assert_int_equal(power->channels[0].quantity, choices[i].quantity);
 		assert_int_equal(power->channels[0].window_ns, choices[i].window_ns);
 		assert_int_equal(power->channels[0].coverage_ppm, choices[i].coverage_ppm);
@@ -104,6 +118,40 @@ static void test_choices(void **state)
 		assert_int_equal(sample.raw, 120000);
 		power->ops->close(power);
 		fake_done(&fake);
+	}
+}
+
+/* A100, H100 and what nobody has looked at see a quarter; how sure that is follows from it. */
+static void test_table(void **state)
+{
+	static const struct {
+		unsigned int architecture;
+		bool has_average;
+		uint64_t period_ns, window_ns;
+	} rows[] = {
+		{ WATT_GPU_MAXWELL, false, 20 * MS, 200 * MS },
+		{ WATT_GPU_VOLTA, false, 20 * MS, 10 * MS },
+		{ WATT_GPU_TURING, false, 100 * MS, 100 * MS },
+		{ WATT_GPU_AMPERE, false, 100 * MS, 25 * MS }, /* A100 */
+		{ WATT_GPU_AMPERE, true, 100 * MS, 100 * MS }, /* RTX 30 */
+		{ WATT_GPU_ADA, true, 100 * MS, 100 * MS },
+		{ WATT_GPU_HOPPER, true, 100 * MS, 25 * MS },
+		{ 10, true, 100 * MS, 25 * MS }, /* Blackwell: nobody has looked */
+		{ 0xffffffff, false, 100 * MS, 25 * MS },
+		{ 0, false, 100 * MS, 25 * MS },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct watt_gpu_timing timing =
+			watt_gpu_timing_instant(rows[i].architecture, rows[i].has_average);
+		uint64_t seen_ns = WATT_MIN(timing.window_ns, timing.period_ns);
+
+		assert_int_equal(timing.period_ns, rows[i].period_ns);
+		assert_int_equal(timing.window_ns, rows[i].window_ns);
+		assert_int_equal(timing.coverage_ppm, seen_ns * 1000000 / timing.period_ns);
+		assert_int_equal(timing.uncertainty_ppm,
+				 timing.coverage_ppm < 1000000 ? 50000 : 28868);
 	}
 }
 
@@ -125,6 +173,132 @@ static void test_old_driver(void **state)
 	assert_int_equal(power->channels[0].quantity, WATT_QUANTITY_POWER);
 	read_one(power, 0, &sample);
 	assert_int_equal(sample.raw, 120000);
+	power->ops->close(power);
+	fake_done(&fake);
+}
+
+/* ---- samples that the driver keeps ---- */
+
+/* From the best way to the last one: what fails, or is not there, makes room for the next. */
+static void test_ladder(void **state)
+{
+	static const struct {
+		const char *driver, *script, *witness;
+		enum watt_quantity quantity;
+		uint64_t period_ns, window_ns;
+	} steps[] = {
+		{ "WATT_FAKE_NVML", H100, "/instant", WATT_QUANTITY_ENERGY, 100 * MS, 0 },
+		{ "WATT_FAKE_NVML", H100 "error nvmlDeviceGetTotalEnergyConsumption 0 3\nstuck\n",
+		  "/average", WATT_QUANTITY_POWER, 100 * MS, 25 * MS },
+		{ "WATT_FAKE_NVML", H100 "lacks energy\nlacks instant\n", NULL, WATT_QUANTITY_POWER,
+		  100 * MS, 1000 * MS },
+		{ "WATT_FAKE_NVML", H100 "lacks energy\nlacks instant\nlacks average\n", NULL,
+		  WATT_QUANTITY_POWER, 100 * MS, 1000 * MS },
+		{ "WATT_FAKE_NVML", H100 "error nvmlDeviceGetFieldValues 0 999\nlacks energy\n",
+		  NULL, WATT_QUANTITY_POWER, 100 * MS, 1000 * MS },
+		{ "WATT_FAKE_NVML_OLD", H100 "lacks energy\narchitecture 5\n", NULL,
+		  WATT_QUANTITY_POWER, 20 * MS, 10 * MS },
+		{ "WATT_FAKE_NVML",
+		  H100 "lacks energy\nlacks instant\nlacks average\nlacks usage\nage 20000\n", NULL,
+		  WATT_QUANTITY_POWER, 20 * MS, 5 * MS },
+		{ "WATT_FAKE_NVML_OLD",
+		  H100 "lacks energy\nerror nvmlDeviceGetPowerUsage 0 999\nage 20000\n", NULL,
+		  WATT_QUANTITY_POWER, 20 * MS, 5 * MS },
+		{ "WATT_FAKE_NVML_BARE", H100 "age 20000\nbuffer_ms 50\n", NULL,
+		  WATT_QUANTITY_POWER, 50 * MS, 12500 * 1000 },
+	};
+	struct watt_power *power;
+	struct watt_sample sample;
+	struct fake fake;
+	size_t i;
+
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		const struct watt_channel *channel;
+
+		fake_init(&fake, steps[i].driver, steps[i].script);
+		power = open_power(&fake);
+		channel = &power->channels[0];
+		if (channel->quantity != steps[i].quantity ||
+		    channel->period_ns != steps[i].period_ns ||
+		    channel->window_ns != steps[i].window_ns)
+			fail_msg("step %zu: %s every %lu us, of %lu us", i,
+				 channel->quantity == WATT_QUANTITY_ENERGY ? "energy" : "power",
+				 (unsigned long)(channel->period_ns / 1000),
+				 (unsigned long)(channel->window_ns / 1000));
+		assert_int_equal(power->groups[0].n, steps[i].witness ? 2 : 1);
+		if (steps[i].witness)
+			assert_non_null(strstr(power->channels[1].name, steps[i].witness));
+		read_one(power, 0, &sample);
+		assert_int_equal(sample.status, WATT_STATUS_OK);
+		if (channel->quantity == WATT_QUANTITY_POWER)
+			assert_int_equal(sample.raw, 120000);
+		power->ops->close(power);
+		fake_done(&fake);
+	}
+}
+
+/* No way at all: nothing is measured, and nothing is made up. */
+static void test_no_way(void **state)
+{
+	struct watt_power *power;
+	struct fake fake;
+
+	fake_init(&fake, "WATT_FAKE_NVML_BARE", H100 "lacks buffer\n");
+	assert_int_equal(watt_power_nvml.open(&fake.env, &power), -ENODEV);
+	assert_int_equal(fake.load(H100 "error nvmlDeviceGetSamples 0 999\nage 20000\n"), 0);
+	assert_int_equal(watt_power_nvml.open(&fake.env, &power), -ENODEV);
+	fake_done(&fake);
+}
+
+/* Each sample that the driver keeps, once, in order, with its own time. */
+static void test_buffer(void **state)
+{
+	struct watt_sample sample;
+	struct watt_power *power;
+	uint64_t last_ns = 0, calls, t_ms;
+	struct fake fake;
+	int n = 0, i;
+
+	fake_init(&fake, "WATT_FAKE_NVML_BARE",
+		  H100 "age 20000\npower 10 250000\nerror nvmlDeviceGetSamples 12.5 10\n"
+		       "error nvmlDeviceGetSamples 13 0\n");
+	fake.set_clock(9500 * MS);
+	power = open_power(&fake);
+	assert_int_equal(power->groups[0].period_ns, 200 * MS);
+	for (t_ms = 9700; t_ms <= 12300; t_ms += 200) {
+		fake.set_clock(t_ms * MS);
+		calls = fake.calls();
+		for (i = 0; i < 100; i++) {
+			power->ops->read(power, 0, &sample);
+			if (sample.status == WATT_STATUS_NOTHING_NEW)
+				break;
+			assert_int_equal(sample.status, WATT_STATUS_OK);
+			assert_true(sample.t_before_ns == sample.t_after_ns);
+			assert_true(sample.t_after_ns > last_ns);
+			if (n > 1)
+				assert_in_range(sample.t_after_ns - last_ns, 19 * MS, 21 * MS);
+			last_ns = sample.t_after_ns;
+			n++;
+			if (!power->ops->next_ns(power, 0, 200 * MS))
+				break;
+		}
+		assert_int_equal(fake.calls(), calls + (t_ms > 9700));
+	}
+	assert_int_equal(n, 1 + (12300 - 9500) / 20);
+	assert_int_equal(sample.raw, 250000);
+	fake.set_clock(12700 * MS);
+	for (i = 0; i < 20; i++)
+		power->ops->read(power, 0, &sample);
+	assert_int_equal(sample.status, WATT_STATUS_NODATA);
+	/* what was kept meanwhile is not lost */
+	fake.set_clock(13100 * MS);
+	for (i = 0; i < 40; i++) {
+		power->ops->read(power, 0, &sample);
+		assert_int_equal(sample.status, WATT_STATUS_OK);
+		if (i)
+			assert_in_range(sample.t_after_ns - last_ns, 19 * MS, 21 * MS);
+		last_ns = sample.t_after_ns;
+	}
 	power->ops->close(power);
 	fake_done(&fake);
 }
@@ -198,7 +372,7 @@ static void test_gauges(void **state)
 		assert_int_equal(power->groups[1].n, WATT_N_GPU_GAUGES - i);
 		assert_int_equal(power->groups[1].period_ns, S);
 		fake.set_clock(25 * S);
-		read_one(power, 1, samples);
+		power->ops->read(power, 1, samples);
 		check_gauge(power, samples, "temperature", WATT_QUANTITY_TEMPERATURE, 61000);
 		if (!i)
 			check_gauge(power, samples, "memory_temperature", WATT_QUANTITY_TEMPERATURE,
@@ -211,7 +385,7 @@ static void test_gauges(void **state)
 		check_gauge(power, samples, "held_by_power", WATT_QUANTITY_RATIO, 1000000);
 		check_gauge(power, samples, "held_by_heat", WATT_QUANTITY_RATIO, 0);
 		fake.set_clock(35 * S);
-		read_one(power, 1, samples);
+		power->ops->read(power, 1, samples);
 		check_gauge(power, samples, "held_by_power", WATT_QUANTITY_RATIO, 0);
 		check_gauge(power, samples, "held_by_heat", WATT_QUANTITY_RATIO, 1000000);
 		power->ops->close(power);
@@ -256,6 +430,8 @@ static void test_failures(void **state)
 		fake.set_clock(60 * S);
 		read_one(power, 0, &sample);
 		assert_int_equal(sample.status, failures[i].status);
+		/* not asked at once again */
+		assert_int_equal(power->ops->next_ns(power, 0, power->groups[0].period_ns), 0);
 		read_one(power, 0, &sample);
 		assert_int_equal(sample.status, failures[i].next);
 		power->ops->close(power);
@@ -399,72 +575,6 @@ static void test_probe(void **state)
 	fake_done(&fake);
 }
 
-/* ---- how true it is ---- */
-
-/* Idle, a load, idle, another, a third. */
-#define LOADS \
-	"gpu GPU-1 00000000:01:00.0 an H100\n" \
-	"power 0 80000\npower 20.013 650000\npower 25.013 80000\npower 40.051 300000\n" \
-	"power 47.064 90000\npower 60 700000\npower 70 80000\n"
-
-/* What a curve makes of readings every 100 ms, and what was true of each load. */
-static void measure(struct fake *fake, struct watt_power *power, uint64_t first_ns)
-{
-	static const uint64_t windows_ns[][2] = {
-		{ 15 * S, 30 * S }, { 35 * S, 52 * S }, { 55 * S, 75 * S }, { 62 * S, 68 * S }
-	};
-	struct watt_sample sample = { 0 };
-	struct watt_curve curve;
-	watt_i128 from_nj, to_nj;
-	uint64_t t_ns;
-	size_t i;
-
-	watt_curve_init(&curve, &power->channels[0]);
-	for (t_ns = 10 * S + first_ns; t_ns < 80 * S; t_ns += 100 * MS) {
-		fake->set_clock(t_ns);
-		read_one(power, 0, &sample);
-		sample.t_before_ns = sample.t_after_ns = t_ns;
-		assert_int_equal(watt_curve_push(&curve, &sample, NULL), 0);
-	}
-	for (i = 0; i < 4; i++) {
-		int64_t truth_nj = fake->energy_nj(0, windows_ns[i][0], windows_ns[i][1]);
-		double error;
-
-		assert_int_equal(watt_curve_energy_nj(&curve, windows_ns[i][0], &from_nj), 0);
-		assert_int_equal(watt_curve_energy_nj(&curve, windows_ns[i][1], &to_nj), 0);
-		error = (double)(to_nj - from_nj) / (double)truth_nj - 1;
-		if (error > 0.01 || error < -0.01)
-			fail_msg("window %zu is off by %f at phase %lu ms", i, error,
-				 (unsigned long)(first_ns / MS));
-	}
-	watt_curve_done(&curve);
-}
-
-/*
- * Each load of 5 s and more within 1 %, wherever readings and steps are to each other: by the
- * counter, and by a power of which a quarter of the time is seen.
- */
-static void test_truth(void **state)
-{
-	static const char *const scripts[] = { LOADS, LOADS "lacks energy\n" };
-	struct watt_power *power;
-	struct fake fake;
-	uint64_t phase_ms;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		fake_init(&fake, "WATT_FAKE_NVML", scripts[i]);
-		power = open_power(&fake);
-		assert_int_equal(power->channels[0].quantity,
-				 i ? WATT_QUANTITY_POWER : WATT_QUANTITY_ENERGY);
-		assert_int_equal(power->channels[0].coverage_ppm, i ? 250000 : 1000000);
-		for (phase_ms = 1; phase_ms < 100; phase_ms += 7)
-			measure(&fake, power, phase_ms * MS);
-		power->ops->close(power);
-		fake_done(&fake);
-	}
-}
-
 /* ---- the parts ---- */
 
 static void test_check(void **state)
@@ -534,13 +644,15 @@ static void test_places(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter),      cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_old_driver),   cmocka_unit_test(test_sixteen),
-		cmocka_unit_test(test_gauges),       cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_comes_back),   cmocka_unit_test(test_damaged_calibration),
-		cmocka_unit_test(test_asleep),       cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_truth),        cmocka_unit_test(test_check),
-		cmocka_unit_test(test_field_values), cmocka_unit_test(test_places),
+		cmocka_unit_test(test_counter),    cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_table),      cmocka_unit_test(test_old_driver),
+		cmocka_unit_test(test_ladder),     cmocka_unit_test(test_no_way),
+		cmocka_unit_test(test_buffer),     cmocka_unit_test(test_sixteen),
+		cmocka_unit_test(test_gauges),     cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_comes_back), cmocka_unit_test(test_damaged_calibration),
+		cmocka_unit_test(test_asleep),     cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_check),      cmocka_unit_test(test_field_values),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests_name("nvml", tests, NULL, NULL);

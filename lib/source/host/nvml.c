@@ -43,6 +43,7 @@ static const struct watt_dl_symbol symbols[] = {
 	SYMBOL(power, "nvmlDeviceGetPowerUsage"),
 	SYMBOL(energy, "nvmlDeviceGetTotalEnergyConsumption"),
 	SYMBOL(fields, "nvmlDeviceGetFieldValues"),
+	SYMBOL(samples, "nvmlDeviceGetSamples"),
 	SYMBOL(limits, "nvmlDeviceGetPowerManagementLimitConstraints"),
 	SYMBOL(enforced_limit, "nvmlDeviceGetEnforcedPowerLimit"),
 	SYMBOL(temperature, "nvmlDeviceGetTemperature"),

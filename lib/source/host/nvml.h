@@ -70,6 +70,11 @@ struct watt_nvml_process_sample {
 	uint32_t sm, memory, encoder, decoder; /* percent */
 };
 
+struct watt_nvml_sample {
+	uint64_t timestamp_us; /* since 1970 */
+	uint64_t value;        /* of a type that is told beside it, as a field's */
+};
+
 struct watt_nvml_memory {
 	uint64_t total, free, used; /* bytes */
 };
@@ -78,6 +83,7 @@ _Static_assert(sizeof(struct watt_nvml_pci) == 68, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_field) == 40, "the driver's layout");
 _Static_assert(offsetof(struct watt_nvml_field, value) == 32, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_process_sample) == 32, "the driver's layout");
+_Static_assert(sizeof(struct watt_nvml_sample) == 16, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_memory) == 24, "the driver's layout");
 
 /* NULL: this driver has no such function. Those above the line are always there. */
@@ -97,6 +103,8 @@ struct watt_nvml_api {
 	int (*power)(void *device, unsigned int *ret_mw);
 	int (*energy)(void *device, unsigned long long *ret_mj);
 	int (*fields)(void *device, int n, struct watt_nvml_field *fields);
+	int (*samples)(void *device, int kind, unsigned long long last_seen_us, int *ret_type,
+		       unsigned int *count, struct watt_nvml_sample *samples);
 	int (*limits)(void *device, unsigned int *ret_min_mw, unsigned int *ret_max_mw);
 	int (*enforced_limit)(void *device, unsigned int *ret_mw);
 	int (*temperature)(void *device, int sensor, unsigned int *ret_degrees);

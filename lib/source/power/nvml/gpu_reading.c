@@ -10,6 +10,12 @@ enum field {
 	FIELD_INSTANT = 186,
 };
 
+/* What is no field of this driver may have a function of its own. */
+static bool is_unknown_field(int code)
+{
+	return watt_nvml_error(code) == -EOPNOTSUPP || code == WATT_NVML_INVALID_ARGUMENT;
+}
+
 static int read_usage(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int64_t *ret_mw)
 {
 	unsigned int power_mw;
@@ -26,7 +32,7 @@ static int read_counter(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
 	int code = watt_nvml_read_field(nvml, gpu, FIELD_ENERGY, WATT_SCOPE_GPU, ret_mj);
 	unsigned long long energy_mj;
 
-	if (watt_nvml_error(code) != -EOPNOTSUPP && code != WATT_NVML_INVALID_ARGUMENT)
+	if (!is_unknown_field(code))
 		return code;
 	if (!nvml->api.energy)
 		return code;
@@ -42,7 +48,7 @@ static int read_any(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, int
 {
 	int code = watt_nvml_read_field(nvml, gpu, FIELD_INSTANT, WATT_SCOPE_GPU, ret_mw);
 
-	if (watt_nvml_error(code) == -EOPNOTSUPP || code == WATT_NVML_INVALID_ARGUMENT)
+	if (is_unknown_field(code))
 		code = read_usage(nvml, gpu, ret_mw);
 	return code;
 }
@@ -62,7 +68,62 @@ int watt_gpu_read(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu, enum 
 	case WATT_WAY_ANY:
 		return read_any(nvml, gpu, ret);
 	case WATT_WAY_NONE:
+	case WATT_WAY_BUFFER:
 		break;
 	}
 	return WATT_NVML_NOT_SUPPORTED;
+}
+
+/* The field that it is; 0: none. */
+static uint32_t field_of(enum watt_gpu_way way)
+{
+	switch (way) {
+	case WATT_WAY_COUNTER:
+		return FIELD_ENERGY;
+	case WATT_WAY_INSTANT:
+		return FIELD_INSTANT;
+	case WATT_WAY_AVERAGE:
+		return FIELD_AVERAGE;
+	default:
+		return 0;
+	}
+}
+
+static void take_field(const struct watt_nvml_field *field, struct watt_gpu_question *question)
+{
+	question->code = field->result;
+	if (field->result == WATT_NVML_SUCCESS &&
+	    watt_nvml_field_value(field, &question->value) < 0)
+		question->code = WATT_NVML_NOT_SUPPORTED;
+}
+
+void watt_gpu_ask(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
+		  struct watt_gpu_question *list, uint32_t n)
+{
+	struct watt_nvml_field fields[WATT_GPU_MAX_QUESTIONS];
+	struct watt_gpu_question *of[WATT_GPU_MAX_QUESTIONS];
+	int n_fields = 0, code = WATT_NVML_FUNCTION_NOT_FOUND, i;
+	uint32_t k;
+
+	for (k = 0; k < n; k++) {
+		list[k].code = WATT_NVML_FUNCTION_NOT_FOUND;
+		if (!field_of(list[k].way))
+			continue;
+		fields[n_fields] = (struct watt_nvml_field){ .id = field_of(list[k].way),
+							     .scope = list[k].scope,
+							     .type = -1 };
+		of[n_fields++] = &list[k];
+	}
+	if (n_fields && nvml->api.fields)
+		code = nvml->api.fields(gpu->device, n_fields, fields);
+	for (i = 0; i < n_fields; i++) {
+		of[i]->code = code;
+		if (code == WATT_NVML_SUCCESS)
+			take_field(&fields[i], of[i]);
+	}
+	for (k = 0; k < n; k++)
+		if (!field_of(list[k].way) ||
+		    (list[k].way == WATT_WAY_COUNTER && is_unknown_field(list[k].code)))
+			list[k].code = watt_gpu_read(nvml, gpu, list[k].way, list[k].scope,
+						     &list[k].value);
 }

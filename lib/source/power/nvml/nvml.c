@@ -18,19 +18,26 @@
 #include "source/channels.h"
 #include "source/host/status.h"
 #include "source/power/nvml/counter_check.h"
+#include "source/power/nvml/gpu_buffer.h"
 #include "source/power/nvml/gpu_gauge.h"
+#include "source/power/nvml/gpu_news.h"
 #include "source/power/nvml/gpu_timing.h"
 #include "source/power/nvml/kept_timing.h"
 #include "source/registry.h"
 
-/* Of a counter, in each of its steps: when that happens is known as well as it is read often. */
+/* Of each value, at most: one before it comes and one behind. */
 #define READINGS 2
+/* The driver keeps more than that, and so many are fetched by one call. */
+#define BATCH 10
+/* One that sees more of the time has nothing to add to a counter, nor misses anything. */
+#define MAX_HELPED_PPM 750000
 #define CHECK_PAUSE_NS (5 * WATT_NSEC_PER_MSEC)
 /* Of what the GPU is like: each is a call, and none is a share of anybody's energy. */
 #define GAUGE_PERIOD_NS WATT_NSEC_PER_SEC
 
 struct meter {
 	enum watt_gpu_way way;
+	bool helps; /* it is read for the sake of the first one */
 	enum watt_gpu_scope scope;
 	const struct watt_gpu_gauge *gauge; /* not NULL: this, instead of a power */
 };
@@ -42,13 +49,16 @@ struct gpu_group {
 	struct watt_nvml_gpu *gpu;
 	uint32_t first; /* of its meters */
 	uint32_t n;
+	bool is_gauges;
+	struct watt_gpu_news news;      /* of meters */
+	struct watt_gpu_buffer *buffer; /* NULL: it is read in another way */
 };
 
 struct nvml_power {
 	struct watt_power power; /* first */
 	struct watt_nvml *nvml;
 	struct watt_channels channels;
-	struct meter meters[WATT_NVML_MAX_GPUS * (WATT_N_SCOPES + WATT_N_GPU_GAUGES)];
+	struct meter meters[WATT_NVML_MAX_GPUS * (WATT_GPU_MAX_METERS + WATT_N_GPU_GAUGES)];
 	struct gpu_group gpus[MAX_GROUPS];
 	struct watt_power_group groups[MAX_GROUPS];
 	uint32_t n_groups;
@@ -102,10 +112,15 @@ static size_t check_once(struct watt_nvml *nvml, struct watt_counter_check *chec
 	return undecided;
 }
 
-static void name_meter(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope scope, char *buf,
+static const char *get_part(const struct meter *meter)
+{
+	return meter->helps ? watt_kept_timing_name(meter->way) : scope_names[meter->scope];
+}
+
+static void name_meter(const struct watt_nvml_gpu *gpu, const struct meter *meter, char *buf,
 		       size_t size)
 {
-	const char *part = scope_names[scope];
+	const char *part = get_part(meter);
 
 	snprintf(buf, size, "nvml/%s%s%s", gpu->path, *part ? "/" : "", part);
 }
@@ -117,12 +132,13 @@ static void name_meter(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope scop
 static void check_counters(struct watt_nvml *nvml, const struct watt_known *known,
 			   struct watt_counter_check *checks)
 {
+	static const struct meter whole = { .scope = WATT_SCOPE_GPU };
 	struct timespec pause = watt_timespec_from_ns(CHECK_PAUSE_NS);
 	char name[160];
 	size_t i;
 
 	for (i = 0; i < nvml->n_gpus && known; i++) {
-		name_meter(&nvml->gpus[i], WATT_SCOPE_GPU, name, sizeof(name));
+		name_meter(&nvml->gpus[i], &whole, name, sizeof(name));
 		if (watt_known_has(known, name))
 			checks[i].verdict = WATT_COUNTER_STUCK;
 	}
@@ -138,8 +154,10 @@ static void check_counters(struct watt_nvml *nvml, const struct watt_known *know
 
 /* ---- channels ---- */
 
+/* Best first. */
 static enum watt_gpu_way choose_way(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu,
-				    const struct watt_counter_check *check)
+				    const struct watt_counter_check *check,
+				    struct watt_gpu_buffer **ret_buffer)
 {
 	static const enum watt_gpu_way powers[] = { WATT_WAY_INSTANT, WATT_WAY_AVERAGE,
 						    WATT_WAY_USAGE };
@@ -152,7 +170,8 @@ static enum watt_gpu_way choose_way(struct watt_nvml *nvml, const struct watt_nv
 	for (i = 0; i < WATT_ARRAY_SIZE(powers); i++)
 		if (works(nvml, gpu, powers[i], WATT_SCOPE_GPU))
 			return powers[i];
-	return WATT_WAY_NONE;
+	return watt_gpu_buffer_open(nvml, gpu, ret_buffer) == WATT_NVML_SUCCESS ? WATT_WAY_BUFFER :
+										  WATT_WAY_NONE;
 }
 
 /* What a calibration of this very card has found; all zeros: nothing that can be used. */
@@ -229,12 +248,22 @@ static void place_scope(const struct watt_nvml_gpu *gpu, enum watt_gpu_scope sco
 	channel->kind = scope == WATT_SCOPE_GPU ? WATT_DOMAIN_GPU : WATT_DOMAIN_RAIL;
 }
 
+/* What it keeps is of the sensor's own pace; of that, it sees the part that the table says. */
+static void time_buffer(const struct watt_gpu_buffer *buffer, struct watt_gpu_timing *timing)
+{
+	timing->period_ns = watt_gpu_buffer_period_ns(buffer);
+	timing->window_ns = timing->period_ns * timing->coverage_ppm / 1000000;
+}
+
 static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 		     const struct meter *meter, const struct watt_kept_timing *kept,
 		     struct watt_channel *channel)
 {
 	struct watt_gpu_timing timing = timing_of(self->nvml, gpu, meter->way, kept);
 	bool is_counter = meter->way == WATT_WAY_COUNTER;
+
+	if (meter->way == WATT_WAY_BUFFER)
+		time_buffer(self->gpus[self->n_groups].buffer, &timing);
 
 	channel->source = "nvml";
 	channel->quantity = is_counter ? WATT_QUANTITY_ENERGY : WATT_QUANTITY_POWER;
@@ -246,11 +275,11 @@ static void describe(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	channel->max_power_uw = max_power_uw(self->nvml, gpu);
 	channel->period_ns = timing.period_ns;
 	channel->window_ns = timing.window_ns;
-	channel->flags |= is_counter ? WATT_CHANNEL_STEPS : 0;
-	/* of values that come in steps, the one that is read is half a step old; a step is seen
-	 * half a reading after it happened */
-	channel->delay_ns = timing.delay_ns +
-			    (is_counter ? timing.period_ns / READINGS / 2 : timing.period_ns / 2);
+	/* one that sees more than a period has no end that it would tell of */
+	channel->flags |= timing.window_ns <= timing.period_ns ? WATT_CHANNEL_STEPS : 0;
+	channel->flags |= meter->helps ? WATT_CHANNEL_HELPS : 0;
+	/* samples have the times between which their value came */
+	channel->delay_ns = timing.delay_ns;
 	channel->coverage_ppm = timing.coverage_ppm;
 	channel->uncertainty_ppm = timing.uncertainty_ppm;
 }
@@ -261,12 +290,12 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 {
 	char name[160], path[128], label[2 * WATT_NVML_TEXT + 16];
 	struct watt_channel channel = { .name = name, .domain = path, .label = label };
-	const char *part = scope_names[meter->scope];
+	const char *part = get_part(meter);
 	struct watt_kept_timing kept;
 	char file[PATH_MAX];
 	int r;
 
-	name_meter(gpu, meter->scope, name, sizeof(name));
+	name_meter(gpu, meter, name, sizeof(name));
 	if (known && watt_known_has(known, name))
 		return 0;
 	snprintf(label, sizeof(label), "%s%s%s%s%s", gpu->name[0] ? gpu->name : "asleep",
@@ -274,12 +303,34 @@ static int add_meter(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	place_scope(gpu, meter->scope, path, sizeof(path), &channel);
 	channel.path = gpu->pci;
 	r = read_kept(self->nvml, gpu, &kept, file);
-	if (meter->scope == WATT_SCOPE_GPU)
+	if (meter->scope == WATT_SCOPE_GPU && !meter->helps)
 		tell_unusable(self->nvml, file, r);
 	describe(self, gpu, meter, &kept, &channel);
 	self->meters[self->channels.n] = *meter;
 	r = watt_channels_add(&self->channels, &channel);
 	return r < 0 ? r : 1;
+}
+
+/*
+ * Of a counter, the power at the end of each step, where its sensor looks at no more than a part of
+ * that; of a power that sees a part of the time, the mean of all of it.
+ */
+static int add_witness(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
+		       enum watt_gpu_way way, const struct watt_known *known)
+{
+	struct meter witness = { .helps = true };
+	struct watt_kept_timing kept;
+	char file[PATH_MAX];
+
+	witness.way = way == WATT_WAY_COUNTER ? WATT_WAY_INSTANT :
+		      way == WATT_WAY_INSTANT ? WATT_WAY_AVERAGE :
+						WATT_WAY_NONE;
+	if (!witness.way || !works(self->nvml, gpu, witness.way, WATT_SCOPE_GPU))
+		return 0;
+	read_kept(self->nvml, gpu, &kept, file);
+	if (timing_of(self->nvml, gpu, WATT_WAY_INSTANT, &kept).coverage_ppm > MAX_HELPED_PPM)
+		return 0;
+	return add_meter(self, gpu, &witness, known);
 }
 
 static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
@@ -301,32 +352,50 @@ static int add_scopes(struct nvml_power *self, const struct watt_nvml_gpu *gpu,
 	return r;
 }
 
+/* What is read of it at once: as often as the quickest of its sensors needs. */
+static void add_group(struct nvml_power *self, struct watt_nvml_gpu *gpu, uint32_t first,
+		      const struct watt_counter_check *check)
+{
+	struct gpu_group *group = &self->gpus[self->n_groups];
+	const struct watt_channel *channels = &self->channels.channel[first];
+	uint32_t n = (uint32_t)self->channels.n - first, i;
+	uint64_t period_ns = channels[0].period_ns;
+
+	group->gpu = gpu;
+	group->first = first;
+	group->n = n;
+	watt_gpu_news_init(&group->news, channels, n);
+	if (self->meters[first].way == WATT_WAY_COUNTER)
+		watt_gpu_news_seed(&group->news, check->energy_mj, check->last_from_ns,
+				   check->last_to_ns, check->t_ns);
+	for (i = 1; i < n; i++)
+		period_ns = WATT_MIN(period_ns, channels[i].period_ns);
+	period_ns = group->buffer ? BATCH * period_ns : period_ns / READINGS;
+	self->groups[self->n_groups++] =
+		(struct watt_power_group){ .first = first, .n = n, .period_ns = period_ns };
+}
+
 static int add_gpu(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 		   const struct watt_counter_check *check, const struct watt_known *known)
 {
-	struct meter meter = { .way = choose_way(self->nvml, gpu, check) };
-	uint32_t first = (uint32_t)self->channels.n, n, i;
+	struct gpu_group *group = &self->gpus[self->n_groups];
+	struct meter meter = { .way = choose_way(self->nvml, gpu, check, &group->buffer) };
+	uint32_t first = (uint32_t)self->channels.n;
 	int r = 0;
 
 	if (meter.way)
 		r = add_meter(self, gpu, &meter, known);
-	if (r >= 0)
+	if (r > 0)
+		r = add_witness(self, gpu, meter.way, known);
+	/* what has times of its own is by itself */
+	if (r >= 0 && !group->buffer)
 		r = add_scopes(self, gpu, known);
-	n = (uint32_t)self->channels.n - first;
-	if (r < 0 || !n)
-		return r;
-	self->gpus[self->n_groups] = (struct gpu_group){ gpu, first, n };
-	self->groups[self->n_groups] = (struct watt_power_group){
-		.first = first, .n = n, .period_ns = self->channels.channel[first].period_ns
-	};
-	for (i = first; i < first + n; i++)
-		self->groups[self->n_groups].period_ns =
-			WATT_MIN(self->groups[self->n_groups].period_ns,
-				 self->channels.channel[i].period_ns);
-	if (meter.way == WATT_WAY_COUNTER)
-		self->groups[self->n_groups].period_ns /= READINGS;
-	self->n_groups++;
-	return 0;
+	if (r >= 0 && self->channels.n > first) {
+		add_group(self, gpu, first, check);
+		return 0;
+	}
+	group->buffer = watt_gpu_buffer_close(group->buffer);
+	return r;
 }
 
 /* ---- what a GPU is like ---- */
@@ -379,7 +448,8 @@ static int add_gauges(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 	n = (uint32_t)self->channels.n - first;
 	if (r < 0 || !n)
 		return r;
-	self->gpus[self->n_groups] = (struct gpu_group){ gpu, first, n };
+	self->gpus[self->n_groups] =
+		(struct gpu_group){ .gpu = gpu, .first = first, .n = n, .is_gauges = true };
 	self->groups[self->n_groups++] =
 		(struct watt_power_group){ .first = first, .n = n, .period_ns = GAUGE_PERIOD_NS };
 	return 0;
@@ -412,8 +482,12 @@ static void nvml_close(struct watt_power *power)
 {
 	struct nvml_power *self = (struct nvml_power *)power;
 
+	uint32_t i;
+
 	if (!self)
 		return;
+	for (i = 0; i < self->n_groups; i++)
+		watt_gpu_buffer_close(self->gpus[i].buffer);
 	watt_nvml_close(self->nvml);
 	watt_channels_done(&self->channels);
 	free(self);
@@ -463,14 +537,83 @@ static void read_meter(struct nvml_power *self, struct watt_nvml_gpu *gpu,
 	ret->raw = r == 0 ? value : 0;
 }
 
+/* One of those that the driver keeps. */
+static void read_buffer(struct nvml_power *self, struct gpu_group *group, struct watt_sample *ret)
+{
+	int64_t value = 0;
+	uint64_t t_ns = 0;
+	int r, code = WATT_NVML_SUCCESS;
+
+	ret->t_before_ns = watt_now_ns();
+	r = watt_nvml_wake(self->nvml, group->gpu);
+	if (r == 0)
+		code = watt_gpu_buffer_take(group->buffer, self->nvml, group->gpu, &value, &t_ns);
+	if (r == 0)
+		r = watt_nvml_judge(self->nvml, group->gpu, code);
+	ret->t_after_ns = watt_now_ns();
+	ret->status = code == WATT_NVML_NO_DATA ? WATT_STATUS_NOTHING_NEW :
+						  watt_status_from_errno(r);
+	ret->raw = r == 0 ? value : 0;
+	if (r == 0)
+		ret->t_before_ns = ret->t_after_ns = t_ns;
+}
+
+/* All of a GPU's at once; what one of them says may be the end of the others. */
+static void read_meters(struct nvml_power *self, struct gpu_group *group, struct watt_sample *ret)
+{
+	struct watt_gpu_question questions[WATT_GPU_MAX_METERS];
+	uint64_t t_before_ns = watt_now_ns(), t_after_ns;
+	int awake = watt_nvml_wake(self->nvml, group->gpu), r;
+	uint32_t i;
+
+	for (i = 0; i < group->n; i++)
+		questions[i] =
+			(struct watt_gpu_question){ .way = self->meters[group->first + i].way,
+						    .scope = self->meters[group->first + i].scope };
+	if (awake == 0)
+		watt_gpu_ask(self->nvml, group->gpu, questions, group->n);
+	t_after_ns = watt_now_ns();
+	for (i = 0; i < group->n; i++) {
+		r = group->gpu->is_lost ? -ENODEV : awake;
+		if (r == 0)
+			r = watt_nvml_judge(self->nvml, group->gpu, questions[i].code);
+		ret[i] = (struct watt_sample){ .t_before_ns = t_before_ns,
+					       .t_after_ns = t_after_ns,
+					       .status = watt_status_from_errno(r),
+					       .raw = r == 0 ? questions[i].value : 0 };
+	}
+}
+
 static void nvml_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct nvml_power *self = (struct nvml_power *)power;
-	const struct gpu_group *g = &self->gpus[group];
+	struct gpu_group *g = &self->gpus[group];
 	uint32_t i;
 
-	for (i = 0; i < g->n; i++)
-		read_meter(self, g->gpu, &self->meters[g->first + i], &ret[i]);
+	if (g->buffer) {
+		read_buffer(self, g, ret);
+		return;
+	}
+	if (g->is_gauges) {
+		for (i = 0; i < g->n; i++)
+			read_meter(self, g->gpu, &self->meters[g->first + i], &ret[i]);
+		return;
+	}
+	read_meters(self, g, ret);
+	watt_gpu_news_take(&g->news, ret, g->n);
+}
+
+static uint64_t nvml_next_ns(struct watt_power *power, uint32_t group, uint64_t period_ns)
+{
+	const struct nvml_power *self = (const struct nvml_power *)power;
+	const struct gpu_group *g = &self->gpus[group];
+
+	if (g->buffer)
+		return watt_gpu_buffer_has_more(g->buffer) ? 1 : 0;
+	/* who asks for it more seldom gets what there is then */
+	if (g->is_gauges || period_ns > self->groups[group].period_ns + WATT_NSEC_PER_MSEC)
+		return 0;
+	return watt_gpu_pace_next_ns(&g->news.pace);
 }
 
 /* ---- the probe ---- */
@@ -573,5 +716,6 @@ const struct watt_power_ops watt_power_nvml = {
 	.rescan = nvml_rescan,
 	.watched = watched,
 	.read = nvml_read,
+	.next_ns = nvml_next_ns,
 	.close = nvml_close,
 };
