@@ -48,6 +48,7 @@ static const struct {
 	{ SETTING_METER, "meter" },
 	{ SETTING_SOURCES, "sources" },
 	{ SETTING_USAGE, "usage" },
+	{ SETTING_PRECISE, "precise" },
 	{ SETTING_IDLE_POLICY, "idle-policy" },
 	{ SETTING_SHARE_KEYS, "share-key" },
 	{ SETTING_PRIVACY, "privacy" },

@@ -82,6 +82,8 @@ static const struct setting table[SETTING_N] = {
 		"power sources to use; '-NAME' leaves one out"),
 	[SETTING_USAGE] = CHOICE("usage", "auto|bpf|procfs|synth", "auto",
 		"who tells what ran"),
+	[SETTING_PRECISE] = BOOL("precise", "false",
+		"count at context switches, too: cycles, instructions, siblings"),
 	[SETTING_SLICE] = TIME("slice", 1 * MS, 10 * SECOND, "50ms",
 		"time over which energy is attributed at once"),
 	[SETTING_PERIOD] = TIME("period", 1 * MS, 10 * SECOND, "50ms",

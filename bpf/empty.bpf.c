@@ -27,6 +27,12 @@ int empty_free(void *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int empty_switch(void *ctx)
+{
+	return 0;
+}
+
 SEC("tp_btf/sched_migrate_task")
 int empty_migrate(void *ctx)
 {

@@ -97,7 +97,9 @@ static void print_diag(const struct watt_diag *diag, bool is_verbose, size_t wid
 	text_wrap(stdout, text_clean(clean, sizeof(clean), diag->summary), 31, 31, width);
 	if (diag->state == WATT_AVAILABLE)
 		print_facts(diag, width);
-	if (*diag->why && (diag->state != WATT_AVAILABLE || is_verbose))
+	/* what counts may count less than all */
+	if (*diag->why &&
+	    (diag->state != WATT_AVAILABLE || is_verbose || diag->role == WATT_ROLE_ACTIVITY))
 		print_detail("why", diag->why, width);
 	if (*diag->hint)
 		print_detail("do", diag->hint, width);

@@ -83,6 +83,8 @@ static int take_common(struct options *opts, int code, const char *name, char *c
 	switch (code) {
 	case OPTIONS_SESSION:
 		return options_set(opts, name, optarg);
+	case OPTIONS_PRECISE:
+		return options_set(opts, name, "true");
 	case OPTIONS_JSON:
 		opts->is_json = true;
 		return 0;

@@ -32,6 +32,7 @@ struct options {
 /* Codes of the common options; a command's own long options without a letter begin at OWN. */
 enum options_code {
 	OPTIONS_SESSION = 256, /* the library's, by their names */
+	OPTIONS_PRECISE,
 	OPTIONS_JSON,
 	OPTIONS_OWN,
 };
@@ -53,6 +54,7 @@ enum options_code {
 	{ "config", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "sources", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "usage", required_argument, NULL, OPTIONS_SESSION }, \
+	{ "precise", no_argument, NULL, OPTIONS_PRECISE }, \
 	{ "slice", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "period", required_argument, NULL, OPTIONS_SESSION }, \
 	{ "json", no_argument, NULL, OPTIONS_JSON }, \
@@ -81,7 +83,7 @@ enum options_code {
 #define OPTIONS_HELP \
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
-	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --machine=FILE,\n" \
+	"  --precise, --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --machine=FILE,\n" \
 	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST, --meter=PLACE,\n" \
 	"  " OPTIONS_KUBELET_HELP "\n" \
 	"  -v, --verbose, -h, --help\n"

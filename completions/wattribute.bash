@@ -4,7 +4,7 @@
 _wattribute()
 {
 	local cur prev words cword command i
-	local common='--sources --usage --slice --period --config --machine --sysfs-root
+	local common='--sources --usage --precise --slice --period --config --machine --sysfs-root
 		--procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter --kubelet-url --kubelet-token --kubelet-tls --verbose --help --json'
 	local commands='top stat record replay report export plot learn mark agent sources board doctor calibrate capture'
 	local attribution='--idle-policy --share-key --prior --sensor-delay --privacy'
@@ -108,7 +108,7 @@ _wattribute()
 	agent)
 		COMPREPLY=($(compgen -W "--settings --print-config --check-config --listen --connections --connection-timeout --web-config --user
 			--interval --levels --level-domains --top --min-age --keep-ended --created --compat --log-level
-			--sources --usage --slice --period --rates --delays --idle-policy --share-keys --prior
+			--sources --usage --precise --slice --period --rates --delays --idle-policy --share-keys --prior
 			--privacy --config --machine --sysfs-root --procfs-root --nvml-lib --redfish-url --redfish-auth --redfish-tls --meter
 			--kubelet-url --kubelet-token --kubelet-tls --otlp-url --otlp-interval --otlp-headers --otlp-tls
 			--otlp-queue --otlp-queue-mib --recordings --recordings-most --recording-mib --help" -- "$cur"))

@@ -357,7 +357,8 @@ static bool is_wanted(const struct patient *patient, const struct watt_options *
 		return true;
 	if (patient->activity->sweep)
 		return usage_is_wanted(options->usage, patient->activity, have_usage);
-	return watt_select_activity_is_wanted(patient->activity, &options->sources);
+	return watt_select_activity_is_wanted(patient->activity, &options->sources,
+					      options->is_precise);
 }
 
 /* Of one that has not come back no more is known than who it is. */

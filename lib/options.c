@@ -52,6 +52,8 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 		.log_data = from->log_data,
 		.is_driven = from->is_driven,
 		.has_threads = from->has_threads,
+		.has_precise = from->has_precise,
+		.is_precise = from->is_precise,
 		.open_wait_ms = from->open_wait_ms,
 		.slice_ns = from->slice_ns,
 		.period_ns = from->period_ns,
@@ -126,6 +128,8 @@ int watt_options_fill(struct watt_options *options, struct watt_options *others)
 	options->period_ns = options->period_ns ? options->period_ns : others->period_ns;
 	if (!options->has_idle_policy && others->has_idle_policy)
 		watt_options_set_idle_policy(options, others->idle_policy);
+	if (!options->has_precise && others->has_precise)
+		watt_options_set_precise(options, others->is_precise);
 	/* a list of sources begins again */
 	if (!options->sources.n)
 		r = fill_rules(&options->sources, &others->sources);
@@ -661,6 +665,24 @@ static int set_delay(struct watt_options *options, const char *text)
 	return parse_rules(options, &options->delays, &watt_delay_syntax, text);
 }
 
+int watt_options_set_precise(struct watt_options *options, int is_precise)
+{
+	if (!options)
+		return -EINVAL;
+	options->is_precise = is_precise != 0;
+	options->has_precise = true;
+	return 0;
+}
+
+static int set_precise(struct watt_options *options, const char *text)
+{
+	bool is_precise = strcmp(text, "true") == 0;
+
+	if (!is_precise && strcmp(text, "false") != 0)
+		return complain(options, -EINVAL, "'%s' is neither true nor false", text);
+	return watt_options_set_precise(options, is_precise);
+}
+
 /* ---- by name ---- */
 
 #define INFO(name, values, summary) \
@@ -674,6 +696,7 @@ static const struct option {
 } table[] = {
 	{ INFO("sources", "[-+]SOURCE,...", "power sources to use, or not to use"), set_sources },
 	{ INFO("usage", "auto|bpf|procfs", "how CPU time is counted"), watt_options_set_usage },
+	{ INFO("precise", "true|false", "count at context switches, too"), set_precise },
 	{ INFO("slice", "TIME", "length of a slice (50ms)"), set_slice },
 	{ INFO("period", "TIME", "reading period of quick sensors (a slice)"), set_period },
 	{ INFO("rate", "[SOURCE=]RATE,...", "how often sensors are read, instead of a period"),

@@ -14,6 +14,8 @@ struct watt_options {
 	void *log_data;
 	bool is_driven;
 	bool has_threads;
+	bool has_precise; /* it was said */
+	bool is_precise;
 	uint32_t open_wait_ms; /* 0: not said */
 	/* NULL: not said */
 	char *machine;

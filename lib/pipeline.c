@@ -65,7 +65,7 @@ struct watt_pipeline {
 };
 
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
-static int open_tellers(struct watt_pipeline *p, const struct watt_rules *sources)
+static int open_tellers(struct watt_pipeline *p, const struct watt_options *options)
 {
 	size_t i;
 	int r = 0;
@@ -73,10 +73,10 @@ static int open_tellers(struct watt_pipeline *p, const struct watt_rules *source
 	for (i = 0; watt_activity_registry[i] && r == 0; i++) {
 		const struct watt_activity_ops *ops = watt_activity_registry[i];
 
-		if (!watt_select_activity_is_wanted(ops, sources) ||
+		if (!watt_select_activity_is_wanted(ops, &options->sources, options->is_precise) ||
 		    p->n_tellers == WATT_MAX_SOURCES)
 			continue;
-		r = watt_teller_new(p->env, ops, &p->tellers[p->n_tellers]);
+		r = watt_teller_new(p->env, ops, &p->places.map, &p->tellers[p->n_tellers]);
 		p->n_tellers += r == 0;
 	}
 	return r;
@@ -134,7 +134,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 		r = watt_select_usage(p->env, &p->places.map, options->usage, &p->usage,
 				      &p->usage_why);
 	if (r == 0)
-		r = open_tellers(p, &options->sources);
+		r = open_tellers(p, options);
 	if (r == 0)
 		r = watt_naming_init(&p->naming, env);
 	if (r == 0)
@@ -412,7 +412,8 @@ static int take_activities(struct watt_pipeline *p)
 	int r = 0;
 
 	for (i = 0; i < p->n_tellers && r >= 0; i++) {
-		if (watt_teller_poll(p->tellers[i], watt_now_ns(), &op.activity) == 0)
+		/* who has been heard is asked again: it is behind a sweep that it best is read */
+		while (r >= 0 && watt_teller_poll(p->tellers[i], watt_now_ns(), &op.activity) == 0)
 			r = watt_executor_apply(p->executor, &op, NULL);
 		if (r == -EINVAL) {
 			watt_log(&p->env->log, WATT_LOG_WARNING,

@@ -119,6 +119,11 @@ WATT_API int watt_options_drop_source(struct watt_options *options, const char *
 /** Counts CPU time by "bpf" or "procfs"; NULL or "auto": the best that works. */
 WATT_API int watt_options_set_usage(struct watt_options *options, const char *name);
 
+/** 1: counts at each context switch what each process does beside taking CPU time: cycles,
+ *  instructions, time beside a busy sibling. It needs BPF and costs some 100 ns a switch; what this
+ *  machine can't count is said in the log. 0, as it is at first: nothing runs there. */
+WATT_API int watt_options_set_precise(struct watt_options *options, int is_precise);
+
 /** Length of a slice, 1 ms to 60 s; 0: 50 ms. */
 WATT_API int watt_options_set_slice_ns(struct watt_options *options, uint64_t slice_ns);
 /** Reading period of quick sensors, 1 ms to 60 s; 0: as a slice. */

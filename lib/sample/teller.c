@@ -23,6 +23,7 @@
 struct question {
 	struct watt_task task; /* first */
 	const struct watt_activity_ops *ops;
+	const struct watt_cpu_map *map;      /* borrowed */
 	struct watt_activity_source *source; /* NULL: it is not open */
 	struct watt_activity_batch batch;
 	int error;    /* of the last reading; 0: the batch is there */
@@ -51,7 +52,7 @@ static void run_question(struct watt_reader *reader, struct watt_task *task)
 		return;
 	}
 	if (!q->source)
-		q->error = q->ops->open(watt_reader_get_env(reader), NULL, &q->source);
+		q->error = q->ops->open(watt_reader_get_env(reader), q->map, &q->source);
 	if (q->error == 0)
 		q->error = q->ops->read(q->source, &q->batch);
 }
@@ -101,8 +102,10 @@ static void tell_error(struct watt_teller *teller)
 
 	/* what is not there is nothing to speak of */
 	if (q->error < 0 && q->error != -ENODEV && q->error != teller->told_error)
-		watt_log(&teller->log, WATT_LOG_INFO, "activity by %s does not work here: %s",
-			 q->ops->name, strerror(-q->error));
+		watt_log(&teller->log,
+			 q->ops->flags & WATT_ACTIVITY_ASKED ? WATT_LOG_WARNING : WATT_LOG_INFO,
+			 "activity by %s does not work here: %s", q->ops->name,
+			 strerror(-q->error));
 	teller->told_error = q->error;
 }
 
@@ -152,7 +155,7 @@ int watt_teller_wait(struct watt_teller *teller, uint64_t deadline_ns)
 }
 
 int watt_teller_new(const struct watt_env *env, const struct watt_activity_ops *ops,
-		    struct watt_teller **ret)
+		    const struct watt_cpu_map *map, struct watt_teller **ret)
 {
 	struct watt_teller *teller = calloc(1, sizeof(*teller));
 	struct watt_reader_opts opts = { .env = env, .epoch_ns = watt_now_ns() };
@@ -174,6 +177,7 @@ int watt_teller_new(const struct watt_env *env, const struct watt_activity_ops *
 				  .what = "reading it",
 				  .owner = teller },
 			.ops = ops,
+			.map = map,
 		};
 		r = watt_reader_start(teller->reader);
 	}

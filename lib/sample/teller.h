@@ -12,7 +12,7 @@ struct watt_teller;
 
 /* Begins to open the source. 0 or a negative errno. env must outlive it. */
 int watt_teller_new(const struct watt_env *env, const struct watt_activity_ops *ops,
-		    struct watt_teller **ret);
+		    const struct watt_cpu_map *map, struct watt_teller **ret);
 /*
  * What it has told since the last call, and asks it again when it is time: 0, and the batch is
  * borrowed until the next call; -EAGAIN: nothing.

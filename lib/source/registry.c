@@ -40,6 +40,9 @@ const struct watt_activity_ops *const watt_activity_registry[] = {
 	&watt_activity_procfs,
 	&watt_activity_nvml,
 	&watt_activity_drm,
+#ifdef WATT_HAVE_BPF
+	&watt_activity_precise,
+#endif
 	&watt_activity_synth,
 	&watt_activity_synth_gpu,
 	NULL,

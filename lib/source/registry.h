@@ -33,6 +33,7 @@ extern const struct watt_power_ops watt_power_synth;
 extern const struct watt_power_ops watt_power_synth_gpu;
 #ifdef WATT_HAVE_BPF
 extern const struct watt_activity_ops watt_activity_bpf;
+extern const struct watt_activity_ops watt_activity_precise;
 #endif
 extern const struct watt_activity_ops watt_activity_drm;
 extern const struct watt_activity_ops watt_activity_nvml;

@@ -160,7 +160,7 @@ static bool is_power(const char *name)
 }
 
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
-				    const struct watt_rules *rules)
+				    const struct watt_rules *rules, bool is_precise)
 {
 	/* a choice among powers says nothing of who measures none, such as drm */
 	enum watt_choice choice = is_power(ops->name) ? watt_select_choice(rules, ops->name) :
@@ -168,6 +168,8 @@ bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 
 	if (!ops->read)
 		return false;
+	if (ops->flags & WATT_ACTIVITY_ASKED)
+		return is_precise;
 	if (choice != WATT_CHOICE_AUTO)
 		return choice == WATT_CHOICE_YES;
 	return !(ops->flags & WATT_ACTIVITY_TEST);

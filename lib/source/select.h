@@ -59,6 +59,6 @@ int watt_select_usage(const struct watt_env *env, const struct watt_cpu_map *map
 void watt_select_blame(int error, struct watt_diag *diag);
 /* Whether a source with readings of its own is used: it goes with the power source of its name. */
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
-				    const struct watt_rules *rules);
+				    const struct watt_rules *rules, bool is_precise);
 
 #endif

@@ -203,7 +203,8 @@ struct watt_activity_source;
 
 /* Bits of watt_activity_ops.flags. */
 enum watt_activity_flag {
-	WATT_ACTIVITY_TEST = 1u << 0, /* only by name, never by itself (synth) */
+	WATT_ACTIVITY_TEST = 1u << 0,  /* only by name, never by itself (synth) */
+	WATT_ACTIVITY_ASKED = 1u << 1, /* the same, and it is no test: precise mode */
 };
 
 /*
@@ -215,10 +216,11 @@ struct watt_activity_ops {
 	const char *name;
 	const char *summary;
 	uint32_t flags;     /* enum watt_activity_flag */
-	uint64_t period_ns; /* of read(): how often there is something new */
+	uint64_t period_ns; /* of read(): how often there is something new; 0: after each sweep */
 	/* As watt_power_ops.probe. */
 	int (*probe)(const struct watt_env *env, struct watt_diag *diag);
-	/* map is borrowed and outlives the source; NULL: it has read(). */
+	/* map is borrowed and outlives the source. Where it has read(), slots in it may change
+	 * meanwhile: they are read atomically. */
 	int (*open)(const struct watt_env *env, const struct watt_cpu_map *map,
 		    struct watt_activity_source **ret);
 	/*

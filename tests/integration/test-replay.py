@@ -160,6 +160,13 @@ def test_threads():
             check_conserved(document)
 
 
+def test_counts():
+    """What was counted at context switches is recorded, too."""
+    with Recording('--sources=synth', '--precise', '--share-key=learned') as recording:
+        recording.record('--for=2s')
+        check_same(recording)
+
+
 def test_marks():
     with Recording('--sources=synth') as recording:
         script = (f'{PROGRAM} mark load; sleep 0.4; {PROGRAM} mark solve; sleep 0.7; '

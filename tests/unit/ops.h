@@ -226,9 +226,10 @@ static inline void ops_activity(struct ops *ops, struct watt_op *ret)
 	size_t i, n = 0;
 
 	for (i = 0; i < 2; i++)
-		ops->gpus[i] = (struct watt_activity_place){ i ? "gpu-1" : "gpu-0",
-							     ops->now_ns - 150000000 + i,
-							     WATT_ACTIVITY_GPU_TIME, 1 + i };
+		ops->gpus[i] = (struct watt_activity_place){
+			i ? "cpus-0" : "gpu-0", ops->now_ns - 150000000 + i,
+			i ? WATT_ACTIVITY_CYCLES : WATT_ACTIVITY_GPU_TIME, 1 + i
+		};
 	for (i = ops->ticks % 2; i < OPS_TASKS; i += 6, n++)
 		ops->readings[n] = (struct watt_activity){
 			.t_ns = ops->gpus[i % 2].complete_ns - ops_below(&random, 9),

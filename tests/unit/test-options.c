@@ -392,9 +392,9 @@ static void test_info(void **state)
 		assert_null(strstr(watt_options_get_problem(o), "no option is called"));
 	}
 #ifdef WATT_HAVE_KUBELET
-	assert_int_equal(i, 22);
+	assert_int_equal(i, 23);
 #else
-	assert_int_equal(i, 19);
+	assert_int_equal(i, 20);
 #endif
 	watt_options_free(o);
 }
@@ -428,7 +428,7 @@ static char *describe(const struct watt_options *o)
 	assert_non_null(out);
 	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
 		fprintf(out, "%s;", texts[i] ? texts[i] : "(none)");
-	fprintf(out, "%llu;%llu;%d;%d;%d;", (unsigned long long)o->slice_ns,
+	fprintf(out, "%d;%llu;%llu;%d;%d;%d;", o->is_precise, (unsigned long long)o->slice_ns,
 		(unsigned long long)o->period_ns, o->has_idle_policy, o->idle_policy, o->privacy);
 	describe_rules(out, &o->sources);
 	describe_rules(out, &o->rates);
@@ -480,6 +480,11 @@ static int choose_privacy(struct watt_options *o, const char *text)
 	return watt_options_set_privacy(o, WATT_PRIVACY_ALL);
 }
 
+static int choose_precise(struct watt_options *o, const char *text)
+{
+	return watt_options_set_precise(o, 1);
+}
+
 /* Nobody has to write a text for the library to read: each option has a setter of its type. */
 static void test_each_has_a_setter(void **state)
 {
@@ -489,6 +494,7 @@ static void test_each_has_a_setter(void **state)
 	} setters[] = {
 		{ "sources", "synth,-estimate", choose_sources },
 		{ "usage", "procfs", watt_options_set_usage },
+		{ "precise", "true", choose_precise },
 		{ "slice", "20ms", choose_slice },
 		{ "period", "5ms", choose_period },
 		{ "rate", "20,hwmon=10Hz", choose_rate },

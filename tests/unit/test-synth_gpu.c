@@ -123,7 +123,7 @@ static void test_teller(void **state)
 	int i;
 
 	open_env(&env);
-	assert_int_equal(watt_teller_new(&env, &slow_ops, &teller), 0);
+	assert_int_equal(watt_teller_new(&env, &slow_ops, NULL, &teller), 0);
 	assert_int_equal(watt_teller_wait(teller, now_ns + 60000 * MS), 0);
 	assert_int_equal(watt_teller_poll(teller, now_ns, &batch), -EAGAIN); /* the error */
 	assert_int_equal(watt_teller_poll(teller, now_ns + 9000 * MS, &batch), -EAGAIN);
@@ -164,7 +164,7 @@ static void test_teller_closes(void **state)
 		memset(&slow, 0, sizeof(slow));
 		slow.opened = 1; /* it works at once */
 		open_env(&env);
-		assert_int_equal(watt_teller_new(&env, &slow_ops, &teller), 0);
+		assert_int_equal(watt_teller_new(&env, &slow_ops, NULL, &teller), 0);
 		assert_int_equal(watt_teller_wait(teller, now_ns + 60000 * MS), 0);
 		assert_int_equal(watt_teller_poll(teller, now_ns, &batch), 0);
 		slow.is_hung = hangs;

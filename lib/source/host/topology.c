@@ -355,7 +355,7 @@ int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_
 		return -ENODEV;
 	place = place_of(&found, map->split);
 	if (map->is_whole && compare_places(&place, &map->home) == 0) {
-		map->slot[cpu] = 0;
+		__atomic_store_n(&map->slot[cpu], 0, __ATOMIC_RELAXED);
 		return 0;
 	}
 	if (map->is_whole) {
@@ -368,7 +368,7 @@ int watt_cpu_map_join(const struct watt_env *env, uint32_t cpu, struct watt_cpu_
 	if (i == map->n_slots)
 		return -ENOSPC;
 	places[i] = place;
-	map->slot[cpu] = (uint16_t)i;
+	__atomic_store_n(&map->slot[cpu], (uint16_t)i, __ATOMIC_RELAXED);
 	return 0;
 }
 

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts at context switches on the running kernel, held against what is known of a load. Counters
+ * are software ones where there is no PMU: the clock of each CPU counts as its cycles. Needs root;
+ * says why and skips otherwise.
+ */
+#include "../unit/unit.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "source/activity/precise.h"
+#include "source/config/config.h"
+#include "source/registry.h"
+
+static struct watt_config config;
+static struct watt_env env = { .config = &config };
+static uint16_t slots[1024];
+static struct watt_cpu_map map = { .slot = slots, .n_slots = 1 };
+static const struct watt_precise_event clock_event = { PERF_TYPE_SOFTWARE,
+						       PERF_COUNT_SW_CPU_CLOCK };
+static char log_text[1024];
+
+static void keep_log(void *data, enum watt_log_level level, const char *text)
+{
+	if (level <= WATT_LOG_WARNING)
+		snprintf(log_text, sizeof(log_text), "%s", text);
+	if (getenv("WATT_TEST_VERBOSE"))
+		fprintf(stderr, "# %s\n", text);
+}
+
+static const char *why_not(void)
+{
+	static struct watt_diag diag;
+
+	env.log.fn = keep_log;
+	if (watt_root_open(&env.procfs, "/proc") < 0 || watt_root_open(&env.sysfs, "/sys") < 0)
+		return "no /proc or /sys";
+	map.n_cpus = WATT_MIN((uint32_t)sysconf(_SC_NPROCESSORS_CONF), 1024u);
+	return watt_activity_precise.probe(&env, &diag) < 0 ? diag.why : NULL;
+}
+
+static void stay_on(uint32_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Spins on a CPU, all the time or, when it naps, in turns. */
+static pid_t start_load(uint32_t cpu, bool naps)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	stay_on(cpu);
+	for (;;) {
+		uint64_t end_ns = watt_now_ns() + 2 * WATT_NSEC_PER_MSEC;
+
+		while (watt_now_ns() < end_ns)
+			;
+		if (naps)
+			usleep(2000);
+	}
+}
+
+static void stop_load(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return watt_timespec_to_ns(&time);
+}
+
+/* What a process has done of a kind, as far as a batch tells; false: it does not. */
+static bool find(const struct watt_activity_batch *batch, pid_t pid, uint32_t kind, uint64_t *ret)
+{
+	bool has_any = false;
+	size_t i;
+
+	for (i = 0; i < batch->n_readings; i++) {
+		const struct watt_activity *reading = &batch->readings[i];
+
+		if (reading->pid != (uint32_t)pid || batch->places[reading->place].kind != kind)
+			continue;
+		*ret = (has_any ? *ret : 0) + reading->amount;
+		has_any = true;
+	}
+	return has_any;
+}
+
+static struct watt_activity_source *open_as(const struct watt_precise_opts *opts)
+{
+	struct watt_activity_source *src = NULL;
+	int r = watt_precise_open_as(&env, &map, opts, &src);
+
+	if (r < 0)
+		fail_msg("precise mode: %s", strerror(-r));
+	return src;
+}
+
+static void read_all(struct watt_activity_source *src, struct watt_activity_batch *ret)
+{
+	assert_int_equal(src->ops->read(src, ret), 0);
+}
+
+/*
+ * A counter that counts ns of its CPU gives each task its own run time: to a part of it, as the
+ * kernel's clocks and the host's theft differ.
+ */
+static void test_counters(void **state)
+{
+	const struct watt_precise_opts opts = { .cycles = &clock_event,
+						.instructions = &clock_event };
+	struct watt_activity_source *src = open_as(&opts);
+	struct watt_activity_batch batch;
+	uint64_t begin[2] = { 0 }, end[2] = { 0 }, other = 0, ran_ns[2];
+	pid_t pids[2] = { start_load(0, false), start_load(0, true) };
+	int i;
+
+	usleep(50000);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_CYCLES, &begin[i]));
+		ran_ns[i] = cpu_ns(pids[i]);
+	}
+	usleep(500000);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		double ratio;
+
+		ran_ns[i] = cpu_ns(pids[i]) - ran_ns[i];
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_CYCLES, &end[i]));
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_INSTRUCTIONS, &other));
+		ratio = (double)(end[i] - begin[i]) / (double)ran_ns[i];
+		if (getenv("WATT_TEST_VERBOSE"))
+			fprintf(stderr, "# counted %.3f of %.1f ms\n", ratio,
+				(double)ran_ns[i] / 1e6);
+		assert_true(ratio > 0.9 && ratio < 1.15);
+		/* the other counter is another one of the same clock */
+		assert_true(other > end[i] / 10 * 9 && other < end[i] / 10 * 11);
+	}
+	for (i = 0; i < 2; i++)
+		stop_load(pids[i]);
+	src->ops->close(src);
+}
+
+/* Of a task that never stops, what it has done is told all the same, and so is a death. */
+static void test_running_and_dead(void **state)
+{
+	const struct watt_precise_opts opts = { .cycles = &clock_event };
+	struct watt_activity_source *src = open_as(&opts);
+	struct watt_activity_batch batch;
+	uint64_t first = 0, second = 0, last = 0;
+	pid_t pid = start_load(map.n_cpus - 1, false);
+
+	usleep(20000);
+	read_all(src, &batch);
+	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &first));
+	usleep(50000);
+	read_all(src, &batch);
+	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &second));
+	assert_true(second > first);
+	usleep(20000);
+	stop_load(pid);
+	read_all(src, &batch);
+	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &last));
+	assert_true(last > second);
+	read_all(src, &batch);
+	assert_false(find(&batch, pid, WATT_ACTIVITY_CYCLES, &last));
+	src->ops->close(src);
+}
+
+/* Beside a busy sibling all of its time is shared; beside one that naps half, roughly, as it is. */
+static void test_siblings(void **state)
+{
+	const struct watt_precise_opts opts = { .is_paired = true };
+	struct watt_activity_source *src;
+	struct watt_activity_batch batch;
+	uint64_t begin[2] = { 0 }, end[2] = { 0 }, ran_ns[2];
+	double shared[2];
+	pid_t pids[2];
+	int i;
+
+	if (map.n_cpus < 2)
+		skip();
+	src = open_as(&opts);
+	pids[0] = start_load(0, false);
+	pids[1] = start_load(1, true);
+	usleep(50000);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		find(&batch, pids[i], WATT_ACTIVITY_SHARED_TIME, &begin[i]);
+		ran_ns[i] = cpu_ns(pids[i]);
+	}
+	usleep(500000);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		ran_ns[i] = cpu_ns(pids[i]) - ran_ns[i];
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_SHARED_TIME, &end[i]));
+		shared[i] = (double)(end[i] - begin[i]) / (double)ran_ns[i];
+		if (getenv("WATT_TEST_VERBOSE"))
+			fprintf(stderr, "# shared %.3f of %.1f ms\n", shared[i],
+				(double)ran_ns[i] / 1e6);
+		assert_true(shared[i] <= 1.15);
+	}
+	/* CPU 0 is never idle, and whoever naps runs beside it */
+	assert_true(shared[1] > 0.85);
+	/* CPU 1 is idle for a part, unless others of this machine fill it */
+	assert_true(shared[0] > 0.2);
+	for (i = 0; i < 2; i++)
+		stop_load(pids[i]);
+	src->ops->close(src);
+}
+
+/* Places are few: who finds none is not counted, and that is said. */
+static void test_no_room(void **state)
+{
+	const struct watt_precise_opts opts = { .cycles = &clock_event, .n_sets = 1 };
+	struct watt_activity_source *src = open_as(&opts);
+	struct watt_activity_batch batch;
+	pid_t pids[8];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(pids); i++)
+		pids[i] = start_load(0, true);
+	usleep(200000);
+	log_text[0] = '\0';
+	read_all(src, &batch);
+	assert_non_null(strstr(log_text, "more tasks run than there are places for"));
+	for (i = 0; i < WATT_ARRAY_SIZE(pids); i++)
+		stop_load(pids[i]);
+	src->ops->close(src);
+}
+
+/* What is missing is said, and no place tells of it. */
+static void test_missing(void **state)
+{
+	static const struct watt_precise_event none = { PERF_TYPE_SOFTWARE, 0xffff };
+	const struct watt_precise_opts opts = { .cycles = &clock_event, .instructions = &none };
+	struct watt_activity_source *src;
+	struct watt_activity_batch batch;
+	size_t i;
+
+	log_text[0] = '\0';
+	src = open_as(&opts);
+	assert_non_null(strstr(log_text, "no instructions"));
+	read_all(src, &batch);
+	for (i = 0; i < batch.n_places; i++)
+		assert_int_not_equal(batch.places[i].kind, WATT_ACTIVITY_INSTRUCTIONS);
+	src->ops->close(src);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counters), cmocka_unit_test(test_running_and_dead),
+		cmocka_unit_test(test_siblings), cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_missing),
+	};
+	const char *why = why_not();
+
+	if (why) {
+		printf("SKIP %s\n", why);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
