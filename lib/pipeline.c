@@ -82,6 +82,23 @@ static int open_tellers(struct watt_pipeline *p, const struct watt_options *opti
 	return r;
 }
 
+/* Who chooses a key of counts that nobody makes is told, and CPU time divides. */
+static void warn_of_keys(const struct watt_pipeline *p, const struct watt_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->share_keys.n && !options->is_precise; i++) {
+		enum watt_share_key key = (enum watt_share_key)options->share_keys.list[i].value;
+
+		if (key == WATT_KEY_CYCLES || key == WATT_KEY_INSTRUCTIONS)
+			watt_log(
+				&p->env->log, WATT_LOG_WARNING,
+				"the share key '%s' needs precise mode (--precise), where they are "
+				"counted: without it, CPU time divides",
+				watt_share_key_name(key));
+	}
+}
+
 static int open_flow(struct watt_pipeline *p, const struct watt_options *options)
 {
 	size_t len;
@@ -135,6 +152,8 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 				      &p->usage_why);
 	if (r == 0)
 		r = open_tellers(p, options);
+	if (r == 0)
+		warn_of_keys(p, options);
 	if (r == 0)
 		r = watt_naming_init(&p->naming, env);
 	if (r == 0)

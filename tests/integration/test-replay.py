@@ -165,6 +165,9 @@ def test_counts():
     with Recording('--sources=synth', '--precise', '--share-key=learned') as recording:
         recording.record('--for=2s')
         check_same(recording)
+    with Recording('--sources=synth', '--share-key=cycles') as recording:
+        result = run('record', '-q', '-o', recording.path, *recording.args, '--for=200ms')
+        true('needs precise mode' in result.err, result.err)
 
 
 def test_marks():
