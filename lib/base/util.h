@@ -7,8 +7,17 @@
 #include <stdint.h>
 
 #define WATT_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define WATT_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define WATT_MAX(a, b) ((a) > (b) ? (a) : (b))
+/* Each argument is evaluated once, and taken as the type that both have in common. */
+#define WATT_MIN(a, b) WATT_CHOOSE(a, <, b, __COUNTER__)
+#define WATT_MAX(a, b) WATT_CHOOSE(a, >, b, __COUNTER__)
+/* One in another must not hide its names. */
+#define WATT_CHOOSE(a, op, b, n) WATT_CHOOSE_AS(a, op, b, n)
+#define WATT_CHOOSE_AS(a, op, b, n) \
+	__extension__({ \
+		__typeof__(1 ? (a) : (b)) watt_left_##n = (a); \
+		__typeof__(1 ? (a) : (b)) watt_right_##n = (b); \
+		watt_left_##n op watt_right_##n ? watt_left_##n : watt_right_##n; \
+	})
 #define watt_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* 128 bits wide where products of two 64-bit quantities need it. */
