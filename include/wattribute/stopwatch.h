@@ -21,9 +21,10 @@
  * intervals and phases add up to the run, to the nanojoule. What the set used between track() and
  * begin() is the run's, and the machine's energy has it too.
  *
- * It takes snapshots by the session's own windows, and the session's marks. One thread per object
- * at a time: that of its session. Errors of watt_session_snapshot_at() and -ENOMEM may come from
- * all that can fail.
+ * Its windows are its own, as a cursor's: any number of stopwatches run beside each other and beside
+ * other readers. The session's marks are taken by one: begin() and end() take all that have come.
+ * One thread per object; another thread may do what it likes with the session meanwhile. Errors of
+ * watt_cursor_snapshot_at() and -ENOMEM may come from all that can fail.
  */
 #ifndef WATTRIBUTE_STOPWATCH_H
 #define WATTRIBUTE_STOPWATCH_H
@@ -50,7 +51,8 @@ enum watt_stopwatch_lack {
 	WATT_STOPWATCH_LACKS_CUTS = 2,  /**< the last phases or intervals are in one */
 };
 
-/** The session must have been started, and must outlive *ret. 0; -EINVAL; -ENOMEM. */
+/** The session must have been started, and must outlive *ret. 0; -EINVAL; -ENOMEM; -EMFILE: as
+ *  watt_cursor_open(). */
 WATT_API int watt_stopwatch_open(struct watt_session *ses, const struct watt_stopwatch_opts *opts,
 				 struct watt_stopwatch **ret);
 /** NULL is allowed. Always returns NULL. */
@@ -71,12 +73,13 @@ WATT_API int watt_stopwatch_mark(struct watt_stopwatch *watch, const struct watt
  * have answered. 0 or negative. -EINVAL: not begun.
  */
 WATT_API int watt_stopwatch_cut(struct watt_stopwatch *watch);
-/** When to cut next, CLOCK_MONOTONIC; UINT64_MAX: there is nothing to be cut. */
+/** When to cut next, CLOCK_MONOTONIC; UINT64_MAX: there is nothing to be cut, as in a run that has
+ *  not begun or is finished. */
 WATT_API uint64_t watt_stopwatch_get_next_ns(const struct watt_stopwatch *watch);
 /**
  * Takes the oldest interval that is over out of the run: whoever shows them need not keep them.
  * What nobody took, and the last one, are in the finished run.
- * 0; -EAGAIN: there is none.
+ * 0; -EAGAIN: there is none; -EINVAL.
  */
 WATT_API int watt_stopwatch_next_interval(struct watt_stopwatch *watch,
 					  struct watt_run_interval *ret);
@@ -88,7 +91,8 @@ WATT_API int watt_stopwatch_end(struct watt_stopwatch *watch);
 /**
  * The run, the caller's: watt_run_free(). exit_status and rusage_s are for the caller to fill in.
  * Sensors that tell late are waited for until @p timeout_ms after its end.
- * @return bits of enum watt_stopwatch_lack, 0: nothing is missing; -EINVAL: it has not ended.
+ * @return bits of enum watt_stopwatch_lack, 0: nothing is missing; -EINVAL: it has not ended, or
+ * finish() has given or lost the run already.
  */
 WATT_API int watt_stopwatch_finish(struct watt_stopwatch *watch, uint32_t timeout_ms,
 				   struct watt_run **ret);

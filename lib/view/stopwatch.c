@@ -26,6 +26,7 @@
 
 struct watt_stopwatch {
 	struct watt_session *ses;
+	struct watt_cursor *cursor; /* nobody else's windows are cut with it */
 	struct watt_stopwatch_opts opts;
 	struct watt_run_draft draft;
 	struct watt_totals before, last, after; /* last: at the end of the newest interval */
@@ -56,8 +57,10 @@ int watt_stopwatch_open(struct watt_session *ses, const struct watt_stopwatch_op
 	watch->ses = ses;
 	watch->opts = taken;
 	r = watt_run_draft_init(&watch->draft);
+	if (r == 0)
+		r = watt_cursor_open(ses, &watch->cursor);
 	if (r < 0) {
-		free(watch);
+		watt_stopwatch_close(watch);
 		return r;
 	}
 	*ret = watch;
@@ -73,6 +76,7 @@ struct watt_stopwatch *watt_stopwatch_close(struct watt_stopwatch *watch)
 	watt_totals_done(&watch->after);
 	watt_totals_done(&watch->phase_begin);
 	watt_run_draft_done(&watch->draft);
+	watt_cursor_close(watch->cursor);
 	free(watch->marks);
 	free(watch);
 	return NULL;
@@ -113,7 +117,7 @@ static int wait_for_sensors(const struct watt_stopwatch *watch)
 	int r;
 
 	do {
-		r = watt_totals_take(watch->ses, 0, &now);
+		r = watt_totals_take(watch->cursor, 0, &now);
 		if (r < 0 || !is_any_pending(watch, now.view))
 			break;
 		r = watt_session_wait(watch->ses, BEGIN_RETRY_MS);
@@ -132,7 +136,7 @@ static int take_before(struct watt_stopwatch *watch)
 /* -ETIMEDOUT: not all sensors have told what there was before the run. */
 static int cut_before(struct watt_stopwatch *watch, uint32_t timeout_ms)
 {
-	int r = watt_totals_take_at(watch->ses, watch->opts.tracked_id, watch->before_ns,
+	int r = watt_totals_take_at(watch->cursor, watch->opts.tracked_id, watch->before_ns,
 				    timeout_ms, &watch->before);
 
 	return r < 0 ? r : take_before(watch);
@@ -192,8 +196,11 @@ static int add_interval(struct watt_stopwatch *watch, const struct watt_totals *
 
 int watt_stopwatch_next_interval(struct watt_stopwatch *watch, struct watt_run_interval *ret)
 {
-	struct watt_run *run = watch->draft.run;
+	struct watt_run *run;
 
+	if (!watch || !ret)
+		return -EINVAL;
+	run = watch->draft.run;
 	if (!run || watch->n_taken >= run->n_intervals)
 		return -EAGAIN;
 	*ret = run->intervals[watch->n_taken++];
@@ -219,7 +226,7 @@ static int end_interval(struct watt_stopwatch *watch, uint32_t timeout_ms)
 	struct watt_totals now = { 0 };
 	int r;
 
-	r = watt_totals_take_at(watch->ses, watch->opts.tracked_id, get_interval_end_ns(watch),
+	r = watt_totals_take_at(watch->cursor, watch->opts.tracked_id, get_interval_end_ns(watch),
 				timeout_ms, &now);
 	if (r < 0)
 		return r;
@@ -267,7 +274,7 @@ static int end_phase_at(struct watt_stopwatch *watch, uint64_t t_ns, uint32_t ti
 	struct watt_totals now = { 0 };
 	int r;
 
-	r = watt_totals_take_at(watch->ses, watch->opts.tracked_id, t_ns, timeout_ms, &now);
+	r = watt_totals_take_at(watch->cursor, watch->opts.tracked_id, t_ns, timeout_ms, &now);
 	if (r < 0)
 		return r;
 	r = watt_run_note(&watch->draft, now.view, watch->opts.tracked_id);
@@ -338,6 +345,8 @@ uint64_t watt_stopwatch_get_next_ns(const struct watt_stopwatch *watch)
 {
 	uint64_t now_ns = watt_now_ns();
 
+	if (!watch || !watch->begin_ns || watch->is_finished)
+		return NEVER;
 	return has_cuts(watch, now_ns) ? now_ns + RETRY_NS : get_interval_end_ns(watch);
 }
 
@@ -361,7 +370,7 @@ static int take_last_marks(struct watt_stopwatch *watch)
 
 static int take_after(struct watt_stopwatch *watch, uint32_t timeout_ms)
 {
-	return watt_totals_take_at(watch->ses, watch->opts.tracked_id, watch->end_ns, timeout_ms,
+	return watt_totals_take_at(watch->cursor, watch->opts.tracked_id, watch->end_ns, timeout_ms,
 				   &watch->after);
 }
 
@@ -394,7 +403,7 @@ static uint32_t get_left_ms(const struct watt_stopwatch *watch, uint32_t timeout
 /* What there was before the run, as far as it is known. */
 static int give_up_before(struct watt_stopwatch *watch)
 {
-	int r = watt_totals_take(watch->ses, watch->opts.tracked_id, &watch->before);
+	int r = watt_totals_take(watch->cursor, watch->opts.tracked_id, &watch->before);
 
 	if (r == 0)
 		r = take_before(watch);
@@ -422,7 +431,7 @@ static int finish_after(struct watt_stopwatch *watch, uint32_t timeout_ms)
 		return 0;
 	r = take_after(watch, get_left_ms(watch, timeout_ms));
 	return r == -ETIMEDOUT ?
-		       watt_totals_take(watch->ses, watch->opts.tracked_id, &watch->after) :
+		       watt_totals_take(watch->cursor, watch->opts.tracked_id, &watch->after) :
 		       r;
 }
 
@@ -465,12 +474,14 @@ int watt_stopwatch_finish(struct watt_stopwatch *watch, uint32_t timeout_ms, str
 		return -EINVAL;
 	lacks = finish_cuts(watch, timeout_ms);
 	r = lacks < 0 ? lacks : finish_after(watch, timeout_ms);
-	if (r == 0)
-		r = fill(watch);
+	if (r < 0)
+		return r;
+	/* Whatever comes of it: what has been added once must not be added again. */
+	watch->is_finished = true;
+	r = fill(watch);
 	if (r < 0)
 		return r;
 	drop_taken(watch);
-	watch->is_finished = true;
 	*ret = watch->draft.run;
 	watch->draft.run = NULL;
 	return lacks;
@@ -488,5 +499,5 @@ int watt_stopwatch_get_balance(const struct watt_stopwatch *watch, struct watt_b
 
 const struct watt_quality *watt_stopwatch_get_quality(const struct watt_stopwatch *watch)
 {
-	return watch->is_finished ? watch->after.view->quality : NULL;
+	return watch && watch->is_finished ? watch->after.view->quality : NULL;
 }

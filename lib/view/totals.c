@@ -30,22 +30,22 @@ static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_
 	return 0;
 }
 
-int watt_totals_take(struct watt_session *ses, uint64_t entity_id, struct watt_totals *ret)
+int watt_totals_take(struct watt_cursor *cursor, uint64_t entity_id, struct watt_totals *ret)
 {
 	struct watt_snapshot *snap;
 	int r;
 
-	r = watt_session_snapshot(ses, &snap);
+	r = watt_cursor_snapshot(cursor, &snap);
 	return r < 0 ? r : open_snapshot(snap, entity_id, watt_now_ns(), ret);
 }
 
-int watt_totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns,
+int watt_totals_take_at(struct watt_cursor *cursor, uint64_t entity_id, uint64_t t_ns,
 			uint32_t timeout_ms, struct watt_totals *ret)
 {
 	struct watt_snapshot *snap;
 	int r;
 
-	r = watt_session_snapshot_at(ses, t_ns, timeout_ms, &snap);
+	r = watt_cursor_snapshot_at(cursor, t_ns, timeout_ms, &snap);
 	return r < 0 ? r : open_snapshot(snap, entity_id, watt_snapshot_get_time_ns(snap), ret);
 }
 

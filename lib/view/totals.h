@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include <wattribute/balance.h>
-#include <wattribute/session.h>
+#include <wattribute/cursor.h>
 #include <wattribute/view.h>
 
 /* All zero: none was taken. */
@@ -23,9 +23,9 @@ struct watt_totals {
 };
 
 /* Of the newest attributed state. entity_id 0: none. Replaces *ret on success only. */
-int watt_totals_take(struct watt_session *ses, uint64_t entity_id, struct watt_totals *ret);
-/* As watt_session_snapshot_at(): -ETIMEDOUT: ask again. */
-int watt_totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns,
+int watt_totals_take(struct watt_cursor *cursor, uint64_t entity_id, struct watt_totals *ret);
+/* As watt_cursor_snapshot_at(): -ETIMEDOUT: ask again. */
+int watt_totals_take_at(struct watt_cursor *cursor, uint64_t entity_id, uint64_t t_ns,
 			uint32_t timeout_ms, struct watt_totals *ret);
 void watt_totals_done(struct watt_totals *totals);
 /*
