@@ -175,20 +175,11 @@ static void find_channels(void)
 	}
 }
 
-static pid_t fork_child(void)
-{
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	assert_true(pid >= 0);
-	return pid;
-}
-
 static void start_processes(void)
 {
 	size_t i;
 
+	fflush(NULL);
 	bench.writer = fork_child();
 	if (bench.writer == 0)
 		run_writer(bench.truth, bench.shared);

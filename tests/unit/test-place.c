@@ -106,8 +106,7 @@ static void check_rivals(const char *path, const struct watt_record_opts *opts)
 	assert_int_equal(pipe2(race.told, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(race.end, O_CLOEXEC), 0);
 	for (i = 0; i < N_RIVALS; i++) {
-		pids[i] = fork();
-		assert_true(pids[i] >= 0);
+		pids[i] = fork_child();
 		if (pids[i] == 0)
 			run_rival(path, opts, &race);
 	}
@@ -272,7 +271,7 @@ static void test_forbidden_folder(void **state)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chmod(*state, 0755), 0);
-	pid = fork();
+	pid = fork_child();
 	if (pid == 0) {
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(99);

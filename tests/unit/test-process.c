@@ -250,8 +250,7 @@ static pid_t start_child(void)
 	pid_t pid;
 
 	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	assert_true(pid >= 0);
+	pid = fork_child();
 	if (pid == 0) {
 		prctl(PR_SET_NAME, "x) R 1 (\n");
 		prctl(PR_SET_DUMPABLE, 0);

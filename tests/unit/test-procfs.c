@@ -322,8 +322,7 @@ static pid_t start_child(uint64_t work_ns)
 	pid_t pid;
 
 	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	assert_true(pid >= 0);
+	pid = fork_child();
 	if (pid == 0) {
 		prctl(PR_SET_NAME, "watt child");
 		burn(work_ns);

@@ -8,17 +8,50 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
+
+/* For what must happen, on a machine that others use, too. */
+#define PATIENCE_NS (60 * WATT_NSEC_PER_SEC)
+
+static void set_limit(void *data)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = 4096;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void lift_limit(void *data)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
 static int setup(void **state)
 {
 	*state = scratch_new();
 	return 0;
 }
 
+/* Also what a test left that failed. */
 static int teardown(void **state)
 {
-	umount2(*state, MNT_DETACH); /* of a test that failed */
+	lift_limit(NULL);
+	umount2(*state, MNT_DETACH);
 	scratch_remove(*state);
 	return 0;
+}
+
+/* Something is waited for that a child does, until end_ns. */
+static void wait_a_bit(pid_t child, uint64_t end_ns)
+{
+	assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	assert_true(watt_now_ns() < end_ns);
+	usleep(1000);
 }
 
 /* Reads the whole recording and compares it with the ops from its first on. Returns how many. */
@@ -150,20 +183,23 @@ static void test_samples(void **state)
 /* Puts a tick and waits until all but the current chunk is written, as if in real time. */
 static void put_tick_and_wait(struct watt_recorder *recorder, struct ops *ops)
 {
+	uint64_t end_ns = watt_now_ns() + PATIENCE_NS;
 	struct watt_record_stats stats;
 
 	put_ticks(recorder, ops, 1);
-	do
+	for (;;) {
 		watt_recorder_get_stats(recorder, &stats);
-	while (stats.samples + 17 * 50 * OPS_CHANNELS < ops->samples_made && !stats.error);
+		if (stats.samples + 17 * 50 * OPS_CHANNELS >= ops->samples_made || stats.error)
+			break;
+		assert_true(watt_now_ns() < end_ns);
+	}
 }
 
 /* A process that records until it is killed, and tells how far it has come. */
 static pid_t record_in_child(const char *path, _Atomic uint64_t *progress_ns)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
-	assert_true(pid >= 0);
 	if (pid == 0) {
 		static struct ops_machine machine;
 		static struct ops ops;
@@ -193,12 +229,14 @@ static void test_killed(void **state)
 		char *path = path_in(*state, "run.watt"), *wal = path_in(*state, "run.watt-wal");
 		const struct watt_recording_info *info;
 		struct watt_recording *rec;
+		uint64_t end_ns;
 		pid_t pid;
 
 		*progress_ns = 0;
 		pid = record_in_child(path, progress_ns);
+		end_ns = watt_now_ns() + PATIENCE_NS;
 		while (*progress_ns < OPS_START_NS + 4 * WATT_NSEC_PER_SEC)
-			usleep(1000);
+			wait_a_bit(pid, end_ns);
 		usleep((useconds_t)ops_below(&random, 50000));
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -422,9 +460,6 @@ static void test_full_disk_to_the_end(void **state)
 	free(path);
 }
 
-static void set_limit(void *data);
-static void lift_limit(void *data);
-
 /* One trouble after the other, without a good moment between: each is written down. */
 static void test_two_troubles(void **state)
 {
@@ -476,24 +511,6 @@ static void test_two_troubles(void **state)
 	watt_recording_close(rec);
 	assert_int_equal(umount(*state), 0);
 	free(path);
-}
-
-static void set_limit(void *data)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 4096;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-static void lift_limit(void *data)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 /* SIGXFSZ would end the process if the writer's thread did not keep it off. */
@@ -703,10 +720,11 @@ static void test_overwriting(void **state)
 	struct heard heard = { 0 };
 	struct watt_recorder *recorder;
 	struct watt_record_stats stats;
+	uint64_t end_ns = watt_now_ns() + PATIENCE_NS;
 	pid_t pid;
 	int status;
 
-	pid = fork();
+	pid = fork_child();
 	if (pid == 0) {
 		ops_machine_init(&machine);
 		ops_init(&ops, 1);
@@ -719,7 +737,7 @@ static void test_overwriting(void **state)
 		_exit(0);
 	}
 	while (access(path, F_OK) < 0 || count_told(path).ops < 100)
-		usleep(1000);
+		wait_a_bit(pid, end_ns);
 	assert_int_equal(try_record(path, &over, &heard), -EBUSY);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

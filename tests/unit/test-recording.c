@@ -311,9 +311,8 @@ static void make_killed(const char *path)
 {
 	struct watt_record_stats stats;
 	int status;
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
-	assert_true(pid >= 0);
 	if (pid == 0) {
 		static struct ops_machine machine;
 		static struct ops ops;
@@ -350,7 +349,7 @@ static void test_killed_and_read_only(void **state)
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(chmod(wal, 0644), 0);
 	assert_int_equal(chmod(*state, 0755), 0);
-	pid = fork();
+	pid = fork_child();
 	if (pid == 0) {
 		struct heard heard;
 		unsigned int damages, n;

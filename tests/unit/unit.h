@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +91,24 @@ static inline void scratch_unlink(const char *root, const char *path)
 
 	snprintf(full, sizeof(full), "%s/%s", root, path);
 	assert_int_equal(unlink(full), 0);
+}
+
+/*
+ * As fork(). What fails in the child ends it, instead of running the rest of the tests once more; and
+ * it does not outlive this program, which would keep whoever reads its output waiting.
+ */
+static inline pid_t fork_child(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		setenv("CMOCKA_TEST_ABORT", "1", 1);
+	}
+	return pid;
 }
 
 #endif
