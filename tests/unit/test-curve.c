@@ -180,6 +180,70 @@ static void test_steps(void **state)
 	watt_curve_done(&curve);
 }
 
+/* What was used from the last reading before a reset to the first one behind it, nobody knows. */
+static void test_reset_is_a_gap(void **state)
+{
+	struct watt_curve curve;
+	struct watt_gap gap;
+
+	watt_curve_init(&curve, &counter);
+	push(&curve, 100 * MS, 5000, WATT_STATUS_OK);
+	push(&curve, 200 * MS, 6000, WATT_STATUS_OK);
+	push(&curve, 350 * MS, 100, WATT_STATUS_OK);
+	push(&curve, 400 * MS, 600, WATT_STATUS_OK);
+	assert_int_equal(curve.stats.resets, 1);
+	assert_int_equal(curve.stats.gaps, 1);
+	assert_int_equal(curve.stats.gap_ns, 150 * MS);
+	assert_true(watt_curve_find_gap(&curve, 100 * MS, 400 * MS, &gap));
+	assert_int_equal(gap.t0_ns, 200 * MS);
+	assert_int_equal(gap.t1_ns, 350 * MS);
+	watt_curve_done(&curve);
+}
+
+/* 50 W within 10 ms of a multiple of 100 ms, and nothing else. */
+static bool get_pulses_j(const struct watt_shape *shape, uint64_t t_ns, double *ret_j)
+{
+	uint64_t n = t_ns / (100 * MS), rest_ns = t_ns % (100 * MS);
+	double j = (double)n;
+
+	if (rest_ns <= 10 * MS)
+		j += 50e-9 * (double)rest_ns;
+	else
+		j += rest_ns >= 90 * MS ? 0.5 + 50e-9 * (double)(rest_ns - 90 * MS) : 0.5;
+	*ret_j = j;
+	return true;
+}
+
+/* However far readings are from what the parts tell, and below it: no energy is taken back. */
+static void test_shape_never_goes_back(void **state)
+{
+	const struct watt_shape shape = { .get_j = get_pulses_j,
+					  .window_ns = 20 * MS,
+					  .step_ns = 5 * MS };
+	struct watt_curve curve;
+	int64_t last_nj = 0;
+	uint64_t t_ms;
+
+	watt_curve_init(&curve, &power);
+	for (t_ms = 100; t_ms <= 500; t_ms += 100) {
+		/* 1 W, and at last 200 W */
+		const struct watt_sample sample = { .t_before_ns = t_ms * MS,
+						    .t_after_ns = t_ms * MS,
+						    .raw = t_ms < 500 ? 1000000 : 200000000,
+						    .status = WATT_STATUS_OK };
+
+		assert_int_equal(watt_curve_push(&curve, &sample, &shape, NULL), 0);
+	}
+	for (t_ms = 100; t_ms <= 500; t_ms++) {
+		int64_t now_nj = energy_nj(&curve, t_ms * MS);
+
+		assert_true(now_nj >= last_nj);
+		last_nj = now_nj;
+	}
+	assert_true(last_nj > 0);
+	watt_curve_done(&curve);
+}
+
 static void test_delay_and_window(void **state)
 {
 	struct watt_channel late = power;
@@ -352,6 +416,8 @@ int main(void)
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_counter_bridges),
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_reset_is_a_gap),
+		cmocka_unit_test(test_shape_never_goes_back),
 		cmocka_unit_test(test_delay_and_window),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_signed),

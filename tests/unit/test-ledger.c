@@ -168,6 +168,27 @@ static void test_goes_to_who_ran_there(void **state)
 	close_bench(&b);
 }
 
+/* In every slice that is divided, and every domain of every snapshot. */
+static void test_all_is_checked(void **state)
+{
+	uint64_t before;
+	struct bench b;
+
+	open_bench(&b, 1, 3);
+	read_counter(&b, 0, 100, 0);
+	sweep(&b, 100, 0, 0);
+	state_of(&b, 100, 0);
+	before = watt_snapshot_get_quality(b.snap)->checks;
+	state_of(&b, 100, 0);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->checks, before + 1);
+	read_counter(&b, 0, 200, 10);
+	sweep(&b, 200, 0, 20);
+	state_of(&b, 200, 0);
+	assert_int_equal(energy_of_task(&b, 0), 10 * MS);
+	assert_int_equal(watt_snapshot_get_quality(b.snap)->checks, before + 3);
+	close_bench(&b);
+}
+
 /* Slices had to go before the sensor spoke: the energy is counted, and is nobody's. */
 static void test_late_energy_is_unattributed(void **state)
 {
@@ -740,6 +761,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goes_to_who_ran_there),
+		cmocka_unit_test(test_all_is_checked),
 		cmocka_unit_test(test_late_energy_is_unattributed),
 		cmocka_unit_test(test_nothing_to_measure),
 		cmocka_unit_test(test_idle_is_shared_in_its_slice),
