@@ -29,7 +29,7 @@ from command import (BUILD, PROGRAM, TOP, Skip, equal, for_anybody, main, near, 
 from metrics import LEVELS, Metrics, check_sums  # noqa: E402
 
 RIGHTS = {'cap_bpf': 39, 'cap_perfmon': 38, 'cap_dac_read_search': 2, 'cap_sys_ptrace': 19}
-SIMULATED = ('--sources=synth', '--usage=synth')
+SIMULATED = ('--sources=synth', '--usage=synth', '--min-age=1s')  # all are told of soon
 OPEN = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
 
 
