@@ -553,6 +553,7 @@ int sweep_call(void *ctx)
 {
 	struct walk walk = { .n_most = pass_tasks };
 	__u64 begin_ns, took_ns;
+	long n_steps;
 
 	find_abilities();
 	bpf_rcu_read_lock();
@@ -563,7 +564,9 @@ int sweep_call(void *ctx)
 	walk.place = walk.task;
 	begin_ns = bpf_ktime_get_ns();
 	walk.end_ns = begin_ns + pass_ns;
-	bpf_loop(STEPS_MOST, walk_on, &walk, 0);
+	n_steps = bpf_loop(STEPS_MOST, walk_on, &walk, 0);
+	if (n_steps > 0)
+		sweep.n_steps += n_steps;
 	remember_place(cheap_to_verify(walk.place));
 	bpf_rcu_read_unlock();
 	took_ns = bpf_ktime_get_ns() - begin_ns;

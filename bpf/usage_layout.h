@@ -106,6 +106,7 @@ struct watt_bpf_sweep {
 	__u32 abilities;
 	__u32 is_ring_full;                            /* some of the dead could not be told of */
 	__u64 longest_ns;                              /* of its passes: how long RCU was held */
+	__u64 n_steps;                                 /* of all passes, from a task to the next */
 	struct watt_bpf_place places[WATT_BPF_PLACES]; /* by the number of the pass */
 };
 

@@ -14,6 +14,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <usage_layout.h>
+#include <usage.skel.h>
 
 #include "base/clock.h"
 #include "switch_truth.h"
@@ -508,6 +510,120 @@ static void test_cpu_times(void **state)
 	assert_true(rig->batch.flags & WATT_BATCH_DEATHS);
 }
 
+/* ---- what runs when ---- */
+
+static uint64_t count_runs(const struct watt_bpf_object *object)
+{
+	struct bpf_program *program;
+	uint64_t n = 0;
+
+	bpf_object__for_each_program(program, object->skel->obj)
+	{
+		struct bpf_prog_info info;
+		uint32_t len = sizeof(info);
+
+		memset(&info, 0, sizeof(info));
+		if (bpf_program__fd(program) >= 0 &&
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len) == 0)
+			n += info.run_cnt;
+	}
+	return n;
+}
+
+static uint64_t count_own_switches(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return (uint64_t)usage.ru_nvcsw;
+}
+
+/* Sends a byte to and fro; ends with its peer. */
+static void play(int in, int out)
+{
+	char byte = 0;
+
+	while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
+		continue;
+}
+
+#define SWITCHES 4000
+
+/* Two processes on one CPU that wake each other: how often programs ran meanwhile. */
+static uint64_t count_runs_of_switches(const struct watt_bpf_object *object)
+{
+	uint64_t runs, switches;
+	cpu_set_t all, one;
+	int to[2], from[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe2(to, O_CLOEXEC) | pipe2(from, O_CLOEXEC), 0);
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		close(to[1]);
+		play(to[0], from[1]);
+		_exit(0);
+	}
+	runs = count_runs(object);
+	switches = count_own_switches();
+	for (int i = 0; i < SWITCHES; i++)
+		assert_true(write(to[1], &byte, 1) == 1 && read(from[0], &byte, 1) == 1);
+	runs = count_runs(object) - runs;
+	switches = count_own_switches() - switches;
+	close(to[1]);
+	child_reap(pid);
+	close(to[0]);
+	close(from[0]);
+	close(from[1]);
+	sched_setaffinity(0, sizeof(all), &all);
+	/* each is one there, and one back */
+	assert_true(switches >= SWITCHES / 2);
+	return runs;
+}
+
+/* What others do meanwhile is told of, too: of some tries the quietest counts. */
+static void check_switches(enum watt_bpf_mode mode)
+{
+	struct watt_bpf_object object;
+	uint64_t least = UINT64_MAX;
+	int stats;
+
+	if (rig_open_object(&object, mode, NULL) < 0) {
+		fprintf(stderr, "this kernel can't walk over tasks this way\n");
+		skip();
+	}
+	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	assert_true(stats >= 0);
+	for (int i = 0; i < 20 && least > SWITCHES / 8; i++) {
+		uint64_t runs = count_runs_of_switches(&object);
+
+		least = runs < least ? runs : least;
+	}
+	close(stats);
+	watt_bpf_object_close(&object);
+	if (least > SWITCHES / 8)
+		fprintf(stderr, "%llu programs ran in %d switches\n", (unsigned long long)least,
+			2 * SWITCHES);
+	assert_true(least <= SWITCHES / 8);
+}
+
+/* Nothing of ours runs at a context switch, or when somebody wakes up. */
+static void test_call_nothing_at_switches(void **state)
+{
+	check_switches(WATT_BPF_MODE_CALL);
+}
+
+static void test_hook_nothing_at_switches(void **state)
+{
+	check_switches(WATT_BPF_MODE_HOOK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +634,8 @@ int main(void)
 		RIG_TEST_BOTH(threads),
 		RIG_TEST_BOTH(hog),
 		RIG_TEST_BOTH(cpu_times),
+		{ "call_nothing_at_switches", test_call_nothing_at_switches, NULL, NULL, NULL },
+		{ "hook_nothing_at_switches", test_hook_nothing_at_switches, NULL, NULL, NULL },
 		{ "call_split_by_cpu", test_split_by_cpu, rig_setup_call_split, rig_teardown,
 		  NULL },
 		{ "iter_split_by_cpu", test_split_by_cpu, rig_setup_iter_split, rig_teardown,

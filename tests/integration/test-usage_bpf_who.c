@@ -495,6 +495,136 @@ static void test_many_tasks(void **state)
 	assert_true(rig->lost <= (rig_may_lose() ? n / 20 : 0));
 }
 
+/* ---- what a sweep takes ---- */
+
+/* Where there can be that many, what the machine allows is raised for as long as this program runs. */
+#define MANY_TASKS 50000u
+#define PID_MAX "/proc/sys/kernel/pid_max"
+/* Tasks between two looks at the clock, as the programs have it. */
+#define LOOK 32u
+
+static bool set_id_limit(unsigned int limit)
+{
+	FILE *file = fopen(PID_MAX, "we");
+	bool is_set;
+
+	if (!file)
+		return false;
+	is_set = fprintf(file, "%u", limit) > 0;
+	return fclose(file) == 0 && is_set;
+}
+
+/* Whatever becomes of this program, a process that waits for its end sets the limit back. */
+static void raise_id_limit(unsigned int limit)
+{
+	unsigned int before = crowd_id_limit();
+	int ends[2];
+	char byte;
+
+	if (before >= limit || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	if (fork() == 0) {
+		setpgid(0, 0);
+		close(ends[1]);
+		for (int fd = 1; fd <= 2; fd++)
+			close(fd); /* nobody waits for what it has to say */
+		while (read(ends[0], &byte, 1) > 0)
+			;
+		_exit(!set_id_limit(before));
+	}
+	close(ends[0]);
+	set_id_limit(limit);
+}
+
+/* So many in all, as far as the machine lets them be. */
+static void grow_to(struct crowd *crowd, size_t n)
+{
+	while (crowd->n_tasks < n && crowd_add(crowd, 1000) == 1000)
+		;
+}
+
+static struct watt_bpf_sweep *sweep_object(struct watt_bpf_object *object, bool is_full,
+					   size_t *ret_n_records)
+{
+	struct watt_bpf_sweep *sweep = watt_bpf_object_sweep(object);
+	int r;
+
+	*ret_n_records = 0;
+	assert_int_equal(watt_bpf_object_begin(object, is_full), 0);
+	do {
+		r = watt_bpf_object_walk(object);
+		*ret_n_records += sweep->n_records;
+		sweep->n_records = 0;
+	} while (r == 1);
+	assert_int_equal(r, 0);
+	return sweep;
+}
+
+/* A task is stepped over once, whatever the number of tasks, records and passes. */
+static void check_steps(struct watt_bpf_object *object, size_t n, bool is_full)
+{
+	struct watt_bpf_sweep *sweep;
+	size_t n_records;
+
+	sweep = sweep_object(object, is_full, &n_records);
+	if (sweep->n_steps > sweep->n_tasks + sweep->n_tasks / 20 + 100)
+		fprintf(stderr, "%u tasks took %llu steps\n", sweep->n_tasks,
+			(unsigned long long)sweep->n_steps);
+	assert_true(sweep->n_tasks >= n);
+	assert_true(sweep->n_steps <= sweep->n_tasks + sweep->n_tasks / 20 + 100);
+	assert_true(n_records <= sweep->n_tasks);
+	assert_true(is_full ? n_records >= n : n_records < n / 5 + 500);
+}
+
+/* The same, and where a pass may take no time at all, it ends at the next look at the clock. */
+static void check_passes(size_t n)
+{
+	struct watt_bpf_sizes sizes = { .pass_ns = 1 };
+	struct watt_bpf_object object;
+	struct watt_bpf_sweep *sweep;
+	size_t n_records;
+
+	assert_int_equal(rig_open_object(&object, WATT_BPF_MODE_CALL, &sizes), 0);
+	check_steps(&object, n, true);
+	sweep = sweep_object(&object, false, &n_records);
+	assert_true((uint64_t)sweep->n_passes * LOOK >= sweep->n_steps);
+	watt_bpf_object_close(&object);
+}
+
+/*
+ * What a sweep does, counted: it grows with the number of tasks and no faster, and no pass, for
+ * which the kernel frees no memory, is longer than it may be by more than 32 tasks.
+ */
+static void test_call_work_is_linear(void **state)
+{
+	size_t most = getenv("WATT_TEST_FEW") ? 2000 : MANY_TASKS, n;
+	struct crowd crowd = { .is_apart = true };
+	struct watt_bpf_object object;
+
+	if (rig_open_object(&object, WATT_BPF_MODE_CALL, NULL) < 0) {
+		fprintf(stderr, "this kernel can't walk over tasks this way\n");
+		skip();
+	}
+	if (most == MANY_TASKS)
+		raise_id_limit(2 * MANY_TASKS);
+	for (n = 1000; n <= most; n = n < most && 7 * n > most ? most : 7 * n) {
+		grow_to(&crowd, n);
+		if (crowd.n_tasks < n)
+			break;
+		usleep(100000);
+		check_steps(&object, n, true);
+		check_steps(&object, n, true);
+		usleep(50000);
+		check_steps(&object, n, false);
+	}
+	if (n <= most)
+		fprintf(stderr, "no more than %zu tasks could be made\n", crowd.n_tasks);
+	watt_bpf_object_close(&object);
+	check_passes(crowd.n_tasks);
+	crowd_kill(&crowd);
+	assert_true(n > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +638,7 @@ int main(void)
 		RIG_TEST_BOTH(cgroup_attach),
 		RIG_TEST_BOTH(v1_cgroup),
 		RIG_TEST_BOTH(many_tasks),
+		{ "call_work_is_linear", test_call_work_is_linear, NULL, NULL, NULL },
 		{ "same_by_both_ways", test_same_by_both_ways, NULL, NULL, NULL },
 	};
 	const char *why = rig_why_not();

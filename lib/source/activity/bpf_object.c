@@ -180,6 +180,8 @@ static void choose_sizes(struct watt_bpf_object *object, const struct watt_env *
 		sizes->ring_bytes = ring_bytes(object->n_cpus);
 	if (!sizes->pass_tasks)
 		sizes->pass_tasks = PASS_TASKS;
+	if (!sizes->pass_ns)
+		sizes->pass_ns = PASS_NS;
 }
 
 static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object *object,
@@ -194,7 +196,7 @@ static void set_sizes(struct watt_usage_bpf *skel, const struct watt_bpf_object 
 	skel->rodata->n_moves = sizes->n_moves;
 	skel->rodata->n_dying = sizes->n_dying;
 	skel->rodata->pass_tasks = sizes->pass_tasks;
-	skel->rodata->pass_ns = PASS_NS;
+	skel->rodata->pass_ns = sizes->pass_ns;
 	bpf_map__set_max_entries(skel->maps.records, sizes->n_records);
 	bpf_map__set_max_entries(skel->maps.seen, sizes->n_seen);
 	if (mode == WATT_BPF_MODE_CALL) {
@@ -498,6 +500,7 @@ int watt_bpf_object_begin(struct watt_bpf_object *object, bool is_full)
 	sweep->n_tasks = 0;
 	sweep->is_over = 0;
 	sweep->longest_ns = 0;
+	sweep->n_steps = 0;
 	close_iter(object);
 	if (object->mode != WATT_BPF_MODE_CALL) {
 		object->iter_fd = bpf_iter_create(bpf_link__fd(object->skel->links.sweep_iter));

@@ -45,6 +45,7 @@ struct watt_bpf_sizes {
 	uint32_t n_dying;    /* tasks that are kept until they are dead and counted */
 	uint32_t ring_bytes; /* of the other events, in pages */
 	uint32_t pass_tasks; /* that one pass visits */
+	uint32_t pass_ns;    /* after which a pass ends */
 };
 
 struct watt_usage_bpf; /* the skeleton */
