@@ -5,6 +5,7 @@
 
 #include "attrib/attrib.h"
 #include "attrib/key.h"
+#include "attrib/state.h"
 
 #define MS 1000000ULL
 
@@ -186,6 +187,8 @@ static void test_all_is_checked(void **state)
 	state_of(&b, 200, 0);
 	assert_int_equal(energy_of_task(&b, 0), 10 * MS);
 	assert_int_equal(watt_snapshot_get_quality(b.snap)->checks, before + 3);
+	watt_ledger_check(b.at, false);
+	assert_int_equal(b.at->quality.check_failures, 1);
 	close_bench(&b);
 }
 
