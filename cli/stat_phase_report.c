@@ -24,28 +24,11 @@ enum column {
 	N_COLUMNS,
 };
 
-static double value_of(const struct watt_run_phase *phase, enum column column)
-{
-	double elapsed_s = (double)phase->elapsed_ns / 1e9;
-
-	switch (column) {
-	case TIME_S:
-		return elapsed_s;
-	case ENERGY_J:
-		return phase->is_known ? (double)phase->energy_nj / 1e9 : NAN;
-	case POWER_W:
-		return phase->is_known && phase->elapsed_ns ?
-			       (double)phase->energy_nj / 1e9 / elapsed_s :
-			       NAN;
-	case MACHINE_J:
-		return phase->is_known ? (double)phase->machine_nj / 1e9 : NAN;
-	case CPU_S:
-		return (double)phase->cpu_ns / 1e9;
-	case N_COLUMNS:
-		break;
-	}
-	return NAN;
-}
+static const enum watt_run_measure measures[N_COLUMNS] = {
+	[TIME_S] = WATT_RUN_ELAPSED_S, [ENERGY_J] = WATT_RUN_ENERGY_J,
+	[POWER_W] = WATT_RUN_POWER_W,  [MACHINE_J] = WATT_RUN_MACHINE_J,
+	[CPU_S] = WATT_RUN_CPU_S,
+};
 
 /* All labels of all runs, and where each run has them. */
 struct label_table {
@@ -74,7 +57,9 @@ static struct watt_statistics over_runs(const struct stat_report *report,
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
 
-		values[i] = phase && !report->runs[i]->is_left_out ? value_of(phase, column) : NAN;
+		values[i] = phase && !report->runs[i]->is_left_out ?
+				    watt_run_phase_get(phase, measures[column]) :
+				    NAN;
 	}
 	return watt_statistics_of(values, report->n_runs);
 }
@@ -128,9 +113,9 @@ static struct watt_tally *tally_phases(const struct stat_report *report, struct 
 	for (i = 0; i < labels->all.n; i++)
 		parts[i] = over_runs(report, labels, labels->list[i], column).mean;
 	for (i = 0; i < report->n_runs; i++)
-		wholes[i] = report->runs[i]->is_left_out ? NAN :
-			    is_command ? (double)report->runs[i]->energy_nj / 1e9 :
-					 (double)report->runs[i]->machine_nj / 1e9;
+		wholes[i] = report->runs[i]->is_left_out ?
+				    NAN :
+				    watt_run_get(report->runs[i], measures[column]);
 	return tally_within(parts, labels->all.n, watt_statistics_of(wholes, report->n_runs).mean,
 			    is_command ? watt_tally_get_part(tally, 0) :
 					 watt_tally_get_whole(tally),

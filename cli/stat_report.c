@@ -23,77 +23,15 @@
 #define WHOLE 9
 #define DECIMALS 6
 
-enum measure {
-	ENERGY_J,
-	MACHINE_J,
-	IDLE_J,
-	UNATTRIBUTED_J,
-	OTHERS_J,
-	SHARED_IDLE_J,
-	SHARE_RATIO,
-	POWER_W,
-	MACHINE_W,
-	OUTSIDE_W,
-	CPU_S,
-	RUSAGE_S,
-	ELAPSED_S,
-};
-
-/*
- * Too little for the sensors is not none. A command that came and went unseen (by who has to look
- * in /proc, or on a machine that had no time for us) is known by getrusage.
- */
-static bool is_too_little(const struct watt_run *run)
-{
-	return !run->energy_nj && (run->cpu_ns || run->rusage_s > 0);
-}
-
-static double value_of(const struct watt_run *run, enum measure measure)
-{
-	double elapsed_s = (double)run->elapsed_ns / 1e9;
-
-	if (measure < CPU_S && !run->is_known)
-		return NAN;
-	switch (measure) {
-	case ENERGY_J:
-		return (double)run->energy_nj / 1e9;
-	case MACHINE_J:
-		return (double)run->machine_nj / 1e9;
-	case IDLE_J:
-		return (double)run->idle_nj / 1e9;
-	case UNATTRIBUTED_J:
-		return (double)run->unattributed_nj / 1e9;
-	case OTHERS_J:
-		return (double)(run->machine_nj - run->energy_nj - run->idle_nj -
-				run->unattributed_nj) /
-		       1e9;
-	case SHARED_IDLE_J:
-		return (double)run->shared_idle_nj / 1e9;
-	case SHARE_RATIO:
-		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
-	case POWER_W:
-		return is_too_little(run) ? NAN : (double)run->energy_nj / 1e9 / elapsed_s;
-	case MACHINE_W:
-		return run->machine_w;
-	case OUTSIDE_W:
-		return run->outside_w;
-	case CPU_S:
-		return (double)run->cpu_ns / 1e9;
-	case RUSAGE_S:
-		return run->rusage_s;
-	case ELAPSED_S:
-		return elapsed_s;
-	}
-	return NAN;
-}
-
-static struct watt_statistics over_runs(const struct stat_report *report, enum measure measure)
+static struct watt_statistics over_runs(const struct stat_report *report,
+					enum watt_run_measure measure)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++)
-		values[i] = report->runs[i]->is_left_out ? NAN : value_of(report->runs[i], measure);
+		values[i] = report->runs[i]->is_left_out ? NAN :
+							   watt_run_get(report->runs[i], measure);
 	return watt_statistics_of(values, report->n_runs);
 }
 
@@ -124,8 +62,9 @@ static void print_line(FILE *out, const struct watt_statistics *s, const char *u
 		   indent, what);
 }
 
-static void print_measure(const struct stat_report *report, FILE *out, enum measure measure,
-			  const char *unit, int digits, int indent, const char *what)
+static void print_measure(const struct stat_report *report, FILE *out,
+			  enum watt_run_measure measure, const char *unit, int digits, int indent,
+			  const char *what)
 {
 	struct watt_statistics s = over_runs(report, measure);
 
@@ -312,7 +251,7 @@ static struct watt_tally *tally_threads(const struct page *page, const struct wa
 
 	for (i = 0; i < run->n_threads; i++)
 		parts[i] = (double)run->threads[i].energy_nj / 1e9;
-	return tally_within(parts, run->n_threads, value_of(run, ENERGY_J),
+	return tally_within(parts, run->n_threads, watt_run_get(run, WATT_RUN_ENERGY_J),
 			    is_one ? watt_tally_get_part(page->tally, COMMAND) : NAN,
 			    watt_tally_get_decimals(page->tally));
 }
@@ -410,9 +349,9 @@ static const char *doubt_text(const struct stat_report *report, char *buf, size_
 /* What the command used; where that is too little for the sensors, not 0. */
 static void print_command(const struct page *page, FILE *out)
 {
-	struct watt_statistics share = over_runs(page->report, SHARE_RATIO);
-	struct watt_statistics cpu = over_runs(page->report, CPU_S);
-	struct watt_statistics rusage = over_runs(page->report, RUSAGE_S);
+	struct watt_statistics share = over_runs(page->report, WATT_RUN_SHARE);
+	struct watt_statistics cpu = over_runs(page->report, WATT_RUN_CPU_S);
+	struct watt_statistics rusage = over_runs(page->report, WATT_RUN_RUSAGE_S);
 	double energy_j = watt_tally_get_part(page->tally, COMMAND);
 	double cpu_s = cpu.mean > 0 ? cpu.mean : rusage.mean;
 	auto_free char *what = NULL;
@@ -456,14 +395,16 @@ static struct watt_tally *tally_page(const struct stat_report *report, double me
 
 static void page_init(struct page *page, const struct stat_report *report)
 {
-	static const enum measure measures[] = { ENERGY_J, OTHERS_J, IDLE_J, UNATTRIBUTED_J };
+	static const enum watt_run_measure measures[] = { WATT_RUN_ENERGY_J, WATT_RUN_OTHERS_J,
+							  WATT_RUN_IDLE_J,
+							  WATT_RUN_UNATTRIBUTED_J };
 	double means[N_PARTS];
 	size_t i;
 
 	*page = (struct page){ .report = report,
-			       .machine = over_runs(report, MACHINE_J),
-			       .power = over_runs(report, MACHINE_W),
-			       .outside = over_runs(report, OUTSIDE_W) };
+			       .machine = over_runs(report, WATT_RUN_MACHINE_J),
+			       .power = over_runs(report, WATT_RUN_MACHINE_W),
+			       .outside = over_runs(report, WATT_RUN_OUTSIDE_W) };
 	for (i = 0; i < N_PARTS; i++) {
 		page->parts[i] = over_runs(report, measures[i]);
 		means[i] = page->parts[i].mean;
@@ -529,7 +470,7 @@ static void print_machine(const struct page *page, FILE *out)
 					 page->parts[i].mean),
 				   "J", indent + 2, names[i]);
 	if (is_shared && balance->is_baseline_ready) {
-		shared = over_runs(page->report, SHARED_IDLE_J);
+		shared = over_runs(page->report, WATT_RUN_SHARED_IDLE_J);
 		print_text(out, &shared, shown(number, page, shared.mean, shared.mean), "J",
 			   indent + 2, "idle, shared by all who ran, and in what they used");
 	}
@@ -558,16 +499,18 @@ void stat_report_print(const struct stat_report *report, FILE *out)
 		print_domains(&page, out);
 	print_machine(&page, out);
 	fputc('\n', out);
-	print_measure(report, out, POWER_W, "W", digits, 0, "the command, on average");
+	print_measure(report, out, WATT_RUN_POWER_W, "W", digits, 0, "the command, on average");
 	if (has_outside(&page))
-		print_measure(report, out, OUTSIDE_W, "W", 3, 0, "the machine, on average");
-	print_measure(report, out, MACHINE_W, "W", digits, has_outside(&page) ? 2 : 0,
+		print_measure(report, out, WATT_RUN_OUTSIDE_W, "W", 3, 0,
+			      "the machine, on average");
+	print_measure(report, out, WATT_RUN_MACHINE_W, "W", digits, has_outside(&page) ? 2 : 0,
 		      has_outside(&page) ? "told apart" : "the machine, on average");
 	fputc('\n', out);
-	print_measure(report, out, CPU_S, "s", 6, 0, "CPU time, with all descendants");
+	print_measure(report, out, WATT_RUN_CPU_S, "s", 6, 0, "CPU time, with all descendants");
 	if (report->setup->argv)
-		print_measure(report, out, RUSAGE_S, "s", 6, 2, "of it waited for (getrusage)");
-	print_measure(report, out, ELAPSED_S, "s", 6, 0, "elapsed");
+		print_measure(report, out, WATT_RUN_RUSAGE_S, "s", 6, 2,
+			      "of it waited for (getrusage)");
+	print_measure(report, out, WATT_RUN_ELAPSED_S, "s", 6, 0, "elapsed");
 	stat_report_phases(report, page.tally, out);
 	if (report->has_threads)
 		print_threads(&page, out);

@@ -97,6 +97,32 @@ struct watt_run {
 	double uncertainty_j;
 };
 
+/** What can be told of a run or a phase as one number. */
+enum watt_run_measure {
+	WATT_RUN_ENERGY_J = 0,
+	WATT_RUN_MACHINE_J = 1,
+	WATT_RUN_IDLE_J = 2,
+	WATT_RUN_UNATTRIBUTED_J = 3,
+	WATT_RUN_OTHERS_J = 4, /**< the machine's, that all others who ran used */
+	WATT_RUN_SHARED_IDLE_J = 5,
+	WATT_RUN_SHARE = 6, /**< of the machine's energy, 0 to 1 */
+	WATT_RUN_POWER_W = 7,
+	WATT_RUN_MACHINE_W = 8,
+	WATT_RUN_OUTSIDE_W = 9,
+	WATT_RUN_CPU_S = 10,
+	WATT_RUN_RUSAGE_S = 11,
+	WATT_RUN_ELAPSED_S = 12,
+};
+
+/**
+ * One number of a run, for means and tables; NAN: not known. The power of who ran and used less than
+ * the sensors resolve is not known.
+ */
+WATT_API double watt_run_get(const struct watt_run *run, enum watt_run_measure measure);
+/** The same of a phase; what only a run has is not known of it. */
+WATT_API double watt_run_phase_get(const struct watt_run_phase *phase,
+				   enum watt_run_measure measure);
+
 /** Frees what watt_stopwatch_finish() gave. NULL is allowed. Always returns NULL. */
 WATT_API struct watt_run *watt_run_free(struct watt_run *run);
 

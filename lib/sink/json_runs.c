@@ -13,12 +13,13 @@
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "base/textmap.h"
+#include "base/util.h"
 #include "sink/json_value.h"
 
-static double power_w(bool is_known, int64_t energy_nj, uint64_t elapsed_ns)
+/* nJ per ns are watts. */
+static double power_w(int64_t energy_nj, uint64_t elapsed_ns)
 {
-	/* nJ per ns are watts. */
-	return is_known && elapsed_ns ? (double)energy_nj / (double)elapsed_ns : NAN;
+	return elapsed_ns ? (double)energy_nj / (double)elapsed_ns : NAN;
 }
 
 static void put_command(struct watt_json *json, const char *const *argv)
@@ -61,8 +62,7 @@ static void put_interval(struct watt_json *json, struct watt_json_node obj,
 	watt_json_time(json, obj, "t_s", interval->end_ns);
 	watt_json_time(json, obj, "elapsed_s", interval->elapsed_ns);
 	watt_json_known_energy(json, obj, "energy", true, interval->energy_nj);
-	watt_json_real(json, obj, "power_w",
-		       power_w(true, interval->energy_nj, interval->elapsed_ns));
+	watt_json_real(json, obj, "power_w", power_w(interval->energy_nj, interval->elapsed_ns));
 	watt_json_known_energy(json, obj, "machine_energy", true, interval->machine_nj);
 	watt_json_time(json, obj, "cpu_s", interval->cpu_ns);
 }
@@ -93,10 +93,8 @@ static void put_phase(struct watt_json *json, struct watt_json_node obj,
 	watt_json_time(json, obj, "elapsed_s", phase->elapsed_ns);
 	watt_json_known_energy(json, obj, "energy", is_known, phase->energy_nj);
 	watt_json_known_energy(json, obj, "machine_energy", is_known, phase->machine_nj);
-	watt_json_real(json, obj, "power_w",
-		       power_w(is_known, phase->energy_nj, phase->elapsed_ns));
-	watt_json_real(json, obj, "machine_power_w",
-		       power_w(is_known, phase->machine_nj, phase->elapsed_ns));
+	watt_json_real(json, obj, "power_w", watt_run_phase_get(phase, WATT_RUN_POWER_W));
+	watt_json_real(json, obj, "machine_power_w", watt_run_phase_get(phase, WATT_RUN_MACHINE_W));
 	watt_json_time(json, obj, "cpu_s", phase->cpu_ns);
 	list = watt_json_array(json, obj, "domains");
 	for (i = 0; i < phase->n_domains; i++) {
@@ -160,8 +158,8 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 	watt_json_known_energy(json, obj, "idle", is_known, run->idle_nj);
 	watt_json_known_energy(json, obj, "unattributed", is_known, run->unattributed_nj);
 	watt_json_known_energy(json, obj, "shared_idle", is_known, run->shared_idle_nj);
-	watt_json_real(json, obj, "power_w", power_w(is_known, run->energy_nj, run->elapsed_ns));
-	watt_json_real(json, obj, "machine_power_w", is_known ? run->machine_w : NAN);
+	watt_json_real(json, obj, "power_w", watt_run_get(run, WATT_RUN_POWER_W));
+	watt_json_real(json, obj, "machine_power_w", watt_run_get(run, WATT_RUN_MACHINE_W));
 	watt_json_real(json, obj, "machine_window_s", machine_window_s(run));
 	watt_json_real(json, obj, "outside_power_w", run->outside_w > 0 ? run->outside_w : NAN);
 	watt_json_time(json, obj, "cpu_s", run->cpu_ns);
@@ -177,25 +175,16 @@ static void put_run(struct watt_json *json, struct watt_json_node obj, const str
 
 /* ---- all of them ---- */
 
-/* A value of each run; NAN: it has none. */
-enum measure {
-	ENERGY_J,
-	MACHINE_J,
-	POWER_W,
-	CPU_S,
-	ELAPSED_S,
-	N_MEASURES,
+/* What is summed up over the runs. */
+static const struct {
+	enum watt_run_measure measure;
+	const char *name, *unit;
+} measures[] = {
+	{ WATT_RUN_ENERGY_J, "energy", "j" },   { WATT_RUN_MACHINE_J, "machine_energy", "j" },
+	{ WATT_RUN_POWER_W, "power", "w" },     { WATT_RUN_CPU_S, "cpu", "s" },
+	{ WATT_RUN_ELAPSED_S, "elapsed", "s" },
 };
-
-static void fill(double *values, size_t n_runs, size_t i, bool is_known, int64_t energy_nj,
-		 int64_t machine_nj, uint64_t cpu_ns, uint64_t elapsed_ns)
-{
-	values[ENERGY_J * n_runs + i] = is_known ? (double)energy_nj / 1e9 : NAN;
-	values[MACHINE_J * n_runs + i] = is_known ? (double)machine_nj / 1e9 : NAN;
-	values[POWER_W * n_runs + i] = power_w(is_known, energy_nj, elapsed_ns);
-	values[CPU_S * n_runs + i] = (double)cpu_ns / 1e9;
-	values[ELAPSED_S * n_runs + i] = (double)elapsed_ns / 1e9;
-}
+#define N_MEASURES WATT_ARRAY_SIZE(measures)
 
 static void fill_unknown(double *values, size_t n_runs, size_t i)
 {
@@ -208,24 +197,17 @@ static void fill_unknown(double *values, size_t n_runs, size_t i)
 static void put_statistics(struct watt_json *json, struct watt_json_node obj, const double *values,
 			   size_t n_runs)
 {
-	static const struct {
-		const char *name, *unit;
-	} names[N_MEASURES] = {
-		[ENERGY_J] = { "energy", "j" },   [MACHINE_J] = { "machine_energy", "j" },
-		[POWER_W] = { "power", "w" },     [CPU_S] = { "cpu", "s" },
-		[ELAPSED_S] = { "elapsed", "s" },
-	};
 	char key[64];
 	size_t i;
 
 	for (i = 0; i < N_MEASURES; i++) {
 		struct watt_statistics s = watt_statistics_of(values + i * n_runs, n_runs);
 
-		snprintf(key, sizeof(key), "%s_mean_%s", names[i].name, names[i].unit);
+		snprintf(key, sizeof(key), "%s_mean_%s", measures[i].name, measures[i].unit);
 		watt_json_real(json, obj, key, s.mean);
-		snprintf(key, sizeof(key), "%s_stddev_%s", names[i].name, names[i].unit);
+		snprintf(key, sizeof(key), "%s_stddev_%s", measures[i].name, measures[i].unit);
 		watt_json_real(json, obj, key, s.sd);
-		snprintf(key, sizeof(key), "%s_ci95_%s", names[i].name, names[i].unit);
+		snprintf(key, sizeof(key), "%s_ci95_%s", measures[i].name, measures[i].unit);
 		watt_json_real(json, obj, key, s.ci95);
 	}
 }
@@ -281,7 +263,7 @@ static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
 			      const struct watt_runs *runs, struct label_index *index,
 			      const char *label, double *values)
 {
-	size_t i, n = 0;
+	size_t i, k, n = 0;
 
 	for (i = 0; i < runs->n_runs; i++) {
 		const struct watt_run_phase *phase = find_phase(index, runs, i, label);
@@ -290,8 +272,9 @@ static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
 			fill_unknown(values, runs->n_runs, i);
 			continue;
 		}
-		fill(values, runs->n_runs, i, phase->is_known, phase->energy_nj, phase->machine_nj,
-		     phase->cpu_ns, phase->elapsed_ns);
+		for (k = 0; k < N_MEASURES; k++)
+			values[k * runs->n_runs + i] =
+				watt_run_phase_get(phase, measures[k].measure);
 		n++;
 	}
 	put_label(json, obj, label);
@@ -329,7 +312,7 @@ static int put_summary(struct watt_json *json, const struct watt_runs *runs)
 {
 	_cleanup_free_ double *values = calloc(runs->n_runs * N_MEASURES + 1, sizeof(double));
 	struct watt_json_node obj = watt_json_object(json, json->root, "summary"), list;
-	size_t i, n_left_out = 0;
+	size_t i, k, n_left_out = 0;
 
 	if (!values)
 		return -ENOMEM;
@@ -341,8 +324,8 @@ static int put_summary(struct watt_json *json, const struct watt_runs *runs)
 			fill_unknown(values, runs->n_runs, i);
 			continue;
 		}
-		fill(values, runs->n_runs, i, run->is_known, run->energy_nj, run->machine_nj,
-		     run->cpu_ns, run->elapsed_ns);
+		for (k = 0; k < N_MEASURES; k++)
+			values[k * runs->n_runs + i] = watt_run_get(run, measures[k].measure);
 	}
 	watt_json_uint(json, obj, "runs", runs->n_runs - n_left_out);
 	watt_json_uint(json, obj, "left_out", n_left_out);

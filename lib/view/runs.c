@@ -61,6 +61,89 @@ struct watt_run *watt_run_free(struct watt_run *run)
 	return NULL;
 }
 
+/* ---- what is told of it ---- */
+
+static double to_j(int64_t energy_nj)
+{
+	return (double)energy_nj / 1e9;
+}
+
+/* nJ per ns are watts. Too little for the sensors is not none: cpu_s tells that somebody ran. */
+static double mean_w(int64_t energy_nj, uint64_t elapsed_ns, double cpu_s)
+{
+	if (!elapsed_ns || (!energy_nj && cpu_s > 0))
+		return NAN;
+	return (double)energy_nj / (double)elapsed_ns;
+}
+
+/* Who came and went unseen is known by getrusage. */
+static double cpu_s_of(const struct watt_run *run)
+{
+	return run->cpu_ns || isnan(run->rusage_s) ? (double)run->cpu_ns / 1e9 : run->rusage_s;
+}
+
+double watt_run_get(const struct watt_run *run, enum watt_run_measure measure)
+{
+	if (measure < WATT_RUN_CPU_S && !run->is_known)
+		return NAN;
+	switch (measure) {
+	case WATT_RUN_ENERGY_J:
+		return to_j(run->energy_nj);
+	case WATT_RUN_MACHINE_J:
+		return to_j(run->machine_nj);
+	case WATT_RUN_IDLE_J:
+		return to_j(run->idle_nj);
+	case WATT_RUN_UNATTRIBUTED_J:
+		return to_j(run->unattributed_nj);
+	case WATT_RUN_OTHERS_J:
+		return to_j(run->machine_nj - run->energy_nj - run->idle_nj - run->unattributed_nj);
+	case WATT_RUN_SHARED_IDLE_J:
+		return to_j(run->shared_idle_nj);
+	case WATT_RUN_SHARE:
+		return run->machine_nj ? (double)run->energy_nj / (double)run->machine_nj : NAN;
+	case WATT_RUN_POWER_W:
+		return mean_w(run->energy_nj, run->elapsed_ns, cpu_s_of(run));
+	case WATT_RUN_MACHINE_W:
+		return run->machine_w;
+	case WATT_RUN_OUTSIDE_W:
+		return run->outside_w;
+	case WATT_RUN_CPU_S:
+		return (double)run->cpu_ns / 1e9;
+	case WATT_RUN_RUSAGE_S:
+		return run->rusage_s;
+	case WATT_RUN_ELAPSED_S:
+		return (double)run->elapsed_ns / 1e9;
+	}
+	return NAN;
+}
+
+double watt_run_phase_get(const struct watt_run_phase *phase, enum watt_run_measure measure)
+{
+	double cpu_s = (double)phase->cpu_ns / 1e9;
+
+	if (measure < WATT_RUN_CPU_S && !phase->is_known)
+		return NAN;
+	switch (measure) {
+	case WATT_RUN_ENERGY_J:
+		return to_j(phase->energy_nj);
+	case WATT_RUN_MACHINE_J:
+		return to_j(phase->machine_nj);
+	case WATT_RUN_SHARE:
+		return phase->machine_nj ? (double)phase->energy_nj / (double)phase->machine_nj :
+					   NAN;
+	case WATT_RUN_POWER_W:
+		return mean_w(phase->energy_nj, phase->elapsed_ns, cpu_s);
+	case WATT_RUN_MACHINE_W:
+		return mean_w(phase->machine_nj, phase->elapsed_ns, 0);
+	case WATT_RUN_CPU_S:
+		return cpu_s;
+	case WATT_RUN_ELAPSED_S:
+		return (double)phase->elapsed_ns / 1e9;
+	default:
+		return NAN;
+	}
+}
+
 /* ---- phases ---- */
 
 static int append_phase(struct watt_run_draft *draft, const char *label, size_t n_domains)

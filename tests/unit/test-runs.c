@@ -252,16 +252,66 @@ static void test_domains(void **state)
 	watt_run_draft_done(&draft);
 }
 
+/* What is not known is no number, and what is too little for the sensors is not known. */
+static void test_measures(void **state)
+{
+	struct watt_run run = { .sz = sizeof(run),
+				.is_known = 1,
+				.energy_nj = 3000000000,
+				.machine_nj = 12000000000,
+				.idle_nj = 4000000000,
+				.unattributed_nj = 1000000000,
+				.shared_idle_nj = 500000000,
+				.machine_w = 6,
+				.outside_w = NAN,
+				.rusage_s = 0.5,
+				.cpu_ns = 250000000,
+				.elapsed_ns = 2000000000 };
+	struct watt_run_phase phase = { .is_known = 1,
+					.energy_nj = 1000000000,
+					.machine_nj = 4000000000,
+					.cpu_ns = 100000000,
+					.elapsed_ns = 500000000 };
+
+	assert_true(watt_run_get(&run, WATT_RUN_ENERGY_J) == 3);
+	assert_true(watt_run_get(&run, WATT_RUN_MACHINE_J) == 12);
+	assert_true(watt_run_get(&run, WATT_RUN_IDLE_J) == 4);
+	assert_true(watt_run_get(&run, WATT_RUN_UNATTRIBUTED_J) == 1);
+	assert_true(watt_run_get(&run, WATT_RUN_OTHERS_J) == 4);
+	assert_true(watt_run_get(&run, WATT_RUN_SHARED_IDLE_J) == 0.5);
+	assert_true(watt_run_get(&run, WATT_RUN_SHARE) == 0.25);
+	assert_true(watt_run_get(&run, WATT_RUN_POWER_W) == 1.5);
+	assert_true(watt_run_get(&run, WATT_RUN_MACHINE_W) == 6);
+	assert_true(isnan(watt_run_get(&run, WATT_RUN_OUTSIDE_W)));
+	assert_true(watt_run_get(&run, WATT_RUN_CPU_S) == 0.25);
+	assert_true(watt_run_get(&run, WATT_RUN_RUSAGE_S) == 0.5);
+	assert_true(watt_run_get(&run, WATT_RUN_ELAPSED_S) == 2);
+	assert_true(watt_run_phase_get(&phase, WATT_RUN_POWER_W) == 2);
+	assert_true(watt_run_phase_get(&phase, WATT_RUN_MACHINE_W) == 8);
+	assert_true(watt_run_phase_get(&phase, WATT_RUN_SHARE) == 0.25);
+	assert_true(isnan(watt_run_phase_get(&phase, WATT_RUN_IDLE_J)));
+	run.energy_nj = phase.energy_nj = 0;
+	assert_true(watt_run_get(&run, WATT_RUN_ENERGY_J) == 0);
+	assert_true(isnan(watt_run_get(&run, WATT_RUN_POWER_W)));
+	assert_true(isnan(watt_run_phase_get(&phase, WATT_RUN_POWER_W)));
+	run.cpu_ns = 0;
+	assert_true(isnan(watt_run_get(&run, WATT_RUN_POWER_W))); /* getrusage has seen it */
+	run.rusage_s = 0;
+	assert_true(watt_run_get(&run, WATT_RUN_POWER_W) == 0);
+	run.is_known = phase.is_known = 0;
+	assert_true(isnan(watt_run_get(&run, WATT_RUN_ENERGY_J)));
+	assert_true(isnan(watt_run_get(&run, WATT_RUN_MACHINE_W)));
+	assert_true(isnan(watt_run_phase_get(&phase, WATT_RUN_MACHINE_J)));
+	assert_true(watt_run_get(&run, WATT_RUN_ELAPSED_S) == 2);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_of_nothing),
-		cmocka_unit_test(test_many_labels),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_threads_are_all),
+		cmocka_unit_test(test_measures),   cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_unknown),    cmocka_unit_test(test_start),
+		cmocka_unit_test(test_of_nothing), cmocka_unit_test(test_many_labels),
+		cmocka_unit_test(test_threads),    cmocka_unit_test(test_threads_are_all),
 		cmocka_unit_test(test_domains),
 	};
 
