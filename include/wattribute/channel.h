@@ -26,6 +26,8 @@ enum watt_domain_kind {
 	WATT_DOMAIN_SUPPLY = 8,    /**< battery or adapter: shows the machine from outside */
 	WATT_DOMAIN_CPU_RAIL = 9,  /**< a supply rail of the CPU (alone or with its neighbours) */
 	WATT_DOMAIN_RESIDUAL = 10, /**< machine total minus its measured parts; computed */
+	/** An instance of a GPU (MIG): what those in it have of the GPU's energy; computed */
+	WATT_DOMAIN_GPU_INSTANCE = 11,
 };
 
 /** Bits of watt_channel.flags. */

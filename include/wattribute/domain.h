@@ -52,8 +52,9 @@ struct watt_domain {
 	enum watt_origin origin;
 	/** By what its energy is to be shared. Where that is not known its state has another one. */
 	enum watt_share_key key;
-	int32_t parent;  /**< index of the domain that contains it; -1: a root */
-	int32_t channel; /**< index of the channel that measures it; -1: computed (residual) */
+	int32_t parent; /**< index of the domain that contains it; -1: a root */
+	/** Index of the channel that measures it; -1: computed (residual, instance of a GPU). */
+	int32_t channel;
 	/** 1: nothing that is believed contains it. Where it counts less than its parts the
 	 *  machine's energy is theirs: sums are over the partition. */
 	uint32_t is_summed;

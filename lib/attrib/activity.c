@@ -134,6 +134,15 @@ static struct watt_activity_curve *add_curve(struct watt_activity_at *place, uin
 	return curve;
 }
 
+bool watt_activities_are_there(const struct watt_attrib *at, enum watt_activity_kind kind,
+			       const char *path)
+{
+	const struct watt_activity_place place = { .path = path, .kind = kind };
+	const struct watt_activity_at *found = find_place(at, &place);
+
+	return found && found->n_units;
+}
+
 static void set_actor(struct watt_activity_curve *curve, struct watt_member *actor)
 {
 	watt_actor_add_users(actor, 1);
@@ -207,7 +216,7 @@ static bool is_valid(const struct watt_activity_batch *batch)
 
 	for (i = 0; i < batch->n_places; i++)
 		if (batch->places[i].kind == WATT_ACTIVITY_CPU_TIME ||
-		    batch->places[i].kind >= WATT_N_ACTIVITIES || !batch->places[i].n_units)
+		    batch->places[i].kind >= WATT_N_ACTIVITIES)
 			return false;
 	for (i = 0; i < batch->n_readings; i++)
 		if (batch->readings[i].place >= batch->n_places ||
@@ -218,12 +227,17 @@ static bool is_valid(const struct watt_activity_batch *batch)
 
 int watt_attrib_push_activity(struct watt_attrib *at, const struct watt_activity_batch *batch)
 {
+	bool has_new = false;
 	size_t i;
 	int r = is_valid(batch) ? 0 : -EINVAL;
 
 	for (i = 0; i < batch->n_places && r == 0; i++)
-		if (!find_place(at, &batch->places[i]))
+		if (!find_place(at, &batch->places[i])) {
 			r = add_place(at, &batch->places[i]);
+			has_new = true;
+		}
+	if (r == 0 && has_new)
+		r = watt_attrib_add_instances(at);
 	for (i = 0; i < batch->n_places && r == 0; i++)
 		find_place(at, &batch->places[i])->n_units = batch->places[i].n_units;
 	for (i = 0; i < batch->n_readings && r == 0; i++) {

@@ -139,6 +139,27 @@ int watt_attrib_place_cpu(struct watt_attrib *at, uint32_t cpu, uint32_t slot,
 	return 0;
 }
 
+/* Everything has room for the domains of the tree. */
+static int grow_domains(struct watt_attrib *at, const struct watt_channel *const *channels)
+{
+	int r = watt_accounts_grow(&at->accounts, at->tree.n_domains);
+
+	return r < 0 ? r : watt_ledgers_grow(at, channels, true);
+}
+
+int watt_attrib_add_instances(struct watt_attrib *at)
+{
+	const struct watt_activities *all = &at->activities[WATT_ACTIVITY_GPU_TIME];
+	size_t had = at->tree.n_domains, i;
+	int r = 0;
+
+	for (i = 0; i < all->n_places && r >= 0; i++)
+		r = watt_tree_add_instance(&at->tree, all->places[i].path);
+	if (r < 0 || at->tree.n_domains == had)
+		return WATT_MIN(r, 0);
+	return grow_domains(at, at->channels);
+}
+
 int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		     size_t n_channels)
 {
@@ -151,10 +172,11 @@ int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *c
 	if (r == 0)
 		r = watt_tree_show(&at->tree, channels, first);
 	if (r == 0)
-		r = watt_accounts_grow(&at->accounts, at->tree.n_domains);
+		r = grow_domains(at, channels);
 	if (r == 0)
-		r = watt_ledgers_grow(at, channels, true);
-	return r < 0 ? r : watt_gauges_grow(at, channels, at->tree.n_channels);
+		r = watt_gauges_grow(at, channels, at->tree.n_channels);
+	/* of a GPU that has come behind those who told of its instances */
+	return r < 0 ? r : watt_attrib_add_instances(at);
 }
 
 size_t watt_attrib_domain_count(const struct watt_attrib *at)

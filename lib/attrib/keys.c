@@ -76,7 +76,9 @@ static int apply(const struct watt_rule *rule, struct watt_tree *tree, const str
 	size_t i;
 
 	for (i = 0; i < tree->n_domains; i++) {
-		if (rule->name && !is_named(&tree->domains[i], rule->name))
+		/* what an instance has is the GPU's to divide */
+		if (tree->domains[i].kind == WATT_DOMAIN_GPU_INSTANCE ||
+		    (rule->name && !is_named(&tree->domains[i], rule->name)))
 			continue;
 		set_key(&tree->domains[i], (enum watt_share_key)rule->value);
 		any = true;

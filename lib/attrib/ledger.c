@@ -15,41 +15,6 @@
 #include "attrib/reserve.h"
 #include "base/util.h"
 
-static bool is_place_of(const struct watt_domain *d, const struct watt_cpu_place *place)
-{
-	return (d->package_id < 0 || place->package_id < 0 || d->package_id == place->package_id) &&
-	       (d->die_id < 0 || place->die_id < 0 || d->die_id == place->die_id) &&
-	       (d->core_id < 0 || place->core_id < 0 || d->core_id == place->core_id);
-}
-
-/* Several slots, and none has a place: the first one has everything until others are needed. */
-static bool is_whole(const struct watt_attrib *at)
-{
-	uint32_t i = 0;
-
-	while (at->places && i < at->n_slots && at->places[i].package_id < 0)
-		i++;
-	return at->places && at->n_slots > 1 && i == at->n_slots;
-}
-
-/*
- * A slot of several that has no place yet is for CPUs that may come. The one behind all stands for
- * CPUs that are in no slot.
- */
-static bool is_slot_of(const struct watt_attrib *at, const struct watt_domain *domain,
-		       uint32_t slot)
-{
-	if (is_whole(at))
-		return slot == 0 || slot == at->n_slots || domain->package_id < 0;
-	if (slot == at->n_slots)
-		return domain->package_id < 0;
-	if (!at->places)
-		return true;
-	if (at->n_slots > 1 && at->places[slot].package_id < 0)
-		return domain->package_id < 0;
-	return is_place_of(domain, &at->places[slot]);
-}
-
 static void init_baseline(struct watt_baseline *baseline, const struct watt_channel *channel)
 {
 	/* energy is spread evenly between two readings: only longer blocks show power */
@@ -58,78 +23,9 @@ static void init_baseline(struct watt_baseline *baseline, const struct watt_chan
 	baseline->is_given = baseline->is_ready = channel->idle_uw > 0;
 }
 
-/* Whether what lies at this path is a part of the domain, by its name or in the tree. */
-static bool is_path_of(const struct watt_tree *tree, const struct watt_domain *domain,
-		       const char *path)
-{
-	size_t len = strlen(domain->path), i;
-	int32_t d;
-
-	if (!strncmp(path, domain->path, len) && (!path[len] || path[len] == '/'))
-		return true;
-	for (i = 0; i < tree->n_domains; i++)
-		if (!strcmp(tree->domains[i].path, path))
-			for (d = (int32_t)i; d >= 0; d = watt_tree_get(tree, (size_t)d)->parent)
-				if (&tree->domains[d] == domain)
-					return true;
-	return false;
-}
-
-/* CPUs go by their slots, anything else by where it lies. */
-static bool has_place(const struct watt_attrib *at, const struct watt_domain *domain,
-		      enum watt_activity_kind kind, const char *path)
-{
-	uint32_t slot;
-
-	if (!watt_activity_is_of_cpus(kind))
-		return is_path_of(&at->tree, domain, path);
-	return watt_activity_cpus_slot(path, &slot) == 0 && slot <= at->n_slots &&
-	       is_slot_of(at, domain, slot);
-}
-
-static int add_place(const struct watt_attrib *at, struct watt_ledger *ledger,
-		     enum watt_activity_kind kind, const char *path)
-{
-	uint32_t n = ledger->n_places[kind];
-	bool *has = realloc(ledger->has_place[kind], (n + 1) * sizeof(*has));
-
-	if (!has)
-		return -ENOMEM;
-	has[n] = has_place(at, ledger->domain, kind, path);
-	ledger->has_place[kind] = has;
-	ledger->n_places[kind]++;
-	return 0;
-}
-
-/* A domain that comes late may have places that came before it. */
-static int add_known_places(const struct watt_attrib *at, struct watt_ledger *ledger)
-{
-	enum watt_activity_kind kind;
-	size_t i;
-	int r = 0;
-
-	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
-		for (i = 0; i < at->activities[kind].n_places && r == 0; i++)
-			r = add_place(at, ledger, kind, at->activities[kind].places[i].path);
-	return r;
-}
-
-int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < at->n_ledgers && r == 0; i++)
-		if (at->ledgers[i].n_places[kind] == at->activities[kind].n_places)
-			r = add_place(at, &at->ledgers[i], kind, path);
-	return r;
-}
-
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		       const struct watt_domain *domain, const struct watt_channel *const *channels)
 {
-	bool *has_slot;
-	uint32_t i;
 	int r;
 
 	*ledger = (struct watt_ledger){
@@ -140,36 +36,11 @@ static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
 		return -ENOMEM;
 	if (domain->channel >= 0)
 		init_baseline(&ledger->baseline, channels[domain->channel]);
-	has_slot = calloc(at->n_slots + 1, sizeof(*has_slot));
-	if (!has_slot)
-		return -ENOMEM;
-	for (i = 0; i <= at->n_slots; i++)
-		has_slot[i] = is_slot_of(at, domain, i);
-	ledger->has_place[WATT_ACTIVITY_CPU_TIME] = has_slot;
-	ledger->n_places[WATT_ACTIVITY_CPU_TIME] = at->n_slots + 1;
-	r = add_known_places(at, ledger);
-	return r < 0 ? r : watt_ledger_open_keys(at, ledger);
-}
-
-static void take_slots(const struct watt_attrib *at, struct watt_ledger *ledger)
-{
-	enum watt_activity_kind kind;
-	uint32_t i;
-
-	for (i = 0; i <= at->n_slots; i++)
-		ledger->has_place[WATT_ACTIVITY_CPU_TIME][i] = is_slot_of(at, ledger->domain, i);
-	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++)
-		for (i = 0; watt_activity_is_of_cpus(kind) && i < ledger->n_places[kind]; i++)
-			ledger->has_place[kind][i] = has_place(at, ledger->domain, kind,
-							       at->activities[kind].places[i].path);
-}
-
-void watt_ledgers_take_slots(struct watt_attrib *at)
-{
-	size_t i;
-
-	for (i = 0; i < at->n_ledgers; i++)
-		take_slots(at, &at->ledgers[i]);
+	r = watt_ledger_init_places(at, ledger);
+	/* its GPU's ledger gives it what is its own */
+	if (r < 0 || watt_ledger_is_instance(ledger))
+		return r;
+	return watt_ledger_open_keys(at, ledger);
 }
 
 static bool is_unread(const struct watt_domain *domain, const struct watt_channel *const *channels)
@@ -191,6 +62,8 @@ int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *
 		struct watt_ledger *ledger = &ledgers[at->n_ledgers];
 
 		r = ledger_init(at, ledger, &at->tree.domains[at->n_ledgers], channels);
+		if (r == 0 && watt_ledger_is_instance(ledger))
+			ledgers[ledger->domain->parent].n_instances++;
 		/* nobody waits for what may never have a reading */
 		if (is_late || is_unread(ledger->domain, channels))
 			ledger->join_seq = ledger->next_seq = WATT_NOT_JOINED;
@@ -225,7 +98,7 @@ void watt_ledgers_join(struct watt_attrib *at, const struct watt_timeline *tl)
 	for (i = 0; i < at->n_ledgers; i++) {
 		struct watt_ledger *ledger = &at->ledgers[i];
 
-		if (ledger->join_seq != WATT_NOT_JOINED)
+		if (ledger->join_seq != WATT_NOT_JOINED || ledger->domain->channel < 0)
 			continue;
 		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
 		if (stats.first_ns && stats.first_ns <= at->last_sweep_ns)
@@ -446,6 +319,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 		watt_ledger_check(at, given_nj + nobodys_nj == shared_nj);
 	}
 	ledger->key = used ? used->ops->id : WATT_KEY_NONE;
+	watt_instances_advance(at, ledger, slice, &view, (size_t)n);
 	r = watt_reserves_share(at, ledger, slice, &view, (size_t)n, idle_nj, &reserved_nj);
 	if (r < 0)
 		return r;
@@ -505,6 +379,10 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 	enum watt_status status = WATT_STATUS_OK;
 	size_t i;
 
+	if (watt_ledger_is_instance(ledger))
+		return watt_instance_is_there(at, ledger) ?
+			       channel_status(at, watt_ledger_get_divider(at, ledger), tl) :
+			       WATT_STATUS_ABSENT;
 	if (ledger->domain->channel >= 0)
 		return channel_status(at, ledger, tl);
 	for (i = 0; i < at->tree.n_domains && status == WATT_STATUS_OK; i++)

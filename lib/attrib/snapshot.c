@@ -360,6 +360,8 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 		       const struct watt_ledger *ledger, const struct watt_ledger_base *base,
 		       const struct watt_timeline *tl)
 {
+	const struct watt_ledger *divider = watt_ledger_get_divider(at, ledger);
+
 	state->sz = sizeof(*state);
 	fill_curve_stats(state, at, ledger, tl);
 	fill_age(state, ledger, tl);
@@ -375,8 +377,8 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->baseline_uw = ledger->baseline.baseline_uw;
 	state->is_usable = ledger->is_usable;
 	state->key = ledger->key;
-	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(ledger);
-	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(&ledger->chain.keys[0]);
+	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(divider);
+	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(&divider->chain.keys[0]);
 	state->late = energy_of(ledger->late_nj);
 	state->shared_idle = energy_of(ledger->shared_idle_nj);
 	state->window_shared_idle_nj = (int64_t)(ledger->shared_idle_nj - base->shared_idle_nj);

@@ -40,6 +40,7 @@ struct watt_ledger {
 	int64_t nobodys_carry;    /* as watt_share.carry, of those whom nobody knows */
 	int64_t unreserved_carry; /* the same, of idle energy that nobody has reserved */
 	enum watt_share_key key;  /* that divided the newest slice */
+	uint32_t n_instances;     /* of a GPU: how many domains have a share of its own */
 	bool is_started;
 	bool is_usable;
 	uint64_t start_ns;
@@ -179,6 +180,8 @@ struct watt_attrib {
 
 /* attrib.c */
 const struct watt_key_ops *const *watt_keys_of(const struct watt_attrib_opts *opts);
+/* Places that are instances of a GPU become domains. 0 or -ENOMEM. */
+int watt_attrib_add_instances(struct watt_attrib *at);
 /* sweep.c */
 int watt_sweep_ask_again(struct watt_attrib *at);
 /*
@@ -205,6 +208,9 @@ int watt_nobody_push(struct watt_attrib *at, struct watt_slice *slice,
 void watt_activities_done(struct watt_attrib *at);
 /* Whether any source tells of activities at all. */
 bool watt_activities_have_places(const struct watt_attrib *at);
+/* Whether a place is told of, and is there now. */
+bool watt_activities_are_there(const struct watt_attrib *at, enum watt_activity_kind kind,
+			       const char *path);
 /* A process is gone: keeps its actor as long as somebody may tell of it. */
 void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *departed);
 /* Fills the slices of which everything is known, or has had time enough to be. 0 or -ENOMEM. */
@@ -262,8 +268,6 @@ bool watt_retire_is_owing(const struct watt_account *account);
 /* When there are twice as many as were left last time: the caller may never take snapshots. */
 int watt_retire_between(struct watt_attrib *at);
 /* ledger.c */
-/* A slot has its place: which of them each domain has is found anew. */
-void watt_ledgers_take_slots(struct watt_attrib *at);
 /* Adds those that are missing for the domains of the tree. is_late: they have come just now. */
 int watt_ledgers_grow(struct watt_attrib *at, const struct watt_channel *const *channels,
 		      bool is_late);
@@ -279,11 +283,9 @@ int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 /* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */
 enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
 				    const struct watt_timeline *tl);
-/* A place of a kind is new: finds out which domains it is of. 0 or -ENOMEM. */
-int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path);
 /* The keys of its domain, with what is known from before: profile.c. 0 or -ENOMEM. */
 int watt_ledger_open_keys(const struct watt_attrib *at, struct watt_ledger *ledger);
-/* How ready the key is that was chosen for the domain. */
+/* How ready the key is that was chosen for the domain. Of one that divides itself. */
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 /*
  * E(t) of a domain on its curve, or of a residual from those of the parts that count in slice
@@ -292,5 +294,28 @@ uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,
 			 watt_i128 *ret_nj);
+
+/* ledger_places.c */
+/* Which places that are there by now are the domain's. 0 or -ENOMEM. */
+int watt_ledger_init_places(const struct watt_attrib *at, struct watt_ledger *ledger);
+/* A slot has its place: which of them each domain has is found anew. */
+void watt_ledgers_take_slots(struct watt_attrib *at);
+/* A place of a kind is new: finds out which domains it is of. 0 or -ENOMEM. */
+int watt_ledgers_add_place(struct watt_attrib *at, enum watt_activity_kind kind, const char *path);
+/* instance.c */
+static inline bool watt_ledger_is_instance(const struct watt_ledger *ledger)
+{
+	return ledger->domain->kind == WATT_DOMAIN_GPU_INSTANCE;
+}
+/* Who divides the energy of a domain: itself, or of an instance the GPU's. */
+const struct watt_ledger *watt_ledger_get_divider(const struct watt_attrib *at,
+						  const struct watt_ledger *ledger);
+/* Whether a place is the instance's: in its GPU, and called as it is, as "gpu-0/memory/mig-1-0". */
+bool watt_instance_has_path(const struct watt_domain *instance, const char *path);
+bool watt_instance_is_there(const struct watt_attrib *at, const struct watt_ledger *instance);
+/* The GPU has divided a slice among n parts: what its instances have of it, they have now. */
+void watt_instances_advance(struct watt_attrib *at, const struct watt_ledger *gpu,
+			    const struct watt_slice *slice, const struct watt_key_slice *view,
+			    size_t n);
 
 #endif

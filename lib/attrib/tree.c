@@ -32,6 +32,7 @@ enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind)
 		return WATT_KEY_CPU_TIME;
 	case WATT_DOMAIN_GPU:
 	case WATT_DOMAIN_UNCORE: /* the GPU in the CPU's chip */
+	case WATT_DOMAIN_GPU_INSTANCE:
 		return WATT_KEY_GPU_TIME;
 	case WATT_DOMAIN_RAIL:
 	case WATT_DOMAIN_RESIDUAL:
@@ -646,6 +647,34 @@ int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *cha
 		place_late(tree, channel, d);
 		tree->n_domains++;
 	}
+	return 0;
+}
+
+int watt_tree_add_instance(struct watt_tree *tree, const char *path)
+{
+	struct watt_domain *d = &tree->domains[tree->n_domains];
+	int parent = parent_by_path(tree, path);
+	char *copy;
+
+	if (parent < 0 || tree->domains[parent].kind != WATT_DOMAIN_GPU ||
+	    find_path(tree, path) >= 0 || tree->n_domains == tree->cap_domains)
+		return 1;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	*d = (struct watt_domain){
+		.sz = sizeof(*d),
+		.kind = WATT_DOMAIN_GPU_INSTANCE,
+		.origin = WATT_MAX(tree->domains[parent].origin, WATT_ORIGIN_ESTIMATED),
+		.key = tree->domains[parent].key,
+		.parent = parent,
+		.channel = -1,
+		.package_id = -1,
+		.die_id = -1,
+		.core_id = -1,
+	};
+	name_domain(d, copy);
+	tree->n_domains++;
 	return 0;
 }
 

@@ -44,6 +44,11 @@ int watt_tree_build(const struct watt_channel *const *channels, size_t n_channel
 int watt_tree_grow(struct watt_tree *tree, const struct watt_channel *const *channels,
 		   size_t n_channels);
 /*
+ * Adds a part of a GPU that nobody measures: what it takes is told by who is active there.
+ * 0; 1: that is no such part, it is a domain already, or there is no room; -ENOMEM.
+ */
+int watt_tree_add_instance(struct watt_tree *tree, const char *path);
+/*
  * Finds the places of the domains from `first` on, which have come: a whole or a total whose parts
  * are there already is shown above them, and changes nothing of what is computed. 0 or -ENOMEM.
  */

@@ -50,11 +50,13 @@ int watt_activity_cpus_slot(const char *path, uint32_t *ret);
 
 /* Where something of one kind is done, and up to when that is known. */
 struct watt_activity_place {
-	/* In the tree of domains: "gpu-0"; what lies in a domain is of it. Of CPUs: "cpus-0". */
+	/* In the tree of domains: "gpu-0"; what lies in a domain is of it. Where it lies in a GPU
+	 * and is no domain, as "gpu-0/mig-1-0", it is an instance, and becomes one. Of CPUs:
+	 * "cpus-0". */
 	const char *path;
 	uint64_t complete_ns; /* CLOCK_MONOTONIC: all that was done there before is told */
 	uint32_t kind;        /* enum watt_activity_kind, not that of the CPUs */
-	uint32_t n_units;     /* what can be active there at once: engines */
+	uint32_t n_units; /* what can be active there at once: engines; 0: it is not there now */
 };
 
 /* How much a process has done at a place. */

@@ -71,7 +71,8 @@ NAMES(watt_domain_kind_name, enum watt_domain_kind,
 	[WATT_DOMAIN_RAIL] = "rail",
 	[WATT_DOMAIN_SUPPLY] = "supply",
 	[WATT_DOMAIN_CPU_RAIL] = "cpu_rail",
-	[WATT_DOMAIN_RESIDUAL] = "residual")
+	[WATT_DOMAIN_RESIDUAL] = "residual",
+	[WATT_DOMAIN_GPU_INSTANCE] = "gpu_instance")
 
 NAMES(watt_share_key_name, enum watt_share_key,
 	[WATT_KEY_NONE] = "none",
