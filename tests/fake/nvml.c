@@ -14,20 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "nvml_script.h"
+#include "nvml_state.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-#define HISTORY 100 /* samples of utilisation that are kept */
-#define BUFFER 120  /* the same of power */
-
-enum {
-	SUCCESS = 0,
-	UNINITIALIZED = 1,
-	INVALID_ARGUMENT = 2,
-	NOT_SUPPORTED = 3,
-	NOT_FOUND = 6,
-	INSUFFICIENT_SIZE = 7,
-};
+#define BUFFER 120 /* samples of power that are kept */
 
 struct pci_info {
 	char legacy[16];
@@ -45,36 +34,14 @@ struct field_value {
 	} value;
 };
 
-struct process_sample {
-	uint32_t pid, pad;
-	uint64_t timestamp_us;
-	uint32_t sm, memory, encoder, decoder;
-};
-
 struct sample {
 	uint64_t timestamp_us, value;
 };
 
-struct attributes {
-	uint32_t sms, copy, decoder, encoder, jpeg, ofa, gpu_slices, compute_slices;
-	uint64_t memory_mb;
-};
-
 _Static_assert(sizeof(struct pci_info) == 68, "as NVML has it");
 _Static_assert(sizeof(struct field_value) == 40, "as NVML has it");
-_Static_assert(sizeof(struct process_sample) == 32, "as NVML has it");
-_Static_assert(sizeof(struct attributes) == 40, "as NVML has it");
 
-/* Handles point at what they are of. */
-static struct {
-	pthread_mutex_t lock;
-	struct script script;
-	uint64_t epoch_ns;
-	uint64_t stopped_ns; /* the time, where has_stopped */
-	bool has_stopped, is_loaded;
-	int users;
-	uint64_t calls;
-} fake = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct fake_nvml fake = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -121,7 +88,7 @@ static uint64_t power_area(const struct gpu *gpu, uint64_t t0_ns, uint64_t t1_ns
 }
 
 /* Of CLOCK_REALTIME, at an instant of the script. */
-static uint64_t real_us(uint64_t t_ns)
+uint64_t fake_real_us(uint64_t t_ns)
 {
 	return (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + fake.epoch_ns + t_ns) / 1000;
 }
@@ -133,7 +100,7 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&ts, NULL);
 }
 
-static struct gpu *gpu_of(void *device)
+struct gpu *fake_gpu_of(void *device)
 {
 	unsigned int i;
 
@@ -143,14 +110,28 @@ static struct gpu *gpu_of(void *device)
 	return NULL;
 }
 
-/* What happens before a function does its work: 0, or what it returns instead. */
-static int enter(const char *function, void *device)
+/* Whose instance it is; NULL: it is none. */
+struct gpu *fake_gpu_of_instance(const void *device)
 {
-	struct gpu *gpu = device ? gpu_of(device) : NULL;
+	unsigned int i;
+
+	for (i = 0; i < fake.script.n_gpus; i++)
+		if (device >= (void *)fake.script.gpus[i].instances &&
+		    device < (void *)(fake.script.gpus[i].instances + MAX_INSTANCES))
+			return &fake.script.gpus[i];
+	return NULL;
+}
+
+/* What happens before a function does its work: 0, or what it returns instead. */
+int fake_enter(const char *function, void *device)
+{
+	struct gpu *gpu = device ? fake_gpu_of(device) : NULL;
 	const struct fault *fault;
 	uint64_t hang_ns = 0;
 	int code = 0;
 
+	if (device && !gpu)
+		gpu = fake_gpu_of_instance(device);
 	pthread_mutex_lock(&fake.lock);
 	fake.calls++;
 	fault = script_find_fault(&fake.script, gpu ? (int)gpu->index : -1, function, now_ns());
@@ -165,14 +146,6 @@ static int enter(const char *function, void *device)
 		sleep_ns(hang_ns);
 	return code;
 }
-
-#define ENTER(device) \
-	do { \
-		int enter_code = enter(__func__, device); \
-\
-		if (enter_code) \
-			return enter_code; \
-	} while (0)
 
 /* ---- what tests ask ---- */
 
@@ -190,6 +163,7 @@ PUBLIC int fake_nvml_load(const char *text)
 	pthread_mutex_lock(&fake.lock);
 	line = script_parse(text, &fake.script);
 	fake.epoch_ns = clock_ns(CLOCK_MONOTONIC) - fake.script.age_ns;
+	fake.epoch_us = fake_real_us(0);
 	fake.has_stopped = false;
 	fake.is_loaded = true;
 	pthread_mutex_unlock(&fake.lock);
@@ -344,7 +318,7 @@ PUBLIC int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **ret)
 PUBLIC int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *ret);
 PUBLIC int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *ret)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	memset(ret, 0, sizeof(*ret));
@@ -357,21 +331,21 @@ PUBLIC int nvmlDeviceGetName(void *device, char *buf, unsigned int size);
 PUBLIC int nvmlDeviceGetName(void *device, char *buf, unsigned int size)
 {
 	ENTER(device);
-	return copy_text(buf, size, gpu_of(device)->name);
+	return copy_text(buf, size, fake_gpu_of(device)->name);
 }
 
 PUBLIC int nvmlDeviceGetUUID(void *device, char *buf, unsigned int size);
 PUBLIC int nvmlDeviceGetUUID(void *device, char *buf, unsigned int size)
 {
 	ENTER(device);
-	return copy_text(buf, size, gpu_of(device)->uuid);
+	return copy_text(buf, size, fake_gpu_of(device)->uuid);
 }
 
 PUBLIC int nvmlDeviceGetArchitecture(void *device, unsigned int *ret);
 PUBLIC int nvmlDeviceGetArchitecture(void *device, unsigned int *ret)
 {
 	ENTER(device);
-	*ret = gpu_of(device)->architecture;
+	*ret = fake_gpu_of(device)->architecture;
 	return SUCCESS;
 }
 
@@ -416,7 +390,7 @@ static unsigned long long energy_mj(const struct gpu *gpu)
 PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw);
 PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	if (gpu->lacks_usage)
@@ -428,7 +402,7 @@ PUBLIC int nvmlDeviceGetPowerUsage(void *device, unsigned int *ret_mw)
 PUBLIC int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj);
 PUBLIC int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	if (gpu->lacks_energy)
@@ -444,7 +418,7 @@ PUBLIC int nvmlDeviceGetSamples(void *device, int kind, unsigned long long last_
 PUBLIC int nvmlDeviceGetSamples(void *device, int kind, unsigned long long last_seen_us,
 				int *ret_type, unsigned int *count, struct sample *samples)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 	uint64_t newest = now_ns() / gpu->buffer_ns, k = newest > BUFFER ? newest - BUFFER : 0;
 	unsigned int n = 0;
 
@@ -454,10 +428,10 @@ PUBLIC int nvmlDeviceGetSamples(void *device, int kind, unsigned long long last_
 	*ret_type = 1;
 	for (k++; k <= newest; k++) {
 		/* clocks are read anew each time: half a sample is not a new one */
-		if (real_us(k * gpu->buffer_ns) <= last_seen_us + gpu->buffer_ns / 2000)
+		if (fake_real_us(k * gpu->buffer_ns) <= last_seen_us + gpu->buffer_ns / 2000)
 			continue;
 		if (samples && n < *count)
-			samples[n] = (struct sample){ real_us(k * gpu->buffer_ns),
+			samples[n] = (struct sample){ fake_real_us(k * gpu->buffer_ns),
 						      mean_until_mw(gpu, k * gpu->buffer_ns,
 								    gpu->window_ns) };
 		n++;
@@ -492,7 +466,7 @@ static int scoped_mw(const struct gpu *gpu, uint32_t scope, uint64_t window_ns, 
 
 static int read_field(const struct gpu *gpu, struct field_value *field)
 {
-	field->timestamp_us = (int64_t)real_us(now_ns());
+	field->timestamp_us = (int64_t)fake_real_us(now_ns());
 	field->latency_us = 1;
 	field->type = 1;
 	switch (field->id) {
@@ -523,7 +497,7 @@ PUBLIC int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *val
 
 	ENTER(device);
 	for (i = 0; i < n; i++)
-		values[i].result = read_field(gpu_of(device), &values[i]);
+		values[i].result = read_field(fake_gpu_of(device), &values[i]);
 	return SUCCESS;
 }
 #endif
@@ -533,7 +507,7 @@ PUBLIC int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *val
 PUBLIC int nvmlDeviceGetTemperature(void *device, int sensor, unsigned int *ret);
 PUBLIC int nvmlDeviceGetTemperature(void *device, int sensor, unsigned int *ret)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	if (sensor)
@@ -545,7 +519,7 @@ PUBLIC int nvmlDeviceGetTemperature(void *device, int sensor, unsigned int *ret)
 PUBLIC int nvmlDeviceGetClockInfo(void *device, int which, unsigned int *ret);
 PUBLIC int nvmlDeviceGetClockInfo(void *device, int which, unsigned int *ret)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	*ret = which == 2 ? gpu->memory_clock_mhz : gpu->clock_mhz;
@@ -555,7 +529,7 @@ PUBLIC int nvmlDeviceGetClockInfo(void *device, int which, unsigned int *ret)
 PUBLIC int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *ret);
 PUBLIC int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *ret)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	*ret = gpu->limit_mw;
@@ -571,220 +545,9 @@ PUBLIC int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned int *ret)
 PUBLIC int GET_REASONS(void *device, unsigned long long *ret);
 PUBLIC int GET_REASONS(void *device, unsigned long long *ret)
 {
-	struct gpu *gpu = gpu_of(device);
+	struct gpu *gpu = fake_gpu_of(device);
 
 	ENTER(device);
 	*ret = steps_at(&gpu->reasons, now_ns());
 	return gpu->reasons.n ? SUCCESS : NOT_SUPPORTED;
 }
-
-/* ---- who ---- */
-
-static bool is_running(const struct process *process, uint64_t t_ns)
-{
-	return process->sm.n && process->sm.list[0].t_ns <= t_ns &&
-	       steps_at(&process->sm, t_ns) != PROCESS_GONE;
-}
-
-/* What one process did in the window that ends at t_ns; false: nothing. */
-static bool sample_process(const struct gpu *gpu, const struct process *process, uint64_t t_ns,
-			   struct process_sample *ret)
-{
-	uint64_t area = steps_area(&process->sm, t_ns - gpu->sampling_ns, t_ns);
-
-	if (!area)
-		return false;
-	*ret = (struct process_sample){ .pid = process->pid,
-					.timestamp_us = real_us(t_ns),
-					.sm = (uint32_t)((area + gpu->sampling_ns / 2) /
-							 gpu->sampling_ns) };
-	return true;
-}
-
-PUBLIC int nvmlDeviceGetProcessUtilization(void *device, struct process_sample *samples,
-					   unsigned int *count, unsigned long long last_seen_us);
-PUBLIC int nvmlDeviceGetProcessUtilization(void *device, struct process_sample *samples,
-					   unsigned int *count, unsigned long long last_seen_us)
-{
-	struct gpu *gpu = gpu_of(device);
-	struct process_sample sample;
-	uint64_t newest, k, first;
-	unsigned int i, n = 0;
-
-	ENTER(device);
-	if (gpu->lacks_samples || gpu->is_mig)
-		return NOT_SUPPORTED;
-	newest = now_ns() / gpu->sampling_ns;
-	first = newest > HISTORY ? newest - HISTORY : 1;
-	for (k = first; k <= newest; k++)
-		for (i = 0; i < gpu->n_processes; i++) {
-			/* clocks are read anew each time: half a sample is not a new one */
-			if (!sample_process(gpu, &gpu->processes[i], k * gpu->sampling_ns,
-					    &sample) ||
-			    sample.timestamp_us <= last_seen_us + gpu->sampling_ns / 2000)
-				continue;
-			if (samples && n < *count)
-				samples[n] = sample;
-			n++;
-		}
-	if (!n)
-		return NOT_FOUND;
-	if (!samples || n > *count) {
-		*count = n;
-		return INSUFFICIENT_SIZE;
-	}
-	*count = n;
-	return SUCCESS;
-}
-
-struct memory {
-	uint64_t total, free, used;
-};
-
-PUBLIC int nvmlDeviceGetMemoryInfo(void *device, struct memory *ret);
-PUBLIC int nvmlDeviceGetMemoryInfo(void *device, struct memory *ret)
-{
-	struct gpu *gpu = gpu_of(device);
-	unsigned int i;
-
-	ENTER(device);
-	*ret = (struct memory){ .total = (uint64_t)gpu->card_mb << 20 };
-	for (i = 0; i < gpu->n_processes; i++)
-		if (is_running(&gpu->processes[i], now_ns()))
-			ret->used += gpu->processes[i].memory_bytes;
-	ret->free = ret->total - ret->used;
-	return gpu->card_mb ? SUCCESS : NOT_SUPPORTED;
-}
-
-PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret);
-PUBLIC int nvmlDeviceGetUtilizationRates(void *device, uint32_t *ret)
-{
-	struct gpu *gpu = gpu_of(device);
-	uint32_t percent = 0, value;
-	unsigned int i;
-
-	ENTER(device);
-	if (gpu->is_mig)
-		return NOT_SUPPORTED;
-	for (i = 0; i < gpu->n_processes; i++) {
-		value = steps_at(&gpu->processes[i].sm, now_ns());
-		percent += value == PROCESS_GONE ? 0 : value;
-	}
-	ret[0] = percent > 100 ? 100 : percent;
-	ret[1] = 0;
-	return SUCCESS;
-}
-
-/* Those of an instance, or of the whole GPU. */
-static int list_processes(void *device, enum list list, unsigned int *count, uint8_t *infos,
-			  uint32_t stride)
-{
-	struct gpu *gpu = gpu_of(device);
-	const struct instance *instance = NULL;
-	unsigned int i, j, n = 0;
-
-	for (i = 0; i < fake.script.n_gpus && !gpu; i++)
-		for (j = 0; j < fake.script.gpus[i].n_instances; j++)
-			if (device == &fake.script.gpus[i].instances[j]) {
-				gpu = &fake.script.gpus[i];
-				instance = device;
-			}
-	if (!gpu)
-		return INVALID_ARGUMENT;
-	for (i = 0; i < gpu->n_processes; i++) {
-		const struct process *process = &gpu->processes[i];
-		const uint32_t ids[2] = { process->gi, process->ci };
-
-		if (!is_running(process, now_ns()) || process->list != list ||
-		    (instance && (instance->gi != process->gi || instance->ci != process->ci)))
-			continue;
-		if (n < *count) {
-			memset(infos + n * stride, 0, stride);
-			memcpy(infos + n * stride, &process->pid, 4);
-			memcpy(infos + n * stride + 8, &process->memory_bytes, 8);
-			if (stride >= 24)
-				memcpy(infos + n * stride + 16, ids, 8);
-		}
-		n++;
-	}
-	i = *count;
-	*count = n;
-	return n > i ? INSUFFICIENT_SIZE : SUCCESS;
-}
-
-#define LIST(name, list, usual_stride) \
-	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos); \
-	PUBLIC int name(void *device, unsigned int *count, uint8_t *infos) \
-	{ \
-		ENTER(device); \
-		return list_processes(device, list, count, infos, \
-				      (usual_stride) == 16 ? 16 : \
-				      fake.script.stride   ? fake.script.stride : \
-							     (usual_stride)); \
-	}
-
-LIST(nvmlDeviceGetComputeRunningProcesses, LIST_COMPUTE, 16)
-LIST(nvmlDeviceGetGraphicsRunningProcesses, LIST_GRAPHICS, 16)
-LIST(nvmlDeviceGetMPSComputeRunningProcesses, LIST_MPS, 16)
-#ifndef FAKE_NVML_OLD
-LIST(nvmlDeviceGetComputeRunningProcesses_v2, LIST_COMPUTE, 24)
-LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, LIST_GRAPHICS, 24)
-LIST(nvmlDeviceGetComputeRunningProcesses_v3, LIST_COMPUTE, 24)
-LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, LIST_GRAPHICS, 24)
-LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, LIST_MPS, 24)
-
-/* ---- instances ---- */
-
-PUBLIC int nvmlDeviceGetMigMode(void *device, unsigned int *ret, unsigned int *ret_pending);
-PUBLIC int nvmlDeviceGetMigMode(void *device, unsigned int *ret, unsigned int *ret_pending)
-{
-	ENTER(device);
-	*ret = *ret_pending = gpu_of(device)->is_mig;
-	return SUCCESS;
-}
-
-PUBLIC int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *ret);
-PUBLIC int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *ret)
-{
-	ENTER(device);
-	*ret = MAX_INSTANCES;
-	return SUCCESS;
-}
-
-PUBLIC int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int index, void **ret);
-PUBLIC int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int index, void **ret)
-{
-	struct gpu *gpu = gpu_of(device);
-
-	ENTER(device);
-	if (index >= gpu->n_instances)
-		return NOT_FOUND;
-	*ret = &gpu->instances[index];
-	return SUCCESS;
-}
-
-PUBLIC int nvmlDeviceGetGpuInstanceId(struct instance *instance, unsigned int *ret);
-PUBLIC int nvmlDeviceGetGpuInstanceId(struct instance *instance, unsigned int *ret)
-{
-	ENTER(NULL);
-	*ret = instance->gi;
-	return SUCCESS;
-}
-
-PUBLIC int nvmlDeviceGetComputeInstanceId(struct instance *instance, unsigned int *ret);
-PUBLIC int nvmlDeviceGetComputeInstanceId(struct instance *instance, unsigned int *ret)
-{
-	ENTER(NULL);
-	*ret = instance->ci;
-	return SUCCESS;
-}
-
-PUBLIC int nvmlDeviceGetAttributes_v2(struct instance *instance, struct attributes *ret);
-PUBLIC int nvmlDeviceGetAttributes_v2(struct instance *instance, struct attributes *ret)
-{
-	ENTER(NULL);
-	*ret = (struct attributes){ .gpu_slices = instance->slices,
-				    .compute_slices = instance->slices };
-	return SUCCESS;
-}
-#endif

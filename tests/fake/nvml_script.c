@@ -126,6 +126,22 @@ static int add_place(struct parser *p, const char *rest)
 	return 0;
 }
 
+/* bytes PID N */
+static int set_bytes(struct parser *p, const char *rest)
+{
+	unsigned long long bytes;
+	struct process *process;
+	unsigned int pid;
+
+	if (sscanf(rest, "%u %llu", &pid, &bytes) != 2)
+		return -1;
+	process = find_process(p->gpu, pid);
+	if (!process)
+		return -1;
+	process->memory_bytes = bytes;
+	return 0;
+}
+
 static int set_list(struct parser *p, const char *rest, enum list list)
 {
 	struct process *process = find_process(p->gpu, (uint32_t)atoi(rest));
@@ -136,15 +152,18 @@ static int set_list(struct parser *p, const char *rest, enum list list)
 	return 0;
 }
 
-/* mig GI CI SLICES UUID */
+/* mig GI CI SLICES UUID [FROM [UNTIL]] */
 static int add_instance(struct parser *p, const char *rest)
 {
 	struct instance *instance = &p->gpu->instances[p->gpu->n_instances];
+	double from_s = 0, until_s = 1e9;
 
 	if (p->gpu->n_instances == MAX_INSTANCES ||
-	    sscanf(rest, "%u %u %u %95s", &instance->gi, &instance->ci, &instance->slices,
-		   instance->uuid) != 4)
+	    sscanf(rest, "%u %u %u %95s %lf %lf", &instance->gi, &instance->ci, &instance->slices,
+		   instance->uuid, &from_s, &until_s) < 4)
 		return -1;
+	instance->from_ns = (uint64_t)(from_s * NS_PER_S);
+	instance->until_ns = (uint64_t)(until_s * NS_PER_S);
 	p->gpu->is_mig = true;
 	p->gpu->n_instances++;
 	return 0;
@@ -209,12 +228,18 @@ static int parse_gpu_line(struct parser *p, const char *word, const char *rest)
 		return add_process(p, rest);
 	if (!strcmp(word, "place"))
 		return add_place(p, rest);
+	if (!strcmp(word, "bytes"))
+		return set_bytes(p, rest);
 	if (!strcmp(word, "graphics"))
 		return set_list(p, rest, LIST_GRAPHICS);
 	if (!strcmp(word, "mps"))
 		return set_list(p, rest, LIST_MPS);
 	if (!strcmp(word, "mig"))
 		return add_instance(p, rest);
+	if (!strcmp(word, "gpm"))
+		return gpu->has_gpm = true, 0;
+	if (!strcmp(word, "accounting"))
+		return gpu->is_accounted = true, 0;
 	if (!strcmp(word, "lacks"))
 		return add_lack(p, rest);
 	if (!strcmp(word, "period_ms"))

@@ -44,6 +44,7 @@ struct process {
 struct instance {
 	uint32_t gi, ci, slices;
 	char uuid[96];
+	uint64_t from_ns, until_ns; /* it is there between */
 };
 
 struct gpu {
@@ -60,6 +61,7 @@ struct gpu {
 	uint32_t module_mw, memory_mw; /* 0: it has no such scope */
 	bool lacks_energy, lacks_instant, lacks_average, lacks_usage, lacks_samples, lacks_buffer,
 		is_mig;
+	bool has_gpm, is_accounted;
 	/* what it is like; 0: it does not tell */
 	uint32_t degrees, memory_degrees, clock_mhz, memory_clock_mhz, limit_mw, card_mb;
 	struct steps reasons; /* bits of what holds it back */

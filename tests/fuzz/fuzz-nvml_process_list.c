@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a list of processes of any length: no more pids than there is room for. */
+/* Any bytes as a list of processes of any length: no more of them than there is room for. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -11,17 +11,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t buf[ROOM * WATT_NVML_ELEMENT_MAX];
-	uint32_t pids[ROOM + 1] = { 0 };
+	struct watt_nvml_process found[ROOM + 1] = { { 0 } };
 	size_t n = size ? data[0] : 0;
 
 	memset(buf, WATT_NVML_UNWRITTEN, sizeof(buf));
 	if (size > 1)
 		memcpy(buf, data + 1, size - 1 < sizeof(buf) ? size - 1 : sizeof(buf));
-	pids[ROOM] = 0x5a5a5a5a;
-	if (watt_nvml_list_parse(buf, sizeof(buf), n, pids) == 0)
+	found[ROOM].pid = 0x5a5a5a5a;
+	if (watt_nvml_list_parse(buf, sizeof(buf), n, found) == 0)
 		check(n <= ROOM);
 	else
-		check(pids[0] == 0);
-	check(pids[ROOM] == 0x5a5a5a5a);
+		check(found[0].pid == 0);
+	check(found[ROOM].pid == 0x5a5a5a5a);
 	return 0;
 }

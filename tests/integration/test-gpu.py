@@ -144,6 +144,34 @@ def test_who_used_it():
     equal(given, total, 'sum of all, nobody included')
 
 
+def test_instances():
+    """What instances take is modelled: 80 % of 3 slices beside 50 % of 2 is 12 to 5, within 2 %. One
+    that comes joins the tree; instances, idle and nobody's are the GPU, to the nJ."""
+    with processes(3) as pids:
+        script = GPU + 'gpm\ncard_mb 80000\nmemory 40000\nmig 1 0 3 MIG-a\nmig 2 0 2 MIG-b\nmig 3 0 1 MIG-c 3\n'
+        for pid, percent, n in zip(pids, (80, 50, 100), (1, 2, 3)):
+            script += f'process {pid} 0 {percent}\nplace {pid} {n} 0\nbytes {pid} {n}0000000000\n'
+        report = record(script, 7, '--sources=nvml', f'--share-key={DOMAIN}/memory=gpu_memory')
+        said = with_gpu(script, 'doctor', '--json').json()
+    why = [source['why'] for source in said['sources'] if source['source'] == 'nvml']
+    true(any('2 instances (MIG), modelled by GPM' in text for text in why), f'doctor: {why}')
+    domains = {domain['path']: domain for domain in report['domains']}
+    instances = [domains[f'{DOMAIN}/mig-{n}-0'] for n in (1, 2, 3)]
+    equal([(domain['kind'], domain['origin']) for domain in instances], [('gpu_instance', 'estimated')] * 3, 'modelled')
+    rest = sum(entity['domains_nj'].get(DOMAIN, 0) for entity in report['entities']
+               if entity['kind'] in ('idle', 'unattributed'))
+    equal(sum(domain['energy_nj'] for domain in instances) + rest, domains[DOMAIN]['energy_nj'], 'all and the rest')
+    taken = [entity['domains_nj'] for pid in pids for entity in report['entities'] if entity.get('pid') == pid]
+    for process, instance in zip(taken, instances):
+        true(instance['energy_nj'] > 0, f'nothing was taken in {instance}')
+        equal(process[instance['path']], instance['energy_nj'], 'of an instance with one process')
+        equal(process[DOMAIN], instance['energy_nj'], 'and of the GPU')
+    first, second = taken[0][DOMAIN], taken[1][DOMAIN]
+    true(abs(first / (first + second) - 12 / 17) <= 0.02, f'{first} to {second} instead of 12 to 5')
+    first, second = (process[DOMAIN + '/memory'] for process in taken[:2])
+    true(abs(second / (first + second) - 2 / 3) <= 0.02, f'by memory {first} to {second} instead of 1 to 2')
+
+
 def test_hang():
     """A driver that does not come back: the rest is measured, and its own energy is not made up."""
     report = record(GPU + 'hang * 2 60\n', 6, '--sources=nvml,null')
@@ -177,4 +205,4 @@ def test_stat_tells_what_it_lacks():
     true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
 
 
-main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_hang])
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_instances, test_hang])

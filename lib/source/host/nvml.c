@@ -63,6 +63,19 @@ static const struct watt_dl_symbol symbols[] = {
 	SYMBOL(mps_v2, "nvmlDeviceGetMPSComputeRunningProcesses_v2"),
 	SYMBOL(mps_v1, "nvmlDeviceGetMPSComputeRunningProcesses"),
 	SYMBOL(mig_mode, "nvmlDeviceGetMigMode"),
+	SYMBOL(max_instances, "nvmlDeviceGetMaxMigDeviceCount"),
+	SYMBOL(instance, "nvmlDeviceGetMigDeviceHandleByIndex"),
+	SYMBOL(gpu_instance_id, "nvmlDeviceGetGpuInstanceId"),
+	SYMBOL(compute_instance_id, "nvmlDeviceGetComputeInstanceId"),
+	SYMBOL(attributes, "nvmlDeviceGetAttributes_v2"),
+	SYMBOL(gpm_support, "nvmlGpmQueryDeviceSupport"),
+	SYMBOL(gpm_alloc, "nvmlGpmSampleAlloc"),
+	SYMBOL(gpm_free, "nvmlGpmSampleFree"),
+	SYMBOL(gpm_sample, "nvmlGpmMigSampleGet"),
+	SYMBOL(gpm_metrics, "nvmlGpmMetricsGet"),
+	SYMBOL(accounting_mode, "nvmlDeviceGetAccountingMode"),
+	SYMBOL(accounting_pids, "nvmlDeviceGetAccountingPids"),
+	SYMBOL(account, "nvmlDeviceGetAccountingStats"),
 };
 
 static int open_library(struct watt_nvml *nvml)

@@ -79,6 +79,48 @@ struct watt_nvml_memory {
 	uint64_t total, free, used; /* bytes */
 };
 
+struct watt_nvml_attributes {
+	uint32_t sms, copy, decoder, encoder, jpeg, ofa, gpu_slices, compute_slices;
+	uint64_t memory_mb;
+};
+
+/* What a process did in all of its life. */
+struct watt_nvml_account {
+	uint32_t gpu_percent, memory_percent; /* 0xffffffff: not known */
+	uint64_t max_memory;
+	uint64_t time_ms;  /* that it lived; 0 while it does */
+	uint64_t start_us; /* since 1970 */
+	uint32_t is_running;
+	uint32_t reserved[5];
+};
+
+struct watt_nvml_gpm_support {
+	uint32_t version; /* 1 */
+	uint32_t is_supported;
+};
+
+struct watt_nvml_gpm_metric {
+	uint32_t id;
+	int32_t result;
+	double value;
+	const char *names[3];
+};
+
+#define WATT_NVML_GPM_METRICS 333
+#define WATT_NVML_GPM_GRAPHICS_UTIL 1
+#define WATT_NVML_GPM_SM_UTIL 2
+
+struct watt_nvml_gpm_metrics {
+	uint32_t version; /* 1 */
+	uint32_t n;
+	void *samples[2]; /* the earlier one first */
+	struct watt_nvml_gpm_metric list[WATT_NVML_GPM_METRICS];
+};
+
+_Static_assert(sizeof(struct watt_nvml_attributes) == 40, "the driver's layout");
+_Static_assert(sizeof(struct watt_nvml_account) == 56, "the driver's layout");
+_Static_assert(sizeof(struct watt_nvml_gpm_metric) == 40, "the driver's layout");
+_Static_assert(sizeof(struct watt_nvml_gpm_metrics) == 13344, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_pci) == 68, "the driver's layout");
 _Static_assert(sizeof(struct watt_nvml_field) == 40, "the driver's layout");
 _Static_assert(offsetof(struct watt_nvml_field, value) == 32, "the driver's layout");
@@ -126,6 +168,21 @@ struct watt_nvml_api {
 	int (*mps_v2)(void *device, unsigned int *count, void *infos);
 	int (*mps_v1)(void *device, unsigned int *count, void *infos);
 	int (*mig_mode)(void *device, unsigned int *ret, unsigned int *ret_pending);
+	/* instances: handles of their own, that die with them */
+	int (*max_instances)(void *device, unsigned int *ret);
+	int (*instance)(void *device, unsigned int index, void **ret);
+	int (*gpu_instance_id)(void *instance, unsigned int *ret);
+	int (*compute_instance_id)(void *instance, unsigned int *ret);
+	int (*attributes)(void *instance, struct watt_nvml_attributes *ret);
+	int (*gpm_support)(void *device, struct watt_nvml_gpm_support *ret);
+	int (*gpm_alloc)(void **ret);
+	int (*gpm_free)(void *sample);
+	int (*gpm_sample)(void *device, unsigned int gpu_instance, void *sample);
+	int (*gpm_metrics)(struct watt_nvml_gpm_metrics *metrics);
+	/* accounting, where somebody has switched it on */
+	int (*accounting_mode)(void *device, int *ret);
+	int (*accounting_pids)(void *device, unsigned int *count, unsigned int *pids);
+	int (*account)(void *device, unsigned int pid, struct watt_nvml_account *ret);
 };
 
 struct watt_nvml_gpu {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who is on NVIDIA's GPUs: for each process the time that it had the engines, from samples of
- * utilisation that the driver keeps, each over a window of its own. Where there are none, the time
- * that the GPU was busy, in equal parts of those that have it open. It must not wake a GPU.
+ * utilisation that the driver keeps, each over a window of its own. Where there are none, by
+ * accounting, or the time that the GPU was busy, in equal parts of those that have it open. And how
+ * much of its memory each holds. It must not wake a GPU.
  */
 #include "source/host/nvml.h"
 
@@ -14,8 +15,10 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "source/activity/nvml/accounting.h"
+#include "source/activity/nvml/gpu_users.h"
+#include "source/activity/nvml/mig.h"
 #include "source/activity/nvml/process_list.h"
-#include "source/host/procdir.h"
 #include "source/host/status.h"
 #include "source/registry.h"
 
@@ -28,32 +31,28 @@
 #define QUIET_NS (1500 * WATT_NSEC_PER_MSEC)
 /* So late a sample may come: with lists that are empty, that long is enough. */
 #define SETTLED_NS (400 * WATT_NSEC_PER_MSEC)
-/* Of somebody who is gone: what the driver tells of him later is still his. */
-#define GONE_NS (60 * WATT_NSEC_PER_SEC)
+/* Who holds memory is looked for no more often: a list takes the driver some ms. */
+#define MEMORY_NS WATT_NSEC_PER_SEC
 /* What was lost is looked for so often. */
 #define REOPEN_NS (10 * WATT_NSEC_PER_SEC)
 #define MAX_SAMPLES 65536
-#define MAX_LISTED 1024
-
-struct user {
-	uint32_t pid;
-	uint64_t start_ns;
-	uint64_t amount_ns;
-	uint64_t told_ns;   /* end of what was told of it */
-	uint64_t active_ns; /* end of the newest window in which it did something */
-};
 
 /* One GPU, whether it can be asked at the moment or not. */
-struct place {
+struct card {
 	char path[WATT_GPU_PATH_SIZE];
-	uint64_t complete_ns; /* 0: nothing was told yet */
-	uint64_t last_us;     /* the newest sample, as the driver counts */
-	uint64_t window_ns;   /* of samples */
-	uint64_t listed_ns;   /* when lists were read last; 0: never */
-	uint64_t unused_ns;   /* nobody had it open then, nor since; 0: somebody has */
+	size_t place;          /* of its time */
+	size_t memory;         /* of its memory, where memory_bytes is known */
+	uint64_t memory_bytes; /* 0: not known */
+	uint64_t held_ns;      /* when who holds memory was looked at; 0: never */
+	uint64_t last_us;      /* the newest sample, as the driver counts */
+	uint64_t window_ns;    /* of samples */
+	uint64_t listed_ns;    /* when lists were read last; 0: never */
+	uint64_t unused_ns;    /* nobody had it open then, nor since; 0: somebody has */
 	bool has_no_samples;
-	struct user *users;
-	size_t n_users, cap_users;
+	bool has_said; /* how its instances are told apart */
+	struct watt_nvml_processes listed;
+	struct watt_nvml_mig mig;
+	struct watt_nvml_accounting accounting;
 };
 
 struct nvml_activity {
@@ -61,95 +60,31 @@ struct nvml_activity {
 	const struct watt_env *env;
 	struct watt_nvml *nvml;
 	uint64_t opened_ns;
-	struct place *places;
-	size_t n_places, cap_places;
-	struct watt_activity_place *told;
-	size_t cap_told, n_told;
-	struct watt_activity *readings;
-	size_t n_readings, cap_readings;
+	struct card *cards[WATT_NVML_MAX_GPUS];
+	size_t n_cards;
+	struct watt_gpu_users users;
 	struct watt_nvml_process_sample *samples;
 	unsigned int cap_samples;
 };
 
-/* ---- who ---- */
-
-/* A pid that is another's now begins anew; of one that is gone its start is still known. */
-static struct user *find_user(struct nvml_activity *self, struct place *place, uint32_t pid)
+static struct watt_gpu_place *place_of(struct nvml_activity *self, const struct card *card)
 {
-	uint64_t start_ns = watt_procdir_start_ns(&self->env->procfs, pid);
-	struct user *user;
-	size_t i;
-
-	for (i = 0; i < place->n_users; i++) {
-		user = &place->users[i];
-		if (user->pid != pid)
-			continue;
-		if (!start_ns || user->start_ns == start_ns)
-			return user;
-		*user = (struct user){ .pid = pid, .start_ns = start_ns };
-		return user;
-	}
-	if (watt_grow((void **)&place->users, &place->cap_users, place->n_users,
-		      sizeof(*place->users)) < 0)
-		return NULL;
-	user = &place->users[place->n_users++];
-	*user = (struct user){ .pid = pid, .start_ns = start_ns };
-	return user;
+	return &self->users.places[card->place];
 }
 
-static void forget_gone(struct nvml_activity *self, struct place *place, uint64_t now_ns)
+/* All that was done up to then is told. */
+static void complete(struct nvml_activity *self, const struct card *card, uint64_t t_ns)
 {
-	size_t i, n = 0;
+	struct watt_gpu_place *place = place_of(self, card);
 
-	for (i = 0; i < place->n_users; i++) {
-		struct user *user = &place->users[i];
-
-		if (user->active_ns + GONE_NS > now_ns ||
-		    (user->start_ns &&
-		     watt_procdir_start_ns(&self->env->procfs, user->pid) == user->start_ns))
-			place->users[n++] = *user;
-	}
-	place->n_users = n;
-}
-
-/* ---- what is told ---- */
-
-static int tell(struct nvml_activity *self, size_t place, const struct user *user, uint64_t t_ns)
-{
-	int r = watt_grow((void **)&self->readings, &self->cap_readings, self->n_readings,
-			  sizeof(*self->readings));
-
-	if (r == 0)
-		self->readings[self->n_readings++] =
-			(struct watt_activity){ .t_ns = t_ns,
-						.amount = user->amount_ns,
-						.start_ns = user->start_ns,
-						.pid = user->pid,
-						.place = (uint32_t)place };
-	return r;
-}
-
-/* So much, evenly between two instants, and nothing between what was told before and that. */
-static int add_window(struct nvml_activity *self, size_t p, struct user *user, uint64_t from_ns,
-		      uint64_t to_ns, uint64_t amount_ns)
-{
-	int r = 0;
-
-	from_ns = WATT_MAX(from_ns, user->told_ns);
-	if (to_ns <= from_ns)
-		return 0;
-	if (from_ns > user->told_ns)
-		r = tell(self, p, user, from_ns);
-	user->amount_ns += amount_ns;
-	user->told_ns = user->active_ns = to_ns;
-	return r < 0 ? r : tell(self, p, user, to_ns);
+	place->complete_ns = WATT_MAX(place->complete_ns, t_ns);
 }
 
 /* ---- samples of utilisation ---- */
 
 /* Reads those that are newer than the last one. 0, or what the driver returned. */
 static int fetch_samples(struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
-			 const struct place *place, unsigned int *ret_n)
+			 const struct card *card, unsigned int *ret_n)
 {
 	int code, tries = 4;
 
@@ -158,7 +93,7 @@ static int fetch_samples(struct nvml_activity *self, const struct watt_nvml_gpu 
 	do {
 		*ret_n = self->cap_samples;
 		code = self->nvml->api.process_samples(gpu->device, *ret_n ? self->samples : NULL,
-						       ret_n, place->last_us);
+						       ret_n, card->last_us);
 		if (code == WATT_NVML_INSUFFICIENT_SIZE && *ret_n <= MAX_SAMPLES) {
 			unsigned int want = *ret_n + *ret_n / 2 + 16;
 			void *samples = realloc(self->samples, want * sizeof(*self->samples));
@@ -184,7 +119,7 @@ static int compare_samples(const void *a, const void *b)
 }
 
 /* The shortest time between two samples of one process is the window of each. */
-static void learn_window(struct place *place, const struct watt_nvml_process_sample *samples,
+static void learn_window(struct card *card, const struct watt_nvml_process_sample *samples,
 			 unsigned int n)
 {
 	unsigned int i;
@@ -194,8 +129,8 @@ static void learn_window(struct place *place, const struct watt_nvml_process_sam
 				  WATT_NSEC_PER_USEC;
 
 		if (samples[i].pid == samples[i - 1].pid && gap_ns >= MIN_WINDOW_NS &&
-		    gap_ns <= MAX_WINDOW_NS && (!place->window_ns || gap_ns < place->window_ns))
-			place->window_ns = gap_ns;
+		    gap_ns <= MAX_WINDOW_NS && (!card->window_ns || gap_ns < card->window_ns))
+			card->window_ns = gap_ns;
 	}
 }
 
@@ -207,12 +142,40 @@ static uint64_t busy_percent(const struct watt_nvml_process_sample *sample)
 	return WATT_MIN(percent, 100u);
 }
 
-static int add_sample(struct nvml_activity *self, size_t p,
+/* What a server of MPS did, its clients did. */
+static int add_to_clients(struct nvml_activity *self, const struct card *card, uint64_t from_ns,
+			  uint64_t to_ns, uint64_t amount_ns)
+{
+	const struct watt_nvml_processes *all = &card->listed;
+	size_t i;
+	int r = 0;
+
+	for (i = all->n - all->n_clients; i < all->n && r == 0; i++) {
+		struct watt_gpu_user *user =
+			watt_gpu_users_find(&self->users, card->place, all->list[i].pid);
+
+		r = user ? watt_gpu_users_add(&self->users, card->place, user, from_ns, to_ns,
+					      amount_ns / all->n_clients) :
+			   -ENOMEM;
+	}
+	return r;
+}
+
+static bool is_server(const struct card *card, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < card->listed.n; i++)
+		if (card->listed.list[i].pid == pid)
+			return card->listed.list[i].is_server;
+	return false;
+}
+
+static int add_sample(struct nvml_activity *self, struct card *card,
 		      const struct watt_nvml_process_sample *sample, uint64_t t_ns)
 {
-	struct place *place = &self->places[p];
-	uint64_t window_ns = place->window_ns ? place->window_ns : USUAL_WINDOW_NS;
-	struct user *user = find_user(self, place, sample->pid);
+	uint64_t window_ns = card->window_ns ? card->window_ns : USUAL_WINDOW_NS, from_ns;
+	struct watt_gpu_user *user = watt_gpu_users_find(&self->users, card->place, sample->pid);
 	uint64_t percent = busy_percent(sample);
 
 	if (!user)
@@ -222,115 +185,38 @@ static int add_sample(struct nvml_activity *self, size_t p,
 		window_ns = t_ns - user->told_ns;
 	if (!percent)
 		return 0;
-	return add_window(self, p, user, t_ns > window_ns ? t_ns - window_ns : 0, t_ns,
-			  window_ns * percent / 100);
+	from_ns = t_ns > window_ns ? t_ns - window_ns : 0;
+	if (is_server(card, sample->pid))
+		return add_to_clients(self, card, from_ns, t_ns, window_ns * percent / 100);
+	return watt_gpu_users_add(&self->users, card->place, user, from_ns, t_ns,
+				  window_ns * percent / 100);
 }
 
 /* Takes in what is new. Returns the end of the newest sample; 0: there is none. */
-static int take_samples(struct nvml_activity *self, size_t p, unsigned int n, uint64_t now_ns,
-			uint64_t *ret_newest_ns)
+static int take_samples(struct nvml_activity *self, struct card *card, unsigned int n,
+			uint64_t now_ns, uint64_t *ret_newest_ns)
 {
-	struct place *place = &self->places[p];
-	uint64_t real_ns = watt_clock_ns(CLOCK_REALTIME), newest_us = place->last_us;
+	uint64_t real_ns = watt_clock_ns(CLOCK_REALTIME), newest_us = card->last_us;
 	unsigned int i;
 	int r = 0;
 
 	qsort(self->samples, n, sizeof(*self->samples), compare_samples);
-	learn_window(place, self->samples, n);
+	learn_window(card, self->samples, n);
 	for (i = 0; i < n && r == 0; i++) {
 		uint64_t stamp_us = self->samples[i].timestamp_us;
 		uint64_t stamp_ns = stamp_us * WATT_NSEC_PER_USEC;
 		uint64_t t_ns;
 
 		/* what the driver had kept, and what has no time that can be */
-		if (stamp_us <= place->last_us || stamp_ns > real_ns ||
-		    real_ns - stamp_ns >= now_ns)
+		if (stamp_us <= card->last_us || stamp_ns > real_ns || real_ns - stamp_ns >= now_ns)
 			continue;
 		t_ns = now_ns - (real_ns - stamp_ns);
-		r = add_sample(self, p, &self->samples[i], t_ns);
+		r = add_sample(self, card, &self->samples[i], t_ns);
 		newest_us = WATT_MAX(newest_us, stamp_us);
 		*ret_newest_ns = WATT_MAX(*ret_newest_ns, t_ns);
 	}
-	place->last_us = newest_us;
+	card->last_us = newest_us;
 	return r;
-}
-
-/* ---- lists of processes ---- */
-
-typedef int (*list_fn)(void *device, unsigned int *count, void *infos);
-
-/* Appends the pids of a list; of the newest layout that works. 0, or what the driver returned. */
-static int fetch_list(const struct watt_nvml_gpu *gpu, const list_fn fns[3], uint32_t *pids,
-		      size_t *n_pids)
-{
-	static const size_t size = (size_t)MAX_LISTED * WATT_NVML_ELEMENT_MAX;
-	int code = WATT_NVML_FUNCTION_NOT_FOUND;
-	uint8_t *buf = malloc(size);
-	size_t i;
-
-	if (!buf)
-		return WATT_NVML_INSUFFICIENT_SIZE;
-	for (i = 0; i < 3 && code != WATT_NVML_SUCCESS; i++) {
-		unsigned int n = (unsigned int)(MAX_LISTED - *n_pids);
-
-		if (!fns[i])
-			continue;
-		memset(buf, WATT_NVML_UNWRITTEN, size);
-		code = fns[i](gpu->device, &n, buf);
-		if (code == WATT_NVML_SUCCESS &&
-		    watt_nvml_list_parse(buf, size, n, pids + *n_pids) < 0)
-			code = WATT_NVML_NOT_SUPPORTED;
-		if (code == WATT_NVML_SUCCESS)
-			*n_pids += n;
-	}
-	free(buf);
-	return code;
-}
-
-static size_t sort_out(uint32_t *pids, size_t n)
-{
-	size_t i, j, kept = 0;
-
-	for (i = 0; i < n; i++) {
-		for (j = 0; j < kept && pids[j] != pids[i]; j++)
-			;
-		if (j == kept)
-			pids[kept++] = pids[i];
-	}
-	return kept;
-}
-
-/*
- * Success where any list can be read. *ret_is_whole: none failed, beside those that this GPU does
- * not have.
- */
-static int fetch_lists(struct nvml_activity *self, const struct watt_nvml_gpu *gpu, uint32_t *pids,
-		       size_t *ret_n, bool *ret_is_whole)
-{
-	const struct watt_nvml_api *api = &self->nvml->api;
-	const list_fn lists[][3] = {
-		{ api->compute_v3, api->compute_v2, api->compute_v1 },
-		{ api->graphics_v3, api->graphics_v2, api->graphics_v1 },
-		/* clients of one server that shares the GPU */
-		{ api->mps_v3, api->mps_v2, api->mps_v1 },
-	};
-	int code, worst = WATT_NVML_FUNCTION_NOT_FOUND;
-	bool is_any = false;
-	size_t i;
-
-	*ret_n = 0;
-	*ret_is_whole = true;
-	for (i = 0; i < WATT_ARRAY_SIZE(lists); i++) {
-		code = fetch_list(gpu, lists[i], pids, ret_n);
-		if (code == WATT_NVML_SUCCESS) {
-			is_any = true;
-		} else if (watt_nvml_error(code) != -EOPNOTSUPP) {
-			*ret_is_whole = false;
-			worst = code;
-		}
-	}
-	*ret_n = sort_out(pids, *ret_n);
-	return is_any ? WATT_NVML_SUCCESS : worst;
 }
 
 /* How busy a GPU is; one that can't say is busy while somebody has it open. */
@@ -345,14 +231,13 @@ static uint64_t utilization_percent(struct nvml_activity *self, const struct wat
 }
 
 /* Nobody has it open, as far as all lists tell, and it does nothing. */
-static bool is_unused(struct nvml_activity *self, const struct watt_nvml_gpu *gpu)
+static bool is_unused(struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
+		      struct card *card)
 {
-	uint32_t pids[MAX_LISTED];
-	size_t n;
-	bool is_whole;
+	struct watt_nvml_processes *all = &card->listed;
 
-	return fetch_lists(self, gpu, pids, &n, &is_whole) == WATT_NVML_SUCCESS && is_whole && !n &&
-	       !utilization_percent(self, gpu);
+	return watt_nvml_list_fetch(self->nvml, gpu->device, all) == WATT_NVML_SUCCESS &&
+	       all->is_whole && !all->n && !utilization_percent(self, gpu);
 }
 
 /*
@@ -360,130 +245,271 @@ static bool is_unused(struct nvml_activity *self, const struct watt_nvml_gpu *gp
  * time to be, nobody did anything up to that look.
  */
 static void look_for_nobody(struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
-			    struct place *place, uint64_t now_ns)
+			    struct card *card, uint64_t now_ns)
 {
-	if (!is_unused(self, gpu)) {
-		place->unused_ns = 0;
+	if (!is_unused(self, gpu, card)) {
+		card->unused_ns = 0;
 		return;
 	}
-	if (place->unused_ns && now_ns < place->unused_ns + SETTLED_NS)
+	if (card->unused_ns && now_ns < card->unused_ns + SETTLED_NS)
 		return;
-	place->complete_ns = WATT_MAX(place->complete_ns, place->unused_ns);
-	place->unused_ns = now_ns;
+	complete(self, card, card->unused_ns);
+	card->unused_ns = now_ns;
 }
 
-static int read_samples(struct nvml_activity *self, struct watt_nvml_gpu *gpu, size_t p,
+static int read_samples(struct nvml_activity *self, struct watt_nvml_gpu *gpu, struct card *card,
 			uint64_t now_ns)
 {
-	struct place *place = &self->places[p];
 	uint64_t newest_ns = 0;
 	unsigned int n = 0;
 	int code, r = 0;
 
-	code = fetch_samples(self, gpu, place, &n);
+	code = fetch_samples(self, gpu, card, &n);
 	if (code == WATT_NVML_SUCCESS)
-		r = take_samples(self, p, n, now_ns, &newest_ns);
+		r = take_samples(self, card, n, now_ns, &newest_ns);
 	else if (code != WATT_NVML_NOT_FOUND)
 		return watt_nvml_judge(self->nvml, gpu, code);
 	if (newest_ns)
-		place->unused_ns = 0;
+		card->unused_ns = 0;
 	else
-		look_for_nobody(self, gpu, place, now_ns);
+		look_for_nobody(self, gpu, card, now_ns);
 	/* without a sample for so long, nobody did anything */
 	if (now_ns > QUIET_NS)
 		newest_ns = WATT_MAX(newest_ns, now_ns - QUIET_NS);
-	place->complete_ns = WATT_MAX(place->complete_ns, newest_ns);
+	complete(self, card, newest_ns);
 	return r;
 }
 
-static int read_lists(struct nvml_activity *self, struct watt_nvml_gpu *gpu, size_t p,
+/* ---- lists of processes, and accounting ---- */
+
+/* Of all who have it open, and of whom nothing more is known. */
+static int claim_for_all(struct card *card, uint64_t from_ns, uint64_t to_ns)
+{
+	struct watt_nvml_accounting *accounting = &card->accounting;
+	size_t i;
+
+	accounting->n_claims = 0;
+	for (i = 0; i < card->listed.n && from_ns && to_ns > from_ns; i++) {
+		const struct watt_nvml_process *process = &card->listed.list[i];
+		int r = watt_grow((void **)&accounting->claims, &accounting->cap_claims,
+				  accounting->n_claims, sizeof(*accounting->claims));
+
+		if (r < 0)
+			return r;
+		if (!process->is_server)
+			accounting->claims[accounting->n_claims++] = (struct watt_nvml_claim){
+				.pid = process->pid, .from_ns = from_ns, .to_ns = to_ns
+			};
+	}
+	return 0;
+}
+
+/* What is not known of somebody: of the busy time that nobody is known to have, his part. */
+static void fill_claims(struct watt_nvml_accounting *accounting, uint64_t busy_ns)
+{
+	uint64_t known_ns = 0, others_ns = 0;
+	size_t i;
+
+	for (i = 0; i < accounting->n_claims; i++) {
+		const struct watt_nvml_claim *claim = &accounting->claims[i];
+
+		known_ns += claim->is_known ? claim->busy_ns : 0;
+		others_ns += claim->is_known ? 0 : claim->to_ns - claim->from_ns;
+	}
+	busy_ns = busy_ns > known_ns ? busy_ns - known_ns : 0;
+	for (i = 0; i < accounting->n_claims; i++) {
+		struct watt_nvml_claim *claim = &accounting->claims[i];
+		uint64_t time_ns = claim->to_ns - claim->from_ns;
+
+		if (!claim->is_known)
+			claim->busy_ns = WATT_MIN(
+				(uint64_t)((watt_u128)busy_ns * time_ns / others_ns), time_ns);
+	}
+}
+
+static int give_claims(struct nvml_activity *self, const struct card *card)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < card->accounting.n_claims && r == 0; i++) {
+		const struct watt_nvml_claim *claim = &card->accounting.claims[i];
+		struct watt_gpu_user *user;
+
+		if (!claim->busy_ns)
+			continue;
+		user = watt_gpu_users_find(&self->users, card->place, claim->pid);
+		r = user ? watt_gpu_users_add(&self->users, card->place, user, claim->from_ns,
+					      claim->to_ns, claim->busy_ns) :
+			   -ENOMEM;
+	}
+	return r;
+}
+
+static int read_lists(struct nvml_activity *self, struct watt_nvml_gpu *gpu, struct card *card,
 		      uint64_t now_ns)
 {
-	struct place *place = &self->places[p];
-	uint32_t pids[MAX_LISTED];
-	uint64_t dt_ns = place->listed_ns ? now_ns - place->listed_ns : 0, busy_ns;
-	size_t n, i;
-	bool is_whole;
-	int code, r = 0;
+	uint64_t dt_ns = card->listed_ns ? now_ns - card->listed_ns : 0;
+	int code, r;
 
-	code = fetch_lists(self, gpu, pids, &n, &is_whole);
+	code = watt_nvml_list_fetch(self->nvml, gpu->device, &card->listed);
 	if (code != WATT_NVML_SUCCESS)
 		return watt_nvml_judge(self->nvml, gpu, code);
-	busy_ns = n ? dt_ns * utilization_percent(self, gpu) / 100 / n : 0;
-	for (i = 0; i < n && r == 0 && busy_ns; i++) {
-		struct user *user = find_user(self, place, pids[i]);
-
-		r = user ? add_window(self, p, user, place->listed_ns, now_ns, busy_ns) : -ENOMEM;
+	if (watt_nvml_accounting_is_on(self->nvml, gpu))
+		r = watt_nvml_accounting_read(&card->accounting, self->nvml, gpu, &card->listed,
+					      card->listed_ns, now_ns);
+	else
+		r = claim_for_all(card, card->listed_ns, now_ns);
+	if (r == 0) {
+		fill_claims(&card->accounting, dt_ns * utilization_percent(self, gpu) / 100);
+		r = give_claims(self, card);
 	}
-	place->listed_ns = place->complete_ns = now_ns;
+	card->listed_ns = now_ns;
+	complete(self, card, now_ns);
+	return r;
+}
+
+/* ---- memory ---- */
+
+static void find_memory(const struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
+			struct card *card)
+{
+	struct watt_nvml_memory memory = { 0 };
+
+	if (!card->memory_bytes && self->nvml->api.memory &&
+	    self->nvml->api.memory(gpu->device, &memory) == WATT_NVML_SUCCESS)
+		card->memory_bytes = memory.total;
+}
+
+static int give_memory(struct nvml_activity *self, struct card *card, uint64_t now_ns)
+{
+	char path[WATT_GPU_PLACE_SIZE];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/memory", card->path);
+	r = watt_gpu_users_find_place(&self->users, path, WATT_ACTIVITY_GPU_MEMORY, &card->memory);
+	if (r == 0 && card->held_ns)
+		r = watt_gpu_users_add_memory(&self->users, card->memory, card->listed.list,
+					      card->listed.n, card->memory_bytes, card->held_ns,
+					      now_ns);
+	if (r == 0)
+		self->users.places[card->memory].complete_ns = now_ns;
+	return r;
+}
+
+/* Who has it open, and how much of its memory each holds. */
+static int read_holders(struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
+			struct card *card, uint64_t now_ns)
+{
+	int r = 0;
+
+	if (card->held_ns && now_ns < card->held_ns + MEMORY_NS)
+		return 0;
+	if (watt_nvml_list_fetch(self->nvml, gpu->device, &card->listed) != WATT_NVML_SUCCESS)
+		return 0; /* its place says for itself up to when it is known */
+	if (card->memory_bytes)
+		r = give_memory(self, card, now_ns);
+	card->held_ns = now_ns;
 	return r;
 }
 
 /* ---- all GPUs ---- */
 
-static struct place *find_place(struct nvml_activity *self, const char *path)
+static struct card *find_card(struct nvml_activity *self, const char *path)
 {
-	struct place *place;
+	struct card *card;
 	size_t i;
 
-	for (i = 0; i < self->n_places; i++)
-		if (!strcmp(self->places[i].path, path))
-			return &self->places[i];
-	if (watt_grow((void **)&self->places, &self->cap_places, self->n_places,
-		      sizeof(*self->places)) < 0)
+	for (i = 0; i < self->n_cards; i++)
+		if (!strcmp(self->cards[i]->path, path))
+			return self->cards[i];
+	if (self->n_cards == WATT_ARRAY_SIZE(self->cards))
 		return NULL;
-	place = &self->places[self->n_places++];
-	*place = (struct place){ 0 };
-	watt_strlcpy(place->path, path, sizeof(place->path));
-	return place;
+	card = calloc(1, sizeof(*card));
+	if (!card)
+		return NULL;
+	watt_strlcpy(card->path, path, sizeof(card->path));
+	if (watt_gpu_users_find_place(&self->users, path, WATT_ACTIVITY_GPU_TIME, &card->place) <
+	    0) {
+		free(card);
+		return NULL;
+	}
+	self->cards[self->n_cards++] = card;
+	return card;
+}
+
+/* What is told of instances is all that is told of the GPU. */
+static int read_instances(struct nvml_activity *self, struct watt_nvml_gpu *gpu, struct card *card)
+{
+	bool has_gpm;
+	int r;
+
+	if (!card->has_said) {
+		watt_nvml_mig_count(self->nvml, gpu, &has_gpm);
+		watt_log(&self->env->log, WATT_LOG_INFO,
+			 "nvml: %s is divided (MIG): what an instance takes is modelled by %s; all "
+			 "that have it open are taken for equally busy",
+			 gpu->pci,
+			 has_gpm ? "how busy its multiprocessors are (GPM)" :
+				   "its slices while anybody has it open");
+		card->has_said = true;
+	}
+	r = watt_nvml_mig_read(&card->mig, self->nvml, gpu, &self->users, card->memory_bytes);
+	place_of(self, card)->n_units = 0;
+	if (r < 0)
+		return r;
+	complete(self, card, card->mig.looked_ns);
+	if (card->held_ns && card->memory_bytes) /* it was whole before */
+		self->users.places[card->memory].complete_ns = card->mig.looked_ns;
+	return 0;
+}
+
+static int read_whole(struct nvml_activity *self, struct watt_nvml_gpu *gpu, struct card *card,
+		      uint64_t now_ns)
+{
+	int r = read_holders(self, gpu, card, now_ns);
+
+	if (r == 0)
+		r = watt_nvml_mig_end(&card->mig, gpu, &self->users, card->memory_bytes, now_ns);
+	if (r < 0)
+		return r;
+	r = card->has_no_samples ? -EOPNOTSUPP : read_samples(self, gpu, card, now_ns);
+	place_of(self, card)->n_units = 1;
+	if (r == -EOPNOTSUPP && !card->has_no_samples) {
+		watt_log(&self->env->log, WATT_LOG_INFO,
+			 "nvml: %s: the driver does not tell what each process does at a time; %s",
+			 gpu->pci,
+			 watt_nvml_accounting_is_on(self->nvml, gpu) ?
+				 "by accounting it tells what each did in all of its life" :
+				 "all that have it open are taken for equally busy");
+		card->has_no_samples = true;
+	}
+	if (r == -EOPNOTSUPP)
+		r = read_lists(self, gpu, card, now_ns);
+	return r;
 }
 
 static int read_gpu(struct nvml_activity *self, struct watt_nvml_gpu *gpu, uint64_t now_ns)
 {
-	struct place *place = find_place(self, gpu->path);
-	size_t p;
+	struct card *card = find_card(self, gpu->path);
 	int r;
 
-	if (!place)
+	if (!card)
 		return -ENOMEM;
-	p = (size_t)(place - self->places);
 	r = watt_nvml_wake(self->nvml, gpu);
 	if (r == -EAGAIN) { /* nobody uses one that sleeps */
-		place->complete_ns = now_ns;
-		place->listed_ns = 0;
+		complete(self, card, now_ns);
+		card->listed_ns = 0;
 		return 0;
 	}
 	if (r < 0)
 		return 0; /* its place says for itself up to when it is known */
-	r = place->has_no_samples ? -EOPNOTSUPP : read_samples(self, gpu, p, now_ns);
-	if (r == -EOPNOTSUPP && !place->has_no_samples) {
-		watt_log(&self->env->log, WATT_LOG_INFO,
-			 "nvml: %s: the driver does not tell what each process does; all that have "
-			 "it open are taken for equally busy",
-			 gpu->pci);
-		place->has_no_samples = true;
-	}
-	if (r == -EOPNOTSUPP)
-		r = read_lists(self, gpu, p, now_ns);
+	find_memory(self, gpu, card);
+	if (watt_nvml_mig_is_on(self->nvml, gpu))
+		r = read_instances(self, gpu, card);
+	else
+		r = read_whole(self, gpu, card, now_ns);
 	return r == -ENOMEM ? r : 0;
-}
-
-/* Who is there and was not told of up to the end did nothing since. */
-static int end_place(struct nvml_activity *self, size_t p, uint64_t now_ns)
-{
-	struct place *place = &self->places[p];
-	size_t i;
-	int r = 0;
-
-	if (!place->complete_ns)
-		return 0;
-	for (i = 0; i < place->n_users && r == 0; i++)
-		if (place->users[i].told_ns < place->complete_ns) {
-			r = tell(self, p, &place->users[i], place->complete_ns);
-			place->users[i].told_ns = place->complete_ns;
-		}
-	forget_gone(self, place, now_ns);
-	return r;
 }
 
 static bool is_anything_lost(const struct watt_nvml *nvml)
@@ -496,50 +522,38 @@ static bool is_anything_lost(const struct watt_nvml *nvml)
 	return !nvml->library;
 }
 
+static void close_library(struct nvml_activity *self)
+{
+	size_t i;
+
+	for (i = 0; i < self->n_cards; i++)
+		watt_nvml_mig_done(&self->cards[i]->mig, self->nvml);
+	self->nvml = watt_nvml_close(self->nvml);
+}
+
 /* What is lost may be back, under another handle. */
 static int reopen(struct nvml_activity *self, uint64_t now_ns)
 {
 	if (self->nvml && (!is_anything_lost(self->nvml) || now_ns < self->opened_ns + REOPEN_NS))
 		return 0;
-	self->nvml = watt_nvml_close(self->nvml);
+	close_library(self);
 	self->opened_ns = now_ns;
 	return watt_nvml_open(self->env, &self->nvml, NULL);
-}
-
-static int fill_batch(struct nvml_activity *self, struct watt_activity_batch *ret)
-{
-	void *told = reallocarray(self->told, self->n_places + 1, sizeof(*self->told));
-	size_t i;
-
-	if (!told)
-		return -ENOMEM;
-	self->told = told;
-	for (i = 0; i < self->n_places; i++)
-		self->told[i] = (struct watt_activity_place){ self->places[i].path,
-							      self->places[i].complete_ns,
-							      WATT_ACTIVITY_GPU_TIME, 1 };
-	*ret = (struct watt_activity_batch){ self->told, self->n_places, self->readings,
-					     self->n_readings };
-	return 0;
 }
 
 static int nvml_read(struct watt_activity_source *src, struct watt_activity_batch *ret)
 {
 	struct nvml_activity *self = (struct nvml_activity *)src;
-	uint64_t now_ns = watt_now_ns();
 	size_t i;
 	int r;
 
-	self->n_readings = 0;
-	r = reopen(self, now_ns);
+	watt_gpu_users_begin(&self->users);
+	r = reopen(self, watt_now_ns());
 	if (r < 0)
 		return r;
 	for (i = 0; i < self->nvml->n_gpus && r == 0; i++)
 		r = read_gpu(self, &self->nvml->gpus[i], watt_now_ns());
-	now_ns = watt_now_ns();
-	for (i = 0; i < self->n_places && r == 0; i++)
-		r = end_place(self, i, now_ns);
-	return r < 0 ? r : fill_batch(self, ret);
+	return r < 0 ? r : watt_gpu_users_end(&self->users, watt_now_ns(), ret);
 }
 
 static void nvml_close(struct watt_activity_source *src)
@@ -547,12 +561,12 @@ static void nvml_close(struct watt_activity_source *src)
 	struct nvml_activity *self = (struct nvml_activity *)src;
 	size_t i;
 
-	watt_nvml_close(self->nvml);
-	for (i = 0; i < self->n_places; i++)
-		free(self->places[i].users);
-	free(self->places);
-	free(self->told);
-	free(self->readings);
+	close_library(self);
+	for (i = 0; i < self->n_cards; i++) {
+		watt_nvml_accounting_done(&self->cards[i]->accounting);
+		free(self->cards[i]);
+	}
+	watt_gpu_users_done(&self->users);
 	free(self->samples);
 	free(self);
 }
@@ -566,6 +580,7 @@ static int nvml_open(const struct watt_env *env, const struct watt_cpu_map *map,
 	if (!self)
 		return -ENOMEM;
 	self->env = env;
+	self->users.procfs = &env->procfs;
 	self->source.ops = &watt_activity_nvml;
 	r = reopen(self, watt_now_ns());
 	if (r < 0) {
@@ -590,6 +605,43 @@ static bool sees_all_pids(const struct watt_env *env)
 	       !strcmp(link, FIRST_PID_NAMESPACE);
 }
 
+/* How many instances GPUs are divided into, and by what those are told apart. */
+static void explain_instances(struct watt_nvml *nvml, struct watt_diag *diag)
+{
+	size_t len = strlen(diag->why), n = 0, with_gpm = 0, i;
+
+	for (i = 0; i < nvml->n_gpus; i++) {
+		size_t found;
+		bool has_gpm;
+
+		if (!nvml->gpus[i].device || !watt_nvml_mig_is_on(nvml, &nvml->gpus[i]))
+			continue;
+		found = watt_nvml_mig_count(nvml, &nvml->gpus[i], &has_gpm);
+		n += found;
+		with_gpm += has_gpm ? found : 0;
+	}
+	if (n)
+		snprintf(diag->why + len, sizeof(diag->why) - len,
+			 "; %zu instance%s (MIG), modelled by %s", n, n == 1 ? "" : "s",
+			 with_gpm == n ? "GPM" :
+			 with_gpm      ? "GPM or by who has them open" :
+					 "who has them open");
+}
+
+static void explain(struct watt_nvml *nvml, struct watt_diag *diag)
+{
+	size_t accounted = 0, i;
+
+	SAY(why, "processes on %zu GPU%s", nvml->n_gpus, nvml->n_gpus == 1 ? "" : "s");
+	explain_instances(nvml, diag);
+	for (i = 0; i < nvml->n_gpus; i++)
+		accounted += nvml->gpus[i].device &&
+			     watt_nvml_accounting_is_on(nvml, &nvml->gpus[i]);
+	if (accounted)
+		snprintf(diag->why + strlen(diag->why), sizeof(diag->why) - strlen(diag->why),
+			 "; accounting is on");
+}
+
 static int nvml_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	struct watt_nvml *nvml = NULL;
@@ -603,7 +655,7 @@ static int nvml_probe(const struct watt_env *env, struct watt_diag *diag)
 	else if (r < 0)
 		SAY(why, "there is no NVIDIA GPU, or its driver's library is not installed");
 	else
-		SAY(why, "processes on %zu GPU%s", nvml->n_gpus, nvml->n_gpus == 1 ? "" : "s");
+		explain(nvml, diag);
 	if (r == 0 && !sees_all_pids(env))
 		SAY(hint, "the driver tells pids of the machine, and this is a container with pids "
 			  "of its own: give it those of the host (hostPID, --pid=host)");
