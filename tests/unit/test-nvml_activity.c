@@ -379,6 +379,13 @@ static void test_instances(void **state)
 	fake_done(&fake);
 }
 
+static char last_said[1024];
+
+static void keep_last(void *data, enum watt_log_level level, const char *line)
+{
+	snprintf(last_said, sizeof(last_said), "%s", line);
+}
+
 /* Without GPM an instance that anybody has open is busy; with it, one that nobody is listed in. */
 static void test_instances_by_less(void **state)
 {
@@ -408,11 +415,14 @@ static void test_instances_by_less(void **state)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
 		fake_init(&fake, "WATT_FAKE_NVML", cases[i].script);
+		fake.env.log = (struct watt_log){ keep_last, NULL };
+		last_said[0] = '\0';
 		source = open_source(&fake);
 		look_twice(source, &batch);
 		assert_near(amount_of(&batch, find_place(&batch, PLACE_A), cases[i].pid, &dt_ns) /
 				    dt_ns / 3,
 			    cases[i].busy);
+		assert_non_null(strstr(last_said, cases[i].busy < 1 ? "(GPM)" : "has it open"));
 		source->ops->close(source);
 		fake_done(&fake);
 	}

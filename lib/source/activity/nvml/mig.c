@@ -307,6 +307,24 @@ static int read_instance(struct watt_nvml_mig *mig, const struct watt_nvml_gpu *
 	return r;
 }
 
+/* Of those that were there before: what GPM tells is of the time between two looks. */
+static enum watt_nvml_model find_model(const struct watt_nvml_mig *mig)
+{
+	enum watt_nvml_model model = WATT_NVML_MODEL_NONE;
+	size_t i, k;
+
+	for (i = 0; i < mig->n; i++) {
+		if (!mig->list[i].device || !mig->list[i].looked_ns)
+			continue;
+		for (k = 0; k < mig->n_gpm && mig->gpm[k].gi != mig->list[i].gi; k++)
+			;
+		if (k == mig->n_gpm || mig->gpm[k].busy < 0)
+			return WATT_NVML_MODEL_OPEN;
+		model = WATT_NVML_MODEL_GPM;
+	}
+	return model;
+}
+
 int watt_nvml_mig_read(struct watt_nvml_mig *mig, struct watt_nvml *nvml, struct watt_nvml_gpu *gpu,
 		       struct watt_gpu_users *users, uint64_t memory_bytes)
 {
@@ -326,6 +344,7 @@ int watt_nvml_mig_read(struct watt_nvml_mig *mig, struct watt_nvml *nvml, struct
 	}
 	if (has_gpm(nvml, gpu))
 		read_all_gpm(nvml, gpu, mig);
+	mig->model = find_model(mig);
 	now_ns = watt_now_ns();
 	for (i = 0; i < mig->n && r == 0; i++)
 		r = read_instance(mig, gpu, &mig->list[i], users, memory_bytes, now_ns);

@@ -35,12 +35,20 @@ struct watt_nvml_gpm {
 	double busy;  /* part of its slices since then, 0 to 1; below 0: not known */
 };
 
+/* By what instances were told apart. */
+enum watt_nvml_model {
+	WATT_NVML_MODEL_NONE = 0, /* nobody looked, or there are none */
+	WATT_NVML_MODEL_GPM = 1,
+	WATT_NVML_MODEL_OPEN = 2, /* busy are those that anybody has open */
+};
+
 struct watt_nvml_mig {
 	struct watt_nvml_instance list[WATT_NVML_MAX_KNOWN];
 	size_t n;
 	struct watt_nvml_gpm gpm[WATT_NVML_MAX_INSTANCES];
 	size_t n_gpm;
 	uint64_t looked_ns;
+	enum watt_nvml_model model; /* of the last look */
 };
 
 /* Whether the GPU is divided now. */

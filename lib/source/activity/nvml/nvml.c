@@ -49,7 +49,7 @@ struct card {
 	uint64_t listed_ns;    /* when lists were read last; 0: never */
 	uint64_t unused_ns;    /* nobody had it open then, nor since; 0: somebody has */
 	bool has_no_samples;
-	bool has_said; /* how its instances are told apart */
+	enum watt_nvml_model said; /* by what its instances are told apart */
 	struct watt_nvml_processes listed;
 	struct watt_nvml_mig mig;
 	struct watt_nvml_accounting accounting;
@@ -438,26 +438,29 @@ static struct card *find_card(struct nvml_activity *self, const char *path)
 	return card;
 }
 
+static void say_model(const struct nvml_activity *self, const struct watt_nvml_gpu *gpu,
+		      struct card *card)
+{
+	if (card->mig.model == WATT_NVML_MODEL_NONE || card->mig.model == card->said)
+		return;
+	watt_log(&self->env->log, WATT_LOG_INFO,
+		 "nvml: %s is divided (MIG): what an instance takes is modelled by %s; all that "
+		 "have it open are taken for equally busy",
+		 gpu->pci,
+		 card->mig.model == WATT_NVML_MODEL_GPM ? "how busy its multiprocessors are (GPM)" :
+							  "its slices while anybody has it open");
+	card->said = card->mig.model;
+}
+
 /* What is told of instances is all that is told of the GPU. */
 static int read_instances(struct nvml_activity *self, struct watt_nvml_gpu *gpu, struct card *card)
 {
-	bool has_gpm;
-	int r;
+	int r = watt_nvml_mig_read(&card->mig, self->nvml, gpu, &self->users, card->memory_bytes);
 
-	if (!card->has_said) {
-		watt_nvml_mig_count(self->nvml, gpu, &has_gpm);
-		watt_log(&self->env->log, WATT_LOG_INFO,
-			 "nvml: %s is divided (MIG): what an instance takes is modelled by %s; all "
-			 "that have it open are taken for equally busy",
-			 gpu->pci,
-			 has_gpm ? "how busy its multiprocessors are (GPM)" :
-				   "its slices while anybody has it open");
-		card->has_said = true;
-	}
-	r = watt_nvml_mig_read(&card->mig, self->nvml, gpu, &self->users, card->memory_bytes);
 	place_of(self, card)->n_units = 0;
 	if (r < 0)
 		return r;
+	say_model(self, gpu, card);
 	complete(self, card, card->mig.looked_ns);
 	if (card->held_ns && card->memory_bytes) /* it was whole before */
 		self->users.places[card->memory].complete_ns = card->mig.looked_ns;
