@@ -382,4 +382,7 @@ void watt_nvml_mig_done(struct watt_nvml_mig *mig, const struct watt_nvml *nvml)
 	for (i = 0; i < mig->n_gpm; i++)
 		free_sample(nvml, mig->gpm[i].sample);
 	mig->n_gpm = 0;
+	for (i = 0; i < mig->n; i++)
+		mig->list[i].looked_ns = 0;
+	mig->looked_ns = 0;
 }

@@ -65,7 +65,7 @@ int watt_nvml_mig_read(struct watt_nvml_mig *mig, struct watt_nvml *nvml, struct
 /* The GPU is whole again: its instances are gone. 0 or -ENOMEM. */
 int watt_nvml_mig_end(struct watt_nvml_mig *mig, const struct watt_nvml_gpu *gpu,
 		      struct watt_gpu_users *users, uint64_t memory_bytes, uint64_t now_ns);
-/* Before the library is closed. Accepts one of zeros. */
+/* Before the library is closed: what happens until it is open again nobody knows. Accepts zeros. */
 void watt_nvml_mig_done(struct watt_nvml_mig *mig, const struct watt_nvml *nvml);
 
 #endif

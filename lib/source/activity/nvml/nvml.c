@@ -48,6 +48,7 @@ struct card {
 	uint64_t window_ns;    /* of samples */
 	uint64_t listed_ns;    /* when lists were read last; 0: never */
 	uint64_t unused_ns;    /* nobody had it open then, nor since; 0: somebody has */
+	bool has_memory_place;
 	bool has_no_samples;
 	enum watt_nvml_model said; /* by what its instances are told apart */
 	struct watt_nvml_processes listed;
@@ -392,9 +393,11 @@ static int give_memory(struct nvml_activity *self, struct card *card, uint64_t n
 		r = watt_gpu_users_add_memory(&self->users, card->memory, card->listed.list,
 					      card->listed.n, card->memory_bytes, card->held_ns,
 					      now_ns);
-	if (r == 0)
-		self->users.places[card->memory].complete_ns = now_ns;
-	return r;
+	if (r < 0)
+		return r;
+	self->users.places[card->memory].complete_ns = now_ns;
+	card->has_memory_place = true;
+	return 0;
 }
 
 /* Who has it open, and how much of its memory each holds. */
@@ -462,7 +465,7 @@ static int read_instances(struct nvml_activity *self, struct watt_nvml_gpu *gpu,
 		return r;
 	say_model(self, gpu, card);
 	complete(self, card, card->mig.looked_ns);
-	if (card->held_ns && card->memory_bytes) /* it was whole before */
+	if (card->has_memory_place) /* it was whole before */
 		self->users.places[card->memory].complete_ns = card->mig.looked_ns;
 	return 0;
 }
@@ -502,7 +505,9 @@ static int read_gpu(struct nvml_activity *self, struct watt_nvml_gpu *gpu, uint6
 	r = watt_nvml_wake(self->nvml, gpu);
 	if (r == -EAGAIN) { /* nobody uses one that sleeps */
 		complete(self, card, now_ns);
-		card->listed_ns = 0;
+		if (card->has_memory_place)
+			self->users.places[card->memory].complete_ns = now_ns;
+		card->listed_ns = card->held_ns = 0;
 		return 0;
 	}
 	if (r < 0)
@@ -529,8 +534,10 @@ static void close_library(struct nvml_activity *self)
 {
 	size_t i;
 
-	for (i = 0; i < self->n_cards; i++)
+	for (i = 0; i < self->n_cards; i++) {
 		watt_nvml_mig_done(&self->cards[i]->mig, self->nvml);
+		self->cards[i]->listed_ns = self->cards[i]->held_ns = 0;
+	}
 	self->nvml = watt_nvml_close(self->nvml);
 }
 
