@@ -12,6 +12,7 @@
 
 /* GPM tells nothing of less time than that. */
 #define MIN_LOOK_NS (100 * WATT_NSEC_PER_MSEC)
+#define LIST_NS WATT_NSEC_PER_SEC
 #define UNKNOWN (-1.0)
 
 bool watt_nvml_mig_is_on(const struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu)
@@ -194,12 +195,19 @@ static void read_all_gpm(const struct watt_nvml *nvml, const struct watt_nvml_gp
 
 /* ---- how busy each was ---- */
 
-static void list_processes(const struct watt_nvml *nvml, struct watt_nvml_instance *instance)
+/* Who has it open: a list may take the driver some ms, so it is asked for no more often. */
+static void list_processes(const struct watt_nvml *nvml, struct watt_nvml_instance *instance,
+			   uint64_t now_ns)
 {
 	struct watt_nvml_processes all;
 	size_t i;
 
+	if (instance->device && instance->listed_ns && now_ns < instance->listed_ns + LIST_NS)
+		return;
 	instance->n_processes = 0;
+	instance->listed_ns = instance->device ? now_ns : 0;
+	if (!instance->device)
+		return;
 	if (watt_nvml_list_fetch(nvml, instance->device, &all) != WATT_NVML_SUCCESS)
 		return;
 	for (i = 0; i < all.n && instance->n_processes < WATT_ARRAY_SIZE(instance->processes); i++)
@@ -337,11 +345,8 @@ int watt_nvml_mig_read(struct watt_nvml_mig *mig, struct watt_nvml *nvml, struct
 	code = find_all(nvml, gpu, mig);
 	if (code != WATT_NVML_SUCCESS)
 		return watt_nvml_judge(nvml, gpu, code);
-	for (i = 0; i < mig->n; i++) {
-		mig->list[i].n_processes = 0;
-		if (mig->list[i].device)
-			list_processes(nvml, &mig->list[i]);
-	}
+	for (i = 0; i < mig->n; i++)
+		list_processes(nvml, &mig->list[i], now_ns);
 	if (has_gpm(nvml, gpu))
 		read_all_gpm(nvml, gpu, mig);
 	mig->model = find_model(mig);
@@ -361,6 +366,7 @@ int watt_nvml_mig_end(struct watt_nvml_mig *mig, const struct watt_nvml_gpu *gpu
 	for (i = 0; i < mig->n && r == 0; i++) {
 		mig->list[i].device = NULL;
 		mig->list[i].n_processes = 0;
+		mig->list[i].listed_ns = 0;
 		r = read_instance(mig, gpu, &mig->list[i], users, memory_bytes, now_ns);
 	}
 	return r;
@@ -383,6 +389,6 @@ void watt_nvml_mig_done(struct watt_nvml_mig *mig, const struct watt_nvml *nvml)
 		free_sample(nvml, mig->gpm[i].sample);
 	mig->n_gpm = 0;
 	for (i = 0; i < mig->n; i++)
-		mig->list[i].looked_ns = 0;
+		mig->list[i].looked_ns = mig->list[i].listed_ns = 0;
 	mig->looked_ns = 0;
 }

@@ -24,6 +24,7 @@ struct watt_nvml_instance {
 	double busy;         /* slices, as a mean since the look before; below 0: nobody tells */
 	size_t place;        /* of its time */
 	uint64_t looked_ns;  /* 0: not yet */
+	uint64_t listed_ns;  /* when who is in it was asked for; 0: not yet */
 	struct watt_nvml_process processes[64];
 	size_t n_processes;
 };
