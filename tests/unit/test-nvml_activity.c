@@ -528,7 +528,8 @@ static void test_accounting(void **state)
 		  GPU "lacks samples\naccounting\n"
 		      "process 4194305 0 60\nprocess 4194306 0 30\n"
 		      "process 4194307 30.6 50\nprocess 4194307 30.8 gone\n"
-		      "process 4194308 20 90\nprocess 4194308 25 gone\n");
+		      "process 4194308 20 90\nprocess 4194308 25 gone\n"
+		      "process 4194309 30.6 90\nprocess 4194309 30.6005 gone\n"); /* 0 ms */
 	began_ns = watt_now_ns();
 	source = open_source(&fake);
 	read_batch(source, &batch);
@@ -543,6 +544,7 @@ static void test_accounting(void **state)
 	short_ns = amount_of(&batch, 0, NOBODY + 2, &dt_ns);
 	assert_near(short_ns / (double)fake.busy_ns(0, NOBODY + 2, 0, 40 * S), 1);
 	assert_int_equal(amount_at(&batch, NOBODY + 3, UINT64_MAX), 0);
+	assert_int_equal(amount_at(&batch, NOBODY + 4, UINT64_MAX), 0);
 	source->ops->close(source);
 	fake_done(&fake);
 }

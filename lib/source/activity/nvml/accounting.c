@@ -139,7 +139,7 @@ static int take(struct watt_nvml_accounting *accounting, const struct watt_nvml_
 	uint64_t start_ns = mono_ns(account->start_us, claim.to_ns);
 	uint64_t life_ns = account->time_ms * WATT_NSEC_PER_MSEC;
 
-	ret->is_running = account->is_running || !account->time_ms;
+	ret->is_running = account->is_running;
 	ret->start_us = account->start_us;
 	if (ret->is_running)
 		life_ns = start_ns ? claim.to_ns - start_ns : 0;
@@ -179,8 +179,12 @@ static int read_one(struct watt_nvml_accounting *accounting, const struct watt_n
 	*ret = before ? *before : (struct watt_nvml_accounted){ .pid = claim.pid };
 	if (running && running->is_server)
 		return 0;
-	if (!running && (is_over(accounting, before) || ++*n_asked > MAX_ENDED))
+	if (!running && is_over(accounting, before))
 		return 0;
+	if (!running && ++*n_asked > MAX_ENDED) {
+		ret->is_running = true; /* as far as anybody looked: it is asked of next time */
+		return 0;
+	}
 	if (nvml->api.account(gpu->device, claim.pid, &account) == WATT_NVML_SUCCESS)
 		return take(accounting, &account, before, claim, ret);
 	ret->is_running = running;
