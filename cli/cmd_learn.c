@@ -35,15 +35,15 @@
 static const char help_text[] =
 	"Usage: wattribute learn [OPTION...] [-- COMMAND...]\n"
 	"       wattribute learn [OPTION...] FILE\n"
-	"Which program takes how many watts on a busy CPU, as the key 'learned' has it: live, while\n"
-	"a command runs, of a recording, or of a profile that was kept before.\n\n"
+	"Which program takes how many watts on a busy CPU, as the key 'learned' has it:\n"
+	"live, while a command runs, of a recording, or of a profile that was kept.\n\n"
 	"  -o, --output=PROFILE  keep it in a file, for --prior\n"
 	"  -f, --force           replace a file that is there\n"
-	"      --prior=PROFILE   begin with what a file says of programs, and go on learning\n"
+	"      --prior=PROFILE   begin with what a file says, and go on learning\n"
 	"      --seconds=N       end after this time\n"
 	"  -n, --rows=N          programs of a domain; 0: all (25)\n"
 	"      --json            a JSON document, as in the file\n\n" OPTIONS_POLICY_HELP
-	"\n" OPTIONS_HELP "\nExample: wattribute learn -o host.json --seconds=60\n"
+		OPTIONS_HELP "Example: wattribute learn -o host.json --seconds=60\n"
 	"         wattribute stat --prior=host.json -- make\n";
 
 struct learn {

@@ -33,24 +33,20 @@
 
 static const char help_text[] =
 	"Usage: wattribute record [OPTION...] [-o FILE] [--] [COMMAND [ARGUMENT...]]\n"
-	"Records everything that is measured into a file, while COMMAND runs, or until Ctrl-C.\n\n"
+	"Records everything that is measured, while COMMAND runs or until Ctrl-C.\n\n"
 	"  -o, --output=FILE      the recording (wattribute-DATE-TIME.watt)\n"
-	"  -r, --rate=RATE,...    read sensors so often at most: 100Hz (1kHz);\n"
-	"                         SOURCE=RATE: those of a source\n"
+	"  -r, --rate=RATE,...    read so often at most: 100Hz (1kHz), SOURCE=RATE\n"
 	"      --for=TIME         end after TIME: 10s, 5m, 1h\n"
 	"      --rotate-size=SIZE begin another file beyond SIZE: 500M, 2G\n"
 	"      --rotate-time=TIME begin another file after TIME\n"
 	"      --keep=N           keep the newest N files, delete older ones\n"
 	"      --threads          threads, too, and not only processes\n"
-	"      --format=FORMAT    watt (default), or nvmt: a trace of fastnvmetrics, with\n"
-	"                         context and rails alone\n"
+	"      --format=FORMAT    watt (default), or nvmt: a trace of fastnvmetrics\n"
 	"  -f, --force            replace a file that is there\n"
 	"  -q, --quiet            print nothing but errors\n"
-	"      --json             a snapshot a second and at each mark, one line each\n\n" OPTIONS_POLICY_HELP
+	"      --json             a snapshot a second and at each mark, one line each\n" OPTIONS_POLICY_HELP
 		OPTIONS_HELP
-	"\nExit status: that of COMMAND (128+n if signal n ended it); 127 if there is none,\n"
-	"126 if it can't be run; 1 if recording failed or something is missing in the file,\n"
-	"2 for a mistake.\n";
+	"Exit status: COMMAND's; 1 if something is missing in the file, 2 for a mistake.\n";
 
 /* No sensor of the kinds that are read in a file is quicker. */
 #define DEFAULT_PERIOD_NS 1000000

@@ -50,8 +50,8 @@ static void print_help(FILE *out)
 	      out);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-	fputs("  help      this text, or the manual page of a command\n\n"
-	      "Options: --help, --version. Each command has its own --help.\n\n"
+	fputs("  help      this text, or the manual page of a command\n"
+	      "Each has its own --help; wattribute itself has --version, too.\n\n"
 	      "Begin with 'wattribute doctor', then 'wattribute top' or 'stat -- COMMAND'.\n",
 	      out);
 }

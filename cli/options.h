@@ -83,16 +83,15 @@ enum options_code {
 #define OPTIONS_HELP \
 	"Where values come from and how often:\n" \
 	"  --sources=LIST, --usage=bpf|procfs, --slice=MS, --period=MS, --config=FILE,\n" \
-	"  --precise, --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --machine=FILE,\n" \
+	"  --sysfs-root=DIR, --procfs-root=DIR, --nvml-lib=FILE, --machine=FILE,\n" \
 	"  --redfish-url=URL, --redfish-auth=FILE, --redfish-tls=TRUST, --meter=PLACE,\n" \
 	"  " OPTIONS_KUBELET_HELP "\n" \
-	"  -v, --verbose, -h, --help\n"
+	"  --precise, -v, --verbose, -h, --help\n"
 
 #define OPTIONS_POLICY_HELP \
 	"How energy is attributed, and what is told of whom:\n" \
 	"  --idle-policy=separate|proportional|requests, --sensor-delay=CHANNEL=TIME,...\n" \
-	"  --share-key=[DOMAIN=]auto|learned|cpu_time|none,... --privacy=LEVEL\n" \
-	"  --prior=PROFILE\n"
+	"  --share-key=auto|learned|cpu_time|none|..., --prior=PROFILE, --privacy=LEVEL\n"
 /* clang-format on */
 
 /*

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import (LOAD, PROGRAM, TOP, Skip, equal, for_anybody, main, nj, one_line,  # noqa: E402
                      run, true, validate)
 
-COMMANDS = ('top', 'stat', 'replay', 'sources', 'doctor')
+COMMANDS = ('top', 'stat', 'replay', 'sources', 'doctor', 'learn', 'record', 'export', 'plot', 'board')
 
 
 def fixture(machine):
@@ -516,7 +516,7 @@ def test_share_key_of_a_domain():
 def test_mistakes_about_attribution():
     args = ['--sources=synth', '--usage=synth']
     for option, said in (('--idle-policy=fair', 'there are: separate, proportional, requests'),
-                         ('--share-key=cycles', 'there are: auto, none, cpu_time'),
+                         ('--share-key=watts', 'there are: auto, none, cpu_time'),
                          ('--share-key=gpu=none', 'there are: package-0'),
                          ('--sensor-delay=gpu=3', 'there are: synth/package-0'),
                          ('--sensor-delay=synth/*', 'is not a delay such as')):
