@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/profile.h"
 #include "profile.h"
 
@@ -204,27 +205,6 @@ static void take_profile(struct place *place, const json_t *doc, struct watt_pro
 	}
 }
 
-/* The parser goes down by calling itself: how deep is looked at before. */
-static bool is_too_deep(const char *text, size_t len)
-{
-	bool is_text = false;
-	size_t i, depth = 0;
-
-	for (i = 0; i < len; i++) {
-		if (is_text && text[i] == '\\')
-			i++;
-		else if (text[i] == '"')
-			is_text = !is_text;
-		else if (!is_text && (text[i] == '{' || text[i] == '['))
-			depth++;
-		else if (!is_text && (text[i] == '}' || text[i] == ']') && depth)
-			depth--;
-		if (depth > DEPTH_MAX)
-			return true;
-	}
-	return false;
-}
-
 int watt_profile_parse(const char *text, size_t len, watt_log_fn fn, void *data,
 		       struct watt_profile **ret)
 {
@@ -236,7 +216,7 @@ int watt_profile_parse(const char *text, size_t len, watt_log_fn fn, void *data,
 
 	if (!text || !ret)
 		return -EINVAL;
-	if (len > WATT_PROFILE_TEXT_MAX || is_too_deep(text, len))
+	if (len > WATT_PROFILE_TEXT_MAX || watt_parse_is_deeper(text, len, DEPTH_MAX))
 		return refuse(&place, "it is larger or deeper than a profile can be");
 	doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	if (!doc)

@@ -189,18 +189,6 @@ static int take_folder(struct reader *reader, const char *path)
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	ssize_t n;
-
-	for (; size > 0; size -= (size_t)n, data += n) {
-		n = write(fd, data, size);
-		if (n < 0)
-			return -errno;
-	}
-	return 0;
-}
-
 static int copy_data(struct reader *reader, const char *path, int fd)
 {
 	uint64_t bytes = 0;
@@ -220,7 +208,7 @@ static int copy_data(struct reader *reader, const char *path, int fd)
 				      "'%.200s' has more than %llu bytes, which no file of a "
 				      "machine has",
 				      path, (unsigned long long)reader->limits->max_file_bytes);
-		r = write_all(fd, reader->block, (size_t)n);
+		r = watt_write_all(fd, reader->block, (size_t)n);
 	}
 	return refuse_system(reader, path, r);
 }

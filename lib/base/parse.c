@@ -415,3 +415,21 @@ size_t watt_clean_name(const char *label, char *buf, size_t size)
 		buf[n] = '\0';
 	return n;
 }
+
+bool watt_parse_is_deeper(const char *json, size_t len, size_t most)
+{
+	bool is_text = false;
+	size_t i, depth = 0;
+
+	for (i = 0; i < len && depth <= most; i++) {
+		if (is_text && json[i] == '\\')
+			i++;
+		else if (json[i] == '"')
+			is_text = !is_text;
+		else if (!is_text && (json[i] == '{' || json[i] == '['))
+			depth++;
+		else if (!is_text && (json[i] == '}' || json[i] == ']') && depth)
+			depth--;
+	}
+	return depth > most;
+}

@@ -6,6 +6,7 @@
 #ifndef WATT_BASE_PARSE_H
 #define WATT_BASE_PARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,5 +49,11 @@ int watt_parse_cpulist(const char *text, int (*fn)(unsigned int cpu, void *data)
  * becomes '_', as does what is no letter or sign of UTF-8; no '_' at either end. Returns its length; 0: nothing is left.
  */
 size_t watt_clean_name(const char *label, char *buf, size_t size);
+
+/*
+ * Whether JSON has more than so many objects and arrays in each other: who reads it goes down by
+ * calling itself, and must know before. Of what is no JSON it may say either.
+ */
+bool watt_parse_is_deeper(const char *json, size_t len, size_t most);
 
 #endif

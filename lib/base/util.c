@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 uint64_t watt_gcd_u64(uint64_t a, uint64_t b)
 {
@@ -33,6 +34,23 @@ int watt_grow(void **array, size_t *cap, size_t n, size_t size)
 	memset((char *)p + *cap * size, 0, (new_cap - *cap) * size);
 	*array = p;
 	*cap = new_cap;
+	return 0;
+}
+
+int watt_write_all(int fd, const void *data, size_t size)
+{
+	const char *p = data;
+
+	while (size > 0) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		size -= (size_t)n;
+	}
 	return 0;
 }
 

@@ -44,6 +44,9 @@ uint64_t watt_gcd_u64(uint64_t a, uint64_t b);
  */
 int watt_grow(void **array, size_t *cap, size_t n, size_t size);
 
+/* Writes all of it, however often that takes. 0 or a negative errno. */
+int watt_write_all(int fd, const void *data, size_t size);
+
 /* Copies as much of src as fits and always terminates. */
 void watt_strlcpy(char *dst, const char *src, size_t size);
 

@@ -221,22 +221,6 @@ int watt_nvmt_journal_open(int journal_fd, const uint8_t header[WATT_NVMT_HEADER
 
 /* ---- a copy ---- */
 
-static int write_all(int fd, const uint8_t *data, size_t size)
-{
-	ssize_t n;
-
-	while (size) {
-		n = write(fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int watt_nvmt_copy(int trace_fd, const uint64_t counts[WATT_NVMT_SECTIONS], int fd)
 {
 	uint8_t buffer[16384];
@@ -252,13 +236,13 @@ int watt_nvmt_copy(int trace_fd, const uint64_t counts[WATT_NVMT_SECTIONS], int 
 		watt_nvmt_put_u64(buffer + WATT_NVMT_AT_COUNTS + 8 * i, counts[i]);
 		left += counts[i] * watt_nvmt_sample_size(i);
 	}
-	r = write_all(fd, buffer, WATT_NVMT_HEADER_SIZE);
+	r = watt_write_all(fd, buffer, WATT_NVMT_HEADER_SIZE);
 	while (left && r == 0) {
 		n = pread(trace_fd, buffer, (size_t)WATT_MIN(left, (uint64_t)sizeof(buffer)),
 			  offset);
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		r = write_all(fd, buffer, (size_t)n);
+		r = watt_write_all(fd, buffer, (size_t)n);
 		offset += n;
 		left -= (uint64_t)n;
 	}

@@ -102,27 +102,11 @@ struct watt_nvmt_writer {
 
 /* ---- the file ---- */
 
-static int write_all(int fd, const uint8_t *data, size_t size)
-{
-	ssize_t n;
-
-	while (size) {
-		n = write(fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Whole records or none of them: the journal ends where something is cut. */
 static int write_whole(struct watt_nvmt_writer *writer, const uint8_t *data, size_t size)
 {
 	off_t end = lseek(writer->fd, 0, SEEK_CUR);
-	int r = write_all(writer->fd, data, size);
+	int r = watt_write_all(writer->fd, data, size);
 
 	if (r < 0 && end >= 0 && ftruncate(writer->fd, end) == 0)
 		lseek(writer->fd, end, SEEK_SET);
@@ -531,7 +515,7 @@ static int make_file(struct watt_nvmt_writer *writer, const struct watt_record_o
 		return -errno;
 	if ((opts->uid || opts->gid) && fchown(writer->fd, opts->uid, opts->gid) < 0)
 		return -errno;
-	r = write_all(writer->fd, writer->header, sizeof(writer->header));
+	r = watt_write_all(writer->fd, writer->header, sizeof(writer->header));
 	writer->bytes = sizeof(writer->header);
 	return r;
 }

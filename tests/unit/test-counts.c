@@ -9,32 +9,12 @@
 #include "attrib/features.h"
 #include "attrib/key.h"
 #include "base/rules.h"
+#include "two_packages.h"
 
 #define MS 1000000ULL
 #define SLICE_NS (100 * MS)
 #define ENERGY_NJ 10000000 /* of a package in a slice */
 #define CPU_NS (20 * MS)   /* of each task in a slice */
-
-static const struct watt_channel packages[2] = {
-	{ .name = "package-0",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 0,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "package-1",
-	  .source = "t",
-	  .domain = "package-1",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = 1,
-	  .die_id = -1,
-	  .core_id = -1 },
-};
 
 /* CPU 0 is in package 0, CPU 1 in package 1. Tasks 0 and 1 run on CPU 0, tasks 2 and 3 on CPU 1. */
 struct bench {
@@ -46,7 +26,7 @@ struct bench {
 
 static void open_bench(struct bench *b, const char *key)
 {
-	static const struct watt_channel *const list[] = { &packages[0], &packages[1] };
+	static const struct watt_channel *const list[] = { &two_packages[0], &two_packages[1] };
 	static const uint16_t slots[2] = { 0, 1 };
 	static const struct watt_cpu_place places[2] = { { 0, -1, -1 }, { 1, -1, -1 } };
 	struct watt_rules rules = { 0 };

@@ -161,16 +161,26 @@ static void test_clean_name_beyond_ascii(void **state)
 	assert_int_equal(watt_clean_name("\xc3\xbc", buf, 2), 0);
 }
 
+static void test_depth(void **state)
+{
+	static const char in_text[] = "{\"a[[[[\": \"\\\"{{{{\", \"b\": [1, {}]}";
+
+	assert_false(watt_parse_is_deeper(in_text, strlen(in_text), 3));
+	assert_true(watt_parse_is_deeper(in_text, strlen(in_text), 2));
+	assert_false(watt_parse_is_deeper("[],[],[]", 8, 1));
+	assert_true(watt_parse_is_deeper("[[", 2, 1)); /* that it ends there is for others to say */
+	assert_false(watt_parse_is_deeper("[[", 1, 1)); /* nor is it read beyond its end */
+	assert_false(watt_parse_is_deeper("]]]]", 4, 0));
+	assert_false(watt_parse_is_deeper("\"\\", 2, 0));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_i64),
-		cmocka_unit_test(test_hex),
-		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_cpulist),
-		cmocka_unit_test(test_clean_name),
-		cmocka_unit_test(test_clean_name_beyond_ascii),
+		cmocka_unit_test(test_u64),        cmocka_unit_test(test_i64),
+		cmocka_unit_test(test_hex),        cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_cpulist),    cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_clean_name), cmocka_unit_test(test_clean_name_beyond_ascii),
 	};
 
 	return cmocka_run_group_tests_name("parse", tests, NULL, NULL);

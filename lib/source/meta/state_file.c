@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "base/util.h"
 #include "source/host/machine_root.h"
 #include "source/host/status.h"
@@ -18,33 +19,12 @@
 
 #define PASSWD_MAX ((size_t)4 << 20)
 
-/* The parser goes down by calling itself: how deep is looked at before. */
-static bool is_too_deep(const char *text, size_t len)
-{
-	bool is_text = false;
-	size_t i, depth = 0;
-
-	for (i = 0; i < len; i++) {
-		if (is_text && text[i] == '\\')
-			i++;
-		else if (text[i] == '"')
-			is_text = !is_text;
-		else if (!is_text && (text[i] == '{' || text[i] == '['))
-			depth++;
-		else if (!is_text && (text[i] == '}' || text[i] == ']') && depth)
-			depth--;
-		if (depth > WATT_STATE_DEPTH_MAX)
-			return true;
-	}
-	return false;
-}
-
 int watt_state_parse(const char *text, size_t len, json_t **ret)
 {
 	json_error_t error;
 	json_t *value;
 
-	if (len > WATT_STATE_SIZE_MAX || is_too_deep(text, len))
+	if (len > WATT_STATE_SIZE_MAX || watt_parse_is_deeper(text, len, WATT_STATE_DEPTH_MAX))
 		return -EMSGSIZE;
 	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	if (!value)
