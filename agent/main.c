@@ -103,12 +103,6 @@ static int take_flags(struct flags *flags, int argc, char **argv)
 	return r;
 }
 
-/* A file that is there and can't be read is no reason to take another one: it says why. */
-static bool is_there(const char *path)
-{
-	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
 /* Where a user keeps settings, as the XDG Base Directory Specification has it. */
 static bool find_own_file(char *buf, size_t size)
 {
@@ -119,7 +113,8 @@ static bool find_own_file(char *buf, size_t size)
 		n = snprintf(buf, size, "%s/wattribute/agent.yaml", config);
 	else if (home && home[0] == '/')
 		n = snprintf(buf, size, "%s/.config/wattribute/agent.yaml", home);
-	return n > 0 && (size_t)n < size && is_there(buf);
+	/* A home that can't be looked into is somebody else's. */
+	return n > 0 && (size_t)n < size && access(buf, F_OK) == 0;
 }
 
 /* The file that was named, or the first that is in its usual place. A service has no home. */
@@ -131,7 +126,9 @@ static int take_file(struct settings *settings, const char *file)
 		return settings_take_file(settings, file);
 	if (geteuid() != 0 && find_own_file(path, sizeof(path)))
 		return settings_take_file(settings, path);
-	return is_there(SYSTEM_FILE) ? settings_take_file(settings, SYSTEM_FILE) : 0;
+	if (access(SYSTEM_FILE, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	return settings_take_file(settings, SYSTEM_FILE);
 }
 
 /* The default, the file, the environment, the flags. */

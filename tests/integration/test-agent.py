@@ -113,6 +113,9 @@ def test_own_settings():
             with open(path, 'a', encoding='ascii') as file:
                 file.write('bottom: 1\n')
             true(f'{path}:2' in told(env, nobody).stderr, 'what is wrong, and where')
+        if not os.getuid():
+            os.chmod(home, 0o700)
+            equal(told(env, nobody).returncode, 0, 'a home that is somebody else\'s')
 
 
 def test_manual():
