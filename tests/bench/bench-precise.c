@@ -21,7 +21,7 @@
 #include <precise.skel.h>
 
 #include "base/clock.h"
-#include "source/activity/precise.h"
+#include "source/activity/precise/precise.h"
 #include "source/config/config.h"
 #include "source/registry.h"
 

@@ -18,8 +18,8 @@
 #include "../crowd.h"
 #include "base/util.h"
 #include "source/config/config.h"
-#include "source/activity/bpf.h"
-#include "source/activity/move_log.h"
+#include "source/activity/bpf/bpf.h"
+#include "source/activity/bpf/move_log.h"
 
 #define ROUNDS 41
 #define BY_SIZE "sweep by the number of tasks"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/pieces.h"
-#include "source/meta/pod.h"
-#include "source/meta/quantity.h"
+#include "source/meta/kubernetes/pod.h"
+#include "source/meta/kubernetes/quantity.h"
 
 static void look_at_amount(const uint8_t *data, size_t size)
 {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/activity/precise.h"
+#include "source/activity/precise/precise.h"
 #include "source/config/config.h"
 #include "source/registry.h"
 

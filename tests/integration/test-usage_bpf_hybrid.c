@@ -14,7 +14,7 @@
 #include <usage.skel.h>
 
 #include "base/util.h"
-#include "source/activity/bpf_object.h"
+#include "source/activity/bpf/bpf_object.h"
 #include "usage_rig.h"
 
 #define ID "8f1c2b3a4d5e6f708192a3b4c5d6e7f808192a3b4c5d6e7f8091a2b3c4d5e6f7"

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "source/config/config.h"
 #include "source/host/cpustat.h"
-#include "source/activity/bpf.h"
+#include "source/activity/bpf/bpf.h"
 #include "source/host/cpu_time.h"
 
 #define CPUS 1024

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "record/record.h"
-#include "source/activity/bpf.h"
+#include "source/activity/bpf/bpf.h"
 #include "source/config/config.h"
 #include "source/synth/live.h"
 #include "timeline/timeline.h"

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "../unit/unit.h"
-#include "source/activity/bpf.h"
+#include "source/activity/bpf/bpf.h"
 
 #define RIG_CPUS 256
 

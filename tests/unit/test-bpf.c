@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "source/config/config.h"
-#include "source/activity/bpf.h"
+#include "source/activity/bpf/bpf.h"
 
 struct machine {
 	char *root;

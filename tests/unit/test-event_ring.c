@@ -6,7 +6,7 @@
 
 #include <linux/bpf.h>
 
-#include "source/activity/event_ring.h"
+#include "source/activity/bpf/event_ring.h"
 
 #define RING_SIZE (128u << 10)
 

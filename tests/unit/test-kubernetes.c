@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The provider kubernetes before it asks anybody: lib/source/meta/kubernetes.c, kube_link.c. */
+/* The provider kubernetes before it asks anybody: lib/source/meta/kubernetes/kubernetes.c, kube_link.c. */
 #include "unit.h"
 
 #include <errno.h>
 
 #include "base/util.h"
-#include "source/meta/kube_link.h"
+#include "source/meta/kubernetes/kube_link.h"
 #include "source/registry.h"
 
 static void test_nobody_to_ask(void **state)

@@ -8,7 +8,7 @@
 
 #include <usage_layout.h>
 
-#include "source/activity/move_log.h"
+#include "source/activity/bpf/move_log.h"
 
 enum {
 	N_CPUS = 3,

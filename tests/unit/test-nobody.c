@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "attrib/attrib.h"
-#include "source/activity/unseen.h"
+#include "source/activity/procfs/unseen.h"
 
 #define MS 1000000ULL
 #define TICK_NS (10 * MS)

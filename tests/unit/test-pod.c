@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/meta/pod.c: pods as Kubernetes describes them, and who is known of them. */
+/* lib/source/meta/kubernetes/pod.c: pods as Kubernetes describes them, and who is known of them. */
 #include "unit.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/meta/pod.h"
+#include "source/meta/kubernetes/pod.h"
 
 #define UID "0f1e2d3c-1111-2222-3333-444455556666"
 #define HASH "0123456789abcdef0123456789abcdef"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/activity/precise.c where it must not run, and what a machine has to count. */
+/* lib/source/activity/precise/precise.c where it must not run, and what a machine has to count. */
 #include "env.h"
 
 #include "base/rules.h"
-#include "source/activity/precise_object.h"
+#include "source/activity/precise/precise_object.h"
 #include "source/registry.h"
 #include "source/select.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/activity/proc.c */
+/* lib/source/activity/procfs/proc.c */
 #include "unit.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "source/activity/proc.h"
+#include "source/activity/procfs/proc.h"
 #include "source/host/pidns.h"
 
 static struct watt_root procfs, sysfs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/activity/procfs.c */
+/* lib/source/activity/procfs/procfs.c */
 #include "env.h"
 
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/meta/quantity.c: amounts as Kubernetes writes them. */
+/* lib/source/meta/kubernetes/quantity.c: amounts as Kubernetes writes them. */
 #include "unit.h"
 
 #include "base/util.h"
-#include "source/meta/quantity.h"
+#include "source/meta/kubernetes/quantity.h"
 
 static void test_amounts(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/source/activity/unseen.c */
+/* lib/source/activity/procfs/unseen.c */
 #include "unit.h"
 
-#include "source/activity/unseen.h"
+#include "source/activity/procfs/unseen.h"
 
 #define TICK_NS 10000000ULL
 #define S 1000000000ULL

@@ -3,7 +3,7 @@
  * Reads the threads of a process: who they are from their stat, once and now and then, and their
  * run time from schedstat, to the ns. A thread's CPU clock can be asked by its own process alone.
  */
-#include "source/activity/proc_threads.h"
+#include "source/activity/procfs/proc_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/meta/kube_link.h"
-#include "source/meta/pod.h"
+#include "source/meta/kubernetes/kube_link.h"
+#include "source/meta/kubernetes/pod.h"
 #include "source/meta/state_file.h"
 #include "source/registry.h"
 

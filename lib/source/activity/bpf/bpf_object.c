@@ -3,7 +3,7 @@
  * Loads the BPF object with all it has; what this kernel refuses is found by loading each program
  * alone, and left out with a line in the log. It must not read a record.
  */
-#include "source/activity/bpf_object.h"
+#include "source/activity/bpf/bpf_object.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * A sign, digits with a point among them, and a suffix: of powers of 2, of powers of 10, or an
  * exponent. Digits are kept as they are until the suffix says what they are worth.
  */
-#include "source/meta/quantity.h"
+#include "source/meta/kubernetes/quantity.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * sweeps. Times per CPU are read in the kernel too, or come from /proc/stat. It must not look at a
  * task through /proc.
  */
-#include "source/activity/bpf.h"
+#include "source/activity/bpf/bpf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@
 #include "source/host/cpustat.h"
 #include "source/host/pidns.h"
 #include "source/host/cpu_time.h"
-#include "source/activity/event_ring.h"
+#include "source/activity/bpf/event_ring.h"
 #include "source/activity/merge.h"
-#include "source/activity/move_log.h"
+#include "source/activity/bpf/move_log.h"
 
 /* How long to wait for a hook that is in the middle of writing. */
 #define BUSY_TRIES 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kubelet's /pods, the API server's list and watch: URLs, tokens, certificates and codes. */
-#include "source/meta/kube_link.h"
+#include "source/meta/kubernetes/kube_link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #ifndef WATT_SOURCE_ACTIVITY_PROC_THREADS_H
 #define WATT_SOURCE_ACTIVITY_PROC_THREADS_H
 
-#include "source/activity/proc.h"
+#include "source/activity/procfs/proc.h"
 
 struct watt_proc_thread {
 	uint32_t tid;

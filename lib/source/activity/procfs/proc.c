@@ -3,7 +3,7 @@
  * Reads one process. A process that can't be read in part is used in part; it must never be an
  * error for the others.
  */
-#include "source/activity/proc.h"
+#include "source/activity/procfs/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Takes records out of the ring buffer that the hooks write into, by the layout the kernel
  * documents: two pages with the positions, then the data. It must not know what a record means.
  */
-#include "source/activity/event_ring.h"
+#include "source/activity/bpf/event_ring.h"
 
 #include <assert.h>
 #include <errno.h>

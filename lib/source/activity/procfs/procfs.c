@@ -18,10 +18,10 @@
 #include "source/registry.h"
 #include "source/host/status.h"
 #include "source/host/cpustat.h"
-#include "source/activity/proc.h"
-#include "source/activity/proc_threads.h"
+#include "source/activity/procfs/proc.h"
+#include "source/activity/procfs/proc_threads.h"
 #include "source/activity/proclist.h"
-#include "source/activity/unseen.h"
+#include "source/activity/procfs/unseen.h"
 
 /* How often the name, user and cgroup of a busy process are read again: by its age. */
 #define REFRESH_MIN_NS (20 * WATT_NSEC_PER_MSEC)

@@ -4,7 +4,7 @@
 #define WATT_SOURCE_ACTIVITY_BPF_H
 
 #include "source/source.h"
-#include "source/activity/bpf_object.h"
+#include "source/activity/bpf/bpf_object.h"
 
 extern const struct watt_activity_ops watt_activity_bpf;
 

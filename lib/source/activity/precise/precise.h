@@ -3,7 +3,7 @@
 #ifndef WATT_SOURCE_ACTIVITY_PRECISE_H
 #define WATT_SOURCE_ACTIVITY_PRECISE_H
 
-#include "source/activity/precise_object.h"
+#include "source/activity/precise/precise_object.h"
 
 int watt_precise_open_as(const struct watt_env *env, const struct watt_cpu_map *map,
 			 const struct watt_precise_opts *opts, struct watt_activity_source **ret);

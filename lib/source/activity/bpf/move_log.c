@@ -3,7 +3,7 @@
  * Reads the migrations out of the memory that the hook writes into. It must not order them: that
  * is for whoever knows of all CPUs and of the other events.
  */
-#include "source/activity/move_log.h"
+#include "source/activity/bpf/move_log.h"
 
 #include <errno.h>
 #include <string.h>

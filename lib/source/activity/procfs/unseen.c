@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Estimates the run time of tasks that nobody saw. It reads no file. */
-#include "source/activity/unseen.h"
+#include "source/activity/procfs/unseen.h"
 
 #include <errno.h>
 #include <stdlib.h>

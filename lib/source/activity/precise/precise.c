@@ -3,7 +3,7 @@
  * Precise mode: what each process does on the CPUs beside taking their time, counted at context
  * switches. Counts are of tasks in the kernel and of processes here. It must not divide anything.
  */
-#include "source/activity/precise.h"
+#include "source/activity/precise/precise.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Pods from the JSON of Kubernetes' API, v1. What they say of a container is in three places: the
  * specification has its image and what it asks for, the status its id, the metadata who it is of.
  */
-#include "source/meta/pod.h"
+#include "source/meta/kubernetes/pod.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/meta/quantity.h"
+#include "source/meta/kubernetes/quantity.h"
 #include "source/meta/state_file.h"
 
 /* Bounds of one pod: of containers in a list, and of resources of a container. */

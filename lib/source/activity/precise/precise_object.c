@@ -3,7 +3,7 @@
  * Opens counters on each CPU and loads the programs that read them; what this machine does not
  * have is left out. It must not know who a task is.
  */
-#include "source/activity/precise_object.h"
+#include "source/activity/precise/precise_object.h"
 
 #include <errno.h>
 #include <stdio.h>
