@@ -530,12 +530,13 @@ static uint64_t count_runs(const struct watt_bpf_object *object)
 	return n;
 }
 
+/* Whoever is woken may come first, so that who woke it finds the answer there and never waits. */
 static uint64_t count_own_switches(void)
 {
 	struct rusage usage;
 
 	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
-	return (uint64_t)usage.ru_nvcsw;
+	return (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
 /* Sends a byte to and fro; ends with its peer. */
@@ -582,8 +583,8 @@ static uint64_t count_runs_of_switches(const struct watt_bpf_object *object)
 	close(from[0]);
 	close(from[1]);
 	sched_setaffinity(0, sizeof(all), &all);
-	/* each is one there, and one back */
-	assert_true(switches >= SWITCHES / 2);
+	/* on one CPU the answer takes a switch to the other, and one back */
+	assert_true(switches >= SWITCHES);
 	return runs;
 }
 
