@@ -38,13 +38,14 @@ static int tell_learner(const struct watt_learned *l, size_t i, struct watt_prof
 {
 	const struct learner *one = &l->list[i];
 	double mean_w = watt_learned_mean_w(l);
+	double power_w = WATT_MAX(one->watts, FLOOR * mean_w);
+	double variance = WATT_MAX(watt_learned_scale(l) * *cov_at(l, i, i), 0.0);
 	struct watt_profile_program program = {
 		.name = one->name,
 		.cgroup = one->is_executable ? NULL : one->cgroup,
 		.is_executable = one->is_executable,
-		.power_w = WATT_MAX(one->watts, FLOOR * mean_w),
-		.uncertainty_w =
-			__builtin_sqrt(WATT_MAX(watt_learned_scale(l) * *cov_at(l, i, i), 0.0)),
+		.power_w = power_w,
+		.uncertainty_w = __builtin_sqrt(variance),
 		.cpu_s = one->cpu_s,
 		.n_slices = one->n_slices,
 	};

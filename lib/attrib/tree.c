@@ -654,6 +654,7 @@ int watt_tree_add_instance(struct watt_tree *tree, const char *path)
 {
 	struct watt_domain *d = &tree->domains[tree->n_domains];
 	int parent = parent_by_path(tree, path);
+	enum watt_origin origin;
 	char *copy;
 
 	if (parent < 0 || tree->domains[parent].kind != WATT_DOMAIN_GPU ||
@@ -662,10 +663,11 @@ int watt_tree_add_instance(struct watt_tree *tree, const char *path)
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
+	origin = WATT_MAX(tree->domains[parent].origin, WATT_ORIGIN_ESTIMATED);
 	*d = (struct watt_domain){
 		.sz = sizeof(*d),
 		.kind = WATT_DOMAIN_GPU_INSTANCE,
-		.origin = WATT_MAX(tree->domains[parent].origin, WATT_ORIGIN_ESTIMATED),
+		.origin = origin,
 		.key = tree->domains[parent].key,
 		.parent = parent,
 		.channel = -1,

@@ -157,13 +157,15 @@ static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t
 {
 	const struct watt_match *match = watt_ages_get(tl->ages, channel);
 	const struct watt_channel *ch = tl->curves[channel].channel;
+	uint64_t window_ns;
 
 	if (!tl->ages || !watt_ages_is_sought(ch) || (!match && ch->period_ns < SLOW_NS))
 		return NULL;
+	window_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS);
 	*shape = (struct watt_shape){ .get_j = watt_ages_get_shape_j,
 				      .ages = tl->ages,
 				      .channel = channel,
-				      .window_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS),
+				      .window_ns = window_ns,
 				      .step_ns = WATT_HISTORY_STEP_NS };
 	set_age(tl, channel, shape);
 	return shape;

@@ -305,8 +305,10 @@ static void set_cpus(struct watt_precise_object *object, const struct watt_env *
 /* On one CPU, by the function that is called there. -ENXIO: it is offline. */
 static int look(const struct watt_precise_object *object, uint32_t cpu)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
 
+	opts.flags = BPF_F_TEST_RUN_ON_CPU;
+	opts.cpu = cpu;
 	return bpf_prog_test_run_opts(bpf_program__fd(object->skel->progs.look_now), &opts);
 }
 

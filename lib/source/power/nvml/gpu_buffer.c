@@ -77,10 +77,10 @@ static int fetch(struct watt_gpu_buffer *buffer, struct watt_nvml *nvml,
 	return buffer->n ? WATT_NVML_SUCCESS : WATT_NVML_NO_DATA;
 }
 
-/* The usual distance of those that are there: the middle one of all. */
+/* The usual distance of those that are there, three at least: the middle one of all. */
 static uint64_t find_period_ns(const struct watt_gpu_buffer *buffer)
 {
-	struct watt_nvml_sample distances[MAX_SAMPLES];
+	struct watt_nvml_sample distances[MAX_SAMPLES] = { 0 };
 	size_t i, n = buffer->n - 1;
 	uint64_t period_ns;
 

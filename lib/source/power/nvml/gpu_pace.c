@@ -127,9 +127,9 @@ static struct span cut(struct watt_gpu_pace *pace, struct span seen)
 /* It came since the reading before, and no longer ago than a period, or there were others since. */
 static void see_another(struct watt_gpu_pace *pace, uint64_t before_ns, uint64_t after_ns)
 {
-	struct span seen = { WATT_MAX(pace->before_ns,
-				      before_ns > pace->told_ns ? before_ns - pace->told_ns : 0),
-			     after_ns };
+	uint64_t period_ago_ns = before_ns > pace->told_ns ? before_ns - pace->told_ns : 0;
+	uint64_t from_ns = WATT_MAX(pace->before_ns, period_ago_ns);
+	struct span seen = { from_ns, after_ns };
 
 	/* which of several values it is, of a reading that took so long, nobody knows */
 	if (pace->to_ns && after_ns - before_ns < pace->period_ns / 2)
