@@ -263,11 +263,12 @@ static int compare(const void *left, const void *right, void *data)
 	const struct top_row *a = &by->model->rows[*(const size_t *)left];
 	const struct top_row *b = &by->model->rows[*(const size_t *)right];
 	double a_w = a->domain_w[by->domain], b_w = b->domain_w[by->domain];
+	int by_w;
 
 	if (is_nobody(a) != is_nobody(b))
 		return is_nobody(a) - is_nobody(b);
-	return (b_w > a_w) - (b_w < a_w) ? (b_w > a_w) - (b_w < a_w) :
-					   (a->id > b->id) - (a->id < b->id);
+	by_w = (b_w > a_w) - (b_w < a_w);
+	return by_w ? by_w : (a->id > b->id) - (a->id < b->id);
 }
 
 size_t top_gpus_users(const struct top_gpu *gpu, const struct top_model *model, size_t *ret)

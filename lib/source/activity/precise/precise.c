@@ -309,7 +309,7 @@ static void free_places(struct precise *src)
 	for (i = first; i < first + part; i++) {
 		struct watt_precise_task *task =
 			&src->object.tasks[i / WATT_PRECISE_WAYS].ways[i % WATT_PRECISE_WAYS];
-		uint64_t tag = src->seen[i].tag;
+		__u64 tag = src->seen[i].tag; /* as BPF has it */
 
 		/* who comes back begins at 0 */
 		if (tag && src->n_reads - src->seen[i].read > AWAY_READS &&
