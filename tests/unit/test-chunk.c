@@ -75,6 +75,23 @@ static void assert_ops(struct fixture_chunk *f, uint64_t seed, unsigned int n)
 	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
 }
 
+/* What was put in comes out, and nothing more. */
+static void assert_round_trip(struct fixture_chunk *f, const struct watt_op *ops, size_t n)
+{
+	struct watt_chunk_fault fault;
+	struct watt_op op;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
+	open_packed(f);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
+		ops_assert_equal(&op, &ops[i]);
+	}
+	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+}
+
 /* CPUs that come: ids of places may be none, and great. */
 static void test_cpu_places(void **state)
 {
@@ -84,18 +101,8 @@ static void test_cpu_places(void **state)
 		{ .kind = WATT_OP_PLACE, .place = { { -1, -1, -1 }, 0, 0 } },
 	};
 	struct fixture_chunk *f = *state;
-	struct watt_chunk_fault fault;
-	struct watt_op op;
-	size_t i;
 
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
-		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
-	open_packed(f);
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
-		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
-		ops_assert_equal(&op, &ops[i]);
-	}
-	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+	assert_round_trip(f, ops, WATT_ARRAY_SIZE(ops));
 }
 
 /* Any time can be there: it is what somebody's clock said. */
@@ -107,18 +114,8 @@ static void test_clocks(void **state)
 		{ .kind = WATT_OP_CLOCK, .clock = { 0, 0, 0, 0 } },
 	};
 	struct fixture_chunk *f = *state;
-	struct watt_chunk_fault fault;
-	struct watt_op op;
-	size_t i;
 
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
-		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
-	open_packed(f);
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
-		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
-		ops_assert_equal(&op, &ops[i]);
-	}
-	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+	assert_round_trip(f, ops, WATT_ARRAY_SIZE(ops));
 }
 
 /* What was learned: any number and any text, or none. */
@@ -136,19 +133,9 @@ static void test_learned(void **state)
 	const struct watt_op too_large = { .kind = WATT_OP_LEARNED,
 					   .learned = { "p", words, WATT_OP_MAX + 1, texts, 0 } };
 	struct fixture_chunk *f = *state;
-	struct watt_chunk_fault fault;
-	struct watt_op op;
-	size_t i;
 
 	assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &too_large), -E2BIG);
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++)
-		assert_int_equal(watt_chunk_put(&f->chunk, &f->predict, &ops[i]), 0);
-	open_packed(f);
-	for (i = 0; i < WATT_ARRAY_SIZE(ops); i++) {
-		assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 0);
-		ops_assert_equal(&op, &ops[i]);
-	}
-	assert_int_equal(watt_chunk_reader_next(f->reader, &op, &fault), 1);
+	assert_round_trip(f, ops, WATT_ARRAY_SIZE(ops));
 }
 
 static void test_round_trip(void **state)
