@@ -7,8 +7,11 @@
 
 #include "source/source.h"
 
-/* From here on this thread's messages go to log, borrowed. Returns what _end wants; not nestable. */
-libbpf_print_fn_t watt_bpf_log_begin(const struct watt_log *log);
-void watt_bpf_log_end(libbpf_print_fn_t before);
+/*
+ * From _begin to _end this thread's messages go to log, borrowed. Any number of threads at a time;
+ * not nestable in one.
+ */
+void watt_bpf_log_begin(const struct watt_log *log);
+void watt_bpf_log_end(void);
 
 #endif

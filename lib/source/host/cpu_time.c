@@ -106,13 +106,12 @@ static const char *why_not(int r)
 
 int watt_cpu_clock_open(struct watt_cpu_clock *clock, const struct watt_env *env, size_t n_cpus)
 {
-	libbpf_print_fn_t before;
 	int r;
 
 	memset(clock, 0, sizeof(*clock));
-	before = watt_bpf_log_begin(&env->log);
+	watt_bpf_log_begin(&env->log);
 	r = open_all(clock, env, n_cpus);
-	watt_bpf_log_end(before);
+	watt_bpf_log_end();
 	if (r < 0) {
 		watt_log(&env->log, WATT_LOG_DEBUG,
 			 "usage: bpf: times of each CPU from /proc/stat, to a tick: %s",

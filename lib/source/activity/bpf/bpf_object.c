@@ -408,18 +408,16 @@ static int fill_slots(struct watt_bpf_object *object, const struct watt_cpu_map 
 void watt_bpf_object_place_cpu(struct watt_bpf_object *object, const struct watt_env *env,
 			       uint32_t cpu, uint32_t slot)
 {
-	libbpf_print_fn_t before;
-
 	bpf_map_update_elem(bpf_map__fd(object->skel->maps.cpu_slots), &cpu, &slot, BPF_ANY);
 	if (!slot || !(object->ready_hooks & WATT_BPF_HOOK_MIGRATE))
 		return;
 	object->ready_hooks &= ~(uint32_t)WATT_BPF_HOOK_MIGRATE;
-	before = watt_bpf_log_begin(&env->log);
+	watt_bpf_log_begin(&env->log);
 	if (attach_hook(object, env, WATT_BPF_HOOK_MIGRATE, true) < 0)
 		watt_log(
 			&env->log, WATT_LOG_WARNING,
 			"usage: bpf: who goes from one package to another is found by sweeps only");
-	watt_bpf_log_end(before);
+	watt_bpf_log_end();
 }
 
 static int open_all(struct watt_bpf_object *object, const struct watt_env *env,
@@ -454,14 +452,13 @@ int watt_bpf_object_open(struct watt_bpf_object *object, const struct watt_env *
 			 const struct watt_cpu_map *map, enum watt_bpf_mode mode,
 			 const struct watt_bpf_sizes *sizes)
 {
-	libbpf_print_fn_t before;
 	int r;
 
 	memset(object, 0, sizeof(*object));
 	object->iter_fd = -1;
-	before = watt_bpf_log_begin(&env->log);
+	watt_bpf_log_begin(&env->log);
 	r = open_all(object, env, map, mode, sizes);
-	watt_bpf_log_end(before);
+	watt_bpf_log_end();
 	if (r < 0)
 		watt_bpf_object_close(object);
 	return r;

@@ -363,7 +363,6 @@ int watt_precise_object_open(struct watt_precise_object *object, const struct wa
 			     const struct watt_cpu_map *map, const struct watt_precise_opts *opts)
 {
 	static const struct watt_precise_opts usual;
-	libbpf_print_fn_t before;
 	int r;
 
 	opts = opts ? opts : &usual;
@@ -374,9 +373,9 @@ int watt_precise_object_open(struct watt_precise_object *object, const struct wa
 	if (r < 0)
 		return r;
 	open_counters(object, env, opts);
-	before = watt_bpf_log_begin(&env->log);
+	watt_bpf_log_begin(&env->log);
 	r = load(object, env, map, opts);
-	watt_bpf_log_end(before);
+	watt_bpf_log_end();
 	if (r < 0)
 		watt_precise_object_close(object);
 	return r;
