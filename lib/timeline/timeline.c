@@ -205,7 +205,7 @@ static int push_held(struct watt_timeline *tl, size_t channel)
 
 	if (!held)
 		return 0;
-	hint = watt_witnesses_get_hint(tl->witnesses, channel, tl->curves);
+	hint = watt_witnesses_take_hint(tl->witnesses, channel, tl->curves);
 	r = push_sample(tl, held, &hint);
 	if (r >= 0)
 		watt_witnesses_drop_held(tl->witnesses, channel);

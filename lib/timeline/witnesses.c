@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a witness says is used where it is certainly of the same time: its value came when the other
- * one did. A mean over a second tells what was used in the newest tenth, since the nine before are
- * known: what they are off is made up for, but not at once, or an error would come back each second
- * for ever.
+ * one did. A mean over a second tells what was used in the newest tenth, as far as the nine before
+ * are known.
  */
 #include "timeline/witnesses.h"
 
@@ -12,11 +11,13 @@
 #include <string.h>
 
 #include "timeline/counter.h"
+#include "timeline/mean_filter.h"
 #include "timeline/stretch.h"
 
-/* Of what a mean says more or less, so much is believed at once. */
-#define GAIN_NUM 7
-#define GAIN_DEN 8
+/* What may have been in a stretch that nobody saw, if what was seen around it is the same. */
+#define UNSEEN_PART 128
+/* A mean over 1 s is told in mW. */
+#define QUANTUM_UJ 1000
 /* Times of values agree to a part of the window that was seen. */
 #define AGREE 4
 
@@ -30,6 +31,7 @@ struct helped {
 	uint32_t n_heard;
 	bool has_power, has_mean; /* since it is held */
 	struct watt_sample power_said, mean_said;
+	struct watt_mean_filter *filter; /* of what the mean tells; NULL: none does */
 };
 
 struct watt_witnesses {
@@ -55,7 +57,7 @@ static int32_t find_helped(const struct watt_curve *curves, size_t n, const stru
 }
 
 /* A power tells a counter of its steps; a mean tells a power of what it does not see. */
-static void join(struct watt_witnesses *witnesses, struct watt_curve *curves, size_t witness)
+static int join(struct watt_witnesses *witnesses, struct watt_curve *curves, size_t witness)
 {
 	const struct watt_channel *channel = curves[witness].channel;
 	int32_t of = find_helped(curves, witnesses->n, channel);
@@ -63,17 +65,21 @@ static void join(struct watt_witnesses *witnesses, struct watt_curve *curves, si
 	bool is_counter = of >= 0 && curves[of].channel->quantity == WATT_QUANTITY_ENERGY;
 
 	if (of < 0 || channel->quantity != WATT_QUANTITY_POWER || !channel->window_ns)
-		return;
+		return 0;
 	if (is_counter && helped->power < 0) {
 		helped->power = (int32_t)witness;
 	} else if (!is_counter && helped->mean < 0) {
+		helped->filter = watt_mean_filter_new();
+		if (!helped->filter)
+			return -ENOMEM;
 		helped->mean = (int32_t)witness;
 		curves[of].keep_ns = channel->window_ns + 4 * channel->period_ns;
 	} else {
-		return;
+		return 0;
 	}
 	helped->n_witnesses++;
 	witnesses->list[witness].helps = of;
+	return 0;
 }
 
 int watt_witnesses_grow(struct watt_witnesses **witnesses, struct watt_curve *curves,
@@ -83,6 +89,7 @@ int watt_witnesses_grow(struct watt_witnesses **witnesses, struct watt_curve *cu
 	struct helped *list;
 	size_t first = self ? self->n : 0, i;
 	bool is_needed = self;
+	int r = 0;
 
 	for (i = 0; i < n_curves && !is_needed; i++)
 		is_needed = curves[i].channel->flags & WATT_CHANNEL_HELPS;
@@ -97,16 +104,21 @@ int watt_witnesses_grow(struct watt_witnesses **witnesses, struct watt_curve *cu
 	for (i = first; i < n_curves; i++)
 		list[i] = (struct helped){ .helps = -1, .power = -1, .mean = -1 };
 	self->n = n_curves;
-	for (i = first; i < n_curves; i++)
+	for (i = first; i < n_curves && r == 0; i++)
 		if (curves[i].channel->flags & WATT_CHANNEL_HELPS)
-			join(self, curves, i);
-	return 0;
+			r = join(self, curves, i);
+	return r;
 }
 
 struct watt_witnesses *watt_witnesses_free(struct watt_witnesses *witnesses)
 {
-	if (witnesses)
-		free(witnesses->list);
+	size_t i;
+
+	if (!witnesses)
+		return NULL;
+	for (i = 0; i < witnesses->n; i++)
+		watt_mean_filter_free(witnesses->list[i].filter);
+	free(witnesses->list);
 	free(witnesses);
 	return NULL;
 }
@@ -193,53 +205,98 @@ static void tell_power(const struct helped *helped, const struct watt_curve *cur
 	hint->power_uw = (int64_t)watt_counter_nj(curve->channel, helped->power_said.raw);
 }
 
-/* As the curve would have it without help, in all of it and in what was seen of it. */
-static watt_i128 get_unhelped_nj(const struct watt_curve *curve, int64_t power_uw,
-				 uint64_t length_ns, watt_i128 *ret_seen_nj)
+/* The newest stretch as the curve would have it without help. */
+static void expect(const struct watt_curve *curve, int64_t power_uw, struct watt_mean_news *news)
 {
 	struct watt_bend bends[WATT_STRETCH_MAX_BENDS];
-	const struct watt_stretch stretch = { .length_ns = length_ns,
+	const struct watt_stretch stretch = { .length_ns = news->to_ns - news->from_ns,
 					      .seen_ns = curve->channel->window_ns,
 					      .seen_uw = power_uw,
 					      .before_uw = curve->power_uw,
 					      .has_before = true };
 	size_t n = watt_stretch_find_bends(&stretch, bends);
+	watt_i128 unseen_nj = n > 1 ? bends[n - 2].energy_nj : 0;
+	int64_t step_uw = power_uw > curve->power_uw ? power_uw - curve->power_uw :
+						       curve->power_uw - power_uw;
+	uint64_t unseen_ns = n > 1 ? bends[n - 2].at_ns : 0;
 
-	*ret_seen_nj = bends[n - 1].energy_nj - (n > 1 ? bends[n - 2].energy_nj : 0);
-	return bends[n - 1].energy_nj;
+	news->expected_nj = bends[n - 1].energy_nj;
+	news->least_nj = bends[n - 1].energy_nj - unseen_nj;
+	/* a step may have been anywhere: its part, divided by the square root of 12 */
+	news->doubt_uj =
+		(int64_t)((watt_i128)step_uw * (watt_i128)unseen_ns / 1000000 * 2 / 7 / 1000);
+	news->doubt_uj += (int64_t)(unseen_nj / UNSEEN_PART / 1000);
 }
 
-static void tell_mean(const struct helped *helped, const struct watt_curve *curves,
-		      const struct watt_curve *curve, uint64_t t_ns, struct watt_hint *hint)
+/*
+ * When its window began and ended is known to an interval, as are the points of the curve there: if
+ * the power was another one at its beginning than at its end, so is what it has. Four times half the
+ * interval divided by the square root of 12, and some.
+ */
+static int64_t get_noise_uj(const struct watt_curve *curve, const struct watt_sample *sample,
+			    const struct watt_mean_news *news, int64_t power_uw)
 {
-	const struct watt_curve *mean = &curves[helped->mean];
-	uint64_t window_ns = mean->channel->window_ns, from_ns = t_ns - window_ns;
-	watt_i128 used_nj, seen_nj, unhelped_nj, energy_nj;
+	uint64_t d_ns = WATT_MAX((sample->t_after_ns - sample->t_before_ns) / 2, 1);
+	watt_i128 begin_nj, end_nj, differ_nj = 0;
+
+	if (news->mean_from_ns >= curve->stats.first_ns + d_ns &&
+	    watt_curve_energy_nj(curve, news->mean_from_ns - d_ns, &begin_nj) == 0 &&
+	    watt_curve_energy_nj(curve, news->mean_from_ns + d_ns, &end_nj) == 0)
+		differ_nj =
+			(end_nj - begin_nj - (watt_i128)power_uw * 2 * (watt_i128)d_ns / 1000000) /
+			2;
+	return (int64_t)((differ_nj < 0 ? -differ_nj : differ_nj) * 5 / 4 / 1000) + QUANTUM_UJ;
+}
+
+/* What of the mean's energy is not in the curve yet; false: it is not of what is in the curve. */
+static bool find_told(const struct helped *helped, const struct watt_curve *mean,
+		      const struct watt_curve *curve, const struct watt_mean_news *news,
+		      watt_i128 *ret_nj)
+{
+	uint64_t from_ns = news->mean_from_ns, t_ns = news->to_ns;
+	watt_i128 used_nj;
 	struct watt_gap gap;
 	int64_t power_uw;
 
-	if (!curve->has_value || curve->lost_sight || t_ns <= curve->stats.last_ns ||
-	    t_ns < window_ns || from_ns < curve->stats.first_ns ||
-	    from_ns >= curve->stats.last_ns ||
+	if (from_ns < curve->stats.first_ns || from_ns >= curve->stats.last_ns ||
 	    !is_of_one_time(t_ns, &helped->held, end_ns(mean, &helped->mean_said),
 			    &helped->mean_said, mean->channel->period_ns) ||
 	    watt_curve_find_gap(curve, from_ns, t_ns, &gap) ||
 	    watt_curve_energy_nj(curve, from_ns, &used_nj) < 0)
-		return;
-	used_nj = curve->energy_nj - used_nj;
-	power_uw = (int64_t)watt_counter_nj(curve->channel, helped->held.raw);
-	unhelped_nj = get_unhelped_nj(curve, power_uw, t_ns - curve->stats.last_ns, &seen_nj);
+		return false;
 	power_uw = (int64_t)watt_counter_nj(mean->channel, helped->mean_said.raw);
-	energy_nj = (watt_i128)power_uw * (watt_i128)window_ns / 1000000 - used_nj;
-	energy_nj = unhelped_nj + (energy_nj - unhelped_nj) * GAIN_NUM / GAIN_DEN;
-	hint->has_energy = true;
-	hint->energy_nj = WATT_MAX(energy_nj, seen_nj);
+	*ret_nj = (watt_i128)power_uw * (watt_i128)(t_ns - from_ns) / 1000000 -
+		  (curve->energy_nj - used_nj);
+	return true;
 }
 
-struct watt_hint watt_witnesses_get_hint(const struct watt_witnesses *witnesses, size_t channel,
-					 const struct watt_curve *curves)
+static void tell_mean(struct helped *helped, const struct watt_curve *curves,
+		      const struct watt_curve *curve, uint64_t t_ns, struct watt_hint *hint)
 {
-	const struct helped *helped = &witnesses->list[channel];
+	const struct watt_curve *mean = &curves[helped->mean];
+	uint64_t window_ns = mean->channel->window_ns;
+	struct watt_mean_news news = { .from_ns = curve->stats.last_ns, .to_ns = t_ns };
+	int64_t power_uw;
+
+	if (!curve->has_value || curve->lost_sight || t_ns <= curve->stats.last_ns ||
+	    t_ns < window_ns)
+		return;
+	news.mean_from_ns = t_ns - window_ns;
+	power_uw = (int64_t)watt_counter_nj(curve->channel, helped->held.raw);
+	expect(curve, power_uw, &news);
+	if (!helped->has_mean || !find_told(helped, mean, curve, &news, &news.told_nj)) {
+		watt_mean_filter_note(helped->filter, &news);
+		return;
+	}
+	news.noise_uj = get_noise_uj(curve, &helped->held, &news, power_uw);
+	hint->has_energy = true;
+	hint->energy_nj = watt_mean_filter_take(helped->filter, &news);
+}
+
+struct watt_hint watt_witnesses_take_hint(struct watt_witnesses *witnesses, size_t channel,
+					  const struct watt_curve *curves)
+{
+	struct helped *helped = &witnesses->list[channel];
 	const struct watt_curve *curve = &curves[channel];
 	struct watt_hint hint = { 0 };
 	uint64_t t_ns;
@@ -249,7 +306,7 @@ struct watt_hint watt_witnesses_get_hint(const struct watt_witnesses *witnesses,
 	t_ns = watt_curve_effective_ns(curve, &helped->held);
 	if (helped->has_power)
 		tell_power(helped, curves, t_ns, &hint);
-	if (helped->has_mean && (curve->channel->flags & WATT_CHANNEL_STEPS))
+	if (helped->mean >= 0 && (curve->channel->flags & WATT_CHANNEL_STEPS))
 		tell_mean(helped, curves, curve, t_ns, &hint);
 	return hint;
 }

@@ -32,8 +32,11 @@ void watt_witnesses_drop_held(struct watt_witnesses *witnesses, size_t channel);
  * none has.
  */
 int32_t watt_witnesses_hear(struct watt_witnesses *witnesses, const struct watt_sample *sample);
-/* What is known of the one that waits; all false: nothing. */
-struct watt_hint watt_witnesses_get_hint(const struct watt_witnesses *witnesses, size_t channel,
-					 const struct watt_curve *curves);
+/*
+ * What is known of the one that waits, which is pushed next; all false: nothing. Once for each: what
+ * a mean told is reckoned with from then on.
+ */
+struct watt_hint watt_witnesses_take_hint(struct watt_witnesses *witnesses, size_t channel,
+					  const struct watt_curve *curves);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define MAX_GPUS 16
-#define MAX_STEPS 64
+#define MAX_STEPS 256
 #define MAX_PROCESSES 32
 #define MAX_FAULTS 32
 #define MAX_INSTANCES 7

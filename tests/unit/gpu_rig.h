@@ -25,6 +25,11 @@ enum rig_pace {
 	RIG_AT_INTERVALS /* at fixed times, and a value is taken for half a reading old */
 };
 
+struct rig;
+
+/* Told what a reading made of the first channel, while the clock stands where it was read. */
+typedef void (*rig_seen_fn)(void *arg, const struct rig *rig, const struct watt_sample *first);
+
 struct rig {
 	struct fake fake;
 	struct watt_power *power;
@@ -36,6 +41,8 @@ struct rig {
 	uint64_t n_reads, first_ns, last_ns;
 	uint64_t steps_ns[RIG_STEPS]; /* what the samples of the first channel speak of */
 	size_t n_steps;
+	rig_seen_fn seen; /* NULL: nobody wants to know */
+	void *seen_arg;
 };
 
 /* n_used: 0: all of its first group. */
@@ -130,6 +137,8 @@ static inline void rig_measure(struct rig *rig, enum rig_pace pace, uint64_t fro
 		rig_read(rig, t_ns, samples);
 		if (pace == RIG_AT_VALUES)
 			watt_gpu_news_take(&rig->news, samples, rig->n);
+		if (samples[0].status == WATT_STATUS_OK && rig->seen)
+			rig->seen(rig->seen_arg, rig, &samples[0]);
 		if (samples[0].status == WATT_STATUS_OK && rig->n_steps < RIG_STEPS)
 			rig->steps_ns[rig->n_steps++] =
 				samples[0].t_before_ns +
