@@ -11,16 +11,12 @@
 #include <bpf/bpf_tracing.h>
 
 #include "precise_layout.h"
+#include "irq_time.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
-
-/* There where the kernel keeps irq time out of the tasks' time. */
-struct irqtime___any {
-	__u64 total;
-} __attribute__((preserve_access_index));
 
 /* User space sets how many entries each map has. */
 struct {
@@ -273,7 +269,7 @@ int look_now(void *ctx)
 	struct watt_precise_cpu *cpu = this_cpu();
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	is_irq_separate = bpf_core_type_exists(struct irqtime___any);
+	is_irq_separate = irq_time_is_separate();
 	if (cpu)
 		look(cpu, task, task->pid != 0);
 	return 0;

@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "usage_layout.h"
+#include "irq_time.bpf.h"
 #include "task.bpf.h"
 #include "seen.bpf.h"
 #include "pidns.bpf.h"
@@ -27,11 +28,6 @@ char LICENSE[] SEC("license") = "GPL";
 #define AHEAD 8
 /* Slots that one of the dying looks at. */
 #define DYING_TRIES 256
-
-/* There where the kernel keeps irq time out of the tasks' time. */
-struct irqtime___any {
-	__u64 total;
-} __attribute__((preserve_access_index));
 
 /* User space sets how many entries each map has. */
 struct {
@@ -306,7 +302,7 @@ static __always_inline void find_abilities(void)
 
 	if (bpf_core_field_exists(((struct task_struct *)0)->on_cpu))
 		abilities |= WATT_BPF_HAS_ON_CPU;
-	if (bpf_core_type_exists(struct irqtime___any))
+	if (irq_time_is_separate())
 		abilities |= WATT_BPF_HAS_IRQTIME;
 	sweep.abilities = abilities;
 }
