@@ -19,6 +19,8 @@ static int open_root(struct watt_root *root, const char *path, const char *usual
 	if (r < 0)
 		watt_log(log, WATT_LOG_ERROR, "cannot open %s: %s", path ? path : usual,
 			 strerror(-r));
+	else
+		root->look_ns = WATT_ROOT_LOOK_NS;
 	return r == -ENOTDIR ? -ENOENT : r;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
 
@@ -28,6 +29,7 @@ int watt_root_open(struct watt_root *root, const char *path)
 	if (fd < 0)
 		return -errno;
 	root->fd = fd;
+	root->look_ns = 0;
 	root->is_kernel = fstatfs(fd, &fs) == 0 &&
 			  (fs.f_type == SYSFS_MAGIC || fs.f_type == PROC_SUPER_MAGIC);
 	watt_strlcpy(root->path, path, sizeof(root->path));
@@ -149,12 +151,28 @@ void watt_file_close(struct watt_file *file)
 	file->path = NULL;
 }
 
+/* Whoever reads often need not look each time: that costs a third of a read. */
+static bool is_to_look(struct watt_file *file)
+{
+	uint64_t now_ns;
+
+	if (file->root->is_kernel)
+		return false;
+	if (!file->root->look_ns)
+		return true;
+	now_ns = watt_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if (now_ns - file->looked_ns < file->root->look_ns)
+		return false;
+	file->looked_ns = now_ns;
+	return true;
+}
+
 /* Outside sysfs a descriptor outlives its file's name: look whether the name is still there. */
-static bool file_is_gone(const struct watt_file *file)
+static bool file_is_gone(struct watt_file *file)
 {
 	struct stat st;
 
-	return !file->root->is_kernel && (fstat(file->fd, &st) < 0 || st.st_nlink == 0);
+	return is_to_look(file) && (fstat(file->fd, &st) < 0 || st.st_nlink == 0);
 }
 
 /* What is gone is looked for again. */

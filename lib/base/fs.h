@@ -15,8 +15,13 @@
 struct watt_root {
 	int fd;         /* -1: unset */
 	bool is_kernel; /* sysfs or procfs itself: a kept descriptor tells when its file went away */
+	/* Elsewhere: after how long that a kept file is gone is noticed at the latest; 0: at once. */
+	uint64_t look_ns;
 	char path[256];
 };
+
+/* For roots of which files are read at rates of sensors. */
+#define WATT_ROOT_LOOK_NS 10000000
 
 #define WATT_ROOT_INIT \
 	{ \
@@ -36,6 +41,7 @@ struct watt_file {
 	const struct watt_root *root;
 	int fd; /* -1: not open */
 	char *path;
+	uint64_t looked_ns; /* when its name was last looked for */
 };
 
 #define WATT_FILE_INIT \

@@ -73,6 +73,7 @@ static struct watt_power *source_open(const char *root, const char *dir)
 	if (!source || watt_root_open(&source->root, root) < 0 ||
 	    watt_root_list(&source->root, dir, "", &names) < 0 || names.n < N_CHANNELS)
 		bench_exit(BENCH_SKIP, "%s/%s has no %d files", root, dir, N_CHANNELS);
+	source->root.look_ns = WATT_ROOT_LOOK_NS; /* as a session has it */
 	for (i = 0; i < N_CHANNELS; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, names.name[i]);
 		if (watt_file_open(&source->files[i], &source->root, path) < 0)

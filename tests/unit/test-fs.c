@@ -40,6 +40,34 @@ static void test_read(void **state)
 	scratch_remove(dir);
 }
 
+/* Where it is not looked for at each read, a file that is gone is noticed all the same. */
+static void test_looks_now_and_then(void **state)
+{
+	struct watt_root root = WATT_ROOT_INIT;
+	struct watt_file file = WATT_FILE_INIT;
+	char *dir = scratch_new();
+	uint64_t value = 0;
+
+	scratch_write(dir, "energy_uj", "1000");
+	assert_int_equal(watt_root_open(&root, dir), 0);
+	root.look_ns = UINT64_MAX;
+	assert_int_equal(watt_file_open(&file, &root, "energy_uj"), 0);
+	assert_int_equal(watt_file_read_u64(&file, &value), 0);
+	scratch_unlink(dir, "energy_uj");
+	assert_int_equal(watt_file_read_u64(&file, &value), 0);
+	assert_int_equal(value, 1000);
+	root.look_ns = WATT_ROOT_LOOK_NS;
+	while (watt_file_read_u64(&file, &value) == 0)
+		continue;
+	assert_int_equal(watt_file_read_u64(&file, &value), -ENODEV);
+	scratch_write(dir, "energy_uj", "5");
+	assert_int_equal(watt_file_read_u64(&file, &value), 0);
+	assert_int_equal(value, 5);
+	watt_file_close(&file);
+	watt_root_close(&root);
+	scratch_remove(dir);
+}
+
 static void test_file_comes_back(void **state)
 {
 	struct watt_root root = WATT_ROOT_INIT;
@@ -106,6 +134,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_file_comes_back),
+		cmocka_unit_test(test_looks_now_and_then),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_kernel_root),
 	};
