@@ -155,16 +155,14 @@ static void print_energy(const struct record_run *run, FILE *out)
 	const struct watt_balance *balance = &run->totals.balance;
 	int digits = watt_units_digits(balance->uncertainty_ppm);
 	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE], missing[192];
-	double elapsed_s;
 
 	if (!run->totals.snap || !balance->is_known) {
 		fprintf(out, " No energy is known.\n");
 		return;
 	}
-	elapsed_s = (double)(run->totals.view->t_ns - run->totals.view->start_ns) / 1e9;
 	fprintf(out, " The machine used %s, %s on average (%s).",
 		watt_units_energy(energy, watt_energy_to_j(balance->energy), digits),
-		watt_units_power(power, watt_energy_to_j(balance->energy) / elapsed_s, digits),
+		watt_units_power(power, balance->mean_w, digits),
 		watt_origin_name(balance->origin));
 	if (run->totals.row)
 		fprintf(out, " The command used %s.",

@@ -43,6 +43,9 @@ struct watt_balance {
 	double outside_w;
 	/** "supply-bat0, supply-bat1"; one that does not answer: "without supply-1-0058" */
 	char outside[128];
+	/** The energy over the time since the session began, in watts; NaN: there is none, or no time
+	 *  has passed. */
+	double mean_w;
 };
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */

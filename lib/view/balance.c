@@ -129,6 +129,15 @@ static void add_row(struct watt_balance *sum, const struct watt_view *view,
 	}
 }
 
+static double mean_w(const struct watt_balance *sum, const struct watt_view *view)
+{
+	uint64_t elapsed_ns = view->t_ns - view->start_ns;
+
+	if (!sum->is_known || !elapsed_ns)
+		return NAN;
+	return watt_energy_to_j(sum->energy) / ((double)elapsed_ns / 1e9);
+}
+
 int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 {
 	struct watt_balance sum = { .idle_policy = view->idle_policy };
@@ -140,6 +149,7 @@ int watt_balance_draw(const struct watt_view *view, struct watt_balance *ret)
 		return -EINVAL;
 	watt_total_draw(view, &total);
 	take_total(&sum, &total);
+	sum.mean_w = mean_w(&sum, view);
 	for (i = 0; i < view->n_domains; i++)
 		if (view->domains[i]->is_partition && watt_view_has_energy(view->states[i]))
 			add_key(&sum, view->states[i]->key);

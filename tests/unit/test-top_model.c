@@ -332,6 +332,23 @@ static void test_balance(void **state)
 	assert_false(balance.is_exact);
 }
 
+/* Since the session began, whatever the window is. */
+static void test_mean_power(void **state)
+{
+	struct watt_balance balance = { .sz = sizeof(balance) };
+	struct machine m;
+
+	init(&m);
+	m.view.start_ns = 1000000000;
+	m.view.t_ns = 3500000000;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(watt_energy_to_j(balance.energy) > 0);
+	assert_true(fabs(balance.mean_w * 2.5 - watt_energy_to_j(balance.energy)) < 1e-12);
+	m.view.t_ns = m.view.start_ns;
+	watt_balance_draw(&m.view, &balance);
+	assert_true(isnan(balance.mean_w));
+}
+
 /* A battery sees all of the machine, of which the package is a part. */
 static void test_measured_from_outside(void **state)
 {
@@ -665,6 +682,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_harmless),
 		cmocka_unit_test(test_missing_power),
 		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_mean_power),
 		cmocka_unit_test(test_measured_from_outside),
 		cmocka_unit_test(test_line_of_the_node),
 		cmocka_unit_test(test_supplies_add_up),
