@@ -30,15 +30,18 @@
 
 static const char help_text[] =
 	"Usage: wattribute agent [OPTION...]\n"
-	"Measures this machine for as long as it runs, and serves watts and joules per process,\n"
-	"container, pod, unit and user to Prometheus.\n\n"
-	"  --settings=FILE       settings to begin with (" SYSTEM_FILE ", if there;\n"
-	"                        of a user: ~/.config/wattribute/agent.yaml before that)\n"
-	"  --print-config        print all settings as such a file, and where each comes from\n"
+	"Measures this machine for as long as it runs, and serves watts and joules per\n"
+	"process, container, pod, unit and user to Prometheus.\n\n"
+	"  --settings=FILE       settings to begin with; else of a user\n"
+	"                        ~/.config/wattribute/agent.yaml, then\n"
+	"                        " SYSTEM_FILE ", where they are there\n"
+	"  --print-config        print all settings as such a file, and where each comes\n"
+	"                        from\n"
 	"  --check-config        read all settings, say what is wrong, and end\n"
 	"  -h, --help            this text\n\n"
-	"Settings, each also a line 'name: value' of the file, with '_' for '-', or a variable\n"
-	"WATTRIBUTE_NAME of the environment; flags win over variables, variables over the file:\n";
+	"Settings, each also a line 'name: value' of the file, with '_' for '-', or a\n"
+	"variable WATTRIBUTE_NAME of the environment; flags win over variables, variables\n"
+	"over the file:\n";
 
 enum code {
 	CODE_SETTINGS = 256,

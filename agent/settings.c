@@ -469,9 +469,12 @@ void settings_print(const struct settings *settings, FILE *out)
 	}
 }
 
+#define HELP_COLUMN 24
+#define HELP_WIDTH 80
+
 void settings_print_help(FILE *out)
 {
-	char flag[64];
+	char flag[64], text[256];
 	const char *p;
 	size_t n;
 	int id;
@@ -483,9 +486,9 @@ void settings_print_help(FILE *out)
 		for (p = setting->name; *p; p++)
 			flag[n++] = *p == '_' ? '-' : *p;
 		flag[n] = '\0';
-		fprintf(out, "  %-20s  %s", flag, setting->help);
-		if (*setting->value)
-			fprintf(out, " (%s)", setting->value);
-		putc('\n', out);
+		snprintf(text, sizeof(text), "%s%s%s%s", setting->help, *setting->value ? " (" : "",
+			 setting->value, *setting->value ? ")" : "");
+		fprintf(out, "  %-20s  ", flag);
+		text_wrap(out, text, HELP_COLUMN, HELP_COLUMN, HELP_WIDTH);
 	}
 }

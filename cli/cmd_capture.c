@@ -17,8 +17,9 @@
 
 static const char help_text[] =
 	"Usage: wattribute capture -o FILE [OPTION...]\n"
-	"Writes what the sensors and CPUs of this machine show now into one file, for a bug\n"
-	"report or a test. Every command takes it in place of the machine: --machine=FILE.\n\n"
+	"Writes what the sensors and CPUs of this machine show now into one file, for a\n"
+	"bug report or a test. Every command takes it in place of the machine, by\n"
+	"--machine=FILE.\n\n"
 	"It has no serial number, no name of a host or user, and no process, unless:\n"
 	"  -o, --output=FILE  the archive: .tar.zst, .tar.gz or .tar\n"
 	"      --with=LIST    these, too: processes, commands (processes with their\n"

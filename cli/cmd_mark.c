@@ -23,9 +23,9 @@
 static const char help_text[] =
 	"Usage: wattribute mark [OPTION...] LABEL\n"
 	"       wattribute mark [OPTION...] --end\n"
-	"Tells whoever measures that the phase LABEL begins now, or that the last one ends.\n"
-	"Without options: the session that runs this command (WATTRIBUTE_MARKS says which),\n"
-	"else the only one there is.\n\n"
+	"Tells whoever measures that the phase LABEL begins now, or that the last one\n"
+	"ends. Without options: the session that runs this command (WATTRIBUTE_MARKS says\n"
+	"which), else the only one there is.\n\n"
 	"      --recording=FILE  the session that writes FILE\n"
 	"  -p, --pid=PID         the session in process PID, or that PID was started by\n"
 	"  -e, --end             no phase from here on\n"

@@ -23,21 +23,22 @@
 
 static const char help_text[] =
 	"Usage: wattribute report [OPTION...] FILE\n"
-	"What is in a recording: where the energy went, in which phase, and whether to believe it.\n\n"
-	"  -o, --output=PAGE    an HTML page with charts and everything in it, for a browser;\n"
-	"                       with --json: the document\n"
+	"What is in a recording: where the energy went, in which phase, and whether to\n"
+	"believe it.\n\n"
+	"  -o, --output=PAGE    an HTML page with charts and everything in it, for a\n"
+	"                       browser; with --json: the document\n"
 	"  -f, --force          replace a file that is there\n"
-	"      --vs=OTHER       compare with another recording, the one before: energy, time\n"
-	"                       and power, with intervals of 95 %\n"
-	"  -g, --group=BY       process, thread, name, container, pod, unit, user, cgroup or job\n"
+	"      --vs=OTHER       compare with another recording, the one before: energy,\n"
+	"                       time and power, with intervals of 95 %\n"
+	"  -g, --group=BY       process, thread, name, container, pod, unit, user,\n"
+	"                       cgroup or job\n"
 	"  -n, --rows=N         rows of a table; 0: all (25)\n"
 	"      --window=TIME    length of a window; by default some hundred of them\n"
-	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or a time of the\n"
-	"                       clock, 13:45:00 or 2026-11-21T13:45:00Z\n"
+	"      --from=TIME      begin there: 90s or 1m30s after the beginning, or at\n"
+	"                       13:45:00 or 2026-11-21T13:45:00Z\n"
 	"      --to=TIME        end there\n"
 	"      --json           a JSON document\n"
-	"  -v, --verbose        say more\n"
-	"  -h, --help           this text\n\n" OPTIONS_POLICY_HELP
+	"  -v, --verbose, -h, --help\n\n" OPTIONS_POLICY_HELP
 	"\nExample: wattribute report -o run.html --vs=before.watt run.watt\n";
 
 struct report_options {
