@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package for aarch64: a wheel around a library that was cross-built, used by emulation.
 
-usage: WATT_BUILD=build-aarch64 WATT_ARM64=LIBRARIES:PYTHON test-python-aarch64.py
+usage: WATT_BUILD=build-aarch64 WATT_ARM64=LIBRARIES:PYTHON test-python_aarch64.py
 
 Both are folders that tools/fetch-arm64 made: with the library's own libraries, and with a Python.
 """
