@@ -6,6 +6,7 @@ knows their style and is no C preprocessor: a header that it can't read fails th
 """
 import os
 import re
+import sys
 
 # Inline functions; the binding has its own.
 INLINE = re.compile(r'^static inline .*?^}\n', re.M | re.S)
@@ -52,3 +53,7 @@ def write_module(include, path):
         text = file.read()
     with open(path, 'w', encoding='utf-8') as file:
         file.write('# SPDX-License-Identifier: Apache-2.0\n' + text)
+
+
+if __name__ == '__main__':
+    write_module(sys.argv[1], sys.argv[2])

@@ -5,11 +5,14 @@ What is called releases the interpreter's lock while it runs, so other threads g
 """
 import logging
 import os
+import sysconfig
 from typing import Any, Dict, Optional
 
 from wattribute._watt import ffi
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = 'libwattribute.so.0'
+# Of the package's own, in a site's folder: meson-python puts it there.
+_OWN = os.path.join('.wattribute.mesonpy.libs', _LIBRARY)
 _logger = logging.getLogger('wattribute')
 # Who wants to hear of it says so to logging; errors are exceptions.
 _logger.addHandler(logging.NullHandler())
@@ -25,11 +28,21 @@ class WattributeError(Exception):
         self.errno = number
 
 
-def _open() -> Any:
+def _find() -> str:
     """That of this package, where it brings one; else that of the system."""
-    own = os.path.join(_HERE, 'libwattribute.so.0')
+    site = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sites = [site]
+    if not os.path.exists(os.path.join(site, _OWN)):
+        # where Python itself and what is a machine's own have folders apart: lib and lib64
+        paths = (sysconfig.get_paths(scheme) for scheme in sysconfig.get_scheme_names())
+        sites += [path['platlib'] for path in paths if path.get('purelib') == site]
+    found = (os.path.join(folder, _OWN) for folder in sites)
+    return next((path for path in found if os.path.exists(path)), _LIBRARY)
+
+
+def _open() -> Any:
     try:
-        return ffi.dlopen(own if os.path.exists(own) else 'libwattribute.so.0')
+        return ffi.dlopen(_find())
     except OSError as error:
         raise ImportError(f'wattribute: its C library can not be opened: {error}') from error
 

@@ -7,6 +7,7 @@ import contextlib
 import glob
 import io
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import types
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import TOP, Skip, equal, main, true  # noqa: E402
-from python_package import SITE, SYNTH, TOOLS, fails, has_module, install  # noqa: E402
+from python_package import LIBRARY, SITE, SYNTH, TOOLS, fails, has_module, install, true_tag  # noqa: E402
 import nvmt_trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix='watt-python-')
@@ -34,9 +35,11 @@ def run_python(text, **env):
 
 def test_wheel():
     path, names = install()
-    true(re.search(r'wattribute-[\d.]+-py3-none-linux_\w+\.whl$', path), path)
-    for name in ('py.typed', '_watt.py', 'libwattribute.so.0', '__init__.py'):
-        true(f'wattribute/{name}' in names, f'no {name} in {names}')
+    true_tag(path, platform.machine())
+    for source in glob.glob(os.path.join(TOP, 'python', 'wattribute', '*.py')):
+        true(f'wattribute/{os.path.basename(source)}' in names, f'no {source} in {names}')
+    for name in ('wattribute/py.typed', 'wattribute/_watt.py', LIBRARY, 'fastnvmetrics.py'):
+        true(name in names, f'no {name} in {names}')
     sys.path.insert(0, SITE)
 
 
@@ -197,7 +200,7 @@ def test_others_run_while_it_waits():
 
 def test_stays_loaded():
     """An interpreter that ends unloads libraries; threads of sessions that are open still run then."""
-    library = os.path.join(SITE, 'wattribute', 'libwattribute.so.0')
+    library = os.path.join(SITE, LIBRARY)
     equal(run_python('import _ctypes, ctypes\n'
                      f'_ctypes.dlclose(ctypes.CDLL({library!r})._handle)\n'
                      f'print({library!r} in open("/proc/self/maps").read())'), 'True\n', 'loaded')

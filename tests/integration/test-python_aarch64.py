@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from command import TOP, Skip, equal, main, true  # noqa: E402
-from python_package import SITE, install  # noqa: E402
+from python_package import LIBRARY, SITE, install, true_tag  # noqa: E402
 
 # As a user's program: the library answers, and numbers are those of the simulation.
 PROGRAM = '''
@@ -42,9 +42,11 @@ def libraries(root):
 
 
 def test_wheel():
+    # what this machine is taken for: nothing is compiled, the library is there
+    os.environ['_PYTHON_HOST_PLATFORM'] = 'linux-aarch64'
     wheel, names = install()
-    true(os.path.basename(wheel).endswith('-py3-none-linux_aarch64.whl'), wheel)
-    true('wattribute/libwattribute.so.0' in names, names)
+    true_tag(wheel, 'aarch64')
+    true(LIBRARY in names, names)
 
 
 def test_import():
