@@ -12,10 +12,13 @@
 
 int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains)
 {
+	int r;
+
 	*accounts = (struct watt_accounts){
 		.n_domains = n_domains, .cap_domains = n_domains, .n_windows = 1, .next_id = 1
 	};
-	return watt_htab_init(&accounts->by_name);
+	r = watt_htab_init(&accounts->by_name);
+	return r < 0 ? r : watt_htab_init(&accounts->by_id);
 }
 
 static bool is_found_by_name(enum watt_entity_kind kind)
@@ -24,7 +27,7 @@ static bool is_found_by_name(enum watt_entity_kind kind)
 	       kind == WATT_ENTITY_POD || kind == WATT_ENTITY_UNIT || kind == WATT_ENTITY_JOB;
 }
 
-static uint64_t name_hash(enum watt_entity_kind kind, const char *text)
+uint64_t watt_account_name_key(enum watt_entity_kind kind, const char *text)
 {
 	uint64_t hash = kind;
 
@@ -54,6 +57,7 @@ void watt_accounts_done(struct watt_accounts *accounts)
 		account_free(accounts->list[i]);
 	free(accounts->list);
 	watt_htab_done(&accounts->by_name);
+	watt_htab_done(&accounts->by_id);
 	*accounts = (struct watt_accounts){ 0 };
 }
 
@@ -168,8 +172,9 @@ int watt_accounts_add_windows(struct watt_accounts *accounts, size_t n_windows)
 	return r;
 }
 
-struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
-				       struct watt_name *name_take)
+/* name_take: NULL, where there is no memory for it. */
+static struct watt_account *add(struct watt_accounts *accounts, enum watt_entity_kind kind,
+				struct watt_name *name_take, uint64_t id)
 {
 	struct shape shape = get_shape(accounts);
 	struct watt_account *account = NULL;
@@ -187,31 +192,53 @@ struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt
 		watt_name_unref(name_take);
 		return NULL;
 	}
-	account->id = accounts->next_id++;
+	account->id = id;
 	account->name = name_take;
 	account->is_alive = true;
 	accounts->list[accounts->n++] = account;
 	accounts->n_of_kind[kind]++;
+	watt_htab_insert(&accounts->by_id, &account->by_id, watt_hash_u64(id));
 	if (is_found_by_name(kind))
 		watt_htab_insert(&accounts->by_name, &account->by_name,
-				 name_hash(kind, account->name->text));
+				 watt_account_name_key(kind, account->name->text));
 	return account;
 }
 
-/* Ids grow along the list. */
+struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
+				       struct watt_name *name_take)
+{
+	struct watt_account *account = add(accounts, kind, name_take, accounts->next_id);
+
+	if (account)
+		accounts->next_id++;
+	return account;
+}
+
+/* Above those that are counted; a double, as JavaScript has for every number, holds it exactly. */
+#define KEYED_IDS (1ULL << 52)
+
+struct watt_account *watt_accounts_add_keyed(struct watt_accounts *accounts,
+					     enum watt_entity_kind kind,
+					     struct watt_name *name_take, uint64_t key)
+{
+	uint64_t id = KEYED_IDS | key % KEYED_IDS;
+
+	while (watt_accounts_find_id(accounts, id))
+		id = KEYED_IDS | (id + 1) % KEYED_IDS;
+	return add(accounts, kind, name_take, id);
+}
+
 struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id)
 {
-	size_t low = 0, high = accounts->n;
+	struct watt_hnode *node = watt_htab_first(&accounts->by_id, watt_hash_u64(id));
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	for (; node; node = watt_htab_next(node)) {
+		struct watt_account *a = watt_container_of(node, struct watt_account, by_id);
 
-		if (accounts->list[mid]->id < id)
-			low = mid + 1;
-		else
-			high = mid;
+		if (a->id == id)
+			return a;
 	}
-	return low < accounts->n && accounts->list[low]->id == id ? accounts->list[low] : NULL;
+	return NULL;
 }
 
 static struct watt_account *pick(struct watt_hnode *node, enum watt_entity_kind kind,
@@ -229,7 +256,8 @@ static struct watt_account *pick(struct watt_hnode *node, enum watt_entity_kind 
 struct watt_account *watt_accounts_find(const struct watt_accounts *accounts,
 					enum watt_entity_kind kind, const char *text)
 {
-	return pick(watt_htab_first(&accounts->by_name, name_hash(kind, text)), kind, text);
+	return pick(watt_htab_first(&accounts->by_name, watt_account_name_key(kind, text)), kind,
+		    text);
 }
 
 struct watt_account *watt_accounts_find_next(const struct watt_account *account)
@@ -308,6 +336,7 @@ void watt_accounts_purge(struct watt_accounts *accounts,
 			account->up[u]->users--;
 		watt_account_set_home(account, NULL);
 		accounts->n_of_kind[account->kind]--;
+		watt_htab_remove(&accounts->by_id, &account->by_id);
 		if (is_found_by_name(account->kind))
 			watt_htab_remove(&accounts->by_name, &account->by_name);
 		account_free(account);

@@ -58,6 +58,7 @@ struct watt_request {
 
 struct watt_account {
 	struct watt_hnode by_name; /* of those that are found by their names */
+	struct watt_hnode by_id;
 	uint64_t id;
 	enum watt_entity_kind kind;
 	uint32_t count; /* processes in it so far */
@@ -107,7 +108,7 @@ struct watt_account {
 };
 
 struct watt_accounts {
-	struct watt_account **list; /* by id */
+	struct watt_account **list; /* as they came */
 	size_t n, cap;
 	size_t n_domains;
 	size_t cap_domains; /* that every account has room for */
@@ -115,15 +116,27 @@ struct watt_accounts {
 	size_t n_of_kind[WATT_ENTITY_JOB + 1];
 	uint64_t next_id;
 	bool has_threads; /* a process is the sum of its threads */
-	struct watt_htab by_name;
+	struct watt_htab by_name, by_id;
 };
 
 /* 0 or -ENOMEM. */
 int watt_accounts_init(struct watt_accounts *accounts, size_t n_domains);
 void watt_accounts_done(struct watt_accounts *accounts);
-/* Adds one; takes the reference to name. NULL: no memory, and the name is gone. */
+/*
+ * Adds one; takes the reference to name. NULL: no memory, and the name is gone. Ids count what came
+ * with usage and its like, so that they are the same whoever looks, when and how often.
+ */
 struct watt_account *watt_accounts_add(struct watt_accounts *accounts, enum watt_entity_kind kind,
 				       struct watt_name *name_take);
+/*
+ * The same of what is there because somebody looked: its id is made of what it stands for. key:
+ * a hash of that.
+ */
+struct watt_account *watt_accounts_add_keyed(struct watt_accounts *accounts,
+					     enum watt_entity_kind kind,
+					     struct watt_name *name_take, uint64_t key);
+/* The key of one that is found by its name. */
+uint64_t watt_account_name_key(enum watt_entity_kind kind, const char *text);
 /* The account with this id; NULL: it is gone. */
 struct watt_account *watt_accounts_find_id(const struct watt_accounts *accounts, uint64_t id);
 /* There are so many domains now. 0, or -ENOMEM and nothing has changed for anybody. */

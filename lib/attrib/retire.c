@@ -34,7 +34,8 @@ static struct watt_account *find_or_add(struct watt_attrib *at, enum watt_entity
 
 	if (account)
 		return account;
-	account = watt_accounts_add(&at->accounts, kind, watt_name_new(text));
+	account = watt_accounts_add_keyed(&at->accounts, kind, watt_name_new(text),
+					  watt_account_name_key(kind, text));
 	if (account)
 		account->is_alive = false;
 	return account;

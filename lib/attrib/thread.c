@@ -33,11 +33,13 @@ static struct watt_name *name_of(const struct watt_task *task, const char comm[1
 	return watt_name_new_identity(&identity);
 }
 
+/* number: its own in its process. */
 static struct watt_account *account_new(struct watt_attrib *at, const struct watt_account *process,
-					struct watt_name *name_take)
+					struct watt_name *name_take, uint64_t number)
 {
 	struct watt_account *account =
-		watt_accounts_add(&at->accounts, WATT_ENTITY_THREAD, name_take);
+		watt_accounts_add_keyed(&at->accounts, WATT_ENTITY_THREAD, name_take,
+					watt_hash_u64(watt_hash_u64(process->id) + number));
 
 	if (account)
 		account->parent_id = process->id;
@@ -53,7 +55,7 @@ static struct watt_account *get_rest(struct watt_attrib *at, struct watt_account
 	};
 
 	if (!process->rest[which])
-		process->rest[which] = account_new(at, process, watt_name_new(names[which]));
+		process->rest[which] = account_new(at, process, watt_name_new(names[which]), which);
 	if (process->rest[which])
 		process->rest[which]->is_alive = process->is_alive;
 	return process->rest[which];
@@ -67,7 +69,8 @@ static int open_thread(struct watt_attrib *at, struct watt_task *task, const cha
 		return -ENOMEM;
 	if (task->thread->account)
 		return 0;
-	task->thread->account = account_new(at, task->process->account, name_of(task, comm));
+	task->thread->account = account_new(at, task->process->account, name_of(task, comm),
+					    watt_hash_u64(task->start_ns) + task->tid);
 	if (!task->thread->account)
 		return -ENOMEM;
 	task->thread->account->count = 1;

@@ -218,6 +218,43 @@ def test_emon_has_all_joules():
 
 # ---- windows, phases, ranges ----
 
+def ids(document):
+    """By who it is: the ids under which a document tells of it."""
+    found = collections.defaultdict(set)
+
+    def walk(value):
+        if isinstance(value, list):
+            for one in value:
+                walk(one)
+        elif isinstance(value, dict):
+            if 'kind' in value and value.get('id') is not None:
+                pid = value.get('pid') or (value.get('process') or {}).get('pid')
+                # what has ended is told of with their number
+                name = None if pid else re.sub(r' \(\d+ ended\)$', '', value['name'])
+                found[value['kind'], pid, name].add(value['id'])
+            for one in value.values():
+                walk(one)
+    walk(document)
+    return found
+
+
+def test_an_entity_has_one_id_everywhere():
+    """Whatever the format and the length of windows, and whoever else is told apart."""
+    documents = [ids(json.loads(text)) for text in (
+        export('-f', 'json'), export('-f', 'json', '--window=50ms'),
+        run('report', '--json', recording()).out, run('report', '--json', '-g', 'thread', recording()).out,
+        run('replay', '--json', '--window=1000s', recording()).out.splitlines()[-1])]
+    ended = [[who for who in document if who[0] == 'exited'] for document in documents]
+    true(any(ended), 'nothing has ended')
+    for i, one in enumerate(documents):
+        true(len(one) > 5, f'document {i}: only {len(one)} entities')
+        for other in documents[:i]:
+            for who in set(one) & set(other):
+                # a number can have been used twice, and one of them be in a rest
+                true(one[who] <= other[who] or other[who] <= one[who],
+                     f'{who} is {one[who]} and {other[who]}')
+
+
 def test_windows_end_at_marks():
     doc = document()
     equal([mark['label'] for mark in doc['marks']], ['load', LABEL, ''], 'marks')
@@ -607,6 +644,7 @@ main([
     test_jsonl_says_what_json_says,
     test_perfetto_has_all_joules,
     test_emon_has_all_joules,
+    test_an_entity_has_one_id_everywhere,
     test_windows_end_at_marks,
     test_a_part_of_the_time,
     test_ranges_without_data,

@@ -3,12 +3,13 @@
 #include "unit.h"
 
 #include "attrib/state.h"
+#include "base/idmap.h"
 
 #define MS 1000000ULL
 #define N_DOMAINS 2
 #define N_PIDS 30
 #define N_READERS 6
-#define MAX_IDS 20000
+#define MAX_IDS 20000 /* of entities */
 /* As retire.c has it. */
 #define MAX_GONE 8192
 
@@ -61,7 +62,9 @@ struct reader {
 	struct watt_snapshot *last;
 	int64_t open_nj[N_DOMAINS], sum_nj[N_DOMAINS];
 	int64_t open_idle_nj[N_DOMAINS], sum_idle_nj[N_DOMAINS];
-	enum life *lives; /* per entity */
+	struct watt_idmap entities; /* positions in the next two */
+	uint64_t *ids;
+	enum life *lives;
 };
 
 static uint32_t rnd(struct bench *b, uint32_t below)
@@ -205,27 +208,41 @@ static void check_row(const struct reader *reader, const struct watt_row *row)
 	assert_int_equal(row->cpu_ns - row->window_cpu_ns, last ? last->cpu_ns : 0);
 }
 
+static enum life *find_life(struct reader *reader, uint64_t id)
+{
+	size_t *position = watt_idmap_get(&reader->entities, id);
+
+	assert_non_null(position);
+	if (*position == WATT_IDMAP_NONE) {
+		*position = reader->entities.n - 1;
+		assert_true(*position < MAX_IDS);
+		reader->ids[*position] = id;
+	}
+	return &reader->lives[*position];
+}
+
 /* Who was shown is shown gone, once or as long as energy may come, and then never again. */
 static void check_life(struct reader *reader, const struct watt_snapshot *snap)
 {
-	size_t i, id;
+	enum life *life;
+	size_t i;
 
 	for (i = 0; i < watt_snapshot_get_row_count(snap); i++) {
 		const struct watt_row *row = watt_snapshot_get_row(snap, i);
 
 		if (!is_one(row))
 			continue;
-		assert_true(row->entity->id < MAX_IDS);
-		assert_int_not_equal(reader->lives[row->entity->id], OVER);
+		life = find_life(reader, row->entity->id);
+		assert_int_not_equal(*life, OVER);
 		if (row->entity->alive)
-			assert_int_not_equal(reader->lives[row->entity->id], GONE);
-		reader->lives[row->entity->id] = row->entity->alive ? ALIVE : GONE;
+			assert_int_not_equal(*life, GONE);
+		*life = row->entity->alive ? ALIVE : GONE;
 	}
-	for (id = 0; id < MAX_IDS; id++) {
-		if (!reader->lives[id] || watt_snapshot_find_row(snap, id))
+	for (i = 0; i < reader->entities.n; i++) {
+		if (watt_snapshot_find_row(snap, reader->ids[i]))
 			continue;
-		assert_int_not_equal(reader->lives[id], ALIVE);
-		reader->lives[id] = OVER;
+		assert_int_not_equal(reader->lives[i], ALIVE);
+		reader->lives[i] = OVER;
 	}
 }
 
@@ -299,7 +316,8 @@ static void open_reader(struct reader *reader, const struct bench *b, uint32_t i
 {
 	*reader = (struct reader){ .id = id };
 	reader->lives = calloc(MAX_IDS, sizeof(*reader->lives));
-	assert_non_null(reader->lives);
+	reader->ids = calloc(MAX_IDS, sizeof(*reader->ids));
+	assert_true(reader->lives && reader->ids);
 	if (id)
 		assert_int_equal(watt_attrib_open_cursor(b->at, id, b->t_ms * MS), 0);
 	note_open(reader, b);
@@ -310,6 +328,8 @@ static void close_reader(struct reader *reader, const struct bench *b)
 	if (reader->id)
 		assert_int_equal(watt_attrib_close_cursor(b->at, reader->id), 0);
 	watt_snapshot_unref(reader->last);
+	watt_idmap_done(&reader->entities);
+	free(reader->ids);
 	free(reader->lives);
 }
 
