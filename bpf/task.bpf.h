@@ -203,8 +203,8 @@ static __always_inline void record_cgroup(struct watt_bpf_record *record, struct
 	record->flags |= WATT_BPF_CGROUP_V1;
 }
 
-/* The little that a migration needs. */
-static __always_inline void record_init(struct watt_bpf_record *record, struct task_struct *task,
+/* The little that a migration needs, and nothing else: the rest of its memory is 0 for good. */
+static __always_inline void record_move(struct watt_bpf_record *record, struct task_struct *task,
 					__u16 kind, __u64 now_ns)
 {
 	struct task_struct *leader = task->group_leader;
@@ -213,18 +213,13 @@ static __always_inline void record_init(struct watt_bpf_record *record, struct t
 	record->cpu_ns = task->se.sum_exec_runtime;
 	record->start_ns = task->start_boottime;
 	record->leader_start_ns = leader->start_boottime;
-	record->cgroup_id = 0;
 	record->tid = task->pid;
 	record->tgid = task->tgid;
-	record->parent_tgid = 0;
-	record->uid = 0;
 	record->cpu = task_cpu(task);
 	record->kind = kind;
 	record->flags = WATT_BPF_NO_UID | WATT_BPF_NO_CGROUP;
 	if (task->flags & PF_KTHREAD)
 		record->flags |= WATT_BPF_KTHREAD;
-	*(__u64 *)record->comm = 0;
-	*(__u64 *)(record->comm + 8) = 0;
 }
 
 /*
@@ -237,8 +232,10 @@ static __always_inline void record_fill(struct watt_bpf_record *record, struct t
 	struct task_struct *leader = task->group_leader;
 	bool is_freed = kind == WATT_BPF_FREE;
 
-	record_init(record, task, kind, now_ns);
+	record_move(record, task, kind, now_ns);
 	record->flags &= ~WATT_BPF_NO_UID;
+	record->cgroup_id = 0;
+	record->parent_tgid = 0;
 	record->uid = task->cred->euid.val;
 	record_cgroup(record, is_freed ? task->cgroups : leader->cgroups);
 	if (!is_freed)

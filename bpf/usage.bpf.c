@@ -723,7 +723,7 @@ int BPF_PROG(on_migrate, struct task_struct *task, int to)
 		return 0;
 	}
 	/* Not cheap to verify, but cheaper to run: what is trusted is read without a check. */
-	record_init(record, task, WATT_BPF_MIGRATE, bpf_ktime_get_ns());
+	record_move(record, task, WATT_BPF_MIGRATE, bpf_ktime_get_ns());
 	publish(&moved->written, n + 1);
 	return 0;
 }
