@@ -375,7 +375,7 @@ static int replay(struct watt_session *ses)
 
 	while ((r = watt_session_next_snapshot(ses, &snap)) == 0)
 		watt_snapshot_unref(snap);
-	while (r >= 0 && r != -ENODATA)
+	while (r >= 0)
 		r = watt_session_dispatch(ses);
 	return r == -ENODATA ? 0 : r;
 }

@@ -208,9 +208,9 @@ static int finish(struct measurement *m, struct watt_run **ret)
 	int r;
 
 	r = watt_stopwatch_end(m->watch);
-	if (r == 0)
+	if (r >= 0)
 		r = flush(m);
-	if (r == 0)
+	if (r >= 0)
 		r = watt_stopwatch_finish(m->watch, FINISH_MS, &run);
 	if (r < 0)
 		return r;

@@ -148,11 +148,13 @@ static void format_losses(const struct watt_quality *quality, char *buf, size_t 
 /* "context/cpu3/busy" */
 static bool is_cpu(const struct watt_gauge *gauge)
 {
-	unsigned int cpu;
-	int end = 0;
+	const char *cpu = strchr(gauge->name, '/');
+	size_t n;
 
-	return sscanf(gauge->name, "%*[^/]/cpu%u/busy%n", &cpu, &end) == 1 && end &&
-	       !gauge->name[end];
+	if (!cpu || strncmp(cpu, "/cpu", 4) != 0)
+		return false;
+	n = strspn(cpu + 4, "0123456789");
+	return n > 0 && strcmp(cpu + 4 + n, "/busy") == 0;
 }
 
 /* Beyond so many, their mean and the busiest are shown, not each. */

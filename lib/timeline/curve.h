@@ -27,27 +27,27 @@ struct watt_point {
 };
 
 struct watt_curve {
+	watt_i128 energy_nj; /* E at the newest point */
 	const struct watt_channel *channel;
 	uint64_t delay_ns;         /* the channel's, or what somebody assumes instead */
 	uint64_t found_delay_ns;   /* where delay_ns goes, some with each reading */
-	bool is_delay_told;        /* somebody assumes it: nothing else is found */
 	uint64_t read_ns;          /* when the newest good reading was read */
 	struct watt_point *points; /* ring of cap points, oldest at head */
 	size_t cap, head, n;
 	struct watt_curve_stats stats;
-	bool has_value;                      /* raw and power_uw hold the newest good reading */
-	bool lost_sight;                     /* a reading without a value came since */
-	bool has_slept;                      /* the machine did since: no count goes on */
 	uint64_t sleep_from_ns, sleep_to_ns; /* it did between these; to 0: it did not */
 	uint64_t zero_ns; /* the newest reading of a counter that has never moved from 0; 0: none */
 	int64_t raw;
 	int64_t power_uw; /* the same; of a counter, what a hint said of the end of its newest step */
-	bool has_power;   /* power_uw holds that */
 	uint64_t keep_ns;      /* so much before what is forgotten is still asked for */
-	watt_i128 energy_nj;   /* E at the newest point */
 	int64_t area_rest;     /* of the trapezoids so far, below 1 nJ, in half uW ns */
 	uint64_t typical_ns;   /* usual distance of readings */
 	struct watt_miss miss; /* of the shape, at the newest point */
+	bool is_delay_told;    /* somebody assumes delay_ns: nothing else is found */
+	bool has_value;        /* raw and power_uw hold the newest good reading */
+	bool has_power;        /* of a counter: power_uw holds what a hint said */
+	bool lost_sight;       /* a reading without a value came since */
+	bool has_slept;        /* the machine did since: no count goes on */
 };
 
 void watt_curve_init(struct watt_curve *curve, const struct watt_channel *channel);

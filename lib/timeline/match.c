@@ -381,7 +381,7 @@ int watt_match_find(const struct watt_match_parts *parts, const struct watt_obse
 	    best.fit.total < MIN_SD_W * MIN_SD_W * (double)best.fit.n)
 		return -EAGAIN;
 	age_ns = find_age_ns(parts, list, n, &best, &uncertainty_ns);
-	delay_ns = (uint64_t)WATT_MAX(age_ns - (double)(best.window_ns / 2), 0);
+	delay_ns = (uint64_t)WATT_MAX(age_ns - (double)best.window_ns / 2, 0);
 	window_ns = list[n - 1].window_ns ? list[n - 1].window_ns : best.window_ns;
 	*ret = (struct watt_match){
 		.delay_ns = delay_ns,

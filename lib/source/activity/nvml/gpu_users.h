@@ -51,7 +51,7 @@ int watt_gpu_users_find_place(struct watt_gpu_users *users, const char *path,
  * A process at a place. A pid that is another's now begins anew; of one that is gone its start is
  * still known. Valid until the next one is found. NULL: no memory.
  */
-struct watt_gpu_user *watt_gpu_users_find(struct watt_gpu_users *users, size_t place, uint32_t pid);
+struct watt_gpu_user *watt_gpu_users_find(struct watt_gpu_users *users, size_t index, uint32_t pid);
 /*
  * So much, evenly between two instants, and nothing between what was told before and that.
  * 0 or -ENOMEM.

@@ -65,13 +65,14 @@ static const struct watt_precise_event hardware_instructions = { PERF_TYPE_HARDW
 /* APERF counts the cycles of a CPU that does not sleep; the kernel shows it as an event. */
 static bool find_aperf(const struct watt_env *env, struct watt_precise_event *ret)
 {
-	unsigned int config;
-	uint64_t type;
+	static const char name[] = "event=";
+	uint64_t type, config;
 	char text[64];
 
 	if (!env->sysfs.is_kernel || watt_root_read_u64(&env->sysfs, MSR_PMU "type", &type) < 0 ||
 	    watt_root_read(&env->sysfs, MSR_PMU "events/aperf", text, sizeof(text)) <= 0 ||
-	    sscanf(text, "event=%x", &config) != 1)
+	    strncmp(text, name, strlen(name)) != 0 ||
+	    watt_parse_hex(text + strlen(name), &config) < 0)
 		return false;
 	*ret = (struct watt_precise_event){ (uint32_t)type, config };
 	return true;

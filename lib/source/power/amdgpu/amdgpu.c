@@ -293,6 +293,7 @@ static int add_channel(struct amdgpu *self, const struct card *card, struct watt
 		       const struct meter *meter)
 {
 	char at[400];
+	int r;
 
 	channel->source = "amdgpu";
 	channel->kind = WATT_DOMAIN_GPU;
@@ -304,7 +305,9 @@ static int add_channel(struct amdgpu *self, const struct card *card, struct watt
 		 meter->file.path ? meter->file.path : card->table.path);
 	channel->path = at;
 	self->meters[self->channels.n] = *meter;
-	return watt_channels_add(&self->channels, channel);
+	r = watt_channels_add(&self->channels, channel);
+	channel->path = NULL;
+	return r;
 }
 
 static bool has_hwmon_power(const struct amdgpu *self, const struct card *card)
