@@ -312,6 +312,12 @@ static void write_domain_trust(struct exposition *ex, const struct monitor *moni
 				ex, NULL, monitor_domain(monitor, i)->path,
 				(double)monitor_state(monitor, i)->found_delay_uncertainty_ns /
 					1e9);
+	gauge(ex, "wattribute_domain_share_significance", NULL,
+	      "Where nobody knows whether programs cause it: t value of that; from 5 on they get it.");
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (!isnan(monitor_state(monitor, i)->significance_t))
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  monitor_state(monitor, i)->significance_t);
 	gauge(ex, "wattribute_domain_share_uncertainty_ratio", "ratio",
 	      "Standard uncertainty of how the energy is shared, where it is known.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)

@@ -102,7 +102,10 @@ static void print_head(const struct watt_profile_domain *domain, size_t n, FILE 
 		"%s: %zu program%s from %llu slices, %s a busy CPU and +-%s from one to another\n",
 		domain->path, n, n == 1 ? "" : "s", (unsigned long long)domain->n_slices, mean,
 		spread);
-	if (domain->key == WATT_KEY_LEARNED)
+	if (domain->key == WATT_KEY_NONE)
+		fprintf(out,
+			"  no program gets its energy: that they cause it is not significant\n");
+	else if (domain->key == WATT_KEY_LEARNED)
 		fprintf(out,
 			"  divides by what is learned: watts lie %.1f times as far apart as "
 			"they are unsure\n",

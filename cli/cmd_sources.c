@@ -22,6 +22,7 @@
 #include "status.h"
 #include "table.h"
 #include "text.h"
+#include "totals.h"
 #include "usage.h"
 #include "xalloc.h"
 
@@ -342,6 +343,24 @@ static void print_keys(const struct watt_session *ses)
 	puts(".");
 }
 
+/* "What node/residual takes is no program's so far (not significant, t = 0.3)." */
+static void print_rests(const struct watt_session *ses, const struct watt_snapshot *snap)
+{
+	char text[64], name[128];
+	size_t i;
+
+	for (i = 0; snap && i < watt_snapshot_get_domain_count(snap); i++) {
+		const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
+
+		if (!*totals_significance_text(state, text, sizeof(text)))
+			continue;
+		text_clean(name, sizeof(name), watt_session_get_domain(ses, i)->path);
+		printf("What %s takes is %s (%s).\n", name,
+		       state->is_significant ? "shared among programs, too" : "no program's so far",
+		       text);
+	}
+}
+
 /* "Power supplies: supply-3-0058 is 93.1 % efficient, ...": what comes out, of what goes in. */
 static void print_efficiencies(const struct watt_session *ses)
 {
@@ -423,6 +442,8 @@ static int list_all(struct watt_session *ses, bool is_json)
 	} else {
 		print_table(&list, isatty(STDOUT_FILENO));
 		print_keys(ses);
+		if (list.snap)
+			print_rests(ses, list.snap);
 		print_efficiencies(ses);
 		print_latecomers(ses);
 	}

@@ -7,6 +7,7 @@
 #include "report.h"
 #include "report_line.h"
 #include "text.h"
+#include "totals.h"
 
 #define LOSSES_MOST 10
 
@@ -158,6 +159,23 @@ static void say_ages(struct report_line *line, const struct report_run *run)
 	}
 }
 
+/* Of domains of which nobody knows whether programs cause them, what turned out. */
+static void say_significance(struct report_line *line, const struct report_run *run)
+{
+	char text[64], name[128];
+	size_t d;
+
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
+		const struct watt_domain_state *state = watt_series_get_state(run->series, d);
+
+		if (!*totals_significance_text(state, text, sizeof(text)))
+			continue;
+		text_clean(name, sizeof(name), watt_series_get_domain(run->series, d)->path);
+		report_say(line, "%s goes to %s (%s)", name,
+			   state->is_significant ? "programs, too" : "no program", text);
+	}
+}
+
 static void print_quality(const struct report_run *run, FILE *out, size_t width)
 {
 	const struct watt_quality *quality = watt_series_get_quality(run->series);
@@ -182,6 +200,8 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 	say_sensors(&line, run);
 	report_end(&line, out, 2, width);
 	say_ages(&line, run);
+	report_end(&line, out, 2, width);
+	say_significance(&line, run);
 	report_end(&line, out, 2, width);
 	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
 		report_say(&line, "slow sensors may be a window behind fast ones");

@@ -242,7 +242,8 @@ static size_t add_power(const struct watt_view *view, size_t domain, const char 
 					    watt_units_power(number, power_w, 3);
 
 	text_clean(name, sizeof(name), is_residual ? "residual" : d->path);
-	return (size_t)snprintf(buf, size, "%s%s %s", before, name, word);
+	return (size_t)snprintf(buf, size, "%s%s %s%s", before, name, word,
+				is_residual && state->is_significant ? " (programs' too)" : "");
 }
 
 /* ", by values 2.5 s old +-0.1 s" where that was found. */

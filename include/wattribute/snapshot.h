@@ -88,6 +88,13 @@ struct watt_domain_state {
 	 *  where nobody tells it (WATT_CHANNEL_AGE_UNKNOWN). */
 	uint64_t found_delay_ns;
 	uint64_t found_delay_uncertainty_ns; /**< standard; 0: no age was found (yet) */
+	/** Of a domain of which nobody knows whether programs cause it, as a residual: t value of what
+	 *  they are expected to take against what it takes, by changes and before it is learned from
+	 *  them. Programs get its energy from 5 on until below 3. NAN: it is not asked. */
+	double significance_t;
+	uint32_t is_significant; /**< and whether it does by now */
+	uint32_t reserved;
+	uint64_t clamped_ns; /**< of a residual: its parts were more than the total, and it was cut at 0 */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "attrib/tree.h"
+
 #define READY_PPM 1000000
 
 /* Every unit of activity counts the same. */
@@ -21,6 +23,24 @@ static int weigh_by_amount(void *state, const struct watt_key_slice *slice)
 static const struct watt_key_ops key_none = {
 	.id = WATT_KEY_NONE,
 	.weigh = weigh_by_amount,
+};
+
+/* It may be that somebody does, and nobody knows who: what is idle is known all the same. */
+static int weigh_nobody(void *state, const struct watt_key_slice *slice)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < slice->n_parts; i++)
+		slice->parts[i].weight = 0;
+	return 0;
+}
+
+static const struct watt_key_ops key_nobody = {
+	.id = WATT_KEY_NONE,
+	.suits = watt_tree_is_rest,
+	.needs = WATT_KEY_BIT(WATT_ACTIVITY_CPU_TIME),
+	.weigh = weigh_nobody,
 };
 
 static const struct watt_key_ops key_cpu_time = {
@@ -78,10 +98,12 @@ static const struct watt_key_ops key_gpu_memory = {
 /* one key per line */
 /* clang-format off */
 const struct watt_key_ops *const watt_key_registry[] = {
+	&key_nobody,
 	&key_none,
 	&key_cpu_time,
 	&key_gpu_time,
 	&watt_key_learned_gpu,
+	&watt_key_learned_rest,
 	&watt_key_learned,
 	&key_gpu_memory,
 	&key_cycles,

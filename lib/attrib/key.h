@@ -34,10 +34,16 @@ struct watt_key_slice {
 	uint32_t n_units;   /* and what could be active at once */
 	bool is_complete;   /* every activity came in time */
 	bool is_idle_known; /* else dynamic_nj may have idle energy in it */
+	bool is_usable;     /* else the energy is not what it seems, as a rest that was cut at 0 */
+	uint64_t idle_uw;   /* when known: what is idle may be more than the energy of a slice */
+	uint64_t block_ns;  /* shorter times say nothing of power, as the sensor is slower */
 	struct watt_part *parts;
 	size_t n_parts;
 	size_t n_needed; /* of them, at the front before they are weighed: of what the key needs */
 	uint32_t likes;  /* of what it likes, WATT_KEY_BIT() of what is known of the whole slice */
+	/* Who did nothing, but may be weighed: what nobody causes. The last part, behind n_needed;
+	 * NULL: the key has none. */
+	struct watt_part *nobody;
 };
 
 /* How far off an actor's part of a slice may be, all relative to the part. */
@@ -68,6 +74,7 @@ struct watt_key_ops {
 	uint32_t needs;
 	/* And others that it can do without, where somebody tells of them: they weigh nothing. */
 	uint32_t likes;
+	bool weighs_nobody; /* whether it knows of energy that nobody causes, and is not idle */
 	/* Who divides where this one is not ready, or can't tell. */
 	enum watt_share_key fallback;
 	size_t state_size; /* per domain, zeroed before init(); 0: none */
@@ -78,6 +85,11 @@ struct watt_key_ops {
 	uint32_t (*readiness_ppm)(const void *state);
 	/* Standard uncertainty of a weight, in 1e-6; 0: not known. NULL: it does not say. */
 	uint32_t (*uncertainty_ppm)(const void *state);
+	/*
+	 * t value of what it knows, where that has to be significant before it divides; *ret_is:
+	 * whether it is. NULL: it needs not be.
+	 */
+	double (*significance)(const void *state, bool *ret_is);
 	/* Sets the weights of all parts. 0; -EAGAIN: it can't tell, its fallback does; -ENOMEM. */
 	int (*weigh)(void *state, const struct watt_key_slice *slice);
 	/*
@@ -97,7 +109,8 @@ struct watt_key_ops {
 	int (*learn)(void *state, const struct watt_key_slice *slice);
 };
 
-extern const struct watt_key_ops watt_key_learned, watt_key_learned_gpu; /* key_learned.c */
+/* key_learned.c */
+extern const struct watt_key_ops watt_key_learned, watt_key_learned_gpu, watt_key_learned_rest;
 
 /* All keys, ended by NULL. */
 extern const struct watt_key_ops *const watt_key_registry[];

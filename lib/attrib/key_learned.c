@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/block.h"
 #include "attrib/features.h"
 #include "attrib/learned.h"
+#include "attrib/significance.h"
 #include "attrib/tree.h"
 #include "base/util.h"
 
@@ -25,6 +27,8 @@
 #define APART_STAY 1.2
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 #define WEIGHT_MOST 1e18
+#define NOBODY UINT64_MAX /* as a program */
+#define LEAST_J 1e-9      /* a block without energy, for a learner that takes none without */
 
 struct learned_state {
 	struct watt_learned *learned;
@@ -37,20 +41,49 @@ struct learned_state {
 	size_t n_taken;
 	uint64_t n_slices;
 	bool is_ready;
+	struct rest *rest; /* NULL: somebody causes it in any case */
+};
+
+/* What a domain needs of which nobody knows whether programs cause it. */
+struct rest {
+	struct watt_significance significance;
+	uint64_t least_ns;           /* of a block */
+	struct watt_block blocks[2]; /* neighbours */
+	bool is_second;              /* the first one is whole */
 };
 
 static int init(void *data, const struct watt_domain *domain)
 {
 	struct learned_state *state = data;
 
-	(void)domain;
-	state->learned = watt_learned_new();
+	state->learned = watt_learned_new(watt_tree_is_rest(domain));
 	return state->learned ? 0 : -ENOMEM;
+}
+
+static int init_rest(void *data, const struct watt_domain *domain)
+{
+	struct learned_state *state = data;
+
+	int r = init(data, domain);
+
+	if (r < 0)
+		return r;
+	state->rest = calloc(1, sizeof(*state->rest));
+	if (state->rest)
+		return 0;
+	watt_learned_free(state->learned);
+	return -ENOMEM;
 }
 
 static void done(void *data)
 {
 	struct learned_state *state = data;
+
+	if (state->rest) {
+		watt_block_done(&state->rest->blocks[0]);
+		watt_block_done(&state->rest->blocks[1]);
+	}
+	free(state->rest);
 
 	watt_learned_free(state->learned);
 	free(state->uses);
@@ -220,6 +253,23 @@ static uint32_t uncertainty_ppm(const void *data)
 	return (uint32_t)(WATT_MIN(watt_learned_error(state->learned), 1000.0) * 1e6);
 }
 
+/* What a domain takes beside idle and programs, as if somebody had one CPU for all the time. */
+static struct watt_learned_use nobody_of(double dt_s)
+{
+	return (struct watt_learned_use){ .program = NOBODY, .cpu_s = dt_s };
+}
+
+static uint64_t weigh_nobody(const struct learned_state *state,
+			     const struct watt_learned_slice *slice, double mean_w)
+{
+	struct watt_learned_use nobody = nobody_of(slice->dt_s);
+	struct watt_learned_slice view = { .uses = &nobody, .n_uses = 1 };
+
+	watt_learned_weigh(state->learned, &view);
+	return (uint64_t)WATT_MIN(slice->dt_s * 1e9 * (nobody.watts / mean_w) * WEIGHT_SCALE,
+				  WEIGHT_MOST);
+}
+
 static int weigh(void *data, const struct watt_key_slice *slice)
 {
 	struct learned_state *state = data;
@@ -235,6 +285,8 @@ static int weigh(void *data, const struct watt_key_slice *slice)
 		return r;
 	watt_learned_weigh(state->learned, &view);
 	mean_w = watt_learned_mean_w(state->learned);
+	if (slice->nobody)
+		slice->nobody->weight = weigh_nobody(state, &view, mean_w);
 	for (i = 0; i < slice->n_needed; i++) {
 		const struct watt_learned_use *use = &view.uses[i];
 		double time_ns = (double)slice->parts[i].use->amount;
@@ -305,6 +357,102 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	return 0;
 }
 
+/* ---- where nobody knows whether programs cause it ---- */
+
+static double significance(const void *data, bool *ret_is)
+{
+	const struct learned_state *state = data;
+
+	*ret_is = state->is_ready;
+	return watt_significance_t(&state->rest->significance);
+}
+
+static uint32_t rest_readiness_ppm(const void *data)
+{
+	const struct learned_state *state = data;
+
+	return state->is_ready ? WATT_MAX(readiness_ppm(data), 1u) : 0;
+}
+
+static double change_w(const struct watt_learned_slice pair[2], double energy0_j, double energy1_j)
+{
+	return energy1_j / pair[1].dt_s - energy0_j / pair[0].dt_s;
+}
+
+static int learn_block(struct learned_state *state, struct watt_learned_slice *block)
+{
+	/* less than idle is as good as idle: noise has two sides, and leaving one out is a bias */
+	if (state->n_slices)
+		block->energy_j = WATT_MAX(block->energy_j, LEAST_J);
+	if (!(block->energy_j > 0))
+		return 0;
+	state->n_slices++;
+	return watt_learned_update(state->learned, block);
+}
+
+/* Two blocks are whole: what was expected of them is held against it, and then they teach. */
+static int learn_pair(struct learned_state *state, uint64_t idle_uw)
+{
+	struct rest *rest = state->rest;
+	struct watt_learned_slice pair[2];
+	int r = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		watt_block_get(&rest->blocks[i], &pair[i]);
+		pair[i].energy_j -= (double)idle_uw * 1e-6 * pair[i].dt_s;
+	}
+	if (state->n_slices)
+		watt_significance_add(&rest->significance,
+				      change_w(pair, watt_learned_predict(state->learned, &pair[0]),
+					       watt_learned_predict(state->learned, &pair[1])),
+				      change_w(pair, pair[0].energy_j, pair[1].energy_j));
+	for (i = 0; i < 2 && r == 0; i++)
+		r = learn_block(state, &pair[i]);
+	state->is_ready = state->n_slices >= READY_SLICES && rest->significance.is_significant;
+	return r;
+}
+
+static void clear_pair(struct rest *rest)
+{
+	watt_block_clear(&rest->blocks[0]);
+	watt_block_clear(&rest->blocks[1]);
+	rest->is_second = false;
+}
+
+static int learn_rest(void *data, const struct watt_key_slice *slice)
+{
+	struct learned_state *state = data;
+	struct rest *rest = state->rest;
+	struct watt_block *block = &rest->blocks[rest->is_second];
+	struct watt_learned_use nobody = nobody_of((double)(slice->t1_ns - slice->t0_ns) / 1e9);
+	struct watt_learned_slice view;
+	int r;
+
+	rest->least_ns = WATT_MAX(rest->least_ns, slice->block_ns);
+	if (!slice->is_complete || !slice->is_idle_known || !slice->is_usable) {
+		clear_pair(rest);
+		return 0;
+	}
+	r = take_slice(state, slice, &view);
+	view.energy_j = (double)slice->energy_nj / 1e9;
+	view.n_cpus++; /* that nobody has */
+	if (r == 0)
+		r = watt_block_add(block, &view);
+	if (r == 0)
+		r = watt_block_add(block,
+				   &(struct watt_learned_slice){ .uses = &nobody, .n_uses = 1 });
+	if (r < 0 || block->dt_s * 1e9 < (double)rest->least_ns)
+		return r;
+	if (rest->is_second) {
+		r = learn_pair(state, slice->idle_uw);
+		clear_pair(rest);
+		return r;
+	}
+	rest->is_second = true;
+	return 0;
+}
+
 static void set_prior(void *data, const struct watt_profile_part *prior)
 {
 	struct learned_state *state = data;
@@ -329,6 +477,13 @@ static int visit(void *data, struct watt_words *words)
 	watt_words_bool(words, &state->is_ready);
 	watt_learned_visit(state->learned, words);
 	watt_features_visit(&state->features, words);
+	if (state->rest) {
+		watt_significance_visit(&state->rest->significance, words);
+		watt_words_u64(words, &state->rest->least_ns, UINT64_MAX >> 1);
+		watt_block_visit(&state->rest->blocks[0], words);
+		watt_block_visit(&state->rest->blocks[1], words);
+		watt_words_bool(words, &state->rest->is_second);
+	}
 	if (words->error && words->is_loading)
 		state->is_ready = false;
 	if (words->is_loading && !watt_learned_size(state->learned))
@@ -391,13 +546,15 @@ static bool is_of_gpu(const struct watt_domain *domain)
 
 #define LEARNED(activity, otherwise) \
 	.id = WATT_KEY_LEARNED, .needs = WATT_KEY_BIT(activity), .fallback = (otherwise), \
-	.state_size = sizeof(struct learned_state), .init = init, .done = done, \
-	.readiness_ppm = readiness_ppm, .uncertainty_ppm = uncertainty_ppm, \
-	.get_space = get_space, .doubt = doubt, .weigh = weigh, .set_prior = set_prior, \
-	.tell = tell, .visit = visit, .learn = learn
+	.state_size = sizeof(struct learned_state), .done = done, \
+	.uncertainty_ppm = uncertainty_ppm, .get_space = get_space, .doubt = doubt, \
+	.weigh = weigh, .set_prior = set_prior, .tell = tell, .visit = visit
 
 const struct watt_key_ops watt_key_learned = {
 	LEARNED(WATT_ACTIVITY_CPU_TIME, WATT_KEY_CPU_TIME),
+	.init = init,
+	.readiness_ppm = readiness_ppm,
+	.learn = learn,
 	.likes = WATT_KEY_BIT(WATT_ACTIVITY_CYCLES) | WATT_KEY_BIT(WATT_ACTIVITY_INSTRUCTIONS) |
 		 WATT_KEY_BIT(WATT_ACTIVITY_SHARED_TIME) | WATT_KEY_BIT(WATT_ACTIVITY_IRQ_TIME),
 };
@@ -405,4 +562,17 @@ const struct watt_key_ops watt_key_learned = {
 const struct watt_key_ops watt_key_learned_gpu = {
 	LEARNED(WATT_ACTIVITY_GPU_TIME, WATT_KEY_GPU_TIME),
 	.suits = is_of_gpu,
+	.init = init,
+	.readiness_ppm = readiness_ppm,
+	.learn = learn,
+};
+
+const struct watt_key_ops watt_key_learned_rest = {
+	LEARNED(WATT_ACTIVITY_CPU_TIME, WATT_KEY_NONE),
+	.suits = watt_tree_is_rest,
+	.weighs_nobody = true,
+	.init = init_rest,
+	.readiness_ppm = rest_readiness_ppm,
+	.significance = significance,
+	.learn = learn_rest,
 };

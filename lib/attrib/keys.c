@@ -41,7 +41,9 @@ static enum watt_share_key find_auto(const struct watt_domain *domain)
 {
 	enum watt_share_key key = watt_tree_key_of_kind(domain->kind);
 
-	if (key == WATT_KEY_CPU_TIME && domain->origin == WATT_ORIGIN_MEASURED)
+	/* and what nobody is known to cause, where it turns out that programs do */
+	if ((key == WATT_KEY_CPU_TIME || key == WATT_KEY_NONE) &&
+	    domain->origin == WATT_ORIGIN_MEASURED)
 		return WATT_KEY_LEARNED;
 	return key;
 }

@@ -15,7 +15,6 @@
 
 #define DEVIATION_ERROR 0.5 /* of a process from its program, the same */
 #define SPREAD_RATE 0.002   /* by which a slice moves how far they are thought to differ */
-#define DRIFT_S 300         /* in which watts come to differ anew as far as programs do */
 #define CURVE_RATE 0.02     /* by which a slice moves the curve */
 #define GATE 25             /* squared sigmas of a slice that teaches */
 #define FORGET 0.01         /* of running means, a slice */
@@ -126,7 +125,7 @@ static size_t add_program(struct watt_learned *l, const struct watt_learned_use 
 			       .process = use->process,
 			       .watts = watt_learned_mean_w(l),
 			       .is_executable = use->is_executable };
-	double error_w = PRIOR_ERROR * watt_learned_mean_w(l);
+	double error_w = l->habit.prior_error * watt_learned_mean_w(l);
 	size_t i;
 
 	if (l->prior && use->name)
@@ -293,6 +292,21 @@ void watt_learned_weigh(const struct watt_learned *l, struct watt_learned_slice 
 	}
 }
 
+double watt_learned_predict(const struct watt_learned *l, struct watt_learned_slice *slice)
+{
+	double busy_s = 0, sum_j = 0, part;
+	size_t bin, i;
+
+	if (!l->n_slices)
+		return 0;
+	watt_learned_weigh(l, slice);
+	for (i = 0; i < slice->n_uses; i++) {
+		busy_s += slice->uses[i].cpu_s;
+		sum_j += watt_learned_time(l, &slice->uses[i]) * slice->uses[i].watts;
+	}
+	return sum_j * curve_at(l, slice, busy_s, &bin, &part);
+}
+
 void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l);
@@ -347,7 +361,7 @@ double watt_learned_growth(const struct watt_learned *l, size_t row)
 {
 	double mean = watt_learned_mean_w(l);
 
-	return 2 * spread_of(l, &l->list[row]) * squared(mean) / DRIFT_S;
+	return 2 * spread_of(l, &l->list[row]) * squared(mean) / l->habit.drift_s;
 }
 
 double watt_learned_scale(const struct watt_learned *l)
@@ -357,7 +371,7 @@ double watt_learned_scale(const struct watt_learned *l)
 
 double watt_learned_prior(const struct watt_learned *l)
 {
-	return l->n ? l->spread[false] : squared(PRIOR_ERROR);
+	return l->n ? l->spread[false] : squared(l->habit.prior_error);
 }
 
 double watt_learned_told(const struct watt_learned *l)
@@ -430,7 +444,7 @@ static void note_knowledge(struct watt_learned *l, const struct watt_learned_sli
 		double error = __builtin_sqrt(variance);
 
 		sum_j += j;
-		told_j += j * (1 - WATT_MIN(error / (PRIOR_ERROR * mean), 1.0));
+		told_j += j * (1 - WATT_MIN(error / (l->habit.prior_error * mean), 1.0));
 		error_j += watt_learned_time(l, use) * error_of(l, use);
 		apart += j * squared(watts - mean);
 		unsure += j * variance;
@@ -575,7 +589,7 @@ static void learn_spread(struct watt_learned *l, const struct watt_learned_slice
 /* Watts change, and come to differ as far as those of all do. */
 static void age(struct watt_learned *l, double dt_s)
 {
-	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / DRIFT_S, 1.0), to_w;
+	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / l->habit.drift_s, 1.0), to_w;
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
@@ -628,12 +642,12 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 	l->sum_j = others.watts * busy_s;
 	l->sum_s = busy_s;
 	l->noise = squared(energy_j * NOISE_BEGIN);
-	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : PRIOR_ERROR);
+	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : l->habit.prior_error);
 	l->spread[true] = squared(DEVIATION_ERROR);
 	l->left = squared(FEATURES_LEFT);
 	l->scale = 1;
 	l->n = 1;
-	reset(l, OTHERS, &others, PRIOR_ERROR * others.watts);
+	reset(l, OTHERS, &others, l->habit.prior_error * others.watts);
 	return 0;
 }
 
@@ -717,9 +731,16 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 	return 0;
 }
 
-struct watt_learned *watt_learned_new(void)
+struct watt_learned *watt_learned_new(bool is_rest)
 {
-	return calloc(1, sizeof(struct watt_learned));
+	/* what nobody is known to cause is often one program's, and tells little at a time */
+	static const struct habit habits[] = { { PRIOR_ERROR, DRIFT_S },
+					       { REST_PRIOR_ERROR, REST_DRIFT_S } };
+	struct watt_learned *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->habit = habits[is_rest];
+	return l;
 }
 
 void watt_learned_free(struct watt_learned *l)

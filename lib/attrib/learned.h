@@ -47,14 +47,16 @@ struct watt_learned_slice {
 	size_t n_uses;
 };
 
-/* NULL: no memory. */
-struct watt_learned *watt_learned_new(void);
+/* is_rest: of what nobody is known to cause, in blocks of seconds. NULL: no memory. */
+struct watt_learned *watt_learned_new(bool is_rest);
 /* Accepts NULL. */
 void watt_learned_free(struct watt_learned *learned);
 /* Sets watts and error of each use. watts is above 0 once a slice was learned, and 0 before. */
 void watt_learned_estimate(const struct watt_learned *learned, struct watt_learned_slice *slice);
 /* The same of watts alone. */
 void watt_learned_weigh(const struct watt_learned *learned, struct watt_learned_slice *slice);
+/* The dynamic energy that is expected of a slice, in J; 0 before one was learned. */
+double watt_learned_predict(const struct watt_learned *learned, struct watt_learned_slice *slice);
 /* Learns from a slice of which everything is known. 0 or -ENOMEM, and nothing was learned. */
 int watt_learned_update(struct watt_learned *learned, struct watt_learned_slice *slice);
 /*

@@ -51,7 +51,7 @@ static int tell_learner(const struct watt_learned *l, size_t i, struct watt_prof
 	};
 
 	/* nobody knows less than a stranger would */
-	program.uncertainty_w = WATT_MIN(program.uncertainty_w, PRIOR_ERROR * mean_w);
+	program.uncertainty_w = WATT_MIN(program.uncertainty_w, l->habit.prior_error * mean_w);
 	return one->is_process || !one->name ? 0 : watt_profile_add_program(ret, &program);
 }
 
@@ -171,10 +171,11 @@ static void visit_candidates(struct watt_learned *l, struct watt_words *words)
 static void forget(struct watt_learned *l)
 {
 	const struct watt_profile_part *prior = l->prior;
+	const struct habit habit = l->habit;
 
 	watt_learned_forget_names(l);
 	free(l->cov);
-	*l = (struct watt_learned){ .prior = prior };
+	*l = (struct watt_learned){ .prior = prior, .habit = habit };
 }
 
 static void load_begin(struct watt_learned *l, struct watt_words *words)

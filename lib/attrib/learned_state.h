@@ -10,7 +10,10 @@
 #define BINS 8 /* of the load curve */
 #define MAP_SIZE 512
 #define CANDIDATES 2048
-#define PRIOR_ERROR 0.8 /* of a program, in means of all, when nothing is known */
+#define PRIOR_ERROR 0.8      /* of a program, in means of all, when nothing is known */
+#define DRIFT_S 300          /* in which watts come to differ anew as far as programs do */
+#define REST_PRIOR_ERROR 3.0 /* the same two of what nobody is known to cause */
+#define REST_DRIFT_S 3600
 #define SPREAD_MIN 0.02 /* and how far they always may */
 #define FLOOR 0.05      /* nobody takes less than this part of the mean */
 #define RUN_SLICES 20
@@ -50,7 +53,13 @@ struct run {
 	uint32_t n;
 };
 
+struct habit {
+	double prior_error;
+	double drift_s;
+};
+
 struct watt_learned {
+	struct habit habit;                    /* from the beginning */
 	const struct watt_profile_part *prior; /* NULL: none */
 	struct learner list[WATT_LEARNED_MAX];
 	size_t n, n_deviations;

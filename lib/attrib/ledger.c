@@ -15,10 +15,12 @@
 #include "attrib/reserve.h"
 #include "base/util.h"
 
+/* Energy is spread evenly between two readings: only longer blocks show power. */
+#define BLOCK_PACES 4
+
 static void init_baseline(struct watt_baseline *baseline, const struct watt_channel *channel)
 {
-	/* energy is spread evenly between two readings: only longer blocks show power */
-	baseline->min_block_ns = 4 * channel->period_ns;
+	baseline->min_block_ns = BLOCK_PACES * channel->period_ns;
 	baseline->baseline_uw = channel->idle_uw;
 	baseline->is_given = baseline->is_ready = channel->idle_uw > 0;
 }
@@ -289,7 +291,10 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	struct watt_key_slice view = { .t0_ns = slice->t0_ns,
 				       .t1_ns = slice->t1_ns,
 				       .energy_nj = energy_nj,
-				       .is_idle_known = ledger->baseline.is_ready };
+				       .is_idle_known = ledger->baseline.is_ready,
+				       .idle_uw = ledger->baseline.baseline_uw,
+				       .is_usable = slice->t1_ns > ledger->doubtful_ns,
+				       .block_ns = ledger->baseline.min_block_ns };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
 	int64_t idle_nj, shared_idle_nj = 0, given_nj = 0, nobodys_nj = 0, shared_nj, reserved_nj;
 	const struct watt_key *used;
@@ -498,11 +503,42 @@ static watt_i128 pay_debt(struct watt_attrib *at, struct watt_ledger *residual, 
 	struct watt_ledger *whole = &at->ledgers[residual->domain->parent];
 	watt_i128 left_nj = energy_nj - residual->debt_nj;
 
+	residual->is_clamped = left_nj < 0;
 	residual->debt_nj = left_nj < 0 ? -left_nj : 0;
 	residual->is_usable = residual->debt_nj <= DEBT_JITTER_NJ ||
 			      residual->debt_nj <= whole->energy_nj / DEBT_SHARE;
 	whole->is_usable = residual->is_usable;
 	return left_nj < 0 ? 0 : left_nj;
+}
+
+/* Its pace is that of the slowest of its whole and parts. */
+static void take_pace(const struct watt_attrib *at, struct watt_ledger *residual,
+		      const struct watt_timeline *tl)
+{
+	struct watt_curve_stats stats;
+	uint64_t *block_ns = &residual->baseline.min_block_ns;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++) {
+		if (!is_of_residual(at, residual, i))
+			continue;
+		watt_timeline_get_stats(tl, (size_t)at->tree.domains[i].channel, &stats);
+		*block_ns = WATT_MAX(*block_ns, BLOCK_PACES * stats.pace_ns);
+	}
+}
+
+/*
+ * Parts that are more than the whole stepped before it did, and it may have too much when it
+ * follows: nothing is to be learned from a rest that was cut, nor from what comes just behind.
+ */
+static void judge(const struct watt_attrib *at, struct watt_ledger *residual,
+		  const struct watt_timeline *tl, const struct watt_slice *slice)
+{
+	take_pace(at, residual, tl);
+	if (!residual->is_clamped)
+		return;
+	residual->clamped_ns += slice->t1_ns - slice->t0_ns;
+	residual->doubtful_ns = slice->t1_ns + residual->baseline.min_block_ns / 2;
 }
 
 /* One slice. 0: done; -EAGAIN: the energy is not known yet; -ENODATA: it never will be. */
@@ -535,6 +571,7 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		late_nj = is_late ? pay_debt(at, ledger, late_nj) : 0;
 		energy_nj = pay_debt(at, ledger, energy_nj);
 		count_gaps(at, ledger, tl, slice->t1_ns);
+		judge(at, ledger, tl, slice);
 	}
 	if (is_late)
 		take_late(at, ledger, late_nj);

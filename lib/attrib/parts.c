@@ -94,6 +94,22 @@ static int collect_kind(struct watt_attrib *at, const struct watt_ledger *ledger
 	return r;
 }
 
+/* Where the key weighs it, behind all others. */
+static int add_nobody(struct watt_attrib *at, const struct watt_key_ops *ops,
+		      struct watt_key_slice *view)
+{
+	static const struct watt_use nobody;
+	int r;
+
+	view->nobody = NULL;
+	if (!ops->weighs_nobody || !view->n_parts)
+		return 0;
+	r = add_part(at, view, &nobody, WATT_N_ACTIVITIES);
+	if (r == 0)
+		view->nobody = &at->parts[view->n_parts - 1];
+	return r;
+}
+
 int watt_parts_collect(struct watt_attrib *at, const struct watt_ledger *ledger,
 		       const struct watt_slice *slice, const struct watt_key_ops *ops,
 		       struct watt_key_slice *view)
@@ -121,6 +137,8 @@ int watt_parts_collect(struct watt_attrib *at, const struct watt_ledger *ledger,
 			view->likes |= WATT_KEY_BIT(kind);
 	}
 	view->is_complete = is_all;
+	if (r == 0)
+		r = add_nobody(at, ops, view);
 	view->parts = at->parts;
 	return r;
 }

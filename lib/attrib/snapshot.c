@@ -361,6 +361,8 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 		       const struct watt_timeline *tl)
 {
 	const struct watt_ledger *divider = watt_ledger_get_divider(at, ledger);
+	const struct watt_key *key = &divider->chain.keys[0];
+	bool is_significant = false;
 
 	state->sz = sizeof(*state);
 	fill_curve_stats(state, at, ledger, tl);
@@ -378,7 +380,12 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->is_usable = ledger->is_usable;
 	state->key = ledger->key;
 	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(divider);
-	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(&divider->chain.keys[0]);
+	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(key);
+	state->significance_t = NAN;
+	if (key->ops && key->ops->significance)
+		state->significance_t = key->ops->significance(key->state, &is_significant);
+	state->is_significant = is_significant;
+	state->clamped_ns = ledger->clamped_ns;
 	state->late = energy_of(ledger->late_nj);
 	state->shared_idle = energy_of(ledger->shared_idle_nj);
 	state->window_shared_idle_nj = (int64_t)(ledger->shared_idle_nj - base->shared_idle_nj);

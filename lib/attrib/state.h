@@ -64,6 +64,10 @@ struct watt_ledger {
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
 	uint64_t gap_end_ns; /* of the newest one */
+	/* For so long its parts were more than the whole, and it was cut at 0. */
+	uint64_t clamped_ns;
+	bool is_clamped;      /* in the newest slice */
+	uint64_t doubtful_ns; /* up to here it is not what it seems, by that */
 	struct watt_baseline baseline;
 };
 

@@ -41,6 +41,11 @@ enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind)
 	return WATT_KEY_NONE;
 }
 
+bool watt_tree_is_rest(const struct watt_domain *domain)
+{
+	return watt_tree_key_of_kind(domain->kind) == WATT_KEY_NONE;
+}
+
 static void name_domain(struct watt_domain *domain, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -295,7 +300,7 @@ static void mark_summed(struct builder *b)
 /* Where nothing but a GPU can be shared it is not worth the while: its key may never be ready. */
 static bool is_of_cpus(const struct watt_domain *d)
 {
-	return d->key == WATT_KEY_CPU_TIME || d->key == WATT_KEY_LEARNED;
+	return watt_tree_key_of_kind(d->kind) == WATT_KEY_CPU_TIME;
 }
 
 static bool has_keyed_child(const struct watt_tree *tree, size_t domain)

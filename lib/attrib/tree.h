@@ -7,6 +7,7 @@
 #ifndef WATT_ATTRIB_TREE_H
 #define WATT_ATTRIB_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,8 @@ struct watt_tree {
 
 /* By what energy of a kind of domain is shared, if nobody chooses. */
 enum watt_share_key watt_tree_key_of_kind(enum watt_domain_kind kind);
+/* Whether nothing says by itself who uses a domain, or that anybody does. */
+bool watt_tree_is_rest(const struct watt_domain *domain);
 /* 0 or -ENOMEM. */
 int watt_tree_build(const struct watt_channel *const *channels, size_t n_channels,
 		    struct watt_tree *ret);

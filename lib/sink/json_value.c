@@ -443,6 +443,19 @@ void watt_json_known_time(struct watt_json *doc, struct watt_json_node parent, c
 		watt_json_null(doc, parent, key);
 }
 
+void watt_json_significance(struct watt_json *doc, struct watt_json_node parent,
+			    const struct watt_domain_state *state)
+{
+	bool is_asked = !isnan(state->significance_t);
+
+	watt_json_real(doc, parent, "significance_t", state->significance_t);
+	if (is_asked)
+		watt_json_bool(doc, parent, "is_significant", state->is_significant);
+	else
+		watt_json_null(doc, parent, "is_significant");
+	watt_json_time(doc, parent, "clamped_s", state->clamped_ns);
+}
+
 void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,
 			   uint64_t uncertainty_ns)
 {

@@ -282,6 +282,7 @@ static void put_domain(struct watt_json *json, struct watt_json_node obj,
 	watt_json_bool(json, obj, "is_partition", domain->is_partition);
 	watt_json_bool(json, obj, "is_usable", state->is_usable);
 	watt_json_bool(json, obj, "is_baseline_ready", state->baseline_ready);
+	watt_json_significance(json, obj, state);
 	watt_json_found_delay(json, obj, state->found_delay_ns, state->found_delay_uncertainty_ns);
 	watt_json_ratio(json, obj, "uncertainty_ratio", domain->uncertainty_ppm);
 	watt_json_known_energy(json, obj, "energy", is_known, energy->energy_nj);

@@ -540,9 +540,14 @@ bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_
 	return false;
 }
 
+uint64_t watt_curve_pace_ns(const struct watt_curve *curve)
+{
+	return WATT_MAX(curve->channel->period_ns, curve->typical_ns);
+}
+
 uint64_t watt_curve_patience_ns(const struct watt_curve *curve)
 {
-	uint64_t period_ns = WATT_MAX(curve->channel->period_ns, curve->typical_ns);
+	uint64_t period_ns = watt_curve_pace_ns(curve);
 
 	/* a reading speaks of an instant that is so much older than itself */
 	return (period_ns ? MIN_PATIENCE_NS + 4 * period_ns : UNKNOWN_PATIENCE_NS) +

@@ -71,7 +71,8 @@ int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i12
 /* As watt_timeline_find_gap(). */
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
 			 struct watt_gap *ret);
-/* As watt_curve_stats.patience_ns. */
+/* As watt_curve_stats.pace_ns and patience_ns. */
+uint64_t watt_curve_pace_ns(const struct watt_curve *curve);
 uint64_t watt_curve_patience_ns(const struct watt_curve *curve);
 void watt_curve_forget(struct watt_curve *curve, uint64_t t_ns);
 

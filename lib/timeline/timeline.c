@@ -264,6 +264,7 @@ void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,
 	if (channel >= tl->n_curves)
 		return;
 	*ret = tl->curves[channel].stats;
+	ret->pace_ns = watt_curve_pace_ns(&tl->curves[channel]);
 	ret->patience_ns = watt_curve_patience_ns(&tl->curves[channel]);
 }
 

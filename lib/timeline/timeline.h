@@ -34,6 +34,7 @@ struct watt_curve_stats {
 	uint64_t disordered;     /* samples older than the one before: dropped */
 	uint64_t first_ns;       /* the curve begins here; 0: it has not begun */
 	uint64_t last_ns;        /* and is known up to here */
+	uint64_t pace_ns;        /* readings are so far apart, as a rule; 0: not known */
 	uint64_t patience_ns;    /* without a reading for so long, the sensor is not well */
 	enum watt_status status; /* of the newest sample */
 	int64_t raw;             /* of the newest good sample */

@@ -46,7 +46,7 @@ static void measure(size_t n_uses, unsigned long n_slices)
 {
 	static struct watt_learned_use uses[MAX_USES];
 	struct watt_learned_slice slice = { .dt_s = SLICE_S, .n_cpus = 32, .uses = uses };
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 	struct bench_series costs = { 0 };
 	unsigned long i;
 
@@ -83,7 +83,7 @@ static void measure_memory(void)
 	static struct watt_learned_use uses[MAX_USES];
 	struct watt_learned_slice slice = { .dt_s = SLICE_S, .n_cpus = 32, .uses = uses };
 	size_t before = allocated_bytes(), i, k;
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 
 	if (!learned)
 		bench_exit(1, "out of memory");

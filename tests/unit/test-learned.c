@@ -58,7 +58,7 @@ static void open_rig(struct rig *rig, const struct world *world)
 	uint32_t i;
 
 	*rig = (struct rig){ .world = *world, .seed = world->seed };
-	rig->learned = watt_learned_new();
+	rig->learned = watt_learned_new(false);
 	assert_non_null(rig->learned);
 	for (i = 0; i < world->n_tasks; i++) {
 		rig->order[i] = i;
@@ -271,7 +271,7 @@ static void test_same_slices_same_bits(void **state)
 /* As a compiler makes them: thousands of processes of one program are one learner. */
 static void test_short_lives_share_their_program(void **state)
 {
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 	struct watt_learned_use uses[2];
 	struct watt_learned_slice slice = { SLICE_S, 0, 2, uses, 2 };
 	uint32_t i;
@@ -293,7 +293,7 @@ static void test_short_lives_share_their_program(void **state)
 
 static void test_memory_is_bounded(void **state)
 {
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 	struct watt_learned_use uses[40];
 	struct watt_learned_slice slice = { SLICE_S, 1, 40, uses, WATT_ARRAY_SIZE(uses) };
 	uint64_t i, j;
@@ -315,7 +315,7 @@ static void test_memory_is_bounded(void **state)
 /* More are active in each slice than there are learners: the rest shares one. */
 static void test_crowd(void **state)
 {
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 	static struct watt_learned_use uses[1000];
 	struct watt_learned_slice slice = { SLICE_S, 5, 1000, uses, WATT_ARRAY_SIZE(uses) };
 	size_t i, n;
@@ -336,7 +336,7 @@ static void test_crowd(void **state)
 /* A slice of nonsense teaches little, and nothing when it has no energy, time or CPUs. */
 static void test_wild_slices(void **state)
 {
-	struct watt_learned *learned = watt_learned_new();
+	struct watt_learned *learned = watt_learned_new(false);
 	struct watt_learned_use use = { .program = 1, .process = 1, .cpu_s = SLICE_S };
 	struct watt_learned_slice slice = { SLICE_S, 0.5, 4, &use, 1 }, wild = slice;
 	int i;
