@@ -13,7 +13,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import BUILD, Skip, equal, main, run, true  # noqa: E402
+from command import BUILD, PROGRAM, Skip, equal, machine_pids, main, run, true  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix='watt-gpu-')
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -37,7 +37,8 @@ def with_gpu(script, *args, **more):
 
 @contextlib.contextmanager
 def processes(n):
-    """Some that do nothing but be there."""
+    """Some that do nothing but be there, by pids that a driver would have for them."""
+    machine_pids()
     started = [subprocess.Popen(['sleep', '600']) for _ in range(n)]
     try:
         yield [process.pid for process in started]
@@ -144,6 +145,36 @@ def test_who_used_it():
     equal(given, total, 'sum of all, nobody included')
 
 
+def test_other_pids():
+    """A driver calls processes by the machine's numbers. In a pid namespace of its own somebody else may
+    have such a number: he gets nothing, all is unattributed, and it is said why."""
+    words = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
+    try:
+        done = subprocess.run([*words, 'true'], capture_output=True, text=True, check=False, timeout=60)
+    except FileNotFoundError as error:
+        raise Skip('missing: unshare') from error
+    if done.returncode:
+        raise Skip(f'no pid namespace can be made here: {done.stderr.strip()}')
+    shell = ('sleep 600 & { cat; echo "process $! 0 80"; } > "$FAKE_NVML_SCRIPT"; '
+             '"$@" record -f -q -o gpu.watt --for=4s --sources=nvml --nvml-lib "$DRIVER" --usage=procfs && '
+             '"$@" doctor --json --nvml-lib "$DRIVER"; kill $!')
+    done = subprocess.run([*words, 'sh', '-c', shell, 'sh', PROGRAM], input=GPU, capture_output=True, text=True,
+                          check=False, timeout=120, cwd=FOLDER,
+                          env={**os.environ, 'FAKE_NVML_SCRIPT': path('script'), 'DRIVER': DRIVER})
+    if 'without recordings' in done.stderr:
+        raise Skip('missing: built without recordings')
+    true('pids of its own' in done.stderr and 'unattributed' in done.stderr, f'the log: {done.stderr!r}')
+    who, = (source for source in json.loads(done.stdout)['sources']
+            if source['source'] == 'nvml' and 'processes' in (source['why'] or ''))
+    true('unattributed' in who['why'] and 'hostPID' in who['hint'], f'doctor: {who}')
+    report = run('report', '--json', '-n', '0', path('gpu.watt')).json()
+    domain, = (domain for domain in report['domains'] if domain['path'] == DOMAIN)
+    taken = {entity['name']: entity['domains_nj'][DOMAIN] for entity in report['entities']
+             if entity['kind'] == 'process' and entity['domains_nj'].get(DOMAIN)}
+    equal(taken, {}, 'processes that are said to have used the GPU')
+    true(domain['energy_nj'] > 0 and domain['unattributed_nj'] + domain['idle_nj'] == domain['energy_nj'], f'{domain}')
+
+
 def test_instances():
     """What instances take is modelled: 80 % of 3 slices beside 50 % of 2 is 12 to 5, within 2 %. One
     that comes joins the tree; instances, idle and nobody's are the GPU, to the nJ."""
@@ -205,4 +236,4 @@ def test_stat_tells_what_it_lacks():
     true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
 
 
-main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_instances, test_hang])
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_other_pids, test_instances, test_hang])

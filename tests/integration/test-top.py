@@ -17,7 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import BUILD, LOAD, PROGRAM, Skip, equal, main, near, nj, run, true, validate  # noqa: E402
+from command import BUILD, LOAD, PROGRAM, Skip, equal, machine_pids, main, near, nj, run, true, validate  # noqa: E402
 
 EQUATION = re.compile(r'(measured|estimated|simulated) ([\d.]+) ([WJ]) = attributed ([\d.]+)'
                       r'(?: \+ idle ([\d.]+))? \+ unattributed ([\d.]+) \3')
@@ -198,6 +198,7 @@ def gpus(folder, pids):
 
 def test_gpus():
     """A line for each GPU, on request a bar for everybody on it, and a column of their power."""
+    machine_pids()
     driver = os.path.join(BUILD, 'tests', 'fake', 'libfake_nvml.so')
     with tempfile.TemporaryDirectory() as folder, Terminal() as terminal:
         users = [subprocess.Popen(['sleep', '600']) for _ in range(2)]

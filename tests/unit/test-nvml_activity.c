@@ -7,6 +7,7 @@
 
 #include <wattribute/wattribute.h>
 
+#include "base/usage.h"
 #include "base/util.h"
 #include "fake_nvml.h"
 #include "source/activity/nvml/accounting.h"
@@ -266,6 +267,37 @@ static void test_probe(void **state)
 	assert_int_equal(watt_activity_nvml.probe(&fake.env, &diag), -ENODEV);
 	assert_int_equal(diag.state, WATT_ABSENT);
 	fake_done(&fake);
+}
+
+/* In a container with pids of its own, who has a number here is not whom the driver means. */
+static void test_other_pids(void **state)
+{
+	struct watt_activity_source *source;
+	struct watt_activity_batch batch;
+	struct watt_diag diag = { 0 };
+	char *procfs = scratch_new();
+	struct fake fake;
+	size_t i;
+
+	scratch_link(procfs, "self/ns/pid", "pid:[4026532000]");
+	scratch_write(procfs, NOBODY_TEXT "/stat",
+		      NOBODY_TEXT " (innocent) S 1 1 1 0 -1 0 0 0 0 0 9 9 0 0 20 0 1 0 77 0 0");
+	fake_init(&fake, "WATT_FAKE_NVML", GPU "process " NOBODY_TEXT " 0 80\n");
+	watt_root_close(&fake.env.procfs);
+	assert_int_equal(watt_root_open(&fake.env.procfs, procfs), 0);
+	source = open_source(&fake);
+	read_batch(source, &batch);
+	assert_true(batch.n_readings > 0);
+	for (i = 0; i < batch.n_readings; i++) {
+		assert_int_equal(batch.readings[i].pid, NOBODY | WATT_USAGE_OUTSIDE);
+		assert_int_equal(batch.readings[i].start_ns, 0);
+	}
+	source->ops->close(source);
+	assert_int_equal(watt_activity_nvml.probe(&fake.env, &diag), 0);
+	assert_string_equal(diag.why, "processes on 1 GPU; all that they use is unattributed");
+	assert_non_null(strstr(diag.hint, "hostPID"));
+	fake_done(&fake);
+	scratch_remove(procfs);
 }
 
 /* ---- memory ---- */
@@ -629,6 +661,7 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_asleep),
 		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_other_pids),
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_memory),
@@ -640,5 +673,9 @@ int main(void)
 		cmocka_unit_test(test_mps),
 	};
 
+	if (!has_machine_pids()) {
+		fprintf(stderr, "skipped: in a pid namespace of its own nobody is found on a GPU\n");
+		return 77;
+	}
 	return cmocka_run_group_tests_name("nvml_activity", tests, NULL, NULL);
 }

@@ -85,6 +85,26 @@ static inline void scratch_write(const char *root, const char *path, const char 
 	scratch_write_bytes(root, path, text, strlen(text));
 }
 
+/* A symbolic link; its folder is made. */
+static inline void scratch_link(const char *root, const char *path, const char *target)
+{
+	char full[PATH_MAX];
+
+	scratch_write(root, path, "");
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	assert_int_equal(unlink(full), 0);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+/* Whether pids here are those that a driver has for processes, which knows of no namespace. */
+static inline bool has_machine_pids(void)
+{
+	char name[64] = "";
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) < 0 ||
+	       !strcmp(name, "pid:[4026531836]");
+}
+
 static inline void scratch_unlink(const char *root, const char *path)
 {
 	char full[PATH_MAX];

@@ -76,6 +76,16 @@ bool watt_pidns_is_first(const struct watt_root *procfs)
 	return has_kernel_threads(procfs);
 }
 
+bool watt_pidns_has_machine_pids(const struct watt_root *procfs)
+{
+	char name[64];
+
+	if (procfs->is_kernel)
+		return watt_pidns_is_first(procfs);
+	return watt_root_readlink(procfs, "self/ns/pid", name, sizeof(name)) < 0 ||
+	       !strcmp(name, FIRST_NAMESPACE);
+}
+
 int watt_pidns_get_inum(const struct watt_root *procfs, uint32_t *ret)
 {
 	char name[64];

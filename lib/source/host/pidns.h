@@ -19,6 +19,11 @@ bool watt_pidns_is_own(const struct watt_root *procfs);
  */
 bool watt_pidns_is_first(const struct watt_root *procfs);
 /*
+ * Whether procfs calls processes by the numbers that a driver has for them, which knows of no
+ * namespace: those of the first one. A captured tree does, unless it says something else.
+ */
+bool watt_pidns_has_machine_pids(const struct watt_root *procfs);
+/*
  * The inode number of the namespace whose numbers procfs has: in no two namespaces the same. 0; or
  * a negative errno: it does not tell who reads.
  */

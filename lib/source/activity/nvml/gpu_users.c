@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/usage.h"
 #include "base/util.h"
 #include "source/host/procdir.h"
 
@@ -52,7 +53,7 @@ int watt_gpu_users_find_place(struct watt_gpu_users *users, const char *path,
 
 static uint64_t start_of(const struct watt_gpu_users *users, uint32_t pid)
 {
-	return pid ? watt_procdir_start_ns(users->procfs, pid) : 0;
+	return pid && !users->is_outside ? watt_procdir_start_ns(users->procfs, pid) : 0;
 }
 
 struct watt_gpu_user *watt_gpu_users_find(struct watt_gpu_users *users, size_t index, uint32_t pid)
@@ -62,6 +63,8 @@ struct watt_gpu_user *watt_gpu_users_find(struct watt_gpu_users *users, size_t i
 	struct watt_gpu_user *user;
 	size_t i;
 
+	if (pid && users->is_outside)
+		pid |= WATT_USAGE_OUTSIDE;
 	for (i = 0; i < place->n_users; i++) {
 		user = &place->users[i];
 		if (user->pid != pid)

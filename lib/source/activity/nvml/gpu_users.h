@@ -14,7 +14,7 @@
 #define WATT_GPU_PLACE_SIZE (WATT_GPU_PATH_SIZE + 64)
 
 struct watt_gpu_user {
-	uint32_t pid; /* 0: somebody whom nobody knows */
+	uint32_t pid; /* 0: somebody whom nobody knows; with WATT_USAGE_OUTSIDE */
 	uint64_t start_ns;
 	uint64_t amount_ns;
 	uint64_t told_ns;   /* end of what was told of it */
@@ -33,6 +33,8 @@ struct watt_gpu_place {
 
 struct watt_gpu_users {
 	const struct watt_root *procfs;
+	/* the driver's pids are not those of procfs: whoever has such a number here is another one */
+	bool is_outside;
 	struct watt_gpu_place *places; /* they move when one is added */
 	size_t n_places, cap_places;
 	struct watt_activity *readings;
@@ -40,7 +42,7 @@ struct watt_gpu_users {
 	struct watt_activity_place *told;
 };
 
-/* procfs is borrowed; the object begins as zeros beside it. Accepts one of zeros. */
+/* procfs is borrowed; the object begins as zeros beside that. Accepts one of zeros. */
 void watt_gpu_users_done(struct watt_gpu_users *users);
 /* A new batch begins. */
 void watt_gpu_users_begin(struct watt_gpu_users *users);

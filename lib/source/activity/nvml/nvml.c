@@ -19,6 +19,7 @@
 #include "source/activity/nvml/gpu_users.h"
 #include "source/activity/nvml/mig.h"
 #include "source/activity/nvml/process_list.h"
+#include "source/host/pidns.h"
 #include "source/host/status.h"
 #include "source/registry.h"
 
@@ -36,6 +37,8 @@
 /* What was lost is looked for so often. */
 #define REOPEN_NS (10 * WATT_NSEC_PER_SEC)
 #define MAX_SAMPLES 65536
+#define FOREIGN_PIDS \
+	"the driver tells pids of the machine, and this is a container with pids of its own"
 
 /* One GPU, whether it can be asked at the moment or not. */
 struct card {
@@ -591,12 +594,16 @@ static int nvml_open(const struct watt_env *env, const struct watt_cpu_map *map,
 		return -ENOMEM;
 	self->env = env;
 	self->users.procfs = &env->procfs;
+	self->users.is_outside = !watt_pidns_has_machine_pids(&env->procfs);
 	self->source.ops = &watt_activity_nvml;
 	r = reopen(self, watt_now_ns());
 	if (r < 0) {
 		nvml_close(&self->source);
 		return r;
 	}
+	if (self->users.is_outside)
+		watt_log(&env->log, WATT_LOG_WARNING,
+			 "nvml: " FOREIGN_PIDS ": what processes use of GPUs is unattributed");
 	*ret = &self->source;
 	return 0;
 }
@@ -604,17 +611,6 @@ static int nvml_open(const struct watt_env *env, const struct watt_cpu_map *map,
 /* ---- the probe ---- */
 
 #define SAY(field, ...) snprintf(diag->field, sizeof(diag->field), __VA_ARGS__)
-/* The number that the kernel has for the first of all pid namespaces. */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
-
-static bool sees_all_pids(const struct watt_env *env)
-{
-	char link[64];
-
-	return watt_root_readlink(&env->procfs, "self/ns/pid", link, sizeof(link)) < 0 ||
-	       !strcmp(link, FIRST_PID_NAMESPACE);
-}
-
 /* How many instances GPUs are divided into, and by what those are told apart. */
 static void explain_instances(struct watt_nvml *nvml, struct watt_diag *diag)
 {
@@ -666,9 +662,13 @@ static int nvml_probe(const struct watt_env *env, struct watt_diag *diag)
 		SAY(why, "there is no NVIDIA GPU, or its driver's library is not installed");
 	else
 		explain(nvml, diag);
-	if (r == 0 && !sees_all_pids(env))
-		SAY(hint, "the driver tells pids of the machine, and this is a container with pids "
-			  "of its own: give it those of the host (hostPID, --pid=host)");
+	if (r == 0 && !watt_pidns_has_machine_pids(&env->procfs)) {
+		size_t len = strlen(diag->why);
+
+		snprintf(diag->why + len, sizeof(diag->why) - len,
+			 "; all that they use is unattributed");
+		SAY(hint, "%s: give it those of the host (hostPID, --pid=host)", FOREIGN_PIDS);
+	}
 	diag->period_ns = PERIOD_NS;
 	watt_nvml_close(nvml);
 	return r;
