@@ -10,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct watt_fdinfo info, before;
 	char *text = strndup((const char *)data, size);
+	uint64_t bytes;
 	uint32_t i;
 
 	if (!text)
@@ -27,6 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < info.n_engines; i++)
 		check(info.engines[i].name[0] &&
 		      memchr(info.engines[i].name, '\0', WATT_FDINFO_NAME));
+	check(info.n_regions <= WATT_FDINFO_REGIONS);
+	for (i = 0; i < info.n_regions; i++)
+		check(info.regions[i].name[0] &&
+		      memchr(info.regions[i].name, '\0', WATT_FDINFO_NAME));
+	check((watt_fdinfo_memory(&info, &bytes) == 0) == (info.n_regions > 0));
 	free(text);
 	return 0;
 }

@@ -109,12 +109,12 @@ class Machine:
         shutil.rmtree(self.folder)
 
 
-def joules(document, path):
+def joules(document, path, key='gpu_time'):
     """What each process took of a domain; with idle and nobody it is the domain's energy, to the nJ."""
     at, domain = next((i, d) for i, d in enumerate(document['domains']) if d['path'] == path)
     rows = [row for row in document['rows'] if row['is_in_sum']]
     equal(sum(nj(row['domain_energy'][at]) for row in rows), nj(domain['energy']), f'the sum of {path}')
-    equal(domain['used_key'], 'gpu_time', f'key of {path}')
+    equal(domain['used_key'], key, f'key of {path}')
     of = {row['name']: nj(row['domain_energy'][at]) for row in rows if row['kind'] == 'process'}
     return {name: energy for name, energy in of.items() if energy}
 
@@ -196,6 +196,20 @@ def board(fixture, device, engine):
               {f'gpu-{device}': {'compositor': 0.25, 'game': 0.75}}, '--sources=hwmon', '--config', config)
 
 
+def memory():
+    """By memory: who holds three times as much pays three times as much, whatever he does."""
+    with Machine('desktop-amdgpu', {(1201, 12): ('gfx', 0.9)}, {}) as machine:
+        path = f'{machine.folder}/proc/1203/fdinfo/5'
+        replace(path, read(path).replace('1265100 KiB', '3795300 KiB'))
+        result = run('top', '--once', '--json', '-d', f'{WINDOW_S}s', '--usage=procfs', '--sources=hwmon',
+                     '--share-key=gpu-0000:0d:00_0=gpu_memory', '--sysfs-root', f'{machine.folder}/sys',
+                     '--procfs-root', f'{machine.folder}/proc')
+    equal(result.status, 0, result.err)
+    found = joules(result.json(), 'gpu-0000:0d:00_0', 'gpu_memory')
+    equal(sorted(found), ['game', 'train'], 'who holds memory')
+    near(found['train'] / sum(found.values()), 0.75, 0.02, 'by memory')
+
+
 def nouveau():
     """It counts no engines: what its card takes is nobody's, and is not given to anybody."""
     with Machine('desktop-nouveau', {}, {}) as machine:
@@ -218,6 +232,7 @@ def test_all_drivers():
             failed.append(f'{name}: {error!r}')
     threads = [threading.Thread(target=attempt, args=args) for args in (
         ('amdgpu and xe', desktop), ('counter of amdgpu', accelerator), ('i915', laptop), ('nouveau', nouveau),
+        ('memory', memory),
         ('msm', board, 'phone-msm', '3d00000_gpu', 'gpu'),
         ('panfrost', board, 'board-panfrost', 'ff9a0000_gpu', 'fragment'),
         ('v3d', board, 'board-v3d', '1002000000_v3d', 'render'))]

@@ -103,16 +103,25 @@ static void set_info(struct machine *m, unsigned int pid, const char *info)
 	scratch_write_bytes(m->dir, path, info, strlen(info));
 }
 
-static uint64_t amount_of(const struct watt_activity_batch *batch, uint32_t pid, const char *place)
+static uint64_t amount_of_kind(const struct watt_activity_batch *batch, uint32_t pid,
+			       const char *path, enum watt_activity_kind kind)
 {
 	uint64_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < batch->n_readings; i++)
-		if (batch->readings[i].pid == pid &&
-		    !strcmp(batch->places[batch->readings[i].place].path, place))
+	for (i = 0; i < batch->n_readings; i++) {
+		const struct watt_activity_place *place = &batch->places[batch->readings[i].place];
+
+		if (batch->readings[i].pid == pid && place->kind == kind &&
+		    !strcmp(place->path, path))
 			sum += batch->readings[i].amount;
+	}
 	return sum;
+}
+
+static uint64_t amount_of(const struct watt_activity_batch *batch, uint32_t pid, const char *path)
+{
+	return amount_of_kind(batch, pid, path, WATT_ACTIVITY_GPU_TIME);
 }
 
 #define AMDGPU \
@@ -145,10 +154,12 @@ static void test_amdgpu(void **state)
 	add_process(&m, 102, amdgpu(8, 0, 0));
 	assert_int_equal(watt_activity_drm.open(&m.env, NULL, &source), 0);
 	assert_int_equal(source->ops->read(source, &batch), 0);
-	assert_int_equal(batch.n_places, 1);
+	assert_int_equal(batch.n_places, 2);
 	assert_string_equal(batch.places[0].path, place);
+	assert_int_equal(batch.places[1].kind, WATT_ACTIVITY_GPU_MEMORY);
+	assert_int_equal(batch.places[1].n_units, 1);
 	assert_int_equal(batch.places[0].n_units, 2);
-	assert_int_equal(batch.n_readings, 2);
+	assert_int_equal(batch.n_readings, 4); /* of two clients, engines and memory */
 	assert_int_equal(amount_of(&batch, 100, place), 0);
 	assert_int_equal(batch.readings[0].start_ns,
 			 10000 * (WATT_NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK)));
@@ -189,6 +200,8 @@ static void test_cycles(void **state)
 	assert_int_equal(watt_activity_drm.open(&m.env, NULL, &source), 0);
 	assert_int_equal(source->ops->read(source, &batch), 0);
 	assert_string_equal(batch.places[0].path, "package-0/uncore");
+	assert_int_equal(batch.places[1].kind, WATT_ACTIVITY_GPU_MEMORY);
+	assert_int_equal(batch.places[1].n_units, 0); /* this client does not tell */
 	assert_int_equal(batch.places[0].n_units, 3);
 	assert_int_equal(amount_of(&batch, 100, "package-0/uncore"), 0);
 	first_ns = batch.places[0].complete_ns;
@@ -199,6 +212,44 @@ static void test_cycles(void **state)
 	dt_ns = batch.places[0].complete_ns - first_ns;
 	amount_ns = amount_of(&batch, 100, "package-0/uncore");
 	assert_in_range(amount_ns, dt_ns / 4 - 1, dt_ns / 4 + 1);
+	source->ops->close(source);
+	machine_done(&m);
+}
+
+#define HOLDER \
+	"drm-driver:\tamdgpu\ndrm-client-id:\t%u\ndrm-pdev:\t0000:0d:00.0\n" \
+	"drm-resident-vram:\t%u MiB\ndrm-resident-gtt:\t7 MiB\n"
+
+/* What a client holds, for as long as it does; once, by however many processes. */
+static void test_memory(void **state)
+{
+	static const char *const place = "gpu-0000:0d:00_0";
+	struct watt_activity_source *source;
+	struct watt_activity_batch batch;
+	uint64_t first_ns, mib_ns;
+	char text[512];
+	struct machine m;
+
+	machine_init(&m);
+	add_card(&m, "card1", "0000:0d:00.0", "amdgpu");
+	snprintf(text, sizeof(text), HOLDER, 7, 3000);
+	add_process(&m, 100, text);
+	add_process(&m, 101, text); /* inherited */
+	snprintf(text, sizeof(text), HOLDER, 8, 1000);
+	add_process(&m, 102, text);
+	assert_int_equal(watt_activity_drm.open(&m.env, NULL, &source), 0);
+	assert_int_equal(source->ops->read(source, &batch), 0);
+	assert_int_equal(batch.places[1].n_units, 1);
+	assert_int_equal(amount_of_kind(&batch, 100, place, WATT_ACTIVITY_GPU_MEMORY), 0);
+	first_ns = batch.places[1].complete_ns;
+	usleep(20000);
+	assert_int_equal(source->ops->read(source, &batch), 0);
+	mib_ns = batch.places[1].complete_ns - first_ns; /* of 2^20 MiB */
+	assert_in_range(amount_of_kind(&batch, 100, place, WATT_ACTIVITY_GPU_MEMORY), mib_ns * 2850,
+			mib_ns * 2870);
+	assert_int_equal(amount_of_kind(&batch, 101, place, WATT_ACTIVITY_GPU_MEMORY), 0);
+	assert_in_range(amount_of_kind(&batch, 102, place, WATT_ACTIVITY_GPU_MEMORY),
+			mib_ns * 953 / 1000000, mib_ns * 954 / 1000000);
 	source->ops->close(source);
 	machine_done(&m);
 }
@@ -376,6 +427,48 @@ static void test_each_driver(void **state)
 	watt_root_close(&root);
 }
 
+static const struct holding {
+	const char *lines;
+	int error;
+	uint64_t bytes;
+} holdings[] = {
+	{ "drm-engine-gfx: 5 ns\n", -ENODATA, 0 },
+	/* what is there goes before what was asked for, in whatever order */
+	{ "drm-total-vram0: 512 MiB\ndrm-resident-vram0: 300 MiB\n", 0, 300ull << 20 },
+	{ "drm-resident-vram0: 0\ndrm-total-vram0: 512 MiB\n", 0, 0 },
+	{ "drm-memory-vram: 64 KiB\ndrm-memory-gtt: 9 MiB\n", 0, 64 << 10 },
+	/* tiles; the card's own, not the machine's */
+	{ "drm-resident-local0: 4096\ndrm-resident-local1: 1 KiB\ndrm-resident-system0: 9 MiB\n", 0,
+	  5120 },
+	/* without any of its own, all of it */
+	{ "drm-resident-system: 3 KiB\ndrm-resident-stolen: 1 KiB\n", 0, 4096 },
+	/* shared and active are parts of it; cycles are no memory; nonsense is nobody's */
+	{ "drm-shared-memory: 7 MiB\ndrm-active-memory: 7 MiB\ndrm-resident-memory: 12\n"
+	  "drm-total-cycles-rcs: 88\n",
+	  0, 12 },
+	{ "drm-resident-vram: 5 GiB\ndrm-total-vram: 18446744073709551615 MiB\n", -ENODATA, 0 },
+	{ "drm-resident-vram: -1\ndrm-resident-vram1: 18446744073709551615\n"
+	  "drm-resident-vram2: 10\n",
+	  0, UINT64_MAX },
+};
+
+static void test_holdings(void **state)
+{
+	struct watt_fdinfo info;
+	char text[512];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(holdings); i++) {
+		uint64_t bytes = 0;
+
+		snprintf(text, sizeof(text), "drm-driver: xe\ndrm-client-id: 1\n%s",
+			 holdings[i].lines);
+		assert_int_equal(watt_fdinfo_parse(text, &info), 0);
+		assert_int_equal(watt_fdinfo_memory(&info, &bytes), holdings[i].error);
+		assert_int_equal(bytes, holdings[i].bytes);
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const struct refused {
@@ -411,7 +504,8 @@ int main(void)
 		cmocka_unit_test(test_amdgpu),      cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_each_driver), cmocka_unit_test(test_i915),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_holdings),
 	};
 
 	return cmocka_run_group_tests_name("drm", tests, NULL, NULL);

@@ -674,7 +674,8 @@ int main(void)
 	};
 
 	if (!has_machine_pids()) {
-		fprintf(stderr, "skipped: in a pid namespace of its own nobody is found on a GPU\n");
+		fprintf(stderr,
+			"skipped: in a pid namespace of its own nobody is found on a GPU\n");
 		return 77;
 	}
 	return cmocka_run_group_tests_name("nvml_activity", tests, NULL, NULL);

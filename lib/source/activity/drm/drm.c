@@ -2,7 +2,7 @@
 /*
  * Who is on GPUs of AMD, Intel, Qualcomm, ARM and Broadcom, and on NVIDIA's by nouveau: what the
  * kernel counts for each client of a device. A client that several descriptors or processes have
- * counts once. It opens no device, and wakes none.
+ * counts once; so does the memory that it holds. It opens no device, and wakes none.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@
 #define PERIOD_NS WATT_NSEC_PER_SEC
 /* A client that nobody shows any more is forgotten. */
 #define CLIENT_GONE_NS (60 * WATT_NSEC_PER_SEC)
+/* Memory is told as a part of so much, which no GPU has: how much each has nobody tells. */
+#define MEMORY_BYTES (1ULL << 40)
 
 /* How far an engine of a client was when it was read last. */
 struct engine {
@@ -50,7 +52,8 @@ struct drm {
 	struct watt_root const *procfs;
 	struct watt_drm_cards cards;
 	struct watt_drm_scan *scan;
-	struct watt_activity_place places[WATT_DRM_CARDS];
+	/* of the time of each card, and behind those of all, of its memory */
+	struct watt_activity_place places[2 * WATT_DRM_CARDS];
 	uint64_t read_ns; /* of the reading before; 0: there was none */
 	struct client *clients;
 	size_t n_clients, cap_clients;
@@ -85,23 +88,21 @@ static struct client *add_client(struct drm *drm, uint32_t place, uint64_t id,
 	return client;
 }
 
-static struct user *find_user(struct drm *drm, const struct client *client)
+static struct user *find_user(struct drm *drm, const struct client *client, uint32_t place)
 {
 	struct user *user;
 	size_t i;
 
 	for (i = 0; i < drm->n_users; i++) {
 		user = &drm->users[i];
-		if (user->pid == client->pid && user->place == client->place &&
+		if (user->pid == client->pid && user->place == place &&
 		    user->start_ns == client->start_ns)
 			return user;
 	}
 	if (watt_grow((void **)&drm->users, &drm->cap_users, drm->n_users, sizeof(*drm->users)) < 0)
 		return NULL;
 	user = &drm->users[drm->n_users++];
-	*user = (struct user){ .pid = client->pid,
-			       .place = client->place,
-			       .start_ns = client->start_ns };
+	*user = (struct user){ .pid = client->pid, .place = place, .start_ns = client->start_ns };
 	return user;
 }
 
@@ -175,6 +176,26 @@ static uint32_t count_engines(const struct watt_fdinfo *info)
 	return n;
 }
 
+/* What it holds now, for all of the time since the reading before. */
+static int take_memory(struct drm *drm, const struct client *client, const struct watt_fdinfo *info,
+		       uint64_t dt_ns)
+{
+	uint32_t place = (uint32_t)drm->cards.n + client->place;
+	struct user *user;
+	uint64_t bytes;
+
+	if (watt_fdinfo_memory(info, &bytes) < 0)
+		return 0;
+	drm->places[place].n_units = 1;
+	user = find_user(drm, client, place);
+	if (!user)
+		return -ENOMEM;
+	user->seen_ns = client->seen_ns;
+	user->amount_ns +=
+		(uint64_t)((watt_u128)dt_ns * WATT_MIN(bytes, MEMORY_BYTES) / MEMORY_BYTES);
+	return 0;
+}
+
 static int take_client(struct drm *drm, const struct watt_drm_process *process,
 		       const struct watt_fdinfo *info, uint64_t now_ns)
 {
@@ -193,13 +214,13 @@ static int take_client(struct drm *drm, const struct watt_drm_process *process,
 		return 0; /* by another descriptor, or in another process */
 	if (!client)
 		client = add_client(drm, place, info->client_id, process);
-	user = client ? find_user(drm, client) : NULL;
+	user = client ? find_user(drm, client, place) : NULL;
 	if (!user)
 		return -ENOMEM;
 	client->seen_ns = user->seen_ns = now_ns;
 	user->amount_ns += client_step_ns(client, info, dt_ns);
 	drm->places[place].n_units = WATT_MAX(drm->places[place].n_units, count_engines(info));
-	return 0;
+	return take_memory(drm, client, info, dt_ns);
 }
 
 /* Of a descriptor that is closed or something else by now there is nothing to tell. */
@@ -277,9 +298,9 @@ static int drm_read(struct watt_activity_source *src, struct watt_activity_batch
 		return r;
 	forget_clients(drm, now_ns);
 	drm->read_ns = now_ns;
-	for (i = 0; i < drm->cards.n; i++)
+	for (i = 0; i < 2 * drm->cards.n; i++)
 		drm->places[i].complete_ns = now_ns;
-	*ret = (struct watt_activity_batch){ drm->places, drm->cards.n, drm->readings,
+	*ret = (struct watt_activity_batch){ drm->places, 2 * drm->cards.n, drm->readings,
 					     drm->n_readings };
 	return 0;
 }
@@ -313,10 +334,17 @@ static int drm_open(const struct watt_env *env, const struct watt_cpu_map *map,
 		drm_close(&drm->source);
 		return r;
 	}
-	for (i = 0; i < drm->cards.n; i++)
-		drm->places[i] = (struct watt_activity_place){ .path = drm->cards.list[i].path,
+	for (i = 0; i < drm->cards.n; i++) {
+		const char *path = drm->cards.list[i].path;
+
+		drm->places[i] = (struct watt_activity_place){ .path = path,
 							       .kind = WATT_ACTIVITY_GPU_TIME,
 							       .n_units = 1 };
+		/* its units come with the first who tells of it */
+		drm->places[drm->cards.n + i] =
+			(struct watt_activity_place){ .path = path,
+						      .kind = WATT_ACTIVITY_GPU_MEMORY };
+	}
 	*ret = &drm->source;
 	return 0;
 }

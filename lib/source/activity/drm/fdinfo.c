@@ -99,6 +99,100 @@ static int parse_engine(struct watt_fdinfo *info, const char *key, size_t len, c
 	return 1;
 }
 
+/* ---- memory ---- */
+
+/* What is there goes before what was asked for; "memory" is the older name of the first. */
+static const struct memory_key {
+	const char *text;
+	uint8_t rank;
+} memory_keys[] = {
+	{ "drm-total-", 1 },
+	{ "drm-memory-", 2 },
+	{ "drm-resident-", 3 },
+};
+
+/* "123", "123 KiB", "123 MiB". */
+static int parse_bytes(const char *value, uint64_t *ret)
+{
+	static const char *const units[] = { "", "KiB", "MiB" };
+	unsigned int i;
+	uint64_t number;
+
+	if (watt_scan_u64(&value, &number) < 0)
+		return -EBADMSG;
+	value += strspn(value, " \t");
+	for (i = 0; i < WATT_ARRAY_SIZE(units); i++)
+		if (!strcmp(value, units[i]) && number <= UINT64_MAX >> (10 * i)) {
+			*ret = number << (10 * i);
+			return 0;
+		}
+	return -EBADMSG;
+}
+
+static struct watt_fdinfo_region *find_region(struct watt_fdinfo *info, const char *name,
+					      size_t len)
+{
+	struct watt_fdinfo_region *region;
+	uint32_t i;
+
+	for (i = 0; i < info->n_regions; i++)
+		if (strlen(info->regions[i].name) == len &&
+		    !memcmp(info->regions[i].name, name, len))
+			return &info->regions[i];
+	if (info->n_regions == WATT_FDINFO_REGIONS || !len || len >= WATT_FDINFO_NAME)
+		return NULL;
+	region = &info->regions[info->n_regions++];
+	memcpy(region->name, name, len);
+	return region;
+}
+
+static void parse_memory(struct watt_fdinfo *info, const char *key, size_t len, const char *value)
+{
+	struct watt_fdinfo_region *region;
+	uint64_t bytes;
+	size_t i, used;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(memory_keys); i++) {
+		used = strlen(memory_keys[i].text);
+		if (len <= used || memcmp(key, memory_keys[i].text, used) != 0 ||
+		    parse_bytes(value, &bytes) < 0)
+			continue;
+		region = find_region(info, key + used, len - used);
+		if (region && memory_keys[i].rank > region->rank) {
+			region->bytes = bytes;
+			region->rank = memory_keys[i].rank;
+		}
+	}
+}
+
+static bool is_of_card(const char *region)
+{
+	return !strncmp(region, "vram", 4) || !strncmp(region, "local", 5);
+}
+
+int watt_fdinfo_memory(const struct watt_fdinfo *info, uint64_t *ret_bytes)
+{
+	uint64_t of_card = 0, all = 0;
+	bool has_card = false;
+	uint32_t i;
+
+	for (i = 0; i < info->n_regions; i++) {
+		const struct watt_fdinfo_region *region = &info->regions[i];
+
+		all += WATT_MIN(region->bytes, UINT64_MAX - all);
+		if (!is_of_card(region->name))
+			continue;
+		has_card = true;
+		of_card += WATT_MIN(region->bytes, UINT64_MAX - of_card);
+	}
+	if (!info->n_regions)
+		return -ENODATA;
+	*ret_bytes = has_card ? of_card : all;
+	return 0;
+}
+
+/* ---- lines ---- */
+
 static bool is_key(const char *key, size_t len, const char *name)
 {
 	return strlen(name) == len && !memcmp(key, name, len);
@@ -121,7 +215,9 @@ static int parse_pair(struct watt_fdinfo *info, const char *key, size_t len, con
 		return parse_number(value, NULL, &info->client_id);
 	}
 	r = parse_engine(info, key, len, value);
-	return r > 0 ? 0 : r;
+	if (r > 0)
+		parse_memory(info, key, len, value);
+	return WATT_MIN(r, 0);
 }
 
 /* Cuts a line into key and value; lines of other forms are nobody's. */
