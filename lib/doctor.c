@@ -365,6 +365,8 @@ static bool is_wanted(const struct patient *patient, const struct watt_options *
 static struct watt_diag describe_hung(const struct patient *patient, uint64_t limit_ns)
 {
 	struct watt_diag diag = patient->blank;
+	bool can_go = patient->power ||
+		      (patient->activity && patient->activity->read && !patient->activity->flags);
 
 	diag.state = WATT_BROKEN;
 	diag.error = -ETIMEDOUT;
@@ -372,8 +374,7 @@ static struct watt_diag describe_hung(const struct patient *patient, uint64_t li
 		 (double)patience_ns(patient, limit_ns) / 1e9);
 	snprintf(diag.hint, sizeof(diag.hint),
 		 "look in the kernel's log for a device that hangs%s%s",
-		 patient->power ? "; leave it out by --sources=-" : "",
-		 patient->power ? diag.source : "");
+		 can_go ? "; leave it out by --sources=-" : "", can_go ? diag.source : "");
 	return diag;
 }
 

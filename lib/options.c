@@ -360,23 +360,28 @@ static int check_source(struct watt_options *options, const char *name)
 	char known[512] = "";
 	size_t i;
 
-	for (i = 0; watt_power_registry[i]; i++) {
-		if (strcmp(watt_power_registry[i]->name, name) == 0)
-			return 0;
+	if (watt_select_is_power(name))
+		return 0;
+	for (i = 0; watt_power_registry[i]; i++)
 		add_word(known, sizeof(known), watt_power_registry[i]->name);
-	}
 	return complain(options, -ENOENT, "no source is called '%s'; there are: %s", name, known);
 }
 
 static int choose_source(struct watt_options *options, const char *name, uint64_t choice)
 {
-	int r;
+	int r = 0;
 
 	if (!options)
 		return -EINVAL;
 	if (!name)
 		return complain(options, -EINVAL, "which source? none was named");
-	r = check_source(options, name);
+	if (!watt_select_is_teller(name))
+		r = check_source(options, name);
+	else if (choice != WATT_SOURCE_OUT)
+		return complain(options, -EINVAL,
+				"%s measures no power, it tells who used it, and is read anyway; "
+				"-%s leaves it out",
+				name, name);
 	return r < 0 ? r : note(options, watt_rules_add(&options->sources, name, choice));
 }
 

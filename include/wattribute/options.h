@@ -114,7 +114,7 @@ WATT_API int watt_options_set_config(struct watt_options *options, const char *p
 
 /** Uses this power source, and those that are added too, instead of the automatic choice. */
 WATT_API int watt_options_add_source(struct watt_options *options, const char *name);
-/** Leaves a power source out of the choice. */
+/** Leaves a power source out of the choice, or "drm", which tells who used a GPU. */
 WATT_API int watt_options_drop_source(struct watt_options *options, const char *name);
 /** Counts CPU time by "bpf" or "procfs"; NULL or "auto": the best that works. */
 WATT_API int watt_options_set_usage(struct watt_options *options, const char *name);

@@ -2,6 +2,7 @@
 /* The domain tree and the channels of a session as JSON, by docs/schema/wattribute-sources-1.json. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include <wattribute/json.h>
 
@@ -116,6 +117,24 @@ static void add_crosscheck(struct watt_json *doc, struct watt_json_node obj,
 		       r >= 0 ? (double)difference_ppm / 1e6 : NAN);
 }
 
+/* The one for whose sake a channel is read: that of the same source that measures its domain. */
+static const char *find_helped(const struct watt_session *ses, const struct watt_channel *channel)
+{
+	size_t i;
+
+	for (i = 0; channel->flags & WATT_CHANNEL_HELPS && i < watt_session_get_channel_count(ses);
+	     i++) {
+		const struct watt_channel *other = watt_session_get_channel(ses, i);
+
+		if (!(other->flags & WATT_CHANNEL_HELPS) &&
+		    !watt_quantity_is_context(other->quantity) &&
+		    !strcmp(other->source, channel->source) &&
+		    !strcmp(other->domain, channel->domain))
+			return other->name;
+	}
+	return NULL;
+}
+
 static void add_channel(struct watt_json *doc, struct watt_json_node array,
 			const struct watt_session *ses, size_t i)
 {
@@ -133,6 +152,7 @@ static void add_channel(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "origin", watt_origin_name(channel->origin));
 	watt_json_bool(doc, obj, "is_duplicate", watt_session_channel_is_duplicate(ses, i) > 0);
 	add_crosscheck(doc, obj, ses, i);
+	watt_json_text(doc, obj, "helps", find_helped(ses, channel));
 	watt_json_bool(doc, obj, "is_overlap_unknown",
 		       channel->flags & WATT_CHANNEL_OVERLAP_UNKNOWN);
 	watt_json_bool(doc, obj, "is_signed", channel->flags & WATT_CHANNEL_SIGNED);

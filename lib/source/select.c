@@ -148,8 +148,7 @@ const struct watt_activity_ops *watt_select_usage_named(const char *name)
 	return NULL;
 }
 
-/* Names of sources of power are what rules speak of. */
-static bool is_power(const char *name)
+bool watt_select_is_power(const char *name)
 {
 	size_t i;
 
@@ -159,17 +158,43 @@ static bool is_power(const char *name)
 	return false;
 }
 
+bool watt_select_is_teller(const char *name)
+{
+	size_t i;
+
+	for (i = 0; watt_activity_registry[i]; i++)
+		if (watt_activity_registry[i]->read && !watt_activity_registry[i]->flags &&
+		    !strcmp(watt_activity_registry[i]->name, name))
+			return !watt_select_is_power(name);
+	return false;
+}
+
+/* By its own name, and not since others are named. */
+static bool is_left_out(const struct watt_rules *rules, const char *name)
+{
+	bool is = false;
+	size_t i;
+
+	for (i = 0; rules && i < rules->n; i++)
+		if (!strcmp(rules->list[i].name, name))
+			is = rules->list[i].value == WATT_SOURCE_OUT;
+	return is;
+}
+
 bool watt_select_activity_is_wanted(const struct watt_activity_ops *ops,
 				    const struct watt_rules *rules, bool is_precise)
 {
 	/* a choice among powers says nothing of who measures none, such as drm */
-	enum watt_choice choice = is_power(ops->name) ? watt_select_choice(rules, ops->name) :
-							WATT_CHOICE_AUTO;
+	enum watt_choice choice = watt_select_is_power(ops->name) ?
+					  watt_select_choice(rules, ops->name) :
+					  WATT_CHOICE_AUTO;
 
 	if (!ops->read)
 		return false;
 	if (ops->flags & WATT_ACTIVITY_ASKED)
 		return is_precise;
+	if (is_left_out(rules, ops->name))
+		return false;
 	if (choice != WATT_CHOICE_AUTO)
 		return choice == WATT_CHOICE_YES;
 	return !(ops->flags & WATT_ACTIVITY_TEST);

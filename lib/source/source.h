@@ -251,6 +251,10 @@ struct watt_activity_source {
 
 /* In the order of preference, ended by NULL. */
 extern const struct watt_activity_ops *const watt_activity_registry[];
+/* Names of sources of power are what rules speak of. */
+bool watt_select_is_power(const char *name);
+/* Whether somebody is called so who measures none, tells who used something, and can be left out. */
+bool watt_select_is_teller(const char *name);
 
 /* ---- meta ---- */
 

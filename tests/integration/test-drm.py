@@ -210,6 +210,17 @@ def memory():
     near(found['train'] / sum(found.values()), 0.75, 0.02, 'by memory')
 
 
+def left_out():
+    """Nobody is asked who used it: what it takes is nobody's."""
+    with Machine('desktop-amdgpu', {(1201, 12): ('gfx', 0.9)}, {}) as machine:
+        result = run('top', '--once', '--json', '-d', '2s', '--usage=procfs', '--sources=hwmon,-drm',
+                     '--sysfs-root', f'{machine.folder}/sys', '--procfs-root', f'{machine.folder}/proc')
+    equal(result.status, 0, result.err)
+    domain, = (d for d in result.json()['domains'] if d['path'] == 'gpu-0000:0d:00_0')
+    true(nj(domain['energy']) > 0, f'no energy: {domain}')
+    equal(nj(domain['energy']), nj(domain['idle']) + nj(domain['unattributed']), 'nobody')
+
+
 def nouveau():
     """It counts no engines: what its card takes is nobody's, and is not given to anybody."""
     with Machine('desktop-nouveau', {}, {}) as machine:
@@ -232,7 +243,7 @@ def test_all_drivers():
             failed.append(f'{name}: {error!r}')
     threads = [threading.Thread(target=attempt, args=args) for args in (
         ('amdgpu and xe', desktop), ('counter of amdgpu', accelerator), ('i915', laptop), ('nouveau', nouveau),
-        ('memory', memory),
+        ('memory', memory), ('without drm', left_out),
         ('msm', board, 'phone-msm', '3d00000_gpu', 'gpu'),
         ('panfrost', board, 'board-panfrost', 'ff9a0000_gpu', 'fragment'),
         ('v3d', board, 'board-v3d', '1002000000_v3d', 'render'))]

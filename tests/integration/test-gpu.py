@@ -62,6 +62,8 @@ def test_shown():
     equal(result.status, 0, f'status (it said {result.err!r})')
     equal([(domain['path'], domain['share_key']) for domain in result.json()['domains']],
           [(DOMAIN, 'gpu_time'), (DOMAIN + '/memory', 'none')], 'domains')
+    helps = {channel['name']: channel['helps'] for channel in result.json()['channels'] if channel['helps']}
+    equal(helps, {f'nvml/{DOMAIN}/instant': f'nvml/{DOMAIN}'}, 'what is read for the sake of another')
     result = with_gpu(GPU, 'doctor', '--json')
     found = [source for source in result.json()['sources'] if source['source'] == 'nvml']
     equal([source['state'] for source in found], ['available'] * 2, 'of its power and its processes')

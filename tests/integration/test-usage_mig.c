@@ -127,7 +127,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_instances) };
 
 	if (!has_machine_pids()) {
-		fprintf(stderr, "skipped: in a pid namespace of its own nobody is found on a GPU\n");
+		fprintf(stderr,
+			"skipped: in a pid namespace of its own nobody is found on a GPU\n");
 		return 77;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,7 +226,7 @@ static void test_memory(void **state)
 	static const char *const place = "gpu-0000:0d:00_0";
 	struct watt_activity_source *source;
 	struct watt_activity_batch batch;
-	uint64_t first_ns, mib_ns;
+	uint64_t first_ns, dt_ns;
 	char text[512];
 	struct machine m;
 
@@ -244,12 +244,13 @@ static void test_memory(void **state)
 	first_ns = batch.places[1].complete_ns;
 	usleep(20000);
 	assert_int_equal(source->ops->read(source, &batch), 0);
-	mib_ns = batch.places[1].complete_ns - first_ns; /* of 2^20 MiB */
-	assert_in_range(amount_of_kind(&batch, 100, place, WATT_ACTIVITY_GPU_MEMORY), mib_ns * 2850,
-			mib_ns * 2870);
+	dt_ns = batch.places[1].complete_ns - first_ns;
+	/* of 2^20 MiB */
+	assert_int_equal(amount_of_kind(&batch, 100, place, WATT_ACTIVITY_GPU_MEMORY),
+			 dt_ns * 3000 >> 20);
 	assert_int_equal(amount_of_kind(&batch, 101, place, WATT_ACTIVITY_GPU_MEMORY), 0);
-	assert_in_range(amount_of_kind(&batch, 102, place, WATT_ACTIVITY_GPU_MEMORY),
-			mib_ns * 953 / 1000000, mib_ns * 954 / 1000000);
+	assert_int_equal(amount_of_kind(&batch, 102, place, WATT_ACTIVITY_GPU_MEMORY),
+			 dt_ns * 1000 >> 20);
 	source->ops->close(source);
 	machine_done(&m);
 }
