@@ -18,6 +18,9 @@
 #define RING_MAX 65536u
 #define RING_SPAN_NS (2 * WATT_NSEC_PER_SEC)
 
+#define MEDIUM_NS (10 * WATT_NSEC_PER_MSEC)
+#define SLOW_NS (100 * WATT_NSEC_PER_MSEC)
+
 struct bundle_channel {
 	uint32_t number;                /* in the engine */
 	struct watt_counter is_retired; /* the consumer's word */
@@ -54,6 +57,31 @@ struct watt_bundle {
 };
 
 /* ---- set up ---- */
+
+static uint64_t group_period_ns(const struct watt_bundle_opts *opts, const struct watt_power *power,
+				uint32_t group)
+{
+	uint64_t period_ns = power->asked_period_ns ? power->asked_period_ns : opts->period_ns;
+
+	return watt_schedule_round_ns(WATT_MAX(period_ns, power->groups[group].period_ns),
+				      opts->quantum_ns);
+}
+
+enum watt_tier watt_bundle_tier(const struct watt_bundle_opts *opts, const struct watt_power *power,
+				uint32_t group)
+{
+	uint64_t period_ns = group_period_ns(opts, power, group);
+
+	if (period_ns >= SLOW_NS)
+		return WATT_TIER_SLOW;
+	return period_ns >= MEDIUM_NS ? WATT_TIER_MEDIUM : WATT_TIER_FAST;
+}
+
+static bool has_group(const struct watt_bundle_opts *opts, const struct watt_power *power,
+		      uint32_t group)
+{
+	return !opts->tiers || opts->tiers & 1u << watt_bundle_tier(opts, power, group);
+}
 
 static int alloc_parts(struct watt_bundle *bundle, struct watt_power *const *sources,
 		       size_t n_sources)
@@ -92,15 +120,12 @@ static void add_group(struct watt_bundle *bundle, const struct watt_bundle_opts 
 {
 	const struct watt_power_group *from = &power->groups[index];
 	struct bundle_group *group = &bundle->groups[bundle->n_groups++];
-	uint64_t period_ns = power->asked_period_ns ? power->asked_period_ns : opts->period_ns;
 
 	group->power = power;
 	group->index = index;
 	group->n = from->n;
 	group->channels = channels;
-	watt_schedule_init(&group->schedule, opts->epoch_ns,
-			   watt_schedule_round_ns(WATT_MAX(period_ns, from->period_ns),
-						  opts->quantum_ns));
+	watt_schedule_init(&group->schedule, opts->epoch_ns, group_period_ns(opts, power, index));
 	watt_counter_set(&group->due_ns, group->schedule.due_ns);
 	update_retired(group);
 }
@@ -118,7 +143,9 @@ static void add_source(struct watt_bundle *bundle, const struct watt_bundle_opts
 		watt_counter_set(&channels[i].is_retired, numbers[i] == WATT_CHANNEL_UNWANTED);
 	}
 	for (i = 0; i < power->n_groups; i++)
-		add_group(bundle, opts, power, i, channels + power->groups[i].first);
+		if (has_group(opts, power, i))
+			add_group(bundle, opts, power, i, channels + power->groups[i].first);
+	watt_refcount_get(&power->parts);
 	bundle->sources[bundle->n_sources++] = power;
 }
 
@@ -163,7 +190,8 @@ int watt_bundle_new(const struct watt_bundle_opts *opts, struct watt_power *cons
 				   opts->ring_size ? opts->ring_size : choose_ring_size(bundle),
 				   sizeof(struct watt_sample));
 	if (r < 0) {
-		bundle->n_sources = 0; /* they stay the caller's */
+		while (bundle->n_sources > 0) /* they stay the caller's */
+			watt_refcount_put(&bundle->sources[--bundle->n_sources]->parts);
 		watt_bundle_free(bundle);
 		return r;
 	}
@@ -178,7 +206,8 @@ struct watt_bundle *watt_bundle_free(struct watt_bundle *bundle)
 	if (!bundle)
 		return NULL;
 	for (i = 0; i < bundle->n_sources; i++)
-		bundle->sources[i]->ops->close(bundle->sources[i]);
+		if (watt_refcount_put(&bundle->sources[i]->parts))
+			bundle->sources[i]->ops->close(bundle->sources[i]);
 	watt_ring_done(&bundle->ring);
 	free(bundle->scratch);
 	free(bundle->channels);

@@ -16,21 +16,35 @@
 
 struct watt_bundle;
 
+/* How often a group is read. */
+enum watt_tier {
+	WATT_TIER_FAST,   /* more than 100 times a second */
+	WATT_TIER_MEDIUM, /* more than 10 times */
+	WATT_TIER_SLOW,
+	WATT_N_TIERS,
+};
+
 struct watt_bundle_opts {
 	uint64_t epoch_ns;   /* CLOCK_MONOTONIC */
 	uint64_t quantum_ns; /* never 0 */
 	uint64_t period_ns;
 	uint32_t ring_size; /* a power of two; 0: room for 2 s of readings */
 	bool is_captured;   /* as in watt_engine_opts */
+	uint32_t tiers;     /* bits 1 << tier: groups of these alone; 0: all */
 };
+
+/* Of a group, with the period that it will be read with. */
+enum watt_tier watt_bundle_tier(const struct watt_bundle_opts *opts, const struct watt_power *power,
+				uint32_t group);
 
 /*
  * Takes the sources, unless it fails. Numbers are those of their channels in the engine, one
- * source after the other. -ENOMEM, -EINVAL.
+ * source after the other. Bundles of different tiers share a source, and the last one closes it.
+ * -ENOMEM, -EINVAL.
  */
 int watt_bundle_new(const struct watt_bundle_opts *opts, struct watt_power *const *sources,
 		    size_t n_sources, const uint32_t *numbers, struct watt_bundle **ret);
-/* Closes the sources. Accepts NULL; returns NULL. */
+/* Closes the sources that nobody else has. Accepts NULL; returns NULL. */
 struct watt_bundle *watt_bundle_free(struct watt_bundle *bundle);
 
 /* ---- the thread that reads ---- */

@@ -3,6 +3,7 @@
 #include "sample/crew.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -34,6 +35,7 @@ static int add(struct watt_crew *crew, const char *name, bool is_blocking, bool 
 		return r;
 	}
 	member->name = name;
+	watt_strlcpy(member->title, name, sizeof(member->title));
 	member->is_blocking = is_blocking;
 	crew->members[crew->n++] = member;
 	*ret = member;
@@ -110,6 +112,45 @@ int watt_crew_get(struct watt_crew *crew, const struct watt_power_ops *ops,
 	return r;
 }
 
+int watt_crew_get_tier(struct watt_crew *crew, struct watt_crew_member *first, enum watt_tier tier,
+		       struct watt_crew_member **ret)
+{
+	static const char *const names[] = { "fast", "medium", "slow" };
+	char thread[16];
+	size_t i;
+	int r;
+
+	for (i = 0; i < crew->n; i++) {
+		*ret = crew->members[i];
+		if ((*ret)->is_blocking && (*ret)->name == first->name && (*ret)->has_tier &&
+		    (*ret)->tier == tier)
+			return 0;
+	}
+	*ret = first;
+	if (first->has_tier) {
+		snprintf(thread, sizeof(thread), "%.8s-%s", first->name, names[tier]);
+		r = add(crew, thread, true, false, watt_reader_get_env(first->reader), ret);
+		if (r < 0)
+			return r;
+		(*ret)->name = first->name;
+		snprintf((*ret)->title, sizeof((*ret)->title), "%.12s, %s tier", first->name,
+			 names[tier]);
+	}
+	(*ret)->has_tier = true;
+	(*ret)->tier = tier;
+	return 0;
+}
+
+void watt_crew_set_env(struct watt_crew *crew, const struct watt_power_ops *ops,
+		       const struct watt_env *env)
+{
+	size_t i;
+
+	for (i = 0; i < crew->n; i++)
+		if (crew->members[i]->is_blocking && crew->members[i]->name == ops->name)
+			watt_reader_set_env(crew->members[i]->reader, env);
+}
+
 /* ---- running ---- */
 
 void watt_crew_watch_deadline(struct watt_crew *crew, struct watt_crew_member *member,
@@ -122,9 +163,9 @@ void watt_crew_watch_deadline(struct watt_crew *crew, struct watt_crew_member *m
 	if (is_hung && !member->has_hung)
 		watt_log(&crew->opts->log, WATT_LOG_WARNING,
 			 "%s: %s has taken more than %u s: it is stale; nothing waits for it",
-			 member->name, what, (unsigned int)(HUNG_NS / WATT_NSEC_PER_SEC));
+			 member->title, what, (unsigned int)(HUNG_NS / WATT_NSEC_PER_SEC));
 	if (!is_hung && member->has_hung)
-		watt_log(&crew->opts->log, WATT_LOG_INFO, "%s: it has come back", member->name);
+		watt_log(&crew->opts->log, WATT_LOG_INFO, "%s: it has come back", member->title);
 	member->has_hung = is_hung;
 }
 
@@ -160,10 +201,10 @@ static void say_given_up(const struct watt_crew *crew, const struct watt_crew_me
 	if (member->is_blocking && (!since_ns || watt_now_ns() <= since_ns + HUNG_NS))
 		watt_log(&crew->opts->log, WATT_LOG_INFO,
 			 "%s: a read is not waited for; its thread ends when it comes back",
-			 member->name);
+			 member->title);
 	else
 		watt_log(&crew->opts->log, WATT_LOG_WARNING,
-			 "%s: a read hangs; its thread ends when it comes back", member->name);
+			 "%s: a read hangs; its thread ends when it comes back", member->title);
 }
 
 int watt_crew_stop(struct watt_crew *crew)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The crew: all readers of an engine, one for what is quick and one for each source that can
- * block; who of them runs, hangs, and is given up. One thread per object (the engine's). Inside
+ * The crew: all readers of an engine, one for what is quick, one for each source that can block,
+ * and one more for each other tier of it; who of them runs, hangs, and is given up. One thread per object (the engine's). Inside
  * the stage only.
  */
 #ifndef WATT_SAMPLE_CREW_H
@@ -13,7 +13,10 @@
 struct watt_crew_member {
 	struct watt_reader *reader;
 	const char *name; /* of its source, or "fast" */
+	char title[32];   /* the same with its tier, for people */
 	bool is_blocking;
+	bool has_tier; /* it reads groups of that tier alone */
+	enum watt_tier tier;
 	bool is_given_up;
 	bool has_hung; /* somebody was told */
 };
@@ -37,7 +40,16 @@ int watt_crew_add_finder(struct watt_crew *crew, const struct watt_env *env);
 /* The one that reads the source; it is made if there is none. 0 or a negative errno. */
 int watt_crew_get(struct watt_crew *crew, const struct watt_power_ops *ops,
 		  struct watt_crew_member **ret);
-/* The one of a source that can block; NULL: there is none. */
+/*
+ * Of the readers of the same source, the one that reads that tier; first is the source's first one.
+ * It is made if there is none. 0 or a negative errno.
+ */
+int watt_crew_get_tier(struct watt_crew *crew, struct watt_crew_member *first, enum watt_tier tier,
+		       struct watt_crew_member **ret);
+/* For all readers of the source that can block; their threads don't run. */
+void watt_crew_set_env(struct watt_crew *crew, const struct watt_power_ops *ops,
+		       const struct watt_env *env);
+/* The first one of a source that can block; NULL: there is none. */
 struct watt_crew_member *watt_crew_find_waiting(const struct watt_crew *crew,
 						const struct watt_power_ops *ops);
 /* Whose reader it is; there must be one. */

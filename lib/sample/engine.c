@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Owns the sources and deals them out to readers: all that are quick share one, each that can
- * block has its own, for all that it does. It must not know what is read.
+ * block has its own, for all that it does, and each tier of those that can be divided. It must not know what is read.
  */
 #include "sample/sample.h"
 
@@ -11,32 +11,21 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "sample/bundles.h"
 #include "sample/channel_table.h"
 #include "sample/crew.h"
-#include "sample/handover.h"
 #include "sample/search.h"
 
 #define DEFAULT_QUANTUM_NS WATT_NSEC_PER_MSEC
 #define DEFAULT_STOP_TIMEOUT_NS (2 * WATT_NSEC_PER_SEC)
 
-struct engine_bundle {
-	struct watt_crew_member *reader;
-	struct watt_bundle *bundle;
-	bool is_first;  /* of the sources that were there at the beginning: it stays */
-	bool is_handed; /* the reader has it */
-};
-
 struct watt_engine {
 	struct watt_engine_opts opts;
 	struct watt_crew crew;
-	struct engine_bundle **bundles;
-	size_t n_bundles, cap_bundles;
-	size_t next_bundle; /* whose samples are fetched first */
+	struct watt_bundles bundles;
 	struct watt_channel_table channels;
 	struct watt_search **searches;
 	size_t n_searches, cap_searches;
-	uint64_t missed_before; /* by bundles that are no more */
-	uint64_t lost_before;
 	bool is_dealt; /* the sources of the beginning are numbered */
 	bool is_started;
 };
@@ -46,36 +35,6 @@ struct watt_engine {
 static bool is_blocking(const struct watt_power_ops *ops)
 {
 	return ops->flags & WATT_POWER_BLOCKING;
-}
-
-/* Makes a bundle of open sources; numbers are those of their channels. */
-static int add_bundle(struct watt_engine *engine, struct watt_power *const *sources,
-		      size_t n_sources, const uint32_t *numbers, struct watt_crew_member *reader,
-		      struct engine_bundle **ret)
-{
-	const struct watt_bundle_opts opts = {
-		.epoch_ns = engine->opts.epoch_ns,
-		.quantum_ns = engine->opts.quantum_ns,
-		.period_ns = engine->opts.period_ns,
-		.is_captured = engine->opts.is_captured,
-		.ring_size = engine->opts.ring_size,
-	};
-	struct engine_bundle *bundle = calloc(1, sizeof(*bundle));
-	int r = bundle ? 0 : -ENOMEM;
-
-	if (r == 0)
-		r = watt_grow((void **)&engine->bundles, &engine->cap_bundles, engine->n_bundles,
-			      sizeof(struct engine_bundle *));
-	if (r == 0)
-		r = watt_bundle_new(&opts, sources, n_sources, numbers, &bundle->bundle);
-	if (r < 0) {
-		free(bundle);
-		return r;
-	}
-	bundle->reader = reader;
-	engine->bundles[engine->n_bundles++] = bundle;
-	*ret = bundle;
-	return 0;
 }
 
 /* The sources that are there at the beginning, while they are dealt out. */
@@ -96,14 +55,27 @@ static void dealer_done(struct dealer *dealer)
 	free(dealer->first_channel);
 }
 
-/* Makes one bundle of all that are left and are (not) slow; only: of that one. */
-static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool is_slow, size_t only,
-		       struct watt_crew_member *reader)
+/* The bundle of each of its channels. */
+static void take_channels(struct watt_engine *engine, const struct watt_deal *deal)
+{
+	const uint32_t *number = deal->numbers;
+	uint32_t c;
+	size_t i;
+
+	for (i = 0; i < deal->n; i++)
+		for (c = 0; c < deal->sources[i]->n_channels; c++)
+			engine->channels.list[*number++]->bundle = deal->bundle[watt_bundles_tier(
+				&engine->bundles, deal->sources[i], c)];
+}
+
+/* Deals out all that are left and are (not) slow; only: that one. */
+static int deal_out(struct watt_engine *engine, struct dealer *dealer, bool is_slow, size_t only,
+		    struct watt_crew_member *reader)
 {
 	struct watt_power **members = calloc(dealer->n + 1, sizeof(struct watt_power *));
 	uint32_t *numbers = calloc(engine->channels.n + 1, sizeof(*numbers));
-	struct engine_bundle *bundle;
-	size_t i, n = 0, n_numbers = 0;
+	struct watt_deal deal = { .sources = members, .numbers = numbers, .reader = reader };
+	size_t i, n_numbers = 0;
 	uint32_t c;
 	int r = members && numbers ? 0 : -ENOMEM;
 
@@ -112,20 +84,15 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 
 		if (!power || is_blocking(power->ops) != is_slow || (is_slow && i != only))
 			continue;
-		members[n++] = power;
+		members[deal.n++] = power;
 		for (c = 0; c < power->n_channels; c++)
 			numbers[n_numbers++] = dealer->first_channel[i] + c;
 	}
 	if (r == 0)
-		r = add_bundle(engine, members, n, numbers, reader, &bundle);
+		r = watt_bundles_add(&engine->bundles, &deal);
 	if (r == 0) {
-		bundle->is_first = true;
-		/* a thread that runs is given it at the start */
-		bundle->is_handed = !watt_reader_is_running(reader->reader);
-		if (bundle->is_handed)
-			watt_reader_add(reader->reader, bundle->bundle);
-		for (i = 0; i < n_numbers; i++)
-			engine->channels.list[numbers[i]]->bundle = bundle;
+		watt_bundles_hand_first(&deal);
+		take_channels(engine, &deal);
 		for (i = 0; i < dealer->n; i++)
 			if (dealer->sources[i] && is_blocking(dealer->sources[i]->ops) == is_slow &&
 			    (!is_slow || i == only))
@@ -136,7 +103,7 @@ static int deal_bundle(struct watt_engine *engine, struct dealer *dealer, bool i
 	return r;
 }
 
-static int deal(struct watt_engine *engine, struct dealer *dealer)
+static int deal_all(struct watt_engine *engine, struct dealer *dealer)
 {
 	struct watt_crew_member *reader;
 	size_t i;
@@ -156,7 +123,7 @@ static int deal(struct watt_engine *engine, struct dealer *dealer)
 		ops = dealer->sources[i]->ops;
 		r = watt_crew_get(&engine->crew, ops, &reader);
 		if (r == 0)
-			r = deal_bundle(engine, dealer, is_blocking(ops), i, reader);
+			r = deal_out(engine, dealer, is_blocking(ops), i, reader);
 	}
 	return r;
 }
@@ -186,7 +153,7 @@ int watt_engine_add(struct watt_engine *engine, struct watt_power *const *source
 	for (i = 0; dealer.sources && i < n_sources; i++)
 		dealer.sources[i] = sources[i];
 	if (dealer.sources && dealer.first_channel)
-		r = deal(engine, &dealer);
+		r = deal_all(engine, &dealer);
 	dealer_done(&dealer);
 	engine->is_dealt = true;
 	return r;
@@ -205,7 +172,8 @@ int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *cons
 		return -ENOMEM;
 	}
 	take_opts(engine, opts);
-	engine->crew.opts = &engine->opts;
+	engine->crew.opts = engine->bundles.opts = &engine->opts;
+	engine->bundles.crew = &engine->crew;
 	if (n_sources > 0)
 		r = watt_engine_add(engine, sources, n_sources);
 	if (r < 0) {
@@ -217,36 +185,6 @@ int watt_engine_new(const struct watt_engine_opts *opts, struct watt_power *cons
 }
 
 /* ---- what comes while it runs ---- */
-
-static int hand_over(struct engine_bundle *bundle, enum watt_handover_kind kind)
-{
-	int r = watt_handover_send(bundle->reader->reader, bundle->bundle, kind);
-
-	bundle->is_handed |= r == 0;
-	return r;
-}
-
-static void forget_bundle(struct watt_engine *engine, struct engine_bundle *bundle)
-{
-	size_t i;
-
-	watt_bundle_add_losses(bundle->bundle, false, &engine->missed_before, &engine->lost_before);
-	for (i = 0; engine->bundles[i] != bundle; i++)
-		continue;
-	engine->bundles[i] = engine->bundles[--engine->n_bundles];
-	free(bundle);
-}
-
-/* Nobody reads a channel here any more: it is read in another place, or not at all. */
-static void leave_bundle(struct watt_engine *engine, struct engine_bundle *bundle, uint32_t number)
-{
-	watt_bundle_retire(bundle->bundle, number);
-	if (bundle->is_first || !watt_bundle_is_retired(bundle->bundle))
-		return;
-	if (hand_over(bundle,
-		      bundle->reader->is_blocking ? WATT_HANDOVER_CLOSE : WATT_HANDOVER_TAKE) == 0)
-		forget_bundle(engine, bundle);
-}
 
 /* Numbers for the channels of a source that has come. */
 static int number_channels(struct watt_engine *engine, const struct watt_power *power,
@@ -300,39 +238,72 @@ static void say_arrival(const struct watt_engine *engine, const struct watt_tabl
 			 what->name);
 }
 
+static int start_late(const struct watt_engine *engine, struct watt_crew_member *reader)
+{
+	if (!engine->is_started || watt_reader_is_running(reader->reader))
+		return 0;
+	return watt_reader_start(reader->reader);
+}
+
+/* Numbered channels of a source that has come, by the bundles that they are in now. */
+static void move_channels(struct watt_engine *engine, const struct watt_deal *deal)
+{
+	const struct watt_power *power = deal->sources[0];
+	uint32_t i;
+
+	for (i = 0; i < power->n_channels; i++) {
+		struct watt_table_channel *channel;
+
+		if (deal->numbers[i] == WATT_CHANNEL_UNWANTED)
+			continue;
+		channel = engine->channels.list[deal->numbers[i]];
+		say_arrival(engine, channel);
+		if (channel->bundle)
+			watt_bundles_leave(&engine->bundles, channel->bundle, deal->numbers[i]);
+		channel->bundle = deal->bundle[watt_bundles_tier(&engine->bundles, power, i)];
+		channel->status = WATT_STATUS_PENDING;
+	}
+}
+
+/* What can block is open before the start, and not read. */
+static int hand_arrival(const struct watt_engine *engine, const struct watt_deal *deal)
+{
+	size_t tier;
+	int r = 0;
+
+	for (tier = 0; tier < WATT_N_TIERS && engine->is_started && r == 0; tier++) {
+		struct engine_bundle *bundle = deal->bundle[tier];
+
+		if (!bundle || bundle->is_handed)
+			continue;
+		r = start_late(engine, bundle->reader);
+		if (r == 0)
+			r = watt_bundles_hand_over(bundle, WATT_HANDOVER_READ);
+	}
+	return r;
+}
+
 static int take_arrival(struct watt_engine *engine, const struct watt_search *search,
 			struct watt_power *power)
 {
-	struct watt_crew_member *reader = is_blocking(search->ops) ?
-						  watt_crew_find(&engine->crew, search->reader) :
-						  engine->crew.fast;
-	uint32_t *numbers = calloc(power->n_channels + 1, sizeof(*numbers)), i;
-	struct engine_bundle *bundle;
+	uint32_t *numbers = calloc(power->n_channels + 1, sizeof(*numbers));
+	struct watt_deal deal = { .sources = &power, .n = 1, .numbers = numbers };
 	int r = numbers ? number_channels(engine, power, numbers) : -ENOMEM;
 
+	deal.reader = is_blocking(search->ops) ? watt_crew_find(&engine->crew, search->reader) :
+						 engine->crew.fast;
 	power->asked_period_ns = search->asked_period_ns;
 	if (r == 0)
-		r = add_bundle(engine, &power, 1, numbers, reader, &bundle);
+		r = watt_bundles_add(&engine->bundles, &deal);
 	if (r < 0) {
 		power->ops->close(power);
 		free(numbers);
 		return r;
 	}
-	for (i = 0; i < power->n_channels; i++) {
-		struct watt_table_channel *channel;
-
-		if (numbers[i] == WATT_CHANNEL_UNWANTED)
-			continue;
-		channel = engine->channels.list[numbers[i]];
-		say_arrival(engine, channel);
-		if (channel->bundle)
-			leave_bundle(engine, channel->bundle, numbers[i]);
-		channel->bundle = bundle;
-		channel->status = WATT_STATUS_PENDING;
-	}
+	move_channels(engine, &deal);
+	r = hand_arrival(engine, &deal);
 	free(numbers);
-	/* what can block is open before the start, and not read */
-	return engine->is_started ? hand_over(bundle, WATT_HANDOVER_READ) : 0;
+	return r;
 }
 
 static int add_search(struct watt_engine *engine, const struct watt_power_ops *ops,
@@ -375,19 +346,12 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 	if (!ops->rescan)
 		return 0;
 	if (reader)
-		watt_reader_set_env(reader->reader, env);
+		watt_crew_set_env(&engine->crew, ops, env);
 	else
 		r = watt_crew_add_waiting(&engine->crew, ops->name, env, &reader);
 	if (r == 0)
 		r = add_search(engine, ops, asked_period_ns, reader, true);
 	return r;
-}
-
-static int start_late(const struct watt_engine *engine, struct watt_crew_member *reader)
-{
-	if (!engine->is_started || watt_reader_is_running(reader->reader))
-		return 0;
-	return watt_reader_start(reader->reader);
 }
 
 static int watch_quick(struct watt_engine *engine, const struct watt_env *env,
@@ -588,19 +552,15 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 
 	if (!engine)
 		return NULL;
-	for (i = 0; i < engine->n_bundles; i++)
-		if (!engine->bundles[i]->is_handed)
-			hand_over(engine->bundles[i], WATT_HANDOVER_KEEP);
+	watt_bundles_hand_all(&engine->bundles, WATT_HANDOVER_KEEP);
 	watt_engine_stop(engine);
 	watt_crew_close_waiting(&engine->crew);
 	for (i = 0; i < engine->n_searches; i++)
 		watt_search_free(engine->searches[i]);
-	for (i = 0; i < engine->n_bundles; i++)
-		free(engine->bundles[i]);
+	watt_bundles_done(&engine->bundles);
 	watt_crew_done(&engine->crew);
 	watt_channel_table_done(&engine->channels);
 	free(engine->searches);
-	free(engine->bundles);
 	free(engine);
 	return NULL;
 }
@@ -609,16 +569,14 @@ struct watt_engine *watt_engine_free(struct watt_engine *engine)
 
 int watt_engine_start(struct watt_engine *engine)
 {
-	size_t i;
 	int r;
 
 	if (engine->is_started)
 		return -EBUSY;
 	engine->is_started = true;
 	r = watt_crew_start(&engine->crew);
-	for (i = 0; i < engine->n_bundles && r >= 0; i++)
-		if (!engine->bundles[i]->is_handed)
-			r = hand_over(engine->bundles[i], WATT_HANDOVER_READ);
+	if (r >= 0)
+		r = watt_bundles_hand_all(&engine->bundles, WATT_HANDOVER_READ);
 	if (r < 0)
 		watt_engine_stop(engine);
 	return r;
@@ -663,12 +621,7 @@ int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns)
 
 uint64_t watt_engine_room_ns(const struct watt_engine *engine)
 {
-	uint64_t room_ns = UINT64_MAX;
-	size_t i;
-
-	for (i = 0; i < engine->n_bundles; i++)
-		room_ns = WATT_MIN(room_ns, watt_bundle_room_ns(engine->bundles[i]->bundle));
-	return room_ns;
+	return watt_bundles_room_ns(&engine->bundles);
 }
 
 /* ---- what others see ---- */
@@ -689,17 +642,8 @@ static void note_statuses(struct watt_engine *engine, const struct watt_sample *
 
 size_t watt_engine_fetch(struct watt_engine *engine, struct watt_sample *ret, size_t n)
 {
-	size_t done = 0;
-	size_t i;
+	size_t done = watt_bundles_fetch(&engine->bundles, ret, n);
 
-	/* whoever was first is last the next time, lest one that floods hide the others */
-	for (i = 0; i < engine->n_bundles && done < n; i++) {
-		size_t at = (engine->next_bundle + i) % engine->n_bundles;
-
-		done += watt_bundle_fetch(engine->bundles[at]->bundle, ret + done, n - done);
-	}
-	if (engine->n_bundles > 0)
-		engine->next_bundle = (engine->next_bundle + 1) % engine->n_bundles;
 	note_statuses(engine, ret, done);
 	return done;
 }
@@ -730,14 +674,7 @@ enum watt_status watt_engine_channel_status(const struct watt_engine *engine, si
 
 void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, uint64_t *ret_lost)
 {
-	size_t i;
-
-	*ret_missed = engine->missed_before;
-	*ret_lost = engine->lost_before;
-	for (i = 0; i < engine->n_bundles; i++)
-		watt_bundle_add_losses(engine->bundles[i]->bundle,
-				       watt_reader_is_running(engine->bundles[i]->reader->reader),
-				       ret_missed, ret_lost);
+	watt_bundles_losses(&engine->bundles, ret_missed, ret_lost);
 }
 
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,

@@ -7,7 +7,8 @@
  * single-producer rings; the reading path allocates nothing, locks nothing and formats nothing.
  *
  * Sources that can block have a thread each, for all that they do: opening, looking for what has
- * come, reading, closing. Of the quick ones, one thread reads, and another looks for what has
+ * come, reading, closing. Of those that are tiered, what is read more than 100 times a second, more
+ * than 10 times, and more seldom has a thread each. Of the quick ones, one thread reads, and another looks for what has
  * come. Nothing waits for any of them. Channels only ever join, behind all others; one that is
  * back has the number that it had.
  *

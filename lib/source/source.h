@@ -90,6 +90,11 @@ enum watt_power_flag {
 	/* It tells of context and of no power: only by name, beside others that measure. */
 	WATT_POWER_CONTEXT = 1u << 4,
 	WATT_POWER_X86 = 1u << 3, /* reads what only CPUs of this architecture have */
+	/*
+	 * Two threads may read two of its groups at the same time: with BLOCKING, groups that are
+	 * read more seldom than others have a thread of their own.
+	 */
+	WATT_POWER_TIERED = 1u << 5,
 };
 
 /* What rules say of a source. */
@@ -164,6 +169,7 @@ struct watt_power {
 	uint32_t n_groups;
 	uint64_t asked_period_ns; /* of who opened it: read it so often; 0: as the others */
 	uint32_t n_refused;       /* things that are there and could not be read: asked for again */
+	struct watt_refcount parts; /* the next stage's: who reads some of its groups */
 };
 
 static inline bool watt_known_has(const struct watt_known *known, const char *name)

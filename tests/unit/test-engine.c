@@ -21,6 +21,7 @@ struct fake {
 	int64_t reads[MAX_CHANNELS];
 	uint32_t bad_channel;            /* this one never has a value */
 	struct watt_signal *hang;        /* NULL, or what a read waits for, for ever */
+	uint32_t hanging_group;          /* with hang: in that group alone; UINT32_MAX: in any */
 	struct watt_counter *is_hanging; /* with hang: says when it does */
 	uint64_t took_signals;           /* of the reading thread: SIGTERM is not blocked */
 	int *closed;
@@ -36,7 +37,7 @@ static void fake_read(struct watt_power *power, uint32_t group, struct watt_samp
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	if (!sigismember(&mask, SIGTERM))
 		fake->took_signals++;
-	if (fake->hang) {
+	if (fake->hang && (fake->hanging_group == UINT32_MAX || fake->hanging_group == group)) {
 		watt_counter_set(fake->is_hanging, 1);
 		watt_signal_wait(fake->hang, 0, UINT64_MAX / 2);
 	}
@@ -75,12 +76,19 @@ static const struct watt_power_ops slow_ops = {
 	.close = fake_close,
 };
 
+static const struct watt_power_ops tiered_ops = {
+	.name = "slow",
+	.flags = WATT_POWER_BLOCKING | WATT_POWER_TIERED,
+	.read = fake_read,
+	.close = fake_close,
+};
+
 static struct fake *fake_new(const struct watt_power_ops *ops)
 {
 	struct fake *fake = calloc(1, sizeof(*fake));
 
 	assert_non_null(fake);
-	fake->bad_channel = UINT32_MAX;
+	fake->bad_channel = fake->hanging_group = UINT32_MAX;
 	fake->power.ops = ops;
 	fake->power.channels = fake->channels;
 	fake->power.groups = fake->groups;
@@ -94,7 +102,8 @@ static void fake_add(struct fake *fake, uint32_t n, uint64_t period_ns)
 		.n = n,
 		.period_ns = period_ns,
 	};
-	fake->power.n_channels += n;
+	for (; n > 0; n--)
+		fake->channels[fake->power.n_channels++].group = fake->power.n_groups - 1;
 }
 
 static struct watt_engine *engine_new(const struct watt_engine_opts *opts, struct fake *a,
@@ -500,6 +509,82 @@ static void test_hung_fast_source(void **state)
 	assert_int_equal(told.hangs, 1);
 }
 
+/* Of a source with tiers: one that hangs holds up no other, and the misses are its own. */
+static void test_tiers(void **state)
+{
+	static struct watt_signal never;
+	static struct watt_counter is_hanging;
+	struct watt_engine_opts opts = { .period_ns = MS };
+	struct fake *fake = fake_new(&tiered_ops);
+	struct watt_engine *engine;
+	int closed = 0;
+
+	fake->closed = &closed;
+	fake->hang = &never;
+	fake->is_hanging = &is_hanging;
+	fake->hanging_group = 2;
+	fake_add(fake, 2, 0);
+	fake_add(fake, 1, 10 * MS);
+	fake_add(fake, 1, 100 * MS);
+	fake_add(fake, 1, 2 * MS);
+	engine = engine_new(&opts, fake, NULL);
+	assert_int_equal(watt_engine_start(engine), 0);
+	while (!watt_counter_get(&is_hanging))
+		usleep(500);
+	fetch_samples(engine, 1, 30);
+	fetch_samples(engine, 2, 5);
+	fetch_samples(engine, 4, 10);
+	assert_int_equal(stats_of(engine, 3).reads, 0);
+	assert_int_equal(stats_of(engine, 2).period_ns, 10 * MS);
+	while (stats_of(engine, 3).missed == 0)
+		usleep(500);
+	assert_int_equal(watt_engine_stop(engine), 1);
+	watt_engine_free(engine);
+	/* who hangs has it still */
+	assert_int_equal(closed, 0);
+}
+
+static void test_tiers_come_and_go(void **state)
+{
+	struct watt_engine_opts opts = { .period_ns = MS };
+	struct fake *fake = fake_new(&tiered_ops);
+	struct watt_engine *engine;
+	int closed = 0, i;
+
+	fake->closed = &closed;
+	fake_add(fake, 1, 0);
+	fake_add(fake, 1, 10 * MS);
+	fake_add(fake, 1, 100 * MS);
+	engine = engine_new(&opts, fake, NULL);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(watt_engine_start(engine), 0);
+		fetch_samples(engine, (uint32_t)i % 3, 1);
+		assert_int_equal(watt_engine_stop(engine), 0);
+	}
+	watt_engine_free(engine);
+	assert_int_equal(closed, 1);
+}
+
+/* All is read at one pace: one thread does it, and reads in order. */
+static void test_one_tier(void **state)
+{
+	struct watt_engine_opts opts = { .epoch_ns = 1, .period_ns = 200 * MS };
+	struct fake *fake = fake_new(&tiered_ops);
+	struct watt_sample samples[3];
+	struct watt_engine *engine;
+	uint32_t i;
+
+	fake_add(fake, 1, 0);
+	fake_add(fake, 1, 10 * MS);
+	fake_add(fake, 1, 100 * MS);
+	engine = engine_new(&opts, fake, NULL);
+	watt_engine_run_due(engine, 1);
+	assert_int_equal(watt_engine_fetch(engine, samples, 3), 3);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(samples[i].channel, i);
+	watt_engine_free(engine);
+}
+
 static void test_stop_and_start_often(void **state)
 {
 	struct watt_engine_opts opts = { .period_ns = MS };
@@ -560,6 +645,9 @@ int main(void)
 		cmocka_unit_test(test_read_now),
 		cmocka_unit_test(test_hung_source),
 		cmocka_unit_test(test_hung_fast_source),
+		cmocka_unit_test(test_tiers),
+		cmocka_unit_test(test_tiers_come_and_go),
+		cmocka_unit_test(test_one_tier),
 		cmocka_unit_test(test_stop_and_start_often),
 		cmocka_unit_test(test_stats_from_another_thread),
 	};

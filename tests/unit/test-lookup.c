@@ -88,12 +88,12 @@ static void pass(enum phase phase)
 struct scripted {
 	struct watt_power power;
 	struct watt_channel channels[MAX_CHANNELS];
-	struct watt_power_group group;
+	struct watt_power_group groups[2];
 	char names[MAX_CHANNELS][16];
 	bool is_first; /* its first channel can go */
 };
 
-static const struct watt_power_ops scripted_slow, scripted_quick, scripted_watched;
+static const struct watt_power_ops scripted_slow, scripted_quick, scripted_watched, scripted_tiered;
 
 static int scripted_make(const struct watt_power_ops *ops, const struct watt_known *known,
 			 struct watt_power **ret)
@@ -114,9 +114,19 @@ static int scripted_make(const struct watt_power_ops *ops, const struct watt_kno
 	scripted->power.ops = ops;
 	scripted->power.n_refused = (uint32_t)watt_counter_get(&script.n_refused);
 	scripted->power.channels = scripted->channels;
-	scripted->power.groups = &scripted->group;
+	scripted->power.groups = scripted->groups;
 	scripted->power.n_groups = 1;
-	scripted->group.n = scripted->power.n_channels;
+	scripted->groups[0].n = scripted->power.n_channels;
+	if (ops->flags & WATT_POWER_TIERED && scripted->power.n_channels > 1) {
+		/* all but the first are of a slower tier */
+		scripted->power.n_groups = 2;
+		scripted->groups[0].n = 1;
+		scripted->groups[1] = (struct watt_power_group){
+			.first = 1, .n = scripted->power.n_channels - 1, .period_ns = 10 * MS
+		};
+		for (i = 1; i < scripted->power.n_channels; i++)
+			scripted->channels[i].group = 1;
+	}
 	if (!scripted->power.n_channels) {
 		free(scripted);
 		return -ENODEV;
@@ -169,14 +179,24 @@ static int watched_rescan(const struct watt_env *env, const struct watt_known *k
 	return r;
 }
 
+static int tiered_open(const struct watt_env *env, struct watt_power **ret)
+{
+	const struct watt_known nothing = { 0 };
+
+	pass(PHASE_OPEN);
+	return scripted_make(&scripted_tiered, &nothing, ret);
+}
+
 static void scripted_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct scripted *scripted = watt_container_of(power, struct scripted, power);
 	uint32_t i;
 
-	pass(PHASE_READ);
-	for (i = 0; i < power->n_channels; i++) {
-		bool is_gone = scripted->is_first && i == 0 && watt_counter_get(&script.is_gone);
+	if (group == 0)
+		pass(PHASE_READ);
+	for (i = 0; i < scripted->groups[group].n; i++) {
+		bool is_gone = scripted->is_first && group == 0 && i == 0 &&
+			       watt_counter_get(&script.is_gone);
 
 		ret[i] = (struct watt_sample){ .t_before_ns = watt_now_ns(),
 					       .raw = is_gone ? 0 : 7,
@@ -218,6 +238,14 @@ static const struct watt_power_ops scripted_watched = {
 	.open = watched_open,
 	.rescan = watched_rescan,
 	.watched = watched,
+	.read = scripted_read,
+	.close = scripted_close,
+};
+
+static const struct watt_power_ops scripted_tiered = {
+	.name = "tiered",
+	.flags = WATT_POWER_BLOCKING | WATT_POWER_TIERED,
+	.open = tiered_open,
 	.read = scripted_read,
 	.close = scripted_close,
 };
@@ -317,6 +345,28 @@ static void test_opens_late(void **state)
 	watt_engine_stats(engine, 3, &stats);
 	assert_true(stats.reads > 0);
 	assert_int_equal(n_said, 1);
+	watt_engine_free(engine);
+	wait_for_count(&script.n_closed, 1);
+	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
+}
+
+/* It comes late, and each of its tiers has a thread: one is read while the other hangs. */
+static void test_tiers_come_late(void **state)
+{
+	struct watt_env env = { .sysfs = WATT_ROOT_INIT };
+	struct watt_engine *engine;
+
+	script_begin(PHASE_OPEN, 3);
+	engine = engine_with(&scripted_tiered, &env, (struct watt_log){ 0 });
+	assert_int_equal(watt_engine_start(engine), 0);
+	wait_for_status(engine, 1, WATT_STATUS_OK);
+	watt_counter_set(&script.hangs_in, PHASE_READ);
+	wait_for_status(engine, 4, WATT_STATUS_OK);
+	wait_for_status(engine, 3, WATT_STATUS_OK);
+	wait_for_count(&script.is_in, PHASE_READ);
+	assert_int_equal(watt_engine_channel_status(engine, 2), WATT_STATUS_PENDING);
+	watt_counter_set(&script.hangs_in, PHASE_NONE);
+	wait_for_status(engine, 2, WATT_STATUS_OK);
 	watt_engine_free(engine);
 	wait_for_count(&script.n_closed, 1);
 	assert_int_equal(watt_counter_get(&script.n_on_main), 0);
@@ -594,6 +644,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opens_late),
+		cmocka_unit_test(test_tiers_come_late),
 		cmocka_unit_test(test_hangs_anywhere),
 		cmocka_unit_test(test_what_is_said_meanwhile),
 		cmocka_unit_test(test_rescan_hangs),

@@ -536,7 +536,7 @@ static int context_probe(const struct watt_env *env, struct watt_diag *diag)
 const struct watt_power_ops watt_power_context = {
 	.name = "context",
 	.summary = "temperatures, loads, clocks, fans, memory",
-	.flags = WATT_POWER_BLOCKING | WATT_POWER_CONTEXT,
+	.flags = WATT_POWER_BLOCKING | WATT_POWER_CONTEXT | WATT_POWER_TIERED,
 	.probe = context_probe,
 	.open = context_open,
 	.rescan = context_rescan,
