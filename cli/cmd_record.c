@@ -399,6 +399,7 @@ static int record(const struct record_options *opts, struct watt_session *ses,
 	outlet_close(view.outlet);
 	end.stats.sz = sizeof(end.stats);
 	watt_session_get_record_stats(ses, &end.stats);
+	record_report_look_at_tiers(&end, ses);
 	if (view.has_line)
 		fputs("\r\033[K", stderr);
 	/* Whatever would be said of the file would have to wait for its disk too. */

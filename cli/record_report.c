@@ -196,6 +196,40 @@ static void print_files(const struct record_end *end, FILE *out)
 		plural(files->marks), format_bytes(number, files->bytes), losses);
 }
 
+void record_report_look_at_tiers(struct record_end *end, const struct watt_session *ses)
+{
+	size_t i;
+
+	for (i = 0; i < RECORD_N_TIERS; i++) {
+		end->tiers[i].sz = sizeof(end->tiers[i]);
+		watt_session_get_tier_stats(ses, (enum watt_tier)i, &end->tiers[i]);
+	}
+}
+
+/* Of the deadlines of each tier, those that had passed. Nothing, where all were met. */
+static void print_tiers(const struct record_end *end, FILE *out)
+{
+	static const char *const names[RECORD_N_TIERS] = { "fast", "medium", "slow" };
+	char missed[COUNT_SIZE], all[COUNT_SIZE];
+	const char *between = " Deadlines that had passed and were skipped: ";
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < RECORD_N_TIERS; i++)
+		sum += end->tiers[i].missed;
+	for (i = 0; i < RECORD_N_TIERS && sum > 0; i++) {
+		const struct watt_tier_stats *tier = &end->tiers[i];
+
+		if (!tier->reads && !tier->missed)
+			continue;
+		fprintf(out, "%s%s %s of %s", between, names[i], format_count(missed, tier->missed),
+			format_count(all, tier->reads + tier->missed));
+		between = ", ";
+	}
+	if (sum > 0)
+		fputs(".\n", out);
+}
+
 void record_report_summary(const struct record_end *end, const struct record_run *run, FILE *out)
 {
 	const struct watt_record_stats *stats = &end->stats;
@@ -205,6 +239,7 @@ void record_report_summary(const struct record_end *end, const struct record_run
 	fprintf(out, " Recorded %s in %s",
 		watt_units_elapsed(number, (double)stats->elapsed_ns / 1e9), clean);
 	print_files(end, out);
+	print_tiers(end, out);
 	if (stats->error)
 		fprintf(out, " The end could not be written: %s.\n", strerror(-stats->error));
 	print_energy(run, out);

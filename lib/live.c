@@ -635,6 +635,13 @@ static int live_get_reader_stats(const struct watt_session *ses, size_t index,
 	return 0;
 }
 
+static int live_get_tier_stats(const struct watt_session *ses, enum watt_tier tier,
+			       struct watt_tier_stats *ret)
+{
+	watt_pipeline_tier_stats(live_of(ses)->pipeline, tier, ret);
+	return 0;
+}
+
 static const char *live_get_source(const struct watt_session *ses, size_t index,
 				   enum watt_status *ret_status)
 {
@@ -662,6 +669,7 @@ static const struct watt_session_ops live_ops = {
 	.get_crosscheck = live_get_crosscheck,
 	.get_sample = live_get_sample,
 	.get_reader_stats = live_get_reader_stats,
+	.get_tier_stats = live_get_tier_stats,
 	.get_source = live_get_source,
 };
 

@@ -779,3 +779,9 @@ void watt_pipeline_reader_stats(const struct watt_pipeline *p, size_t i,
 {
 	watt_engine_stats(p->engine, i, ret);
 }
+
+void watt_pipeline_tier_stats(const struct watt_pipeline *p, enum watt_tier tier,
+			      struct watt_tier_stats *ret)
+{
+	watt_engine_tier_stats(p->engine, tier, ret);
+}

@@ -87,5 +87,7 @@ const char *watt_pipeline_source(const struct watt_pipeline *pipeline, size_t i,
 				 enum watt_status *ret_status);
 void watt_pipeline_reader_stats(const struct watt_pipeline *pipeline, size_t i,
 				struct watt_reader_stats *ret);
+void watt_pipeline_tier_stats(const struct watt_pipeline *pipeline, enum watt_tier tier,
+			      struct watt_tier_stats *ret);
 
 #endif

@@ -541,6 +541,13 @@ static int replay_get_reader_stats(const struct watt_session *ses, size_t index,
 	return -ENODATA;
 }
 
+static int replay_get_tier_stats(const struct watt_session *ses, enum watt_tier tier,
+				 struct watt_tier_stats *ret)
+{
+	(void)ses, (void)tier, (void)ret;
+	return -ENODATA;
+}
+
 static const char *replay_get_source(const struct watt_session *ses, size_t index,
 				     enum watt_status *ret_status)
 {
@@ -569,6 +576,7 @@ static const struct watt_session_ops replay_ops = {
 	.get_crosscheck = replay_get_crosscheck,
 	.get_sample = replay_get_sample,
 	.get_reader_stats = replay_get_reader_stats,
+	.get_tier_stats = replay_get_tier_stats,
 	.get_source = replay_get_source,
 };
 

@@ -239,6 +239,21 @@ int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 	return r;
 }
 
+int watt_session_get_tier_stats(const struct watt_session *ses, enum watt_tier tier,
+				struct watt_tier_stats *ret)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+	struct watt_tier_stats stats;
+	int r;
+
+	if ((unsigned int)tier > WATT_TIER_SLOW || !watt_sized_is_valid(ret))
+		return -EINVAL;
+	r = ses->ops->get_tier_stats(ses, tier, &stats);
+	if (r == 0)
+		watt_sized_give(&stats, sizeof(stats), ret);
+	return r;
+}
+
 const char *watt_session_get_host(const struct watt_session *ses)
 {
 	return ses->host;

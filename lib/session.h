@@ -44,6 +44,8 @@ struct watt_session_ops {
 	int (*get_sample)(const struct watt_session *ses, size_t index, struct watt_sample *ret);
 	int (*get_reader_stats)(const struct watt_session *ses, size_t index,
 				struct watt_reader_stats *ret);
+	int (*get_tier_stats)(const struct watt_session *ses, enum watt_tier tier,
+			      struct watt_tier_stats *ret);
 	/* the name of a source; NULL: there are not so many */
 	const char *(*get_source)(const struct watt_session *ses, size_t index,
 				  enum watt_status *ret_status);

@@ -63,6 +63,22 @@ struct watt_reader_stats {
 	uint32_t reserved;
 };
 
+/** How often a sensor is read. Tiers of a source that can be divided have threads of their own. */
+enum watt_tier {
+	WATT_TIER_FAST = 0,   /**< more than 100 times a second */
+	WATT_TIER_MEDIUM = 1, /**< more than 10 times, up to 100 */
+	WATT_TIER_SLOW = 2,   /**< up to 10 times */
+};
+
+/** How all readers of a tier are doing, cumulative. Channels that are read by one call count once. */
+struct watt_tier_stats {
+	size_t sz;                /**< sizeof(struct watt_tier_stats), the caller's */
+	uint64_t reads;           /**< the first one of each reader has no deadline */
+	uint64_t missed;          /**< deadlines skipped because their time had passed */
+	uint64_t cost_ns;         /**< time inside reads */
+	uint64_t lateness_max_ns; /**< read begin against its deadline */
+};
+
 /**
  * Opens the sources and builds the domain tree. Nothing is read periodically yet. Sensors that may
  * be slow (hwmon, iio, power_supply) are opened on threads of their own, and waited for no longer
@@ -207,6 +223,9 @@ WATT_API int watt_session_get_efficiency(const struct watt_session *ses, size_t 
 /** How the reader of a channel is doing; -ENODATA: a recording does not know. */
 WATT_API int watt_session_get_reader_stats(const struct watt_session *ses, size_t index,
 					   struct watt_reader_stats *ret);
+/** How a tier is doing; -ENODATA: a recording does not know; -EINVAL: there is no such tier. */
+WATT_API int watt_session_get_tier_stats(const struct watt_session *ses, enum watt_tier tier,
+					 struct watt_tier_stats *ret);
 /**
  * The power sources that are used here, or would be, one after the other: the name of the one at
  * @p index, and how it does: WATT_STATUS_OK: it is open; PENDING: it is being opened; STALE: it

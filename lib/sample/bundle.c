@@ -67,14 +67,17 @@ static uint64_t group_period_ns(const struct watt_bundle_opts *opts, const struc
 				      opts->quantum_ns);
 }
 
-enum watt_tier watt_bundle_tier(const struct watt_bundle_opts *opts, const struct watt_power *power,
-				uint32_t group)
+static enum watt_tier tier_of(uint64_t period_ns)
 {
-	uint64_t period_ns = group_period_ns(opts, power, group);
-
 	if (period_ns >= SLOW_NS)
 		return WATT_TIER_SLOW;
 	return period_ns >= MEDIUM_NS ? WATT_TIER_MEDIUM : WATT_TIER_FAST;
+}
+
+enum watt_tier watt_bundle_tier(const struct watt_bundle_opts *opts, const struct watt_power *power,
+				uint32_t group)
+{
+	return tier_of(group_period_ns(opts, power, group));
 }
 
 static bool has_group(const struct watt_bundle_opts *opts, const struct watt_power *power,
@@ -432,6 +435,24 @@ void watt_bundle_add_losses(const struct watt_bundle *bundle, bool is_running, u
 		*missed += watt_counter_get(&group->missed) + overdue(group, is_running);
 		for (j = 0; j < group->n; j++)
 			*lost += watt_counter_get(&group->channels[j].lost);
+	}
+}
+
+void watt_bundle_add_tier_stats(const struct watt_bundle *bundle, enum watt_tier tier,
+				bool is_running, struct watt_tier_stats *ret)
+{
+	size_t i;
+
+	for (i = 0; i < bundle->n_groups; i++) {
+		const struct bundle_group *group = &bundle->groups[i];
+
+		if (tier_of(group->schedule.period_ns) != tier)
+			continue;
+		ret->reads += watt_counter_get(&group->reads);
+		ret->missed += watt_counter_get(&group->missed) + overdue(group, is_running);
+		ret->cost_ns += watt_counter_get(&group->cost_ns);
+		ret->lateness_max_ns =
+			WATT_MAX(ret->lateness_max_ns, watt_lateness_max_ns(&group->lateness));
 	}
 }
 

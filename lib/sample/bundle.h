@@ -16,13 +16,7 @@
 
 struct watt_bundle;
 
-/* How often a group is read. */
-enum watt_tier {
-	WATT_TIER_FAST,   /* more than 100 times a second */
-	WATT_TIER_MEDIUM, /* more than 10 times */
-	WATT_TIER_SLOW,
-	WATT_N_TIERS,
-};
+#define WATT_N_TIERS 3u
 
 struct watt_bundle_opts {
 	uint64_t epoch_ns;   /* CLOCK_MONOTONIC */
@@ -74,6 +68,9 @@ bool watt_bundle_is_retired(const struct watt_bundle *bundle);
 /* is_running: deadlines that pass unread are missed. Fills all but is_realtime. */
 void watt_bundle_get_stats(const struct watt_bundle *bundle, uint32_t number, bool is_running,
 			   struct watt_reader_stats *ret);
+/* Adds those of a tier to what is in *ret. */
+void watt_bundle_add_tier_stats(const struct watt_bundle *bundle, enum watt_tier tier,
+				bool is_running, struct watt_tier_stats *ret);
 /* Adds to what is in them. */
 void watt_bundle_add_losses(const struct watt_bundle *bundle, bool is_running, uint64_t *missed,
 			    uint64_t *lost);

@@ -124,6 +124,9 @@ static void forget_bundle(struct watt_bundles *bundles, struct engine_bundle *bu
 
 	watt_bundle_add_losses(bundle->bundle, false, &bundles->missed_before,
 			       &bundles->lost_before);
+	for (i = 0; i < WATT_N_TIERS; i++)
+		watt_bundle_add_tier_stats(bundle->bundle, (enum watt_tier)i, false,
+					   &bundles->tiers_before[i]);
 	for (i = 0; bundles->list[i] != bundle; i++)
 		continue;
 	bundles->list[i] = bundles->list[--bundles->n];
@@ -189,6 +192,18 @@ uint64_t watt_bundles_room_ns(const struct watt_bundles *bundles)
 	for (i = 0; i < bundles->n; i++)
 		room_ns = WATT_MIN(room_ns, watt_bundle_room_ns(bundles->list[i]->bundle));
 	return room_ns;
+}
+
+void watt_bundles_tier_stats(const struct watt_bundles *bundles, enum watt_tier tier,
+			     struct watt_tier_stats *ret)
+{
+	size_t i;
+
+	*ret = bundles->tiers_before[tier];
+	for (i = 0; i < bundles->n; i++)
+		watt_bundle_add_tier_stats(bundles->list[i]->bundle, tier,
+					   watt_reader_is_running(bundles->list[i]->reader->reader),
+					   ret);
 }
 
 void watt_bundles_losses(const struct watt_bundles *bundles, uint64_t *ret_missed,

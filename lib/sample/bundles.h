@@ -25,6 +25,7 @@ struct watt_bundles {
 	size_t next;            /* whose samples are fetched first */
 	uint64_t missed_before; /* by bundles that are no more */
 	uint64_t lost_before;
+	struct watt_tier_stats tiers_before[WATT_N_TIERS];
 };
 
 /* Open sources, and who is to read them. */
@@ -52,9 +53,11 @@ int watt_bundles_hand_all(struct watt_bundles *bundles, enum watt_handover_kind 
 /* Nobody reads a channel here any more: it is read in another place, or not at all. */
 void watt_bundles_leave(struct watt_bundles *bundles, struct engine_bundle *bundle,
 			uint32_t number);
-/* As watt_engine_fetch(), watt_engine_room_ns() and watt_engine_losses(). */
+/* As those of the engine. */
 size_t watt_bundles_fetch(struct watt_bundles *bundles, struct watt_sample *ret, size_t n);
 uint64_t watt_bundles_room_ns(const struct watt_bundles *bundles);
+void watt_bundles_tier_stats(const struct watt_bundles *bundles, enum watt_tier tier,
+			     struct watt_tier_stats *ret);
 void watt_bundles_losses(const struct watt_bundles *bundles, uint64_t *ret_missed,
 			 uint64_t *ret_lost);
 

@@ -677,6 +677,12 @@ void watt_engine_losses(const struct watt_engine *engine, uint64_t *ret_missed, 
 	watt_bundles_losses(&engine->bundles, ret_missed, ret_lost);
 }
 
+void watt_engine_tier_stats(const struct watt_engine *engine, enum watt_tier tier,
+			    struct watt_tier_stats *ret)
+{
+	watt_bundles_tier_stats(&engine->bundles, tier, ret);
+}
+
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret)
 {

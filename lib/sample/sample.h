@@ -132,6 +132,9 @@ enum watt_status watt_engine_channel_status(const struct watt_engine *engine, si
 /* How the group of a channel does. */
 void watt_engine_stats(const struct watt_engine *engine, size_t channel,
 		       struct watt_reader_stats *ret);
+/* How all groups of a tier do. */
+void watt_engine_tier_stats(const struct watt_engine *engine, enum watt_tier tier,
+			    struct watt_tier_stats *ret);
 /*
  * Of all readers since they were made: deadlines missed, each group counted once, and samples
  * lost. Cheaper than the statistics.

@@ -29,7 +29,7 @@ TIERS = FAST, MEDIUM, SLOW, SYNC
 # In the reserved bytes of a file that is no trace yet: samples of all tiers as they came, each behind the
 # number of its tier in a byte. docs/sinks/nvmt.md has more of it.
 JOURNAL = b'journal'
-COUNTS = struct.Struct('<4Q')  # samples of each tier, and deadlines missed
+COUNTS = struct.Struct('<6Q')  # samples of each tier, and deadlines that each has missed
 WARMUP = 10
 # Of /proc/stat: ticks are 10 ms, so shorter times say 0 or 100 %.
 CPU_STEP_S, CPU_SPAN_S = 0.01, 0.1
@@ -252,7 +252,7 @@ class Sampler:
     def tell(self):
         """How many there are, to the program that is measured."""
         COUNTS.pack_into(self.counts, 0, *(tier.count for tier in self.tiers),
-                         sum(tier.missed for tier in self.tiers))
+                         *(tier.missed for tier in self.tiers))
 
     def finish(self):
         """The parts one after the other, and the header that counts them."""

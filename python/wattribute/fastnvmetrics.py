@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from wattribute import _nvmt_sampler as nvmt
 from wattribute._library import WattributeError
@@ -169,7 +169,7 @@ class NVMetrics:
         self._process: Optional[Any] = None
         self._is_warm = False
         self._syncs = 0
-        self._counts = (0, 0, 0, 0)
+        self._counts: Tuple[int, ...] = (0,) * 6
         self._memory: Optional[mmap.mmap] = None
 
     def _about(self, counts: int) -> Dict[str, Any]:
@@ -240,7 +240,7 @@ class NVMetrics:
         if done['missing']:
             _logger.warning('NVMT has no word for what is not known: %d values are 0 in it', done['missing'])
         if self.missed_deadlines:
-            _logger.info('%d deadlines were missed and skipped', self.missed_deadlines)
+            _logger.info('deadlines that were missed and skipped: %d fast, %d medium, %d slow', *self.missed_by_tier)
 
     def _read_counts(self) -> None:
         if self._memory:
@@ -256,7 +256,13 @@ class NVMetrics:
     def missed_deadlines(self) -> int:
         """Of all tiers: they were skipped."""
         self._read_counts()
-        return self._counts[3]
+        return sum(self._counts[3:])
+
+    @property
+    def missed_by_tier(self) -> Tuple[int, ...]:
+        """The same of the fast, the medium and the slow tier."""
+        self._read_counts()
+        return self._counts[3:]
 
     @property
     def is_running(self) -> bool:

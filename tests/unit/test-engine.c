@@ -516,6 +516,7 @@ static void test_tiers(void **state)
 	static struct watt_counter is_hanging;
 	struct watt_engine_opts opts = { .period_ns = MS };
 	struct fake *fake = fake_new(&tiered_ops);
+	struct watt_tier_stats fast, slow;
 	struct watt_engine *engine;
 	int closed = 0;
 
@@ -538,7 +539,14 @@ static void test_tiers(void **state)
 	assert_int_equal(stats_of(engine, 2).period_ns, 10 * MS);
 	while (stats_of(engine, 3).missed == 0)
 		usleep(500);
+	watt_engine_tier_stats(engine, WATT_TIER_SLOW, &slow);
+	assert_int_equal(slow.reads, 0);
+	assert_true(slow.missed > 0);
 	assert_int_equal(watt_engine_stop(engine), 1);
+	/* two channels are read by one call */
+	watt_engine_tier_stats(engine, WATT_TIER_FAST, &fast);
+	assert_int_equal(fast.reads, stats_of(engine, 0).reads + stats_of(engine, 4).reads);
+	assert_int_equal(fast.missed, stats_of(engine, 0).missed + stats_of(engine, 4).missed);
 	watt_engine_free(engine);
 	/* who hangs has it still */
 	assert_int_equal(closed, 0);

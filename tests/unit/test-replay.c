@@ -259,6 +259,7 @@ static void test_as_if_live(void **state)
 {
 	char *dir = scratch_new(), *path = scratch_file(dir);
 	struct watt_reader_stats reader_stats = { .sz = sizeof(reader_stats) };
+	struct watt_tier_stats tier_stats = { .sz = sizeof(tier_stats) };
 	struct watt_record_stats record_stats = { .sz = sizeof(record_stats) };
 	struct watt_snapshot *snap;
 	struct watt_session *ses;
@@ -294,6 +295,7 @@ static void test_as_if_live(void **state)
 	assert_null(watt_session_get_marks_address(ses));
 	assert_null(watt_session_get_host(ses)); /* it says none */
 	assert_int_equal(watt_session_get_reader_stats(ses, 0, &reader_stats), -ENODATA);
+	assert_int_equal(watt_session_get_tier_stats(ses, WATT_TIER_FAST, &tier_stats), -ENODATA);
 	assert_int_equal(watt_session_get_crosscheck(ses, 0, &ppm), -EOPNOTSUPP);
 	assert_int_equal(watt_session_record(ses, path, NULL), -EOPNOTSUPP);
 	assert_int_equal(watt_session_get_record_stats(ses, &record_stats), -ENODATA);

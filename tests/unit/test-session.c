@@ -66,6 +66,7 @@ static void test_out_of_range(void **state)
 	size_t n_channels = watt_session_get_channel_count(ses);
 	size_t n_domains = watt_session_get_domain_count(ses);
 	struct watt_reader_stats stats = { .sz = sizeof(stats) };
+	struct watt_tier_stats tier = { .sz = sizeof(tier) };
 	struct watt_sample sample;
 	int64_t difference_ppm;
 	uint64_t id;
@@ -80,6 +81,9 @@ static void test_out_of_range(void **state)
 	assert_int_equal(watt_session_get_sample(ses, n_channels, &sample), -EINVAL);
 	assert_int_equal(watt_session_get_sample(ses, 0, &sample), -ENODATA); /* not started */
 	assert_int_equal(watt_session_get_reader_stats(ses, n_channels, &stats), -EINVAL);
+	assert_int_equal(watt_session_get_tier_stats(ses, (enum watt_tier)3, &tier), -EINVAL);
+	assert_int_equal(watt_session_get_tier_stats(ses, WATT_TIER_SLOW, &tier), 0);
+	assert_int_equal(tier.reads, 0);
 	assert_int_equal(watt_session_dispatch(ses), 0); /* nothing was done */
 	assert_int_equal(watt_session_start(ses), 0);
 	assert_int_equal(watt_session_start(ses), -EALREADY);
