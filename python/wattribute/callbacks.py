@@ -19,12 +19,17 @@ T = TypeVar('T')
 class EpochEnergy:
     """Sections for epochs; steps are counted, and each epoch's energy is per step, too.
 
-    A step of its own section would cost more than many steps take.
+    With each_step, a step is a section of its own as well: its energy is in step_energy_j and
+    step_own_energy_j of its epoch. That reads the sensors once more for each, and is for steps that
+    take long.
     """
 
-    def __init__(self, **options: Any):
+    def __init__(self, each_step: bool = False, **options: Any):
         self._options = options
+        self._each_step = each_step
         self._section: Optional[Measurement] = None
+        self._step_section: Optional[Measurement] = None
+        self._step_results: List[Result] = []
         self._steps = 0
         self._number = 0
         self.epochs_done: List[Dict[str, Any]] = []
@@ -33,22 +38,43 @@ class EpochEnergy:
         self.abort()
         self._number = len(self.epochs_done) if number is None else number
         self._steps = 0
+        self._step_results = []
         self._section = measure(f'epoch {self._number}', **self._options).begin()
 
+    def begin_step(self) -> None:
+        """Needed where each step is measured."""
+        if self._each_step:
+            self._abort_step()
+            self._step_section = measure(f'step {self._steps}', **self._options).begin()
+
     def step(self) -> None:
+        """A step has ended."""
         self._steps += 1
+        section, self._step_section = self._step_section, None
+        if section is not None:
+            self._step_results.append(section.end())
+
+    def _abort_step(self) -> None:
+        section, self._step_section = self._step_section, None
+        if section is not None:
+            section.end()
 
     def end_epoch(self) -> Dict[str, Any]:
         """What the epoch took, for logs; without a beginning there is nothing."""
+        self._abort_step()
         section, self._section = self._section, None
         if section is None:
             return {}
         done = _logs(section.end(), self._number, self._steps)
+        if self._each_step:
+            done['step_energy_j'] = [result.energy_j for result in self._step_results]
+            done['step_own_energy_j'] = [result.own_energy_j for result in self._step_results]
         self.epochs_done.append(done)
         return done
 
     def abort(self) -> None:
         """Ends an epoch that an error has ended, without a result."""
+        self._abort_step()
         section, self._section = self._section, None
         if section is not None:
             section.end()
@@ -65,6 +91,7 @@ class EpochEnergy:
 
     def steps(self, batches: Iterable[T]) -> Iterator[T]:
         for batch in batches:
+            self.begin_step()
             yield batch
             self.step()
 
@@ -87,6 +114,9 @@ class KerasEnergy(EpochEnergy):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.begin_epoch(epoch)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self.begin_step()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.step()

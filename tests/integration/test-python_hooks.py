@@ -159,6 +159,25 @@ def test_epochs():
     equal(len(energy.epochs_done), 2, 'an epoch that was left is none')
 
 
+def test_each_step():
+    from wattribute.callbacks import EpochEnergy, KerasEnergy
+    energy = EpochEnergy(each_step=True, **SYNTH)
+    for _ in energy.epochs(range(2)):
+        for _ in energy.steps('ab'):
+            time.sleep(0.02)
+    keras = KerasEnergy(each_step=True, **SYNTH)
+    keras.on_epoch_begin(0)
+    for batch in range(2):
+        keras.on_train_batch_begin(batch)
+        time.sleep(0.02)
+        keras.on_train_batch_end(batch)
+    keras.on_train_batch_begin(2)  # an error ends it
+    keras.on_epoch_end(0, {})
+    for done in energy.epochs_done + keras.epochs_done:
+        equal((len(done['step_energy_j']), len(done['step_own_energy_j'])), (2, 2), 'steps')
+        true(0 < min(done['step_energy_j']) and sum(done['step_energy_j']) <= done['energy_j'] * (1 + 1e-9), done)
+
+
 def test_energy_per_step():
     from wattribute.callbacks import _logs
     took = types.SimpleNamespace(energy_j=9.0, own_energy_j=6.0, elapsed_s=1.0, origin='measured')
@@ -196,7 +215,7 @@ def test_nothing_is_loaded_that_is_not_used():
 
 ALL = [test_package, test_pytest_tells_joules, test_pytest_without_it, test_pytest_refuses_what_is_no_energy,
        test_limits, test_emissions, test_emissions_of_a_process, test_emissions_that_are_unknown, test_epochs,
-       test_energy_per_step, test_keras, test_nothing_is_loaded_that_is_not_used]
+       test_each_step, test_energy_per_step, test_keras, test_nothing_is_loaded_that_is_not_used]
 try:
     # Without a wheel there is nothing to test: the first one says why.
     main(ALL if all(has_module(name) for name in TOOLS) else ALL[:1])
