@@ -46,9 +46,16 @@ static inline unsigned int crowd_id_limit(void)
 /* The next task gets a random id, or the next one that is free; any, if that is not permitted. */
 static inline void crowd_choose_id(int fd, unsigned int limit, uint64_t *seed)
 {
+	char text[16];
+	int n;
+
 	/* Its upper half is random enough; rand_r's numbers lie in heaps. */
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	dprintf(fd, "%u", (unsigned int)(*seed >> 33) % (limit - CROWD_FIRST_ID) + CROWD_FIRST_ID);
+	n = snprintf(text, sizeof(text), "%u",
+		     (unsigned int)(*seed >> 33) % (limit - CROWD_FIRST_ID) + CROWD_FIRST_ID);
+	/* What is written behind the beginning is ignored. */
+	if (pwrite(fd, text, (size_t)n, 0) < 0)
+		return;
 }
 
 static inline void *crowd_sleep(void *data)
