@@ -38,7 +38,7 @@ _wattribute()
 		return
 		;;
 	--sources)
-		COMPREPLY=($(compgen -W 'meter nut redfish perf_rapl powercap cray amdgpu hwmon dcmi nvml iio power_supply
+		COMPREPLY=($(compgen -W 'meter nut redfish perf_rapl powercap cray amdgpu intel_gpu hwmon dcmi nvml iio power_supply
 			kmod context estimate null synth' -- "$cur"))
 		return
 		;;

@@ -48,13 +48,18 @@ static const char *const device_files[] = {
 	"usb_type", "manufacturer", "model_name", "cpumask", "enabled", "samples", "measures",
 	"vendor", "device", "class", "modalias", "gpu_metrics",
 	"gpu_busy_percent", "mem_busy_percent", "mem_info_vram_total", "mem_info_vram_used",
+	"gt_act_freq_mhz",
 	"energy*", "power[0-9]*", "power_*", "powerx_input", "current_*", "voltage_*", "charge_*", "curr[0-9]*",
 	"in[0-9]*", "in_power*", "in_current*", "in_voltage*", "temp[0-9]*", "fan[0-9]*",
 	"freq[0-9]*", "pwm[0-9]*", "shunt*", "rail_name_*", "*_current_limit_*", "polling_delay_*",
 	"update_interval", "sampling_frequency", "integration_time*", "constraint_*", "max_*_range_u*",
 	"*_serial_number", "serial_number", "event", "port_type", "power_role",
 };
-static const char *const inner_folders[] = { "events", "format" };
+static const char *const inner_folders[] = { "events", "format", "gt/gt0" };
+/* In the device behind; reading them wakes one that sleeps. */
+static const char *const behind_folders[] = {
+	"tile0/gt0/freq0", "tile0/gt0/freq0/throttle", "tile0/gt0/gtidle",
+};
 static const char *const device_links[] = { "device", "driver", "subsystem" };
 static const char *const cpu_files[] = {
 	"physical_package_id", "die_id", "core_id", "cluster_id", "core_cpus_list",
@@ -281,6 +286,21 @@ static int add_inner(struct capture *cap, const char *folder, const char *inner)
 	return r;
 }
 
+static int add_gpu_behind(struct capture *cap, const char *folder)
+{
+	char status[32];
+	size_t i;
+	int r = 0;
+
+	if (watt_root_readf(&cap->env->sysfs, status, sizeof(status), "%s/power/runtime_status",
+			    folder) > 0 &&
+	    !strncmp(status, "suspend", strlen("suspend")))
+		return 0;
+	for (i = 0; i < WATT_ARRAY_SIZE(behind_folders) && r == 0; i++)
+		r = add_inner(cap, folder, behind_folders[i]);
+	return r;
+}
+
 /* Old drivers have their files in the device behind the one of their class. */
 static int add_behind(struct capture *cap, const char *folder, const char *link)
 {
@@ -293,6 +313,8 @@ static int add_behind(struct capture *cap, const char *folder, const char *link)
 	if (r <= 0 || strcmp(link, "device") || resolve(path, target, behind, sizeof(behind)) < 0)
 		return r < 0 ? r : 0;
 	r = add_device_files(cap, behind);
+	if (r == 0)
+		r = add_gpu_behind(cap, behind);
 	return r == 0 ? add_behind(cap, behind, "driver") : r;
 }
 

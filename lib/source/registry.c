@@ -19,6 +19,7 @@ const struct watt_power_ops *const watt_power_registry[] = {
 	&watt_power_powercap,
 	&watt_power_cray,
 	&watt_power_amdgpu,
+	&watt_power_intel_gpu,
 	&watt_power_hwmon,
 	&watt_power_dcmi,
 	&watt_power_nvml,

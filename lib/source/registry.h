@@ -17,6 +17,7 @@ extern const struct watt_meta_ops watt_meta_cgroup;
 extern const struct watt_meta_ops watt_meta_passwd;
 extern const struct watt_meta_ops watt_meta_process;
 extern const struct watt_power_ops watt_power_amdgpu;
+extern const struct watt_power_ops watt_power_intel_gpu;
 extern const struct watt_power_ops watt_power_context;
 extern const struct watt_power_ops watt_power_cray;
 extern const struct watt_power_ops watt_power_dcmi;

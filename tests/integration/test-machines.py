@@ -280,7 +280,7 @@ def captured(folder, machine, *options):
 
 def test_capture_is_the_machine():
     """A machine of each kind: its capture has the same channels in the same tree."""
-    for name in ('xeon-2s', 'jetson-agx-orin', 'desktop-amdgpu', 'laptop-battery', 'tx2',
+    for name in ('xeon-2s', 'jetson-agx-orin', 'desktop-amdgpu', 'laptop-client', 'laptop-battery', 'tx2',
                  'psu-server'):
         with tempfile.TemporaryDirectory() as folder:
             machine = os.path.join(FIXTURES, name)
