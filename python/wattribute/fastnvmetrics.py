@@ -167,7 +167,7 @@ class NVMetrics:
             if not least <= count <= limit:
                 raise ValueError(f'{count} {what}: there must be {least} to {limit}')
         self._process: Optional[Any] = None
-        self._is_warm = False
+        self._is_warm = self._has_begun = False
         self._syncs = 0
         self._counts: Tuple[int, ...] = (0,) * 6
         self._memory: Optional[mmap.mmap] = None
@@ -185,6 +185,7 @@ class NVMetrics:
         """Begins; the first samples, which warm up, are not in the trace."""
         if self._process:
             raise RuntimeError('already running')
+        self._has_begun = True
         with tempfile.TemporaryFile() as file:
             file.truncate(nvmt.COUNTS.size)
             self._memory = mmap.mmap(file.fileno(), nvmt.COUNTS.size)
@@ -228,8 +229,12 @@ class NVMetrics:
         return self._syncs
 
     def stop(self) -> None:
-        """Ends, and finishes the trace."""
+        """Ends, and finishes the trace. Of what never began it is one without samples."""
         if not self._process:
+            if not self._has_begun:
+                self._has_begun = True
+                with open(self._path, 'wb') as file:
+                    file.write(nvmt.header(self._about(0), (0, 0, 0, 0), 0))
             return
         self.wait_for_warmup()
         self._tell('stop')

@@ -195,6 +195,30 @@ def test_own_board():
     true(not metrics.is_running, 'it runs')
 
 
+def test_never_begun():
+    """As with fastnvmetrics, what ends without a beginning leaves a trace without samples."""
+    from wattribute import fastnvmetrics
+    file = path('empty.nvmt')
+    metrics = fastnvmetrics.NVMetrics(file, board=fastnvmetrics.detect_board(**ROOTS))
+    metrics.wait_for_warmup()
+    equal((metrics.sync(), metrics.is_running, metrics.sample_count), (1, False, 0), 'before it begins')
+    metrics.stop()
+    trace = fastnvmetrics.read_trace(file)
+    equal((trace['board_name'], trace['fast_hz'], trace['power_rail_names'], len(trace['fast_time_s'])),
+          ('agx_orin', 1000, RAILS, 0), 'header')
+
+
+def test_missed_by_tier():
+    from wattribute import fastnvmetrics
+    with fastnvmetrics.NVMetrics(path('missed.nvmt'), 10000, 100, 10, fastnvmetrics.detect_board(**ROOTS)) as metrics:
+        deadline = time.monotonic() + 30
+        # no Python takes 10,000 samples in a second
+        while not metrics.missed_by_tier[0] and time.monotonic() < deadline:
+            time.sleep(0.01)
+    true(metrics.missed_by_tier[0] > 0 and len(metrics.missed_by_tier) == 3, metrics.missed_by_tier)
+    equal(metrics.missed_deadlines, sum(metrics.missed_by_tier), 'of all')
+
+
 def test_bad_traces():
     from wattribute.fastnvmetrics import read_trace
     file = path('bad.nvmt')
@@ -215,7 +239,8 @@ def test_bad_traces():
         fails(ValueError, lambda: read_trace(file), words)
 
 
-TESTS = [test_wheel, test_boards, test_board_of_this_machine, test_renumbered, test_program, test_dies, test_sampler_dies, test_own_board, test_bad_traces]
+TESTS = [test_wheel, test_boards, test_board_of_this_machine, test_renumbered, test_program, test_dies, test_sampler_dies, test_own_board, test_never_begun,
+         test_missed_by_tier, test_bad_traces]
 try:
     main(TESTS[:1] if any(not has_module(name) for name in TOOLS) else TESTS)
 finally:
