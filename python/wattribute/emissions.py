@@ -18,13 +18,13 @@ from typing import Any, Dict, Optional
 
 from wattribute.meter import Result, measure
 
-# CodeCarbon's columns, in its order.
+# CodeCarbon's columns, in its order: those of 3.3.
 COLUMNS = (
     'timestamp', 'project_name', 'run_id', 'experiment_id', 'duration', 'emissions', 'emissions_rate', 'cpu_power',
-    'gpu_power', 'ram_power', 'cpu_energy', 'gpu_energy', 'ram_energy', 'energy_consumed', 'country_name',
-    'country_iso_code', 'region', 'cloud_provider', 'cloud_region', 'os', 'python_version', 'codecarbon_version',
+    'gpu_power', 'ram_power', 'cpu_energy', 'gpu_energy', 'ram_energy', 'energy_consumed', 'water_consumed',
+    'country_name', 'country_iso_code', 'region', 'cloud_provider', 'cloud_region', 'os', 'python_version', 'codecarbon_version',
     'cpu_count', 'cpu_model', 'gpu_count', 'gpu_model', 'longitude', 'latitude', 'ram_total_size', 'tracking_mode',
-    'on_cloud', 'pue')
+    'cpu_utilization_percent', 'gpu_utilization_percent', 'ram_utilization_percent', 'ram_used_gb', 'on_cloud', 'pue', 'wue')
 # Kinds of domains that a column is the sum of.
 _KINDS = {'cpu': ('package', 'cpu_rail'), 'gpu': ('gpu',), 'ram': ('dram',)}
 _J_PER_KWH = 3.6e6

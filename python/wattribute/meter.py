@@ -9,9 +9,13 @@ import inspect
 import math
 import os
 import threading
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Protocol, TypeVar, overload
 
 from wattribute._library import WattributeError, ffi, lib, new_options, new_struct, text_of
+
+
+T_co = TypeVar('T_co', covariant=True)
+T = TypeVar('T')
 
 
 def _number(value: float) -> Optional[float]:
@@ -132,12 +136,33 @@ class Meter:
         return [domain for domain in domains if domain]
 
 
+class Measured(Protocol[T_co]):
+    """A function of which each call is a section."""
+
+    results: List[Result]
+
+    def __call__(self, *args: Any, **keywords: Any) -> T_co: ...
+
+
 class Measurement:
     """A section of code. Its result is there when it has ended.
 
     With `with`, sections of a thread are nested. Tasks of asyncio are not: with `async with` each
     has a thread of its own that begins and ends it, so that they may overlap in any way.
     """
+
+    # the result's, by __getattr__()
+    energy_j: Optional[float]
+    own_energy_j: Optional[float]
+    power_w: Optional[float]
+    elapsed_s: float
+    cpu_s: float
+    gap_s: float
+    status: str
+    origin: str
+    uncertainty_ratio: Optional[float]
+    domain_energy_j: Dict[str, Optional[float]]
+    domain_kind: Dict[str, str]
 
     def __init__(self, meter: Callable[[], Meter], label: Optional[str] = None,
                  then: Optional[Callable[[Result], Any]] = None):
@@ -215,7 +240,7 @@ class Measurement:
     def _again(self) -> 'Measurement':
         return Measurement(self._find_meter, self._label, self._then)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[..., T]) -> Measured[T]:
         """As a decorator: every call is a section; `function.results` has them."""
         results: List[Result] = []
         label = self._label or function.__qualname__
@@ -240,7 +265,7 @@ class Measurement:
                 results.append(section.result)
                 return value
         wrapper.results = results  # type: ignore[attr-defined]
-        return wrapper
+        return wrapper  # type: ignore[return-value]
 
 
 class _Shared:
@@ -272,6 +297,15 @@ class _Shared:
 _shared = _Shared()
 os.register_at_fork(after_in_child=_shared.forget)
 atexit.register(_shared.close)
+
+
+@overload
+def measure(label: Callable[..., T]) -> Measured[T]: ...
+
+
+@overload
+def measure(label: Optional[str] = None, then: Optional[Callable[[Result], Any]] = None,
+            **options: Any) -> Measurement: ...
 
 
 def measure(label: Any = None, then: Optional[Callable[[Result], Any]] = None, **options: Any) -> Any:

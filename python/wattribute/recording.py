@@ -237,7 +237,7 @@ def export(path: Any, file: Any, format: str, part: Any, choices: Dict[str, Any]
 
 def formats() -> List[str]:
     """What recordings can be exported as."""
-    names = []
+    names: List[str] = []
     while True:
         info = lib.watt_sink_get_info(len(names))
         if not info:

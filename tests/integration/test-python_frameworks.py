@@ -5,11 +5,12 @@
 Most are large, and no part of what the tests need. With all of them it is
 
     python3 -m venv VENV
-    VENV/bin/pip install cffi meson-python meson ninja numpy pandas polars pyarrow ipykernel nbclient torch keras
+    VENV/bin/pip install cffi meson-python meson ninja numpy pandas polars pyarrow ipykernel nbclient torch keras codecarbon mypy
     WATT_BUILD=build VENV/bin/python tests/integration/test-python_frameworks.py
 """
 import math
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -174,8 +175,57 @@ def test_keras():
     equal(len(energy.epochs_done), 2, 'epochs')
 
 
+def test_codecarbon():
+    """It takes a file for one of its own that has its columns, and puts away any other."""
+    need('codecarbon')
+    import dataclasses
+    from codecarbon.output_methods.emissions_data import EmissionsData
+    from wattribute.emissions import COLUMNS
+    equal([field.name for field in dataclasses.fields(EmissionsData)], list(COLUMNS), 'columns')
+
+
+TYPED = '''
+from typing import List, Optional
+import wattribute
+
+with wattribute.measure('section') as section:
+    pass
+energy: Optional[float] = section.energy_j
+length: float = section.result.elapsed_s
+
+@wattribute.measure
+def one(n: int) -> int:
+    return n
+
+@wattribute.measure('two')
+def two() -> str:
+    return ''
+
+number: int = one(1)
+text: str = two()
+results: List[wattribute.Result] = one.results
+with wattribute.Session(slice=0.02) as session:
+    for window in session.windows(period_s=0.1, count=1):
+        watts: Optional[float] = window.power_w
+wrong: str = section.energy_j
+'''
+
+
+def test_types():
+    """What a type checker knows: all but the last line is right."""
+    need('mypy')
+    path = os.path.join(FOLDER.name, 'typed.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(TYPED)
+    done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', FOLDER.name, path],
+                          env={**os.environ, 'MYPYPATH': SITE, 'PYTHONPATH': SITE}, capture_output=True, text=True,
+                          check=False, timeout=300)
+    lines = [line for line in done.stdout.splitlines() if 'typed.py:' in line]
+    true(len(lines) == 1 and f'typed.py:{len(TYPED.splitlines())}: error: Incompatible types' in lines[0], done.stdout)
+
+
 ALL = [test_package, test_numpy, test_trace_as_arrays, test_pandas, test_polars, test_arrow, test_a_recording_as_tables,
-       test_ipython, test_notebook, test_torch, test_keras]
+       test_ipython, test_notebook, test_torch, test_keras, test_codecarbon, test_types]
 try:
     # Without a wheel there is nothing to test: the first one says why.
     main(ALL if all(has_module(name) for name in TOOLS) else ALL[:1])
