@@ -51,7 +51,8 @@ int watt_sensors_open(const struct watt_env *env, const struct watt_options *opt
 		.sources = &options->sources,
 		.rates = &options->rates,
 		.patience_ns = options->open_wait_ms * WATT_NSEC_PER_MSEC,
-		.engine = { .period_ns = options->period_ns,
+		.engine = { .epoch_ns = env->epoch_ns,
+			    .period_ns = options->period_ns,
 			    .log = env->log,
 			    .is_captured = env->is_captured },
 	};
