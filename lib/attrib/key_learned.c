@@ -241,7 +241,8 @@ static uint32_t readiness_ppm(const void *data)
 {
 	const struct learned_state *state = data;
 
-	if (state->n_slices < READY_SLICES)
+	if (state->n_slices < READY_SLICES ||
+	    watt_learned_count_scaled(state->learned) < READY_SLICES)
 		return 0;
 	return (uint32_t)(watt_learned_told(state->learned) * 1e6);
 }
@@ -352,6 +353,7 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	told = watt_learned_told(state->learned);
 	apart = watt_learned_significance(state->learned);
 	state->is_ready = state->n_slices >= READY_SLICES &&
+			  watt_learned_count_scaled(state->learned) >= READY_SLICES &&
 			  told >= (state->is_ready ? TOLD_STAY : TOLD_BEGIN) &&
 			  apart >= (state->is_ready ? APART_STAY : APART_BEGIN);
 	return 0;

@@ -19,7 +19,6 @@
 #define GATE 25             /* squared sigmas of a slice that teaches */
 #define FORGET 0.01         /* of running means, a slice */
 #define TOLD_FORGET 0.05    /* of what is known of who runs, the same */
-#define MEAN_FORGET 0.001   /* of the mean of all */
 #define KNOWN_SLICES 10     /* of a process, until it may differ from its program */
 #define DIFFERS_FEW 1       /* squared sigmas by which it has to: while few have a learner */
 #define DIFFERS 9           /* and when there are more */
@@ -31,11 +30,11 @@
 /* What a prior says of a program holds no better than this: machines and programs change. */
 #define PRIOR_TRUST 0.1
 #define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
-#define NOISE_BEGIN 0.1   /* standard deviation of what nothing explains, of the first slice */
+#define NEW_SLICES 10     /* that tell what is known by a new scale */
 
 double watt_learned_mean_w(const struct watt_learned *l)
 {
-	return l->sum_s > 0 ? l->sum_j / l->sum_s : 0;
+	return l->sum_weight > 0 ? l->sum_w / l->sum_weight : 0;
 }
 
 /* ---- who has a learner ---- */
@@ -389,6 +388,11 @@ double watt_learned_significance(const struct watt_learned *l)
 	return l->unsure > 0 ? l->apart / l->unsure : 0;
 }
 
+uint64_t watt_learned_count_scaled(const struct watt_learned *l)
+{
+	return l->n_scaled;
+}
+
 size_t watt_learned_count(const struct watt_learned *l)
 {
 	return l->n ? l->n - 1 - watt_learned_count_common(l) : 0;
@@ -429,11 +433,26 @@ static void move_mean(const struct watt_learned *l, double *mean, double to)
 	*mean += TOLD_FORGET / l->told_weight * (to - *mean);
 }
 
+/* A mean of those who were active: what all have alike divides nothing. */
+static double watts_of_all(const struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double mean = watt_learned_mean_w(l), sum_j = 0, sum_s = 0;
+	size_t i;
+
+	for (i = 0; i < slice->n_uses; i++) {
+		double time_s = watt_learned_time(l, &slice->uses[i]);
+
+		sum_j += time_s * watt_learned_watts(l, &slice->uses[i], mean);
+		sum_s += time_s;
+	}
+	return sum_s > 0 ? sum_j / sum_s : mean;
+}
+
 /* Running means of how much is known of those who were active. */
 static void note_knowledge(struct watt_learned *l, const struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
-	double apart = 0, unsure = 0;
+	double apart = 0, unsure = 0, common_w = watts_of_all(l, slice);
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
@@ -446,11 +465,13 @@ static void note_knowledge(struct watt_learned *l, const struct watt_learned_sli
 		sum_j += j;
 		told_j += j * (1 - WATT_MIN(error / (l->habit.prior_error * mean), 1.0));
 		error_j += watt_learned_time(l, use) * error_of(l, use);
-		apart += j * squared(watts - mean);
+		apart += j * squared(watts - common_w);
 		unsure += j * variance;
 	}
 	if (!(sum_j > 0) || !(mean > 0))
 		return;
+	if (l->habit.has_load && l->n_scaled < NEW_SLICES)
+		l->told_weight = 0; /* what was known by another scale says nothing */
 	l->told_weight += TOLD_FORGET * (1 - l->told_weight);
 	move_mean(l, &l->told, told_j / sum_j);
 	move_mean(l, &l->error, error_j / sum_j);
@@ -515,7 +536,7 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double h = watt_learned_time(l, use) * g;
+		double h = watt_learned_time(l, use) * g, own;
 		struct candidate *one;
 
 		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
@@ -524,8 +545,12 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 		one = &l->candidates[use->counted_at];
 		if (one->process != use->process)
 			continue; /* another one has its place by now */
-		one->info = EVIDENCE_KEPT * one->info + squared(h) / variance;
-		one->score = EVIDENCE_KEPT * one->score + h * error_j / variance;
+		/* what is no part of its usual share of its program: the rest is the program's */
+		one->own_s = EVIDENCE_KEPT * one->own_s + h;
+		one->program_s = EVIDENCE_KEPT * one->program_s + l->h[use->at[0]];
+		own = h - l->h[use->at[0]] * one->own_s / one->program_s;
+		one->info = EVIDENCE_KEPT * one->info + squared(own) / variance;
+		one->score = EVIDENCE_KEPT * one->score + own * error_j / variance;
 	}
 }
 
@@ -613,8 +638,8 @@ static void age(struct watt_learned *l, double dt_s)
 	}
 }
 
-/* What the watts make of the slice, without the curve, and the mean of all by it. */
-static double expect(struct watt_learned *l, const struct watt_learned_slice *slice, double busy_s)
+/* What the watts make of the slice, without the curve. */
+static double expect(const struct watt_learned *l, const struct watt_learned_slice *slice)
 {
 	double mean = watt_learned_mean_w(l), sum_j = 0;
 	size_t i;
@@ -622,8 +647,6 @@ static double expect(struct watt_learned *l, const struct watt_learned_slice *sl
 	for (i = 0; i < slice->n_uses; i++)
 		sum_j += watt_learned_time(l, &slice->uses[i]) *
 			 watt_learned_watts(l, &slice->uses[i], mean);
-	l->sum_j += sum_j - MEAN_FORGET * l->sum_j;
-	l->sum_s += busy_s - MEAN_FORGET * l->sum_s;
 	return sum_j;
 }
 
@@ -639,8 +662,9 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 		return -ENOMEM;
 	for (i = 0; i <= BINS; i++)
 		l->curve[i] = prior ? prior->curve_ratio[i] : 1;
-	l->sum_j = others.watts * busy_s;
-	l->sum_s = busy_s;
+	l->sum_weight = l->habit.has_load ? energy_j : busy_s;
+	l->sum_w = others.watts * l->sum_weight;
+	l->scale_w = others.watts;
 	l->noise = squared(energy_j * NOISE_BEGIN);
 	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : l->habit.prior_error);
 	l->spread[true] = squared(DEVIATION_ERROR);
@@ -684,7 +708,8 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 {
 	double error_j = slice->energy_j, explained, variance;
 	/* the first slices say how much it is, later ones how it changes */
-	double rate = WATT_MAX(FORGET, 1.0 / (double)(l->n_slices + 1));
+	double rate = WATT_MAX(FORGET, 1.0 / (double)(l->n_scaled + 1));
+	bool is_odd;
 	size_t i;
 
 	for (i = 0; i < l->n_active; i++) {
@@ -695,12 +720,18 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	explained = watt_learned_explain(l);
 	variance = explained + l->noise;
 	note_run(l, error_j);
+	is_odd = squared(error_j) >= GATE * variance;
+	if (is_odd)
+		rate = FORGET;
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
 	l->noise += rate * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
 				     squared(slice->energy_j * 1e-4)) -
 			    l->noise);
-	if (squared(error_j) >= GATE * variance)
+	watt_learned_note_quiet(l, error_j);
+	if (is_odd) {
+		watt_learned_doubt_active(l);
 		return;
+	}
 	note_evidence(l, slice, g, error_j, variance);
 	watt_learned_correct(l, error_j, variance);
 }
@@ -722,7 +753,11 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 	take_uses(l, slice);
 	watt_learned_take_discount(l, slice);
 	g = curve_at(l, slice, busy_s, &bin, &part);
-	expected_j = expect(l, slice, busy_s);
+	if (l->habit.has_load)
+		watt_learned_take_mean(l, slice->energy_j, busy_s, g);
+	expected_j = expect(l, slice);
+	if (!l->habit.has_load)
+		watt_learned_take_mean_expected(l, expected_j, busy_s);
 	move_curve(l, slice->energy_j, g * expected_j, bin, part);
 	age(l, slice->dt_s);
 	filter(l, slice, g);
@@ -734,8 +769,8 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 struct watt_learned *watt_learned_new(bool is_rest)
 {
 	/* what nobody is known to cause is often one program's, and tells little at a time */
-	static const struct habit habits[] = { { PRIOR_ERROR, DRIFT_S },
-					       { REST_PRIOR_ERROR, REST_DRIFT_S } };
+	static const struct habit habits[] = { { PRIOR_ERROR, DRIFT_S, true },
+					       { REST_PRIOR_ERROR, REST_DRIFT_S, false } };
 	struct watt_learned *l = calloc(1, sizeof(*l));
 
 	if (l)

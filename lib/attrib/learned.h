@@ -76,6 +76,11 @@ double watt_learned_told(const struct watt_learned *learned);
  * less: they may as well be equal.
  */
 double watt_learned_significance(const struct watt_learned *learned);
+/*
+ * Slices since power rose far above what it was, or since the first: what is known from before then
+ * may be by another scale.
+ */
+uint64_t watt_learned_count_scaled(const struct watt_learned *learned);
 /* The CPU time of a use that counts, in s: less than all of it, where siblings were busy. */
 double watt_learned_time(const struct watt_learned *learned, const struct watt_learned_use *use);
 /* Standard uncertainty of watts, relative, as a mean by energy. */

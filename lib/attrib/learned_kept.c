@@ -16,6 +16,7 @@ _Static_assert(BINS + 1 == WATT_PROFILE_CURVE, "a profile has the whole curve");
 
 /* What is loaded has to lie within; live values do by far. */
 #define MOST 1e12
+#define LEAST 1e-18
 #define MOST_COUNT (1ULL << 62)
 
 void watt_learned_set_prior(struct watt_learned *l, const struct watt_profile_part *prior)
@@ -115,8 +116,10 @@ static void visit_figures(struct watt_learned *l, struct watt_words *words)
 	for (i = 0; i <= BINS; i++)
 		watt_words_double(words, &l->curve[i], 1e-6, 1e6);
 	watt_words_double(words, &l->noise, 0, MOST);
-	watt_words_double(words, &l->sum_j, 1e-9, MOST);
-	watt_words_double(words, &l->sum_s, 1e-9, MOST);
+	watt_words_double(words, &l->sum_w, LEAST, MOST);
+	watt_words_double(words, &l->sum_weight, LEAST, MOST);
+	watt_words_double(words, &l->scale_w, LEAST, MOST);
+	watt_words_u64(words, &l->n_scaled, MOST_COUNT);
 	watt_words_double(words, &l->told, 0, 1);
 	watt_words_double(words, &l->error, 0, MOST);
 	watt_words_double(words, &l->told_weight, 0, 1);
@@ -131,6 +134,8 @@ static void visit_figures(struct watt_learned *l, struct watt_words *words)
 	watt_words_double(words, &l->run.error_j, -MOST, MOST);
 	watt_words_double(words, &l->run.squares_j2, 0, MOST);
 	watt_words_u32(words, &l->run.n, RUN_SLICES - 1);
+	watt_words_double(words, &l->quiet.squares_j2, 0, MOST);
+	watt_words_u32(words, &l->quiet.n, QUIET_SLICES - 1);
 	watt_words_double(words, &l->scale, 0, MOST);
 	watt_words_u64(words, &l->n_slices, MOST_COUNT);
 }
@@ -162,6 +167,8 @@ static void visit_candidates(struct watt_learned *l, struct watt_words *words)
 		watt_words_u64(words, &one->process, UINT64_MAX);
 		watt_words_u64(words, &one->newest_slice, MOST_COUNT);
 		watt_words_u32(words, &one->n_slices, UINT32_MAX);
+		watt_words_double(words, &one->own_s, 0, MOST);
+		watt_words_double(words, &one->program_s, 0, MOST);
 		watt_words_double(words, &one->info, 0, MOST);
 		watt_words_double(words, &one->score, -MOST, MOST);
 	}

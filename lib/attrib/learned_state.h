@@ -17,7 +17,9 @@
 #define SPREAD_MIN 0.02 /* and how far they always may */
 #define FLOOR 0.05      /* nobody takes less than this part of the mean */
 #define RUN_SLICES 20
-#define OTHERS 0 /* the learner of all that have none of their own */
+#define NOISE_BEGIN 0.1 /* standard deviation of what nothing explains, of the first slice */
+#define QUIET_SLICES 5  /* in a row that say at once that less is unexplained */
+#define OTHERS 0        /* the learner of all that have none of their own */
 
 struct learner {
 	uint64_t key;
@@ -42,6 +44,8 @@ struct candidate {
 	uint64_t process;
 	uint64_t newest_slice;
 	uint32_t n_slices;
+	double own_s; /* what it ran, and all of its program, in seconds of the curve */
+	double program_s;
 	double info;  /* of its difference to its program: 1 by the variance that slices leave it */
 	double score; /* and what they say of it, by that variance */
 };
@@ -56,6 +60,13 @@ struct run {
 struct habit {
 	double prior_error;
 	double drift_s;
+	bool has_load; /* its scale is that of the work, which a calm machine has yet to see */
+};
+
+/* What the newest slices have left unexplained. */
+struct quiet {
+	double squares_j2;
+	uint32_t n;
 };
 
 struct watt_learned {
@@ -66,8 +77,10 @@ struct watt_learned {
 	double *cov; /* WATT_LEARNED_MAX squared, symmetric */
 	double curve[BINS + 1];
 	double noise; /* variance of a slice's energy that nothing explains, J^2 */
-	double sum_j; /* decaying sums, whose ratio is the mean of all */
-	double sum_s;
+	double sum_w; /* decaying sums, whose ratio is the mean of all: watts by their weight */
+	double sum_weight;
+	double scale_w;     /* the mean by which what nobody knew began */
+	uint64_t n_scaled;  /* slices since */
 	double told, error; /* running means */
 	double told_weight;
 	double apart, unsure; /* the same: squared distance to the mean, and squared uncertainty */
@@ -76,6 +89,7 @@ struct watt_learned {
 	size_t features[WATT_N_FEATURES]; /* their learners; 0: nobody told of any */
 	size_t discount;                  /* the same, of what siblings take less */
 	struct run run;
+	struct quiet quiet;
 	double scale; /* of the variances that are told */
 	uint64_t n_slices;
 	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
@@ -114,6 +128,20 @@ void watt_learned_correct(struct watt_learned *l, double error_j, double varianc
 
 /* Finds learners by their keys anew. */
 void watt_learned_map(struct watt_learned *l);
+
+/* ---- learned_scale.c ---- */
+
+/* A slice's part in the mean of all, which is by energy: an hour of next to nothing is soon forgotten. */
+void watt_learned_take_mean(struct watt_learned *l, double energy_j, double busy_s, double g);
+/* The same where what is measured is mostly noise: by time, and as what is known has it. */
+void watt_learned_take_mean_expected(struct watt_learned *l, double expected_j, double busy_s);
+/* After a slice that nobody expected, by a new scale: one of those who ran is not what he was. */
+void watt_learned_doubt_active(struct watt_learned *l);
+/*
+ * By a new scale, few slices that are all off by much less than was thought say so: a running mean
+ * takes long.
+ */
+void watt_learned_note_quiet(struct watt_learned *l, double error_j);
 
 /* ---- learned_kept.c ---- */
 

@@ -25,6 +25,7 @@ struct world {
 	bool has_base;    /* the package wakes for 8 W */
 	bool never_stops; /* nobody ever sleeps */
 	bool is_one;      /* all run the same program */
+	double calm_s;    /* so long the first task alone does next to nothing, for little */
 	uint64_t seed;
 };
 
@@ -93,10 +94,13 @@ static void run_step(struct rig *rig, double *cpu_s, double *true_j)
 {
 	uint32_t running[MAX_TASKS], n = 0, i;
 	double factor = 1, power_w = IDLE_W;
+	bool is_calm = rig->t_s < rig->world.calm_s;
 
 	for (i = 0; i < rig->world.n_tasks && n < rig->world.n_cpus; i++)
-		if (rig->tasks[rig->order[i]].is_on)
+		if (is_calm ? !rig->order[i] && draw(rig) < 0.04 : rig->tasks[rig->order[i]].is_on)
 			running[n++] = rig->order[i];
+	if (is_calm)
+		factor = 0.05;
 	if (rig->world.has_turbo && n > 1)
 		factor = 1 - 0.35 * (n - 1) / (rig->world.n_cpus - 1);
 	for (i = 0; i < n; i++) {
@@ -251,6 +255,27 @@ static void test_equal_tasks_stay_equal(void **state)
 	assert_true(v.apart < 1.2); /* nothing says that they differ */
 }
 
+/* A machine that does next to nothing gets to work: what it learned before holds nothing up. */
+static void test_work_after_calm(void **state)
+{
+	static const struct world worlds[] = {
+		{ 12, 4, 1200, .calm_s = 10, .seed = 10 },
+		{ 12, 4, 1200, .calm_s = 10, .is_one = true, .seed = 11 },
+		{ 6, 1, 1200, .calm_s = 10, .is_one = true, .seed = 12 },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(worlds); i++) {
+		struct verdict v = judge(&worlds[i]);
+
+		print_message("    CPU time %.1f, learned %.1f thousandths, told %.2f\n", v.by_time,
+			      v.learned, v.told);
+		assert_true(v.by_time > 100);
+		assert_true(v.learned < 40);
+		assert_true(v.told > 0.8);
+	}
+}
+
 /* Who takes what can't be told of those that never stop. */
 static void test_what_cannot_be_told_is_said(void **state)
 {
@@ -369,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tasks_that_differ),
 		cmocka_unit_test(test_equal_tasks_stay_equal),
+		cmocka_unit_test(test_work_after_calm),
 		cmocka_unit_test(test_what_cannot_be_told_is_said),
 		cmocka_unit_test(test_same_slices_same_bits),
 		cmocka_unit_test(test_short_lives_share_their_program),
