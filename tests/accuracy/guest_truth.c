@@ -35,6 +35,7 @@ struct scenario {
 	uint32_t min_uw, max_uw; /* of the loads; all others use min_uw */
 	/* Bounds, in 1e-3 of what the loads used: of the worst process, and of all together. */
 	double worst_bound, total_bound;
+	uint32_t run_ms; /* 0: as all do. Another length is only run when it is asked for */
 };
 
 #define W 1000000
@@ -49,11 +50,20 @@ static const struct scenario scenarios[] = {
 	{ "2 W and 12 W, each on its own", LOAD_APART, 2, 0, 2 * W, 12 * W, 400, 600 },
 	{ "4 processes of 3 threads", LOAD_THREADS, 4, 0, 10 * W, 10 * W, 2, 8 },
 	{ "short lives: children of 1 to 9 ms", LOAD_BREED, 4, 0, 10 * W, 10 * W, 2, 8 },
-	{ "nice levels 0 to 18", LOAD_NICE, 7, 0, 10 * W, 10 * W, 2, 8 },
+	/*
+	 * The sensor counts once a ms: at either end of the two seconds it may be a ms of 10 W behind,
+	 * which is 1.1 thousandths, and here a single process has most of it.
+	 */
+	{ "nice levels 0 to 18", LOAD_NICE, 7, 0, 10 * W, 10 * W, 3, 8 },
 	{ "mostly asleep, woken each ms", LOAD_DOZE, 8, 0, 10 * W, 10 * W, 2, 8 },
 	{ "from cgroup to cgroup", LOAD_REGROUP, 6, 0, 10 * W, 10 * W, 2, 8 },
 	/* The limit of the key: CPU time does not tell who takes more power. */
 	{ "tasks of 2 to 12 W", LOAD_STAY, 6, 0, 2 * W, 12 * W, 200, 800 },
+	/*
+	 * What learning adds, the seconds included in which nothing is known yet: how many those are is up
+	 * to how the kernel happens to put them in turns. CPU time is off by 130 and 390.
+	 */
+	{ "2 to 12 W, while learning", LOAD_STAY, 6, 20 * W, 2 * W, 12 * W, 40, 120, 45000 },
 };
 
 /*
@@ -146,13 +156,18 @@ static uint32_t power_of(const struct scenario *scenario, unsigned int i)
 	       (scenario->max_uw - scenario->min_uw) / (scenario->n_loads - 1) * i;
 }
 
+static uint32_t run_ms_of(const struct scenario *scenario)
+{
+	return scenario->run_ms ? scenario->run_ms : RUN_MS;
+}
+
 static void start_loads(struct run *run)
 {
 	const struct scenario *scenario = run->scenario;
 	unsigned int i;
 
 	for (i = 0; i < scenario->n_loads; i++) {
-		load_start(&run->loads[i], scenario->behaviour, i, RUN_MS);
+		load_start(&run->loads[i], scenario->behaviour, i, run_ms_of(scenario));
 		if (scenario->max_uw > scenario->min_uw)
 			sim_say("truth process pid=%d power_uw=%u\n", run->loads[i].pid,
 				power_of(scenario, i));
@@ -170,7 +185,7 @@ static void measure(struct run *run)
 	sim_truth_read(&run->before);
 	meter->wait(run->scenario->idle_uw ? IDLE_MS : 200);
 	start_loads(run);
-	meter->wait(RUN_MS);
+	meter->wait(run_ms_of(run->scenario));
 	for (i = 0; i < run->scenario->n_loads; i++)
 		load_await(&run->loads[i]);
 	meter->end(&run->before, &run->account);
@@ -417,7 +432,7 @@ int main(int argc, char **argv)
 	printf("in thousandths of what the loads used:\n");
 	printf("| %-34s | %-7s | %7s | %7s | %7s |\n", "scenario", "meter", "worst", "all", "idle");
 	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		if (!strstr(scenarios[i].name, wanted))
+		if (!strstr(scenarios[i].name, wanted) || (scenarios[i].run_ms && !*wanted))
 			continue;
 		if (!is_possible(&scenarios[i])) {
 			printf("| %-34s | not run: it needs two packages\n", scenarios[i].name);
