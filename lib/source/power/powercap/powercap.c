@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "source/power/cpu_vendor.h"
 #include "source/power/powercap/powercap_channel.h"
-#include "source/power/powercap/powercap_reader.h"
+#include "source/power/powercap/powercap_scan.h"
 #include "source/registry.h"
 #include "source/host/status.h"
 
@@ -36,14 +36,80 @@ static const uint64_t pace_period_ns[N_PACES] = {
 
 static const char *const powercap_watched[] = { WATT_POWERCAP_CLASS, NULL };
 
+struct reader {
+	const struct watt_env *env;            /* borrowed */
+	const struct watt_powercap_zone *zone; /* borrowed */
+	struct watt_file file;
+	bool is_unread; /* it gave no number when it was opened */
+	bool is_zero;   /* it has never shown anything but 0 */
+	bool is_gone;   /* its zone was removed: when it is back it may have another number */
+};
+
 struct powercap {
 	struct watt_power base;
 	struct watt_powercap_zones zones;
-	struct watt_powercap_reader *readers; /* in the order of the channels */
+	struct reader *readers; /* in the order of the channels */
 	uint32_t n_readers;
 	struct watt_channels channels;
 	struct watt_power_group groups[N_PACES];
 };
+
+/* ---- the value of a zone, read again and again ---- */
+
+/*
+ * As watt_file_read_u64; -ERANGE beyond 63 bits; -ENODEV: the zone was removed, and stays so until it
+ * is opened again: after the driver was unloaded and loaded, the zone of the same name may have another
+ * number.
+ */
+static int reader_read(struct reader *reader, uint64_t *ret)
+{
+	uint64_t value;
+	int r;
+
+	if (reader->is_gone)
+		return -ENODEV;
+	if (reader->zone->is_nameless)
+		return -EBADMSG;
+	r = watt_file_read_u64(&reader->file, &value);
+	if (r == -ENODEV)
+		reader->is_gone = true;
+	if (r == 0 && value > INT64_MAX)
+		r = -ERANGE;
+	if (r == 0)
+		*ret = value;
+	return r;
+}
+
+/*
+ * Opens it and looks whether it gives a number. On failure it is to be closed, or to be read
+ * again, when it may give one.
+ */
+static int reader_open(struct reader *reader, const struct watt_env *env,
+		       const struct watt_powercap_zone *zone)
+{
+	uint64_t value = 1;
+	char path[256];
+	int r;
+
+	*reader = (struct reader){ .env = env, .zone = zone };
+	snprintf(path, sizeof(path), WATT_POWERCAP_CLASS "/%s/%s", zone->id,
+		 zone->is_energy ? "energy_uj" : "power_uw");
+	r = watt_file_open(&reader->file, &env->sysfs, path);
+	if (r == 0)
+		r = reader_read(reader, &value);
+	if (r == -EAGAIN || r == -ENODATA)
+		r = 0;
+	if (r == 0 && zone->is_nameless)
+		r = -EBADMSG; /* whatever it counts */
+	reader->is_zero = r == 0 && zone->is_energy && value == 0;
+	reader->is_unread = r < 0;
+	return r;
+}
+
+static void reader_close(struct reader *reader)
+{
+	watt_file_close(&reader->file);
+}
 
 /* What was found on the way, for the diagnosis. */
 struct findings {
@@ -86,7 +152,7 @@ static bool is_missed(const struct watt_powercap_zone *zone)
 static void judge_unread(const struct watt_env *env, const struct watt_known *known,
 			 struct powercap *p, struct findings *found, int r)
 {
-	struct watt_powercap_reader *reader = &p->readers[p->n_readers];
+	struct reader *reader = &p->readers[p->n_readers];
 	const struct watt_powercap_zone *zone = reader->zone;
 	bool is_kept = !known->n && is_missed(zone);
 
@@ -94,7 +160,7 @@ static void judge_unread(const struct watt_env *env, const struct watt_known *kn
 	if (is_kept)
 		p->n_readers++;
 	else
-		watt_powercap_reader_close(reader);
+		reader_close(reader);
 	found->n_unread += is_kept;
 	watt_log(&env->log, WATT_LOG_WARNING, "powercap: %s (%s) %s: %s: %s", zone->id, zone->name,
 		 is_kept ? "can't be read, the machine's total is incomplete without it" :
@@ -119,7 +185,7 @@ static int open_readers(const struct watt_env *env, const struct watt_known *kno
 
 		if (is_known(known, zone))
 			continue;
-		r = watt_powercap_reader_open(&p->readers[p->n_readers], env, zone);
+		r = reader_open(&p->readers[p->n_readers], env, zone);
 		if (r < 0 && r != -ENOMEM)
 			judge_unread(env, known, p, found, r);
 		else
@@ -139,21 +205,21 @@ static void settle_zeros(struct powercap *p, struct findings *found)
 	uint32_t i;
 
 	for (i = 0; i < p->n_readers; i++) {
-		struct watt_powercap_reader *reader = &p->readers[i];
+		struct reader *reader = &p->readers[i];
 
 		if (!reader->is_zero)
 			continue;
 		if (!has_paused)
 			nanosleep(&pause, NULL);
 		has_paused = true;
-		if (watt_powercap_reader_read(reader, &value) == 0 && value > 0)
+		if (reader_read(reader, &value) == 0 && value > 0)
 			reader->is_zero = false;
 		else
 			found->n_zero++;
 	}
 }
 
-static enum pace reader_pace(const struct watt_powercap_reader *reader)
+static enum pace reader_pace(const struct reader *reader)
 {
 	if (reader->is_zero || reader->is_unread || reader->zone->is_duplicate)
 		return PACE_SLOW;
@@ -162,7 +228,7 @@ static enum pace reader_pace(const struct watt_powercap_reader *reader)
 
 static int compare_readers(const void *a, const void *b)
 {
-	const struct watt_powercap_reader *x = a, *y = b;
+	const struct reader *x = a, *y = b;
 
 	if (reader_pace(x) != reader_pace(y))
 		return reader_pace(x) < reader_pace(y) ? -1 : 1;
@@ -206,7 +272,7 @@ static void powercap_close(struct watt_power *power)
 	if (!p)
 		return;
 	for (i = 0; i < p->n_readers; i++)
-		watt_powercap_reader_close(&p->readers[i]);
+		reader_close(&p->readers[i]);
 	free(p->readers);
 	watt_channels_done(&p->channels);
 	watt_powercap_zones_done(&p->zones);
@@ -281,7 +347,7 @@ static int powercap_open(const struct watt_env *env, struct watt_power **ret)
 static void powercap_read(struct watt_power *power, uint32_t group, struct watt_sample *ret)
 {
 	struct powercap *p = (struct powercap *)power;
-	struct watt_powercap_reader *reader = &p->readers[p->groups[group].first];
+	struct reader *reader = &p->readers[p->groups[group].first];
 	uint64_t t_ns, value;
 	uint32_t i;
 	int r;
@@ -290,7 +356,7 @@ static void powercap_read(struct watt_power *power, uint32_t group, struct watt_
 	for (i = 0; i < p->groups[group].n; i++, reader++, ret++) {
 		value = 0;
 		ret->t_before_ns = t_ns;
-		r = watt_powercap_reader_read(reader, &value);
+		r = reader_read(reader, &value);
 		t_ns = watt_now_ns();
 		ret->t_after_ns = t_ns;
 		ret->status = watt_status_from_errno(r);
