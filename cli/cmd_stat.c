@@ -220,7 +220,7 @@ static int measure_all(struct stat_setup *setup, const struct stat_options *opts
 {
 	auto_free struct watt_run **runs = xcalloc(opts->repeat, sizeof(*runs));
 	struct stat_report report = { .setup = setup,
-				      .runs = runs,
+				      .runs = (const struct watt_run *const *)runs,
 				      .has_domains = opts->has_domains,
 				      .has_threads = opts->has_threads,
 				      .lines = &output->lines };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,6 @@
 #include <wattribute/balance.h>
 #include <wattribute/units.h>
 
-#include "labels.h"
 #include "message.h"
 #include "options.h"
 #include "page.h"
@@ -211,31 +211,43 @@ void replay_show_done(struct replay_show *show)
 /* Labels that are named to whoever asked for another. */
 #define KNOWN_MAX 50
 
+static int compare(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+static void keep(void *label)
+{
+}
+
 void replay_show_complain_phase(const struct recording *recording, const char *label)
 {
 	auto_free char *known = xstrdup("");
 	char clean[WATT_MARK_SIZE];
-	struct labels labels = { 0 };
-	size_t i;
+	void *labels = NULL; /* a tree of them */
+	size_t n = 0, i;
 
 	for (i = 0; i < recording->n_marks; i++) {
 		const char *mark = recording->marks[i].label;
+		const char **known_mark;
 		char *more;
 
-		if (!*mark || labels_find(&labels, mark) != LABELS_NONE ||
-		    labels_get(&labels, mark) >= KNOWN_MAX)
+		if (!*mark)
+			continue;
+		known_mark = tsearch(mark, &labels, compare);
+		if (!known_mark || *known_mark != mark || n++ >= KNOWN_MAX)
 			continue;
 		text_clean(clean, sizeof(clean), recording->marks[i].label);
 		more = xasprintf("%s%s%s", known, *known ? ", " : "", clean);
 		free(known);
 		known = more;
 	}
-	if (labels.n > KNOWN_MAX)
-		message_error("no phase there is called '%s'; there are %zu: %s, ...", label,
-			      labels.n, known);
+	if (n > KNOWN_MAX)
+		message_error("no phase there is called '%s'; there are %zu: %s, ...", label, n,
+			      known);
 	else if (*known)
 		message_error("no phase there is called '%s'; there are: %s", label, known);
 	else
 		message_error("no phase there is called '%s': nobody marked any", label);
-	labels_done(&labels);
+	tdestroy(labels, keep);
 }

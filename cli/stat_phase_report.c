@@ -8,7 +8,6 @@
 #include <wattribute/units.h>
 
 #include "domain_sums.h"
-#include "labels.h"
 #include "stat_report.h"
 #include "table.h"
 #include "tally.h"
@@ -30,32 +29,25 @@ static const enum watt_run_measure measures[N_COLUMNS] = {
 	[CPU_S] = WATT_RUN_CPU_S,
 };
 
-/* All labels of all runs, and where each run has them. */
-struct label_table {
-	struct labels all;
-	struct labels *of_run;
-	const char **list; /* in the order of their numbers in all */
-};
-
-static const struct watt_run_phase *phase_of(const struct stat_report *report,
-					     struct label_table *labels, size_t run,
-					     const char *label)
+static size_t count_phases(const struct watt_run_phases *phases)
 {
-	size_t number = labels_find(&labels->of_run[run], label);
+	size_t n = 0;
 
-	return number == LABELS_NONE ? NULL : &report->runs[run]->phases[number];
+	while (watt_run_phases_get_label(phases, n))
+		n++;
+	return n;
 }
 
 /* Over the runs that had the phase. */
 static struct watt_statistics over_runs(const struct stat_report *report,
-					struct label_table *labels, const char *label,
+					const struct watt_run_phases *phases, size_t label,
 					enum column column)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
 	size_t i;
 
 	for (i = 0; i < report->n_runs; i++) {
-		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
+		const struct watt_run_phase *phase = watt_run_phases_get(phases, label, i);
 
 		values[i] = phase && !report->runs[i]->is_left_out ?
 				    watt_run_phase_get(phase, measures[column]) :
@@ -65,7 +57,7 @@ static struct watt_statistics over_runs(const struct stat_report *report,
 }
 
 static struct watt_statistics domain_over_runs(const struct stat_report *report,
-					       struct label_table *labels, const char *label,
+					       const struct watt_run_phases *phases, size_t label,
 					       size_t domain)
 {
 	auto_free double *values = xcalloc(report->n_runs, sizeof(*values));
@@ -73,7 +65,7 @@ static struct watt_statistics domain_over_runs(const struct stat_report *report,
 
 	for (i = 0; i < report->n_runs; i++) {
 		const struct watt_run *run = report->runs[i];
-		const struct watt_run_phase *phase = phase_of(report, labels, i, label);
+		const struct watt_run_phase *phase = watt_run_phases_get(phases, label, i);
 		bool is_known = phase && !run->is_left_out && domain < phase->n_domains &&
 				run->domain_known[domain];
 
@@ -102,37 +94,39 @@ static void add_number(struct table *table, const struct watt_statistics *s, int
 }
 
 /* The phases' energies, which add up to the command's, or the machine's. */
-static struct watt_tally *tally_phases(const struct stat_report *report, struct label_table *labels,
-				       enum column column, const struct watt_tally *tally)
+static struct watt_tally *tally_phases(const struct stat_report *report,
+				       const struct watt_run_phases *phases, enum column column,
+				       const struct watt_tally *tally)
 {
 	bool is_command = column == ENERGY_J;
-	auto_free double *parts = xcalloc(labels->all.n, sizeof(*parts));
+	size_t n = count_phases(phases);
+	auto_free double *parts = xcalloc(n, sizeof(*parts));
 	auto_free double *wholes = xcalloc(report->n_runs, sizeof(*wholes));
 	size_t i;
 
-	for (i = 0; i < labels->all.n; i++)
-		parts[i] = over_runs(report, labels, labels->list[i], column).mean;
+	for (i = 0; i < n; i++)
+		parts[i] = over_runs(report, phases, i, column).mean;
 	for (i = 0; i < report->n_runs; i++)
 		wholes[i] = report->runs[i]->is_left_out ?
 				    NAN :
 				    watt_run_get(report->runs[i], measures[column]);
-	return tally_within(parts, labels->all.n, watt_statistics_of(wholes, report->n_runs).mean,
+	return tally_within(parts, n, watt_statistics_of(wholes, report->n_runs).mean,
 			    is_command ? watt_tally_get_part(tally, 0) :
 					 watt_tally_get_whole(tally),
 			    watt_tally_get_decimals(tally));
 }
 
 /* tallies: per column; NULL: its numbers are no sum. */
-static void add_phase(const struct stat_report *report, struct label_table *labels,
+static void add_phase(const struct stat_report *report, const struct watt_run_phases *phases,
 		      struct table *table, size_t i, struct watt_tally *const *tallies, int digits)
 {
-	const char *label = labels->list[i];
+	const char *label = watt_run_phases_get_label(phases, i);
 	enum column column;
 	char number[WATT_UNITS_SIZE];
 
 	table_add(table, " %s", *label ? label : "(in no phase)");
 	for (column = TIME_S; column < N_COLUMNS; column++) {
-		struct watt_statistics s = over_runs(report, labels, label, column);
+		struct watt_statistics s = over_runs(report, phases, i, column);
 
 		if (tallies[column])
 			add_cell(table, &s, watt_tally_text(tallies[column], i, number));
@@ -159,8 +153,8 @@ static void add_domain(struct table *table, const struct watt_domain *domain,
 }
 
 /* All of them: they add up to the phase as it is shown. */
-static void add_domains(const struct stat_report *report, struct label_table *labels,
-			struct table *table, size_t label, const struct watt_tally *phases)
+static void add_domains(const struct stat_report *report, const struct watt_run_phases *phases,
+			struct table *table, size_t label, const struct watt_tally *energies)
 {
 	size_t n = report->runs[0]->n_domains, d;
 	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
@@ -168,17 +162,16 @@ static void add_domains(const struct stat_report *report, struct label_table *la
 	auto_free double *exact = xcalloc(n, sizeof(*exact));
 	auto_free double *shown = xcalloc(n, sizeof(*shown));
 	auto_tally struct watt_tally *tally = NULL;
-	int decimals = watt_tally_get_decimals(phases);
+	int decimals = watt_tally_get_decimals(energies);
 
 	for (d = 0; d < n; d++) {
 		domains[d] = watt_session_get_domain(report->setup->ses, d);
-		used[d] = domain_over_runs(report, labels, labels->list[label], d);
+		used[d] = domain_over_runs(report, phases, label, d);
 		exact[d] = used[d].mean;
 		shown[d] = domains[d]->is_partition ? exact[d] : NAN;
 	}
-	tally = tally_within(shown, n,
-			     over_runs(report, labels, labels->list[label], ENERGY_J).mean,
-			     watt_tally_get_part(phases, label), decimals);
+	tally = tally_within(shown, n, over_runs(report, phases, label, ENERGY_J).mean,
+			     watt_tally_get_part(energies, label), decimals);
 	for (d = 0; d < n; d++)
 		shown[d] = watt_tally_get_part(tally, d);
 	domain_sums_round(domains, exact, n, decimals, shown);
@@ -186,48 +179,23 @@ static void add_domains(const struct stat_report *report, struct label_table *la
 		add_domain(table, domains[d], &used[d], shown[d], decimals);
 }
 
-static void label_table_init(struct label_table *labels, const struct stat_report *report)
-{
-	size_t i, k, number;
-
-	*labels = (struct label_table){ .of_run = xcalloc(report->n_runs, sizeof(struct labels)) };
-	for (i = 0; i < report->n_runs; i++)
-		for (k = 0; k < report->runs[i]->n_phases; k++) {
-			const char *label = report->runs[i]->phases[k].label;
-
-			labels_get(&labels->of_run[i], label);
-			number = labels_get(&labels->all, label);
-			labels->list = xrealloc(labels->list, labels->all.n, sizeof(char *));
-			labels->list[number] = label;
-		}
-}
-
-static void label_table_done(struct label_table *labels, const struct stat_report *report)
-{
-	size_t i;
-
-	for (i = 0; i < report->n_runs; i++)
-		labels_done(&labels->of_run[i]);
-	labels_done(&labels->all);
-	free(labels->of_run);
-	free(labels->list);
-}
-
 void stat_report_phases(const struct stat_report *report, const struct watt_tally *tally, FILE *out)
 {
 	int digits = watt_units_digits(report->setup->balance.uncertainty_ppm);
-	struct label_table labels;
+	struct watt_run_phases *phases;
 	struct watt_tally *tallies[N_COLUMNS] = { NULL };
 	struct table *table;
 	size_t i;
 
-	label_table_init(&labels, report);
-	if (labels.all.n == 0) {
-		label_table_done(&labels, report);
+	/* Only without memory is it not there now. */
+	if (watt_run_phases_new(report->runs, report->n_runs, &phases) < 0)
+		abort();
+	if (count_phases(phases) == 0) {
+		watt_run_phases_free(phases);
 		return;
 	}
-	tallies[ENERGY_J] = tally_phases(report, &labels, ENERGY_J, tally);
-	tallies[MACHINE_J] = tally_phases(report, &labels, MACHINE_J, tally);
+	tallies[ENERGY_J] = tally_phases(report, phases, ENERGY_J, tally);
+	tallies[MACHINE_J] = tally_phases(report, phases, MACHINE_J, tally);
 	table = table_new();
 	table_add_column(table, " PHASE", TABLE_CUT);
 	table_add_column(table, "TIME s", TABLE_RIGHT);
@@ -235,15 +203,15 @@ void stat_report_phases(const struct stat_report *report, const struct watt_tall
 	table_add_column(table, "POWER W", TABLE_RIGHT);
 	table_add_column(table, "MACHINE J", TABLE_RIGHT);
 	table_add_column(table, "CPU s", TABLE_RIGHT);
-	for (i = 0; i < labels.all.n; i++) {
-		add_phase(report, &labels, table, i, tallies, digits);
+	for (i = 0; watt_run_phases_get_label(phases, i); i++) {
+		add_phase(report, phases, table, i, tallies, digits);
 		if (report->has_domains)
-			add_domains(report, &labels, table, i, tallies[ENERGY_J]);
+			add_domains(report, phases, table, i, tallies[ENERGY_J]);
 	}
 	fputc('\n', out);
 	table_print(table, out, 0);
 	table_free(table);
 	for (i = 0; i < N_COLUMNS; i++)
 		watt_tally_free(tallies[i]);
-	label_table_done(&labels, report);
+	watt_run_phases_free(phases);
 }

@@ -530,7 +530,7 @@ int stat_report_json(const struct stat_report *report, FILE *out)
 				 .has_threads = report->has_threads,
 				 .balance = &setup->balance,
 				 .quality = &setup->quality,
-				 .runs = (const struct watt_run *const *)report->runs,
+				 .runs = report->runs,
 				 .n_runs = report->n_runs };
 	auto_free char *text = NULL;
 	int r;

@@ -12,7 +12,7 @@
 
 struct stat_report {
 	const struct stat_setup *setup;
-	struct watt_run *const *runs;
+	const struct watt_run *const *runs;
 	size_t n_runs;
 	size_t n_failed;                /* runs that failed or were interrupted */
 	size_t n_left_out;              /* of them: all, or none where there are no others */

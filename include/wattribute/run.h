@@ -123,6 +123,23 @@ WATT_API double watt_run_get(const struct watt_run *run, enum watt_run_measure m
 WATT_API double watt_run_phase_get(const struct watt_run_phase *phase,
 				   enum watt_run_measure measure);
 
+/**
+ * The phases of several runs: each label once, in the order in which runs had it first. One thread
+ * per object; the runs must outlive it.
+ */
+struct watt_run_phases;
+
+/** 0; -EINVAL: a pointer is missing; -ENOMEM. Free it with watt_run_phases_free(). */
+WATT_API int watt_run_phases_new(const struct watt_run *const *runs, size_t n_runs,
+				 struct watt_run_phases **ret);
+/** NULL is allowed. Always returns NULL. */
+WATT_API struct watt_run_phases *watt_run_phases_free(struct watt_run_phases *phases);
+/** "": in no phase; NULL: there are no more. */
+WATT_API const char *watt_run_phases_get_label(const struct watt_run_phases *phases, size_t index);
+/** Of label @p index in run @p run_index, both from 0; NULL: the run did not have it. It is the run's. */
+WATT_API const struct watt_run_phase *watt_run_phases_get(const struct watt_run_phases *phases,
+							  size_t index, size_t run_index);
+
 /** Frees what watt_stopwatch_finish() gave. NULL is allowed. Always returns NULL. */
 WATT_API struct watt_run *watt_run_free(struct watt_run *run);
 

@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "base/sized.h"
-#include "base/textmap.h"
 #include "base/util.h"
 #include "sink/json_value.h"
 
@@ -212,61 +211,15 @@ static void put_statistics(struct watt_json *json, struct watt_json_node obj, co
 	}
 }
 
-/* Which phases the runs have: all labels in their order, and in each run where it is. */
-struct label_index {
-	struct watt_textmap all;
-	struct watt_textmap *of_run;
-	size_t n_runs;
-};
-
-static void label_index_done(struct label_index *index)
-{
-	size_t i;
-
-	for (i = 0; i < index->n_runs; i++)
-		watt_textmap_done(&index->of_run[i]);
-	watt_textmap_done(&index->all);
-	free(index->of_run);
-}
-
-static int label_index_init(struct label_index *index, const struct watt_runs *runs)
-{
-	size_t i, k, *position;
-
-	*index = (struct label_index){ .of_run = calloc(runs->n_runs + 1, sizeof(*index->of_run)) };
-	if (!index->of_run)
-		return -ENOMEM;
-	index->n_runs = runs->n_runs;
-	for (i = 0; i < runs->n_runs; i++)
-		for (k = 0; k < runs->runs[i]->n_phases; k++) {
-			position =
-				watt_textmap_get(&index->of_run[i], runs->runs[i]->phases[k].label);
-			if (!position) {
-				label_index_done(index);
-				return -ENOMEM;
-			}
-			*position = k;
-		}
-	return 0;
-}
-
-static const struct watt_run_phase *
-find_phase(struct label_index *index, const struct watt_runs *runs, size_t run, const char *label)
-{
-	size_t position = watt_textmap_find(&index->of_run[run], label);
-
-	return position == WATT_TEXTMAP_NONE ? NULL : &runs->runs[run]->phases[position];
-}
-
 /* One phase over the runs that had it. */
 static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
-			      const struct watt_runs *runs, struct label_index *index,
-			      const char *label, double *values)
+			      const struct watt_runs *runs, const struct watt_run_phases *phases,
+			      size_t label, double *values)
 {
 	size_t i, k, n = 0;
 
 	for (i = 0; i < runs->n_runs; i++) {
-		const struct watt_run_phase *phase = find_phase(index, runs, i, label);
+		const struct watt_run_phase *phase = watt_run_phases_get(phases, label, i);
 
 		if (!phase || runs->runs[i]->is_left_out) {
 			fill_unknown(values, runs->n_runs, i);
@@ -277,35 +230,24 @@ static void put_phase_summary(struct watt_json *json, struct watt_json_node obj,
 				watt_run_phase_get(phase, measures[k].measure);
 		n++;
 	}
-	put_label(json, obj, label);
+	put_label(json, obj, watt_run_phases_get_label(phases, label));
 	watt_json_uint(json, obj, "runs", n);
 	put_statistics(json, obj, values, runs->n_runs);
 }
 
-/* Each phase once, in the order in which runs had it first. */
 static int put_phases(struct watt_json *json, struct watt_json_node list,
 		      const struct watt_runs *runs, double *values)
 {
-	struct label_index index;
-	size_t i, k, *told;
-	int r = label_index_init(&index, runs);
+	struct watt_run_phases *phases;
+	size_t i;
+	int r = watt_run_phases_new(runs->runs, runs->n_runs, &phases);
 
 	if (r < 0)
 		return r;
-	for (i = 0; i < runs->n_runs && r == 0; i++)
-		for (k = 0; k < runs->runs[i]->n_phases && r == 0; k++) {
-			const char *label = runs->runs[i]->phases[k].label;
-
-			told = watt_textmap_get(&index.all, label);
-			r = told ? 0 : -ENOMEM;
-			if (!told || *told != WATT_TEXTMAP_NONE)
-				continue;
-			*told = i;
-			put_phase_summary(json, watt_json_append(json, list), runs, &index, label,
-					  values);
-		}
-	label_index_done(&index);
-	return r;
+	for (i = 0; watt_run_phases_get_label(phases, i); i++)
+		put_phase_summary(json, watt_json_append(json, list), runs, phases, i, values);
+	watt_run_phases_free(phases);
+	return 0;
 }
 
 static int put_summary(struct watt_json *json, const struct watt_runs *runs)

@@ -305,13 +305,54 @@ static void test_measures(void **state)
 	assert_true(watt_run_get(&run, WATT_RUN_ELAPSED_S) == 2);
 }
 
+/* Each label once, as runs had it first; a run that did not have it has none. */
+static void test_phases_of_runs(void **state)
+{
+	struct watt_run_phase first[] = { { .label = "load" }, { .label = "" } };
+	struct watt_run_phase second[] = { { .label = "" }, { .label = "solve" } };
+	const struct watt_run runs[] = {
+		{ .sz = sizeof(struct watt_run), .phases = first, .n_phases = 2 },
+		{ .sz = sizeof(struct watt_run) },
+		{ .sz = sizeof(struct watt_run), .phases = second, .n_phases = 2 },
+	};
+	const struct watt_run *const list[] = { &runs[0], &runs[1], &runs[2] };
+	struct watt_run_phases *phases = NULL;
+
+	assert_int_equal(watt_run_phases_new(list, 3, NULL), -EINVAL);
+	assert_int_equal(watt_run_phases_new(NULL, 3, &phases), -EINVAL);
+	assert_null(phases);
+	assert_int_equal(watt_run_phases_new(list, 3, &phases), 0);
+	assert_string_equal(watt_run_phases_get_label(phases, 0), "load");
+	assert_string_equal(watt_run_phases_get_label(phases, 1), "");
+	assert_string_equal(watt_run_phases_get_label(phases, 2), "solve");
+	assert_null(watt_run_phases_get_label(phases, 3));
+	assert_ptr_equal(watt_run_phases_get(phases, 0, 0), &first[0]);
+	assert_ptr_equal(watt_run_phases_get(phases, 1, 0), &first[1]);
+	assert_ptr_equal(watt_run_phases_get(phases, 1, 2), &second[0]);
+	assert_ptr_equal(watt_run_phases_get(phases, 2, 2), &second[1]);
+	assert_null(watt_run_phases_get(phases, 0, 1));
+	assert_null(watt_run_phases_get(phases, 0, 2));
+	assert_null(watt_run_phases_get(phases, 3, 0));
+	assert_null(watt_run_phases_get(phases, 0, 3));
+	assert_null(watt_run_phases_free(phases));
+	assert_int_equal(watt_run_phases_new(NULL, 0, &phases), 0);
+	assert_null(watt_run_phases_get_label(phases, 0));
+	assert_null(watt_run_phases_free(phases));
+	assert_null(watt_run_phases_free(NULL));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_measures),   cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_unknown),    cmocka_unit_test(test_start),
-		cmocka_unit_test(test_of_nothing), cmocka_unit_test(test_many_labels),
-		cmocka_unit_test(test_threads),    cmocka_unit_test(test_threads_are_all),
+		cmocka_unit_test(test_measures),
+		cmocka_unit_test(test_phases_of_runs),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_of_nothing),
+		cmocka_unit_test(test_many_labels),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_are_all),
 		cmocka_unit_test(test_domains),
 	};
 

@@ -46,7 +46,7 @@ static char *print_run(char **argv, int64_t energy_nj, uint64_t cpu_ns, double r
 				.threads = threads,
 				.n_threads = n_threads,
 				.elapsed_ns = 1000000000 };
-	struct watt_run *runs[] = { &run };
+	const struct watt_run *runs[] = { &run };
 	struct stat_report report = {
 		.setup = &about, .runs = runs, .n_runs = 1, .has_threads = n_threads > 0
 	};
