@@ -236,8 +236,50 @@ def timed(bmc):
     return docs
 
 
+def fujitsu(bmc):
+    """iRMC: PowerControl has no power, its own part of the document does."""
+    return {'': root('Fujitsu'),
+            'Chassis': collection('Chassis', ['0']),
+            'Chassis/0': chassis('0', Power='Chassis/0/Power'),
+            'Chassis/0/Power': {
+                'PowerControl': [{'MemberId': '0', 'Name': 'System Power Control', 'PowerConsumedWatts': None}],
+                'Oem': {'ts_fujitsu': {
+                    'ChassisPowerConsumption': {'CurrentPowerConsumptionW': bmc.watts(), 'MinimumPowerW': 70,
+                                                'PeakPowerW': 990, 'Designation': 'Total Power'},
+                    'ChassisPowerSensors': [{'Designation': 'PSU1 Power', 'EntityId': 'Power Supply',
+                                             'CurrentPowerConsumptionW': bmc.watts() / 2}]}}}}
+
+
+def inspur(bmc):
+    return {'': root('Inspur'),
+            'Chassis': collection('Chassis', ['1']),
+            'Chassis/1': chassis('1', Power='Chassis/1/Power'),
+            'Chassis/1/Power': {'PowerControl': [], 'Oem': {'Public': {'TotalPower': bmc.watts()}}}}
+
+
+def gigabyte(bmc):
+    """Beside PowerConsumedWatts, energy of which no document says when it begins anew."""
+    return {'': root('GIGABYTE'),
+            'Chassis': collection('Chassis', ['Self']),
+            'Chassis/Self': chassis('Self', Power='Chassis/Self/Power'),
+            'Chassis/Self/Power': {'PowerControl': [{
+                'MemberId': '0', 'PhysicalContext': 'Intake', 'PowerConsumedWatts': bmc.watts(),
+                'Oem': {'Vendor': {'PowerMetrics': {'AccumulatedEnergyJoules': 719,
+                                                    'Timestamp': '2000-01-02T01:06:29'}}}}]}}
+
+
+def sensing(bmc):
+    """No maker's: a sensor that says how often it is measured, and has the mean of as long."""
+    docs = openbmc(bmc)
+    interval = f'PT{bmc.period_s}S'
+    docs['Chassis/chassis/Sensors/power_total_power'].update({
+        'Reading': bmc.watts() + 50, 'SensingInterval': interval, 'AveragingInterval': interval,
+        'AverageReading': bmc.watts()})
+    return docs
+
+
 MAKERS = {'ilo': ilo, 'idrac': idrac, 'xcc': xcc, 'supermicro': supermicro, 'openbmc': openbmc, 'hgx': hgx,
-          'timed': timed}
+          'timed': timed, 'fujitsu': fujitsu, 'inspur': inspur, 'gigabyte': gigabyte, 'sensing': sensing}
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -51,6 +51,10 @@ MAKERS = [
     ('openbmc', 'redfish/chassis/power', 'instant', 'a sensor with the name', 1),
     ('timed', 'redfish/chassis/power', 'instant', 'says when it looked', 1),
     ('hgx', 'redfish/dgx/energy', 'counter', 'EnergyJoules', 3),
+    ('fujitsu', 'redfish/0/power', 'instant', "ChassisPowerConsumption of Fujitsu's own", 1),
+    ('inspur', 'redfish/1/power', 'instant', "TotalPower of Inspur's own", 1),
+    ('gigabyte', 'redfish/self/power', 'instant', 'its PowerControl', 1),
+    ('sensing', 'redfish/chassis/power', 'average', 'a sensor with the name', 1),
 ]
 
 
@@ -66,7 +70,7 @@ def test_what_each_maker_tells():
 
 
 def test_what_is_read():
-    for maker in ('xcc', 'supermicro', 'timed', 'hgx'):
+    for maker in ('xcc', 'supermicro', 'timed', 'hgx', 'fujitsu', 'inspur', 'sensing'):
         with Bmc(maker, lambda t: 321.0, period_s=0.2, skew_s=7200.5) as bmc:
             deadline = time.monotonic() + 30
             watts = 0

@@ -2,6 +2,7 @@
 /* What the node's total is, of documents in memory: lib/source/power/redfish/discovery.c. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "source/power/redfish/discovery.h"
 
@@ -144,6 +145,87 @@ static void test_energy_before_power(void **state)
 }
 
 /* Why nothing was found is kept: a licence that is missing is another thing than no sensor. */
+/* The standard's place goes before a maker's own; which of them was taken is told. */
+static void test_makers_own(void **state)
+{
+	static const struct {
+		const char *power, *why;
+		int error;
+	} cases[] = {
+		{ "{'Oem': {'ts_fujitsu': {'ChassisPowerConsumption': {'CurrentPowerConsumptionW': "
+		  "212}}}}",
+		  "ChassisPowerConsumption of Fujitsu's own", 0 },
+		{ "{'PowerControl': [{'PowerConsumedWatts': 0}], 'Oem': {'Public': {'TotalPower': 212}}}",
+		  "TotalPower of Inspur's own", 0 },
+		{ "{'PowerControl': [{'PowerConsumedWatts': 210}], 'Oem': {'Public': {'TotalPower': 212}}}",
+		  "its PowerControl", 0 },
+		{ "{'Oem': {'Public': {'TotalPower': null}, 'ts_fujitsu': 3}}", NULL, -ENODEV },
+	};
+	struct page pages[] = {
+		{ ROOT, "{'RedfishVersion': '1', 'Chassis': " LINK("/c") "}", 0 },
+		{ "/c", "{'Members': [" LINK("/c/1") "]}", 0 },
+		{ "/c/1", "{'Power': " LINK("/p") "}", 0 },
+		{ "/p", NULL, 0 },
+		{ NULL, NULL, 0 },
+	};
+	struct watt_redfish_plan plan;
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		pages[3].json = cases[i].power;
+		assert_int_equal(discover(pages, &plan), cases[i].error);
+		if (!cases[i].error)
+			assert_string_equal(plan.totals[0].why, cases[i].why);
+	}
+}
+
+/* How often a sensor is measured, and a mean of as long, where it tells that. */
+static void test_intervals(void **state)
+{
+#define MS WATT_NSEC_PER_MSEC
+	static const struct {
+		const char *more;
+		uint64_t period_ns, window_ns;
+	} cases[] = {
+		{ "", 0, 0 },
+		{ ", 'SensingInterval': 'PT0.5S'", 500 * MS, 0 },
+		{ ", 'SensingInterval': 'PT1M30S'", 90000 * MS, 0 },
+		{ ", 'SensingInterval': 'PT0S'", 0, 0 },
+		{ ", 'SensingInterval': 'P3D'", 0, 0 },
+		{ ", 'SensingInterval': 'often'", 0, 0 },
+		{ ", 'AveragingInterval': 'PT5S', 'AverageReading': 9", 0, 0 },
+		{ ", 'SensingInterval': 'PT5S', 'AveragingInterval': 'PT5S', 'AverageReading': 9",
+		  5000 * MS, 5000 * MS },
+		{ ", 'SensingInterval': 'PT1S', 'AveragingInterval': 'PT10M', 'AverageReading': 9",
+		  1000 * MS, 0 },
+		{ ", 'SensingInterval': 'PT5S', 'AveragingInterval': 'PT5S', 'AverageReading': null",
+		  5000 * MS, 0 },
+	};
+	struct page pages[] = {
+		{ ROOT, "{'RedfishVersion': '1', 'Chassis': " LINK("/c") "}", 0 },
+		{ "/c", "{'Members': [" LINK("/c/1") "]}", 0 },
+		{ "/c/1", "{'Sensors': " LINK("/s") "}", 0 },
+		{ "/s", "{'Members': [" LINK("/s/total_power") "]}", 0 },
+		{ "/s/total_power", NULL, 0 },
+		{ NULL, NULL, 0 },
+	};
+	struct watt_redfish_plan plan;
+	char sensor[256];
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		snprintf(sensor, sizeof(sensor), "{'Reading': 300, 'ReadingType': 'Power'%s}",
+			 cases[i].more);
+		pages[4].json = sensor;
+		assert_int_equal(discover(pages, &plan), 0);
+		assert_int_equal(plan.totals[0].period_ns, cases[i].period_ns);
+		assert_int_equal(plan.totals[0].window_ns, cases[i].window_ns);
+		assert_int_equal(plan.totals[0].is_average, cases[i].window_ns > 0);
+		assert_string_equal(plan.totals[0].places[0].member,
+				    cases[i].window_ns ? "AverageReading" : "");
+	}
+}
+
 static void test_why_there_is_nothing(void **state)
 {
 	struct page pages[] = {
@@ -170,6 +252,8 @@ int main(void)
 		cmocka_unit_test(test_chassis_in_chassis),
 		cmocka_unit_test(test_supplies_are_added_only_all),
 		cmocka_unit_test(test_energy_before_power),
+		cmocka_unit_test(test_makers_own),
+		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_why_there_is_nothing),
 	};
 

@@ -31,14 +31,22 @@ static void test_values_that_change(void **state)
 	assert_int_equal(newness.cadence_ns, 10 * WATT_NSEC_PER_SEC);
 }
 
-/* One that stands still counts again and again: seldom where it changed before, else each time. */
+/*
+ * One that stands still counts again and again: the second time at once, then by what is usual, and
+ * where it changed before, by that.
+ */
 static void test_heartbeat(void **state)
 {
-	struct watt_newness newness = { 0 }, slow = { 0 };
+	struct watt_newness newness = { .usual_ns = 10 * WATT_NSEC_PER_SEC }, slow = { 0 };
+	struct watt_newness unknown = { 0 };
 	unsigned int at_s, n_taken = 0;
 
 	for (at_s = 0; at_s < 20; at_s++)
-		assert_true(take(&newness, at_s, 200, ""));
+		assert_int_equal(take(&newness, at_s, 200, ""),
+				 at_s == 0 || at_s == 1 || at_s == 11);
+	/* where nobody knows how often it is measured, what stands still is what is known of now */
+	for (at_s = 0; at_s < 20; at_s++)
+		assert_true(take(&unknown, at_s, 200, ""));
 	for (; at_s <= 40; at_s++)
 		take(&newness, at_s, 200 + at_s / 10, "");
 	assert_int_equal(newness.cadence_ns, 10 * WATT_NSEC_PER_SEC);

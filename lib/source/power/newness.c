@@ -57,11 +57,21 @@ static void learn_cadence(struct watt_newness *newness, uint64_t step_ns)
 		newness->cadence_ns += (step_ns - newness->cadence_ns) / 8;
 }
 
+/*
+ * The second one counts at once, for power is known from two on. Where nobody tells how often it is
+ * measured, a value that stands still is all that is known of now, until changes tell it.
+ */
+static uint64_t get_heartbeat_ns(const struct watt_newness *newness, uint64_t max_ns)
+{
+	if (newness->cadence_ns)
+		return WATT_MIN(newness->cadence_ns + newness->cadence_ns / 2, max_ns);
+	return newness->has_two ? WATT_MIN(newness->usual_ns, max_ns) : 0;
+}
+
 bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns)
 {
-	uint64_t heartbeat_ns =
-		WATT_MIN(newness->cadence_ns + newness->cadence_ns / 2, max_heartbeat_ns);
+	uint64_t heartbeat_ns = get_heartbeat_ns(newness, max_heartbeat_ns);
 	enum news news = get_news(newness, reading, etag);
 	uint64_t step_ns;
 
@@ -76,6 +86,7 @@ bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_readi
 		newness->changed_ns = now_ns;
 	}
 	newness->newest = *reading;
+	newness->has_two = newness->has_newest;
 	newness->has_newest = true;
 	newness->is_interrupted = false;
 	newness->taken_ns = now_ns;

@@ -21,9 +21,11 @@ struct watt_bmc_reading {
 
 /* All zeros: nothing was read yet. */
 struct watt_newness {
+	uint64_t usual_ns; /* set by the owner: as it is known from elsewhere; 0: it is not */
 	struct watt_bmc_reading newest;
 	char etag[WATT_ETAG_SIZE];
 	bool has_newest;
+	bool has_two;
 	bool is_interrupted; /* since the newest came */
 	uint64_t taken_ns;   /* when the newest came that counts, by our clock */
 	uint64_t changed_ns; /* when one came that was another one for sure; 0: none yet */
@@ -33,8 +35,8 @@ struct watt_newness {
 /*
  * What came at an instant of ours. Whether it counts as a reading: by its time or its number where
  * it has one, else because its value or its ETag is another one, else as a heartbeat. That is one
- * and a half cadences behind the reading before, at most max_heartbeat_ns, and at once as long as no
- * cadence is known. The ETag may be empty.
+ * and a half cadences behind the reading before, at most max_heartbeat_ns; as long as no cadence is
+ * known, what is usual, and at once for the second of all. The ETag may be empty.
  */
 bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns);

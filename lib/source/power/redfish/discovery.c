@@ -20,6 +20,9 @@
 #define MAX_MEMBERS 64
 #define MAX_SENSORS 128
 #define MAX_REPORTS 32
+/* What a sensor says of itself and can be. */
+#define LEAST_SENSING_NS (10 * WATT_NSEC_PER_MSEC)
+#define MOST_SENSING_NS (600 * WATT_NSEC_PER_SEC)
 
 struct search {
 	const struct watt_redfish_library *library;
@@ -161,6 +164,30 @@ static bool look_for_energy(const json_t *environment, const char *path,
 	return total->is_energy;
 }
 
+/*
+ * How often a sensor is measured, where it says so. And where it has the mean of as long as lies
+ * between two of its measurements, that misses nothing: it is read instead.
+ */
+static void take_interval(const json_t *sensor, struct watt_redfish_total *total)
+{
+	const json_t *mean = json_object_get(sensor, "AverageReading");
+	uint64_t sensing_ns, mean_ns;
+	double watts;
+
+	if (watt_redfish_duration(json_object_get(sensor, "SensingInterval"), &sensing_ns) < 0 ||
+	    sensing_ns < LEAST_SENSING_NS || sensing_ns > MOST_SENSING_NS)
+		return;
+	total->period_ns = sensing_ns;
+	if (watt_redfish_duration(json_object_get(sensor, "AveragingInterval"), &mean_ns) < 0 ||
+	    mean_ns < sensing_ns / 2 || mean_ns > sensing_ns + sensing_ns / 2 ||
+	    watt_redfish_is_energy(&total->places[0], sensor) ||
+	    watt_redfish_number(mean, &watts) < 0 || !(watts > 0))
+		return;
+	watt_strlcpy(total->places[0].member, "AverageReading", sizeof(total->places[0].member));
+	total->is_average = true;
+	total->window_ns = mean_ns;
+}
+
 /* The sensor behind PowerWatts, if it says when it looked. */
 static bool look_for_source(struct search *s, const json_t *environment,
 			    struct watt_redfish_total *total)
@@ -174,6 +201,8 @@ static bool look_for_source(struct search *s, const json_t *environment,
 	    watt_redfish_time(json_object_get(sensor, "ReadingTime"), &time_ns) == 0)
 		take_place(total, WATT_REDFISH_SENSOR, path,
 			   "the sensor behind PowerWatts says when it looked");
+	if (total->n_places > 0)
+		take_interval(sensor, total);
 	json_decref(sensor);
 	return total->n_places > 0;
 }
@@ -221,6 +250,26 @@ static bool look_for_meter(struct search *s, const json_t *power, struct watt_re
 	return total->n_places > 0;
 }
 
+/* What only a maker's own documents tell of. */
+static void look_for_own(const json_t *power, const char *path, struct watt_redfish_total *total)
+{
+	static const struct {
+		const char *member, *why;
+	} makers[] = {
+		{ WATT_REDFISH_FUJITSU, "ChassisPowerConsumption of Fujitsu's own" },
+		{ WATT_REDFISH_INSPUR, "TotalPower of Inspur's own" },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(makers) && total->n_places == 0; i++) {
+		if (!has_value(WATT_REDFISH_OWN, makers[i].member, power))
+			continue;
+		take_place(total, WATT_REDFISH_OWN, path, makers[i].why);
+		watt_strlcpy(total->places[0].member, makers[i].member,
+			     sizeof(total->places[0].member));
+	}
+}
+
 static bool look_at_power(struct search *s, const json_t *chassis, struct watt_redfish_total *total)
 {
 	const char *path = watt_redfish_link(chassis, "Power");
@@ -238,6 +287,8 @@ static bool look_at_power(struct search *s, const json_t *chassis, struct watt_r
 		if (total->n_places)
 			watt_strlcpy(total->places[0].member, member, sizeof(member));
 	}
+	if (total->n_places == 0)
+		look_for_own(power, path, total);
 	json_decref(power);
 	return total->n_places > 0;
 }
@@ -326,8 +377,10 @@ static bool look_at_sensors(struct search *s, const json_t *chassis,
 	sensor = get(s, best);
 	if (sensor && has_value(WATT_REDFISH_SENSOR, "", sensor)) {
 		take_place(total, WATT_REDFISH_SENSOR, best, "a sensor with the name of a total");
-		if (total->n_places)
+		if (total->n_places) {
 			total->is_energy = watt_redfish_is_energy(&total->places[0], sensor);
+			take_interval(sensor, total);
+		}
 	}
 	json_decref(sensor);
 	json_decref(list);

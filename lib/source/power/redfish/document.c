@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parse.h"
 #include "base/util.h"
 
 /* More than any machine counts in any unit that is asked for. */
@@ -17,6 +18,7 @@
 /* Of clocks that were never set. */
 #define FIRST_YEAR 2010
 #define LAST_YEAR 2200
+#define LONGEST_S (366 * 86400.0)
 
 int watt_redfish_parse(const char *text, size_t len, json_t **ret)
 {
@@ -225,5 +227,62 @@ int watt_redfish_time(const json_t *value, int64_t *ret_ns)
 	tm.tm_mon -= 1;
 	*ret_ns =
 		((int64_t)timegm(&tm) - zone_s) * (int64_t)WATT_NSEC_PER_SEC + (int64_t)fraction_ns;
+	return 0;
+}
+
+/* Seconds in a unit of a duration, behind the T or before it; 0: there is no such unit. */
+static double seconds_of(char unit, bool is_time)
+{
+	switch (unit) {
+	case 'D':
+		return is_time ? 0 : 86400;
+	case 'H':
+		return is_time ? 3600 : 0;
+	case 'M': /* months are of no length */
+		return is_time ? 60 : 0;
+	case 'S':
+		return is_time ? 1 : 0;
+	default:
+		return 0;
+	}
+}
+
+int watt_redfish_duration(const json_t *value, uint64_t *ret_ns)
+{
+	const char *at = json_string_value(value);
+	bool is_time = false, any = false;
+	double sum_s = 0, unit_s;
+	uint64_t num, den;
+	size_t len;
+
+	if (!at || !*at)
+		return -ENODATA;
+	if (*at++ != 'P')
+		return -EBADMSG;
+	while (*at) {
+		char text[24];
+
+		if (*at == 'T' && !is_time) {
+			is_time = true;
+			at++;
+			continue;
+		}
+		len = strspn(at, "0123456789.");
+		if (!len || len >= sizeof(text))
+			return -EBADMSG;
+		snprintf(text, sizeof(text), "%.*s", (int)len, at);
+		unit_s = seconds_of(at[len], is_time);
+		num = 0;
+		den = 1;
+		if (!(unit_s > 0) ||
+		    (strspn(at, "0.") < len && watt_parse_ratio(text, &num, &den) < 0))
+			return -EBADMSG;
+		sum_s += (double)num / (double)den * unit_s;
+		at += len + 1;
+		any = true;
+	}
+	if (!any || !(sum_s <= LONGEST_S))
+		return -EBADMSG;
+	*ret_ns = (uint64_t)(sum_s * 1e9);
 	return 0;
 }

@@ -34,5 +34,10 @@ const char *watt_redfish_link(const json_t *object, const char *key);
  * clock that was never set; -EBADMSG.
  */
 int watt_redfish_time(const json_t *value, int64_t *ret_ns);
+/*
+ * A duration as ISO 8601 writes it, "PT0.5S" or "P1DT2H3M4S", of at most a year. -ENODATA: there is none;
+ * -EBADMSG.
+ */
+int watt_redfish_duration(const json_t *value, uint64_t *ret_ns);
 
 #endif

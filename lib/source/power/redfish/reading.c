@@ -139,9 +139,9 @@ static int read_report(const json_t *doc, const char *metric, struct watt_bmc_re
 	return ret->value != 0 ? 0 : is_there ? -ENODATA : -ENOENT;
 }
 
-static int read_sensor(const json_t *doc, struct watt_bmc_reading *ret)
+static int read_sensor(const json_t *doc, const char *key, struct watt_bmc_reading *ret)
 {
-	int r = watt_redfish_number(json_object_get(doc, "Reading"), &ret->value);
+	int r = watt_redfish_number(json_object_get(doc, *key ? key : "Reading"), &ret->value);
 
 	if (r < 0)
 		return r;
@@ -149,6 +149,19 @@ static int read_sensor(const json_t *doc, struct watt_bmc_reading *ret)
 	if (is_unit(doc, "EnergykWh", "kW.h"))
 		ret->value *= J_PER_KWH;
 	return 0;
+}
+
+/* Fujitsu's iRMC and Inspur's BMC tell the machine's power beside the standard's places. */
+static int read_own(const json_t *power, const char *maker, struct watt_bmc_reading *ret)
+{
+	const json_t *own = json_object_get(json_object_get(power, "Oem"), maker);
+	const char *key = "TotalPower";
+
+	if (!strcmp(maker, WATT_REDFISH_FUJITSU)) {
+		own = json_object_get(own, "ChassisPowerConsumption");
+		key = "CurrentPowerConsumptionW";
+	}
+	return own ? watt_redfish_number(json_object_get(own, key), &ret->value) : -ENOENT;
 }
 
 /* LifetimeReading is not taken back to 0 by people. */
@@ -180,7 +193,7 @@ static int read_form(const struct watt_redfish_place *place, const json_t *doc,
 		return watt_redfish_number(reading_of(json_object_get(doc, "PowerWatts")),
 					   &ret->value);
 	case WATT_REDFISH_SENSOR:
-		return read_sensor(doc, ret);
+		return read_sensor(doc, place->member, ret);
 	case WATT_REDFISH_CONTROL:
 		control = find_control(doc, place->member);
 		return control ? watt_redfish_number(json_object_get(control, "PowerConsumedWatts"),
@@ -190,6 +203,8 @@ static int read_form(const struct watt_redfish_place *place, const json_t *doc,
 		return read_meter(doc, ret);
 	case WATT_REDFISH_REPORT:
 		return read_report(doc, place->member, ret);
+	case WATT_REDFISH_OWN:
+		return read_own(doc, place->member, ret);
 	case WATT_REDFISH_SUPPLY:
 		return watt_redfish_number(reading_of(json_object_get(doc, "InputPowerWatts")),
 					   &ret->value);

@@ -20,13 +20,19 @@ enum watt_redfish_form {
 	WATT_REDFISH_METER = 5,   /* the newest mean of a meter of HPE's */
 	WATT_REDFISH_REPORT = 6,  /* MetricReport: the value of a metric */
 	WATT_REDFISH_SUPPLY = 7,  /* metrics of a power supply: InputPowerWatts */
+	WATT_REDFISH_OWN = 8,     /* Power: what a maker has beside PowerControl */
 };
+
+/* Members of a place of WATT_REDFISH_OWN. */
+#define WATT_REDFISH_FUJITSU "ts_fujitsu"
+#define WATT_REDFISH_INSPUR "Public"
 
 /* One value of a document. */
 struct watt_redfish_place {
 	enum watt_redfish_form form;
 	char path[256];  /* of the document */
-	char member[96]; /* of PowerControl, by its MemberId; of a report, the MetricId */
+	char member[96]; /* of PowerControl, by its MemberId; of a report, the MetricId;
+			  * of a Sensor, instead of Reading; of a maker's, whose */
 };
 
 /* Whether it counts energy. Of a sensor, that document tells. */

@@ -273,6 +273,7 @@ static int add_total(struct redfish *redfish, size_t i)
 	snprintf(path, sizeof(path), "%s%s", watt_redfish_get_url(redfish->client),
 		 total->places[0].path);
 	redfish->totals[i].plan = *total;
+	redfish->totals[i].newness.usual_ns = total->period_ns;
 	redfish->groups[i] =
 		(struct watt_power_group){ .first = (uint32_t)i, .n = 1, .period_ns = POLL_NS };
 	return watt_channels_add(&redfish->channels, &channel);
