@@ -187,7 +187,7 @@ static void write_domains(struct exposition *ex, const struct monitor *monitor, 
 
 static double usable(const struct watt_domain_state *state)
 {
-	return state->is_usable;
+	return state->is_usable && !state->window_clamped_ns;
 }
 
 static double baseline_mw(const struct watt_domain_state *state)

@@ -95,6 +95,7 @@ struct watt_domain_state {
 	uint32_t is_significant; /**< and whether it does by now */
 	uint32_t reserved;
 	uint64_t clamped_ns; /**< of a residual: its parts were more than the total, and it was cut at 0 */
+	uint64_t window_clamped_ns; /**< the same, in the window: the total has yet to follow them */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

@@ -57,6 +57,7 @@ static void rebase_ledger(const struct watt_ledger *ledger, struct watt_ledger_b
 		.idle_nj = ledger->idle_nj,
 		.unattributed_nj = ledger->unattributed_nj,
 		.shared_idle_nj = ledger->shared_idle_nj,
+		.clamped_ns = ledger->clamped_ns,
 	};
 }
 

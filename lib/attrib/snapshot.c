@@ -386,6 +386,7 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 		state->significance_t = key->ops->significance(key->state, &is_significant);
 	state->is_significant = is_significant;
 	state->clamped_ns = ledger->clamped_ns;
+	state->window_clamped_ns = ledger->clamped_ns - base->clamped_ns;
 	state->late = energy_of(ledger->late_nj);
 	state->shared_idle = energy_of(ledger->shared_idle_nj);
 	state->window_shared_idle_nj = (int64_t)(ledger->shared_idle_nj - base->shared_idle_nj);

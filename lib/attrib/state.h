@@ -26,6 +26,7 @@ struct watt_ledger_base {
 	watt_i128 idle_nj;
 	watt_i128 unattributed_nj;
 	watt_i128 shared_idle_nj;
+	uint64_t clamped_ns;
 };
 
 /* What became of one domain's energy. */

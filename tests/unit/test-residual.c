@@ -93,8 +93,8 @@ static void test_total_below_its_parts(void **state)
 						 .n_slots = 1 };
 		const struct watt_domain_state *psys, *rest;
 		struct bench b = { 0 };
+		uint64_t t_ms, clamped_ns = 0;
 		int64_t rest_nj;
-		uint64_t t_ms;
 
 		assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
 		assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
@@ -111,10 +111,16 @@ static void test_total_below_its_parts(void **state)
 			snapshot(&b, t_ms);
 			rest = watt_snapshot_get_domain_state(b.snap, 2);
 			assert_true(rest->window_nj >= 0 && rest->window_unattributed_nj >= 0);
+			clamped_ns += rest->window_clamped_ns;
+			assert_int_equal(rest->clamped_ns, clamped_ns);
 		}
 		psys = watt_snapshot_get_domain_state(b.snap, 0);
 		assert_string_equal(watt_snapshot_get_domain(b.snap, 2)->name, "residual");
 		assert_int_equal(psys->is_usable, cases[i].is_usable);
+		/* from where it began, always; what only lags, half of the time; and never */
+		assert_int_equal(clamped_ns / 1000000000, cases[i].percent < 100  ? 100 :
+							  cases[i].percent == 100 ? 50 :
+										    0);
 		assert_int_equal(rest->is_usable, cases[i].is_usable);
 		rest_nj = cases[i].percent > 100 ? (cases[i].percent - 100) * 1000000000 : 0;
 		assert_int_equal(watt_energy_to_nj(rest->energy), rest_nj);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lib/attrib/significance.c and block.c */
+/* lib/attrib/significance.c, block.c, and the key that they are for. */
 #include "unit.h"
 
 #include "attrib/block.h"
+#include "attrib/key.h"
 #include "attrib/significance.h"
 #include "base/util.h"
 #include "base/words.h"
@@ -195,13 +196,136 @@ static void test_full_block(void **state)
 	watt_block_done(&block);
 }
 
+/* ---- the key ---- */
+
+#define SLICE_MS 50
+#define MS 1000000ULL
+
+struct rest {
+	const struct watt_key_ops *ops;
+	void *state;
+};
+
+static struct rest open_rest(void)
+{
+	static const struct watt_domain domain = { .kind = WATT_DOMAIN_RESIDUAL,
+						   .key = WATT_KEY_LEARNED };
+	struct rest rest = { watt_key_find(watt_key_registry, WATT_KEY_LEARNED, &domain), NULL };
+
+	assert_ptr_equal(rest.ops, &watt_key_learned_rest);
+	rest.state = calloc(1, rest.ops->state_size);
+	assert_non_null(rest.state);
+	assert_int_equal(rest.ops->init(rest.state, &domain), 0);
+	return rest;
+}
+
+static void close_rest(struct rest *rest)
+{
+	rest->ops->done(rest->state);
+	free(rest->state);
+}
+
+static struct watt_words save(const struct rest *rest)
+{
+	struct watt_words words = { 0 };
+
+	assert_int_equal(rest->ops->visit(rest->state, &words), 0);
+	return words;
+}
+
+static bool is_significant(const struct rest *rest)
+{
+	bool ret;
+
+	rest->ops->significance(rest->state, &ret);
+	return ret;
+}
+
+/* A slice in which somebody was busy for as long, and what the residual took. */
+static void show(const struct rest *rest, size_t slice, double watts, bool is_usable)
+{
+	struct watt_use use = { .amount = 1000000 + slice / 60 % 2 * (40 * MS + slice % 7 * MS) };
+	struct watt_part part = { .use = &use, .kind = WATT_ACTIVITY_CPU_TIME };
+	struct watt_key_slice view = { .t0_ns = slice * SLICE_MS * MS,
+				       .t1_ns = (slice + 1) * SLICE_MS * MS,
+				       .is_complete = true,
+				       .is_idle_known = true,
+				       .is_usable = is_usable,
+				       .idle_uw = 60000000,
+				       .block_ns = 1000 * MS,
+				       .busy = use.amount,
+				       .n_units = 4,
+				       .parts = &part,
+				       .n_parts = 1,
+				       .n_needed = 1 };
+
+	watts += 60 + 10 * (double)use.amount / (SLICE_MS * (double)MS);
+	view.energy_nj = (int64_t)(watts * SLICE_MS * (double)MS);
+	assert_int_equal(rest->ops->learn(rest->state, &view), 0);
+}
+
+/* What was learned, the test, and the block that is not whole yet go on in another file, bit for bit. */
+static void test_key_goes_on(void **state)
+{
+	struct rest rest = open_rest(), other = open_rest();
+	struct watt_words a, b;
+	size_t i;
+
+	seed = 5;
+	assert_int_equal(rest.ops->readiness_ppm(rest.state), 0);
+	for (i = 0; i < 4007; i++)
+		show(&rest, i, noise(), true);
+	assert_true(is_significant(&rest));
+	assert_in_range(rest.ops->readiness_ppm(rest.state), 1, 1000000);
+	a = save(&rest);
+	a.is_loading = true;
+	assert_int_equal(rest.ops->visit(other.state, &a), 0);
+	assert_int_equal(watt_words_end(&a), 0);
+	watt_words_done(&a);
+	assert_true(is_significant(&other));
+	for (; i < 4500; i++) {
+		double watts = noise();
+
+		show(&rest, i, watts, true);
+		show(&other, i, watts, true);
+	}
+	a = save(&rest);
+	b = save(&other);
+	assert_int_equal(a.n, b.n);
+	assert_memory_equal(a.list, b.list, a.n * sizeof(*a.list));
+	watt_words_done(&a);
+	watt_words_done(&b);
+	close_rest(&rest);
+	close_rest(&other);
+}
+
+/* A residual that was cut at 0 teaches nothing. */
+static void test_key_takes_no_clamped(void **state)
+{
+	struct rest rest = open_rest();
+	size_t i;
+
+	for (i = 0; i < 4000; i++)
+		show(&rest, i, 0, i % 19 != 0); /* no block of a second is usable as a whole */
+	assert_false(is_significant(&rest));
+	for (i = 0; i < 4000; i++)
+		show(&rest, i, 0, true);
+	assert_true(is_significant(&rest));
+	close_rest(&rest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chance),     cmocka_unit_test(test_relation),
-		cmocka_unit_test(test_against),    cmocka_unit_test(test_one_change),
-		cmocka_unit_test(test_saved),      cmocka_unit_test(test_block),
+		cmocka_unit_test(test_chance),
+		cmocka_unit_test(test_relation),
+		cmocka_unit_test(test_against),
+		cmocka_unit_test(test_one_change),
+		cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_block),
 		cmocka_unit_test(test_full_block),
+		cmocka_unit_test(test_key_goes_on),
+		cmocka_unit_test(test_key_takes_no_clamped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
