@@ -148,8 +148,11 @@ static size_t add_program(struct watt_learned *l, const struct watt_learned_use 
 
 static size_t find_program(struct watt_learned *l, const struct watt_learned_use *use)
 {
-	size_t i = watt_learner_find(l, use->program);
+	size_t i = use->at[0];
 
+	/* who has divided the slice has found most of them */
+	if (i == OTHERS || i >= l->n || l->list[i].key != use->program)
+		i = watt_learner_find(l, use->program);
 	if (i == OTHERS)
 		return add_program(l, use);
 	l->list[i].has_many |= l->list[i].process != use->process;
@@ -269,13 +272,18 @@ static double variance_known(const struct watt_learned *l, const struct watt_lea
 	return variance;
 }
 
-/* A square root is the same everywhere, as IEEE 754 wants it. */
-static double error_of(const struct watt_learned *l, const struct watt_learned_use *use)
+/* Variance of its difference to its program, where it has no learner. */
+static double variance_unknown(const struct watt_learned *l, const struct watt_learned_use *use)
 {
-	double variance = variance_known(l, use);
+	bool may_differ = use->at[1] == OTHERS && use->at[0] != OTHERS &&
+			  l->list[use->at[0]].has_many;
 
-	if (use->at[1] == OTHERS && use->at[0] != OTHERS && l->list[use->at[0]].has_many)
-		variance += variance_of(l, get_candidate(l, use));
+	return may_differ ? variance_of(l, get_candidate(l, use)) : 0;
+}
+
+/* A square root is the same everywhere, as IEEE 754 wants it. */
+static double root(double variance)
+{
 	return variance > 0 ? __builtin_sqrt(variance) : 0;
 }
 
@@ -301,7 +309,7 @@ double watt_learned_predict(const struct watt_learned *l, struct watt_learned_sl
 	watt_learned_weigh(l, slice);
 	for (i = 0; i < slice->n_uses; i++) {
 		busy_s += slice->uses[i].cpu_s;
-		sum_j += watt_learned_time(l, &slice->uses[i]) * slice->uses[i].watts;
+		sum_j += time_of(l, &slice->uses[i]) * slice->uses[i].watts;
 	}
 	return sum_j * curve_at(l, slice, busy_s, &bin, &part);
 }
@@ -319,7 +327,7 @@ void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_sli
 			continue;
 		seek(l, use);
 		use->watts = watt_learned_watts(l, use, mean);
-		use->error = error_of(l, use);
+		use->error = root(variance_known(l, use) + variance_unknown(l, use));
 	}
 }
 
@@ -419,10 +427,10 @@ static void take_uses(struct watt_learned *l, struct watt_learned_slice *slice)
 		struct watt_learned_use *use = &slice->uses[i];
 		size_t p = find_program(l, use), d;
 
-		activate(l, p, watt_learned_time(l, use)); /* from here on it can't be evicted */
+		activate(l, p, time_of(l, use)); /* from here on it can't be evicted */
 		d = find_deviation(l, use, p);
 		if (d != OTHERS)
-			activate(l, d, watt_learned_time(l, use));
+			activate(l, d, time_of(l, use));
 		use->at[0] = (uint16_t)p;
 		use->at[1] = (uint16_t)d;
 	}
@@ -440,7 +448,7 @@ static double watts_of_all(const struct watt_learned *l, const struct watt_learn
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
-		double time_s = watt_learned_time(l, &slice->uses[i]);
+		double time_s = time_of(l, &slice->uses[i]);
 
 		sum_j += time_s * watt_learned_watts(l, &slice->uses[i], mean);
 		sum_s += time_s;
@@ -457,16 +465,15 @@ static void note_knowledge(struct watt_learned *l, const struct watt_learned_sli
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double watts = watt_learned_watts(l, use, mean),
-		       j = watt_learned_time(l, use) * watts;
-		double variance = WATT_MAX(variance_known(l, use), 0.0);
-		double error = __builtin_sqrt(variance);
+		double watts = watt_learned_watts(l, use, mean), j = time_of(l, use) * watts;
+		double known = variance_known(l, use), unknown = variance_unknown(l, use);
+		double error = root(known);
 
 		sum_j += j;
 		told_j += j * (1 - WATT_MIN(error / (l->habit.prior_error * mean), 1.0));
-		error_j += watt_learned_time(l, use) * error_of(l, use);
+		error_j += time_of(l, use) * (unknown > 0 ? root(known + unknown) : error);
 		apart += j * squared(watts - common_w);
-		unsure += j * variance;
+		unsure += j * WATT_MAX(known, 0.0);
 	}
 	if (!(sum_j > 0) || !(mean > 0))
 		return;
@@ -536,7 +543,7 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
-		double h = watt_learned_time(l, use) * g, own;
+		double h = time_of(l, use) * g, own;
 		struct candidate *one;
 
 		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
@@ -645,8 +652,7 @@ static double expect(const struct watt_learned *l, const struct watt_learned_sli
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++)
-		sum_j += watt_learned_time(l, &slice->uses[i]) *
-			 watt_learned_watts(l, &slice->uses[i], mean);
+		sum_j += time_of(l, &slice->uses[i]) * watt_learned_watts(l, &slice->uses[i], mean);
 	return sum_j;
 }
 

@@ -111,6 +111,12 @@ static inline double squared(double x)
 	return x * x;
 }
 
+/* watt_learned_time() of those that nobody tells of a busy sibling, which are most. */
+static inline double time_of(const struct watt_learned *l, const struct watt_learned_use *use)
+{
+	return use->shared_s > 0 ? watt_learned_time(l, use) : use->cpu_s;
+}
+
 /* ---- learned.c ---- */
 
 /* OTHERS: it has none. */
