@@ -106,19 +106,27 @@ def test_a_recording_as_tables():
     need('pandas', 'polars', 'pyarrow', 'numpy')
 
 
+CELLS = '''
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic('load_ext', 'wattribute')
+shell.run_cell('%%wattribute training\\nx = sum(range(100000))')
+cell = shell.user_ns['_']
+assert str(cell).startswith('training: ') and '<b>training' in cell._repr_html_(), cell
+assert shell.user_ns['x'] == 4999950000
+shell.run_cell('%wattribute y = 1')
+line = shell.user_ns['_']
+assert line is not cell and line.elapsed_s > 0 and shell.user_ns['y'] == 1, line
+print('fine')
+'''
+
+
 def test_ipython():
     need('IPython')
-    os.environ['IPYTHONDIR'] = FOLDER.name  # not the user's
-    from IPython.core.interactiveshell import InteractiveShell
-    shell = InteractiveShell.instance()
-    shell.run_line_magic('load_ext', 'wattribute')
-    shell.run_cell('%%wattribute training\nx = sum(range(100000))')
-    done = shell.user_ns['_']
-    true(str(done).startswith('training: ') and '<b>training' in done._repr_html_(), str(done))
-    equal(shell.user_ns['x'], 4999950000, 'what the cell did')
-    shell.run_cell('%wattribute y = 1')
-    done = shell.user_ns['_']
-    true(done.elapsed_s > 0 and shell.user_ns['y'] == 1, str(done))
+    done = subprocess.run([sys.executable, '-c', CELLS],
+                          env={**os.environ, 'PYTHONPATH': SITE, 'IPYTHONDIR': os.path.join(FOLDER.name, 'ipython')},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+    true(done.returncode == 0 and done.stdout.endswith('fine\n'), done.stdout + done.stderr)
 
 
 def test_notebook():
