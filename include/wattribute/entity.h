@@ -99,8 +99,10 @@ struct watt_container {
 
 /** One user of energy. */
 struct watt_entity {
-	size_t sz;   /**< sizeof(struct watt_entity), the library's */
-	uint64_t id; /**< unique in its session, never used again */
+	size_t sz; /**< sizeof(struct watt_entity), the library's */
+	/** Unique in its session, and never another's; below 2^53. A recording of it gives the same
+	 *  entity the same one, however it is looked at. */
+	uint64_t id;
 	/** Entity that it is in, and is summed into: a thread is in its process, that in its cgroup,
 	 *  that in its container, pod or unit, a container in its pod or else its unit. 0: none. */
 	uint64_t parent_id;

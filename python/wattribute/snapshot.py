@@ -108,7 +108,7 @@ class Row:
 
     @property
     def id(self) -> int:
-        """Unique in its session, and never used again."""
+        """Unique in its session, and never another's."""
         return int(self._row.entity.id)
 
     @property
