@@ -405,7 +405,10 @@ static int take_source(struct watt_options *options, const char *word)
 	return choose_source(options, word, WATT_SOURCE_ALONE);
 }
 
-/* "powercap,hwmon", "-estimate", "+context": whatever was chosen before is forgotten, if all of it is right. */
+/*
+ * "powercap,hwmon", "-estimate", "+context": whatever was chosen before is forgotten, if all of it
+ * is right.
+ */
 static int set_sources(struct watt_options *options, const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text);

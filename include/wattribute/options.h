@@ -152,9 +152,9 @@ WATT_API int watt_options_set_prior(struct watt_options *options, const char *pa
 
 /**
  * What is told of command lines. As it is new: WATT_PRIVACY_OWN of a live session; of a recording
- * WATT_PRIVACY_USERS of what is in it. What is left out here is in no snapshot, file or output. Passwords, tokens and
- * keys are recognized by how they are given to programs, as wattribute(1) says; what is recognized
- * by nothing stays.
+ * WATT_PRIVACY_USERS of what is in it. What is left out here is in no snapshot, file or output.
+ * Passwords, tokens and keys are recognized by how they are given to programs, as wattribute(1)
+ * says; what is recognized by nothing stays.
  */
 WATT_API int watt_options_set_privacy(struct watt_options *options, enum watt_privacy privacy);
 /** Whose processes are one's own, for WATT_PRIVACY_OWN. As it is new: the effective user's. */

@@ -84,7 +84,6 @@ static void done(void *data)
 		watt_block_done(&state->rest->blocks[1]);
 	}
 	free(state->rest);
-
 	watt_learned_free(state->learned);
 	free(state->uses);
 	free(state->index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps memory bounded. A process that is gone is retired into the account of all exited processes
- * of its name when everybody who saw it has seen it gone; who did earlier sees it in there already. So are
- * threads, into what has ended of their process.
+ * of its name when everybody who saw it has seen it gone; who did earlier sees it in there already.
+ * So are threads, into what has ended of their process.
  * Groups that nobody is in are retired when there are too many. Retiring adds, so every sum stays
  * what it was, in every window.
  */

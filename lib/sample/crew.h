@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The crew: all readers of an engine, one for what is quick, one for each source that can block,
- * and one more for each other tier of it; who of them runs, hangs, and is given up. One thread per object (the engine's). Inside
- * the stage only.
+ * and one more for each other tier of it; who of them runs, hangs, and is given up. One thread per
+ * object (the engine's). Inside the stage only.
  */
 #ifndef WATT_SAMPLE_CREW_H
 #define WATT_SAMPLE_CREW_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Owns the sources and deals them out to readers: all that are quick share one, each that can
- * block has its own, for all that it does, and each tier of those that can be divided. It must not know what is read.
+ * block has its own, for all that it does, and each tier of those that can be divided. It must not
+ * know what is read.
  */
 #include "sample/sample.h"
 

@@ -8,9 +8,9 @@
  *
  * Sources that can block have a thread each, for all that they do: opening, looking for what has
  * come, reading, closing. Of those that are tiered, what is read more than 100 times a second, more
- * than 10 times, and more seldom has a thread each. Of the quick ones, one thread reads, and another looks for what has
- * come. Nothing waits for any of them. Channels only ever join, behind all others; one that is
- * back has the number that it had.
+ * than 10 times, and more seldom has a thread each. Of the quick ones, one thread reads, and
+ * another looks for what has come. Nothing waits for any of them. Channels only ever join, behind
+ * all others; one that is back has the number that it had.
  *
  * One thread per engine (the consumer's). After fork() the child has the engine without its
  * threads: it may exec or _exit(), and must not call the engine.
