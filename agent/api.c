@@ -148,11 +148,12 @@ static json_t *make_sensors(const struct monitor *monitor)
 		json_array_append_new(
 			sensors,
 			json_pack(
-				"{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:o}", "name",
+				"{s:s, s:s, s:s, s:s, s:o, s:b, s:b, s:o, s:o}", "name",
 				sensor->channel->name, "source", sensor->channel->source, "domain",
 				sensor->channel->domain, "status", watt_status_name(sensor->status),
 				"age_s", number(sensor->has_sample ? seconds(sensor->age_ns) : NAN),
-				"is_used", !sensor->is_duplicate, "reads",
+				"is_used", !sensor->is_duplicate, "is_helping",
+				!!(sensor->channel->flags & WATT_CHANNEL_HELPS), "reads",
 				sensor->has_stats ? json_integer((json_int_t)sensor->stats.reads) :
 						    json_null(),
 				"errors",

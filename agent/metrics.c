@@ -450,7 +450,7 @@ static void write_sensors(struct exposition *ex, const struct monitor *monitor)
 	}
 }
 
-/* What the machine was like. What has no mean in the window is not known. */
+/* What the machine was like. */
 static void write_context(struct exposition *ex, const struct monitor *monitor)
 {
 	const struct context_names *names;
@@ -465,7 +465,7 @@ static void write_context(struct exposition *ex, const struct monitor *monitor)
 			if (one->quantity != names->quantity)
 				continue;
 			exposition_add_label(&labels, "sensor", one->name);
-			exposition_number(ex, labels.data, NULL, one->mean);
+			exposition_number(ex, labels.data, NULL, context_value(one));
 			bytes_done(&labels);
 		}
 	}

@@ -10,10 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from agent import Agent  # noqa: E402
 from command import BUILD, PROGRAM, Skip, equal, machine_pids, main, run, true  # noqa: E402
+from metrics import Metrics  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix='watt-gpu-')
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -205,6 +208,32 @@ def test_instances():
     true(abs(second / (first + second) - 2 / 3) <= 0.02, f'by memory {first} to {second} instead of 1 to 2')
 
 
+def test_agent():
+    """Metrics and page know a GPU: who used it, what it is like, and what is read for its sake."""
+    if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
+        raise Skip('missing: the agent was not built')
+    with processes(2) as (first, second):
+        with open(path('script'), 'w', encoding='utf-8') as file:
+            file.write(GPU + f'temperature 61 74\nprocess {first} 0 60\nprocess {second} 0 30\n')
+        with Agent('--sources=nvml', '--min-age=0s', '--level-domains=all', *USUAL,
+                   env={'FAKE_NVML_SCRIPT': path('script')}) as agent:
+            def look():
+                with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/metrics', timeout=60) as answer:
+                    found = Metrics(answer.read().decode(), False)
+                    taken = {int(labels['pid']): float(value) for name, labels, value in found.samples
+                             if name == 'wattribute_process_joules_total' and labels.get('domain') == DOMAIN and 'pid' in labels}
+                    return (found, taken) if taken.get(second, 0) > 100 else None
+            found, taken = agent.wait_for(look, 'nobody used the GPU')
+            true(abs(taken[first] / (taken[first] + taken[second]) - 2 / 3) <= 0.02, f'{taken} instead of 2 to 1')
+            told = [(labels['sensor'], value) for name, labels, value in found.samples if name == 'wattribute_context_celsius']
+            known = float(dict(told).get(f'nvml/{DOMAIN}/temperature', 0))
+            true(abs(known - 61) < 0.001, f'temperatures: {told}')
+            with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/api/v1/status', timeout=60) as answer:
+                status = json.load(answer)
+    helping = [sensor['name'] for sensor in status['sensors'] if sensor['is_helping']]
+    equal(helping, [f'nvml/{DOMAIN}/instant'], 'what is read for its sake')
+
+
 def test_hang():
     """A driver that does not come back: the rest is measured, and its own energy is not made up."""
     report = record(GPU + 'hang * 2 60\n', 6, '--sources=nvml,null')
@@ -238,4 +267,5 @@ def test_stat_tells_what_it_lacks():
     true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
 
 
-main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_other_pids, test_instances, test_hang])
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_other_pids, test_instances,
+      test_agent, test_hang])

@@ -192,7 +192,8 @@ function lateSources() {
 function drawSensors() {
   fill('sensors', state.status.sensors.map((sensor) => {
     const name = make('td', sensor.name);
-    if (!sensor.is_used) name.append(make('small', 'measures what another one does'));
+    if (sensor.is_helping) name.append(make('small', 'helps to tell the power of another one'));
+    else if (!sensor.is_used) name.append(make('small', 'measures what another one does'));
     return [name, stateCell(sensor.status), make('td', time(sensor.age_s), 'n'),
       make('td', sensor.reads === null ? '–' : String(sensor.reads), 'n'),
       make('td', sensor.errors === null ? '–' : String(sensor.errors), 'n')];
