@@ -134,13 +134,13 @@ static void test_what_probe_says(void **state)
 	static const struct {
 		const char *meter;
 		enum watt_availability state;
-		const char *why;
+		const char *why, *hint;
 	} cases[] = {
-		{ NULL, WATT_ABSENT, "nobody named" },
-		{ "exec:echo J 5; sleep 1000", WATT_AVAILABLE, "the energy of the node" },
-		{ "exec:echo hello", WATT_BROKEN, "neither" },
-		{ "exec:true", WATT_BROKEN, "ends before" },
-		{ "unix:/nowhere/at/all", WATT_BROKEN, "No such file" },
+		{ NULL, WATT_ABSENT, "nobody named", "--meter=" },
+		{ "exec:echo J 5; sleep 1000", WATT_AVAILABLE, "the energy of the node", "" },
+		{ "exec:echo hello", WATT_BROKEN, "neither", "'W 231.5'" },
+		{ "exec:true", WATT_BROKEN, "ends before", "'W 231.5'" },
+		{ "unix:/nowhere/at/all", WATT_BROKEN, "No such file", "start it" },
 	};
 	size_t i;
 
@@ -151,7 +151,32 @@ static void test_what_probe_says(void **state)
 		watt_power_meter.probe(&env, &diag);
 		assert_int_equal(diag.state, cases[i].state);
 		assert_non_null(strstr(diag.why, cases[i].why));
+		assert_non_null(strstr(diag.hint, cases[i].hint));
 	}
+}
+
+static void take_warning(void *data, enum watt_log_level level, const char *text)
+{
+	assert_int_equal(level, WATT_LOG_WARNING);
+	assert_non_null(strstr(text, "unix:/nowhere/at/all: No such file"));
+	++*(int *)data;
+}
+
+/* Who named an instrument is told that it is not there: once, and not each time it is tried. */
+static void test_who_named_it_is_told(void **state)
+{
+	int n_told = 0;
+	struct watt_env env = { .meter = "unix:/nowhere/at/all", .log = { take_warning, &n_told } };
+	const struct watt_known nothing = { 0 };
+	struct watt_power *power;
+
+	assert_int_equal(watt_power_meter.open(&env, &power), -ENOENT);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(watt_power_meter.rescan(&env, &nothing, &power), -ENOENT);
+	assert_int_equal(n_told, 1);
+	env.meter = NULL;
+	assert_int_equal(watt_power_meter.open(&env, &power), -ENODEV);
+	assert_int_equal(n_told, 1);
 }
 
 int main(void)
@@ -163,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_socket),
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_what_probe_says),
+		cmocka_unit_test(test_who_named_it_is_told),
 	};
 
 	return cmocka_run_group_tests_name("meter_link", tests, NULL, NULL);

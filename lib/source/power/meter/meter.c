@@ -172,7 +172,7 @@ static bool is_named(const struct watt_env *env)
 	return env->meter && strncmp(env->meter, "nut:", 4) != 0;
 }
 
-static int meter_open(const struct watt_env *env, struct watt_power **ret)
+static int find(const struct watt_env *env, struct watt_power **ret)
 {
 	struct meter *meter;
 	int r;
@@ -198,25 +198,48 @@ static int meter_open(const struct watt_env *env, struct watt_power **ret)
 	return 0;
 }
 
+/* ---- when it does not work ---- */
+
+static bool is_of_what_it_says(int error)
+{
+	return error == -ETIMEDOUT || error == -EPIPE || error == -EBADMSG || error == -ERANGE;
+}
+
+static const char *words_of(int error)
+{
+	return error == -ETIMEDOUT    ? "it says nothing" :
+	       error == -EPIPE        ? "it ends before it has said anything" :
+	       error == -EBADMSG      ? "it says neither 'W NUMBER' nor 'J NUMBER'" :
+	       error == -ERANGE       ? "it says more than any machine takes" :
+	       error == -ECONNREFUSED ? "nobody listens there" :
+					strerror(-error);
+}
+
+static int meter_open(const struct watt_env *env, struct watt_power **ret)
+{
+	int r = find(env, ret);
+
+	if (r < 0 && is_named(env))
+		watt_log(&env->log, WATT_LOG_WARNING, "meter: %s: %s; it is tried again",
+			 env->meter, words_of(r));
+	return r;
+}
+
 /* One that was not there may come; what it has is all that it will have. */
 static int meter_rescan(const struct watt_env *env, const struct watt_known *known,
 			struct watt_power **ret)
 {
-	return known->n ? -ENODEV : meter_open(env, ret);
+	return known->n ? -ENODEV : find(env, ret);
 }
 
 static void explain(int error, struct watt_diag *diag)
 {
-	const char *why = error == -ETIMEDOUT ? "it says nothing" :
-			  error == -EPIPE     ? "it ends before it has said anything" :
-			  error == -EBADMSG   ? "it says neither 'W NUMBER' nor 'J NUMBER'" :
-			  error == -ERANGE    ? "it says more than any machine takes" :
-						strerror(-error);
-
 	diag->state = error == -EACCES || error == -EPERM ? WATT_FORBIDDEN : WATT_BROKEN;
-	snprintf(diag->why, sizeof(diag->why), "%s", why);
+	snprintf(diag->why, sizeof(diag->why), "%s", words_of(error));
 	snprintf(diag->hint, sizeof(diag->hint),
-		 "an instrument says lines such as 'W 231.5' or 'J 1234567.8'");
+		 is_of_what_it_says(error) ?
+			 "an instrument says lines such as 'W 231.5' or 'J 1234567.8'" :
+			 "start it, or name the place where it is: --meter");
 }
 
 static int meter_probe(const struct watt_env *env, struct watt_diag *diag)
@@ -224,7 +247,7 @@ static int meter_probe(const struct watt_env *env, struct watt_diag *diag)
 	struct watt_power *power;
 	int r;
 
-	r = meter_open(env, &power);
+	r = find(env, &power);
 	diag->error = r;
 	snprintf(diag->path, sizeof(diag->path), "%s", is_named(env) ? env->meter : "");
 	if (!is_named(env)) {
