@@ -100,6 +100,7 @@ def test_what_can_be_wrong():
         says(ask(f'rack@{upsd.place}'), 'broken', 'does not answer in time')
         upsd.stop()
         says(ask(f'rack@{upsd.place}'), 'broken', 'no upsd listens there')
+        fails(f'rack@{upsd.place}', 'no upsd listens there')
     result = run('doctor', '--meter=ups:rack')
     equal(result.status, 2, result.err)
     true('nut:UPS@HOST' in result.err, result.err)

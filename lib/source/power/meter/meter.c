@@ -220,8 +220,7 @@ static int meter_open(const struct watt_env *env, struct watt_power **ret)
 	int r = find(env, ret);
 
 	if (r < 0 && is_named(env))
-		watt_log(&env->log, WATT_LOG_WARNING, "meter: %s: %s; it is tried again",
-			 env->meter, words_of(r));
+		watt_log(&env->log, WATT_LOG_WARNING, "meter: %s: %s", env->meter, words_of(r));
 	return r;
 }
 

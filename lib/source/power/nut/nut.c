@@ -295,7 +295,7 @@ static bool is_named(const struct watt_env *env)
 	return env->meter && !strncmp(env->meter, PREFIX, strlen(PREFIX));
 }
 
-static int nut_open(const struct watt_env *env, struct watt_power **ret)
+static int find(const struct watt_env *env, struct watt_power **ret)
 {
 	struct nut *nut;
 	int r;
@@ -323,29 +323,42 @@ static int nut_open(const struct watt_env *env, struct watt_power **ret)
 	return 0;
 }
 
+static const char *words_of(int error)
+{
+	return error == -ETIMEDOUT    ? "it does not answer in time" :
+	       error == -EPIPE        ? "it ends the connection, or is no upsd" :
+	       error == -EHOSTUNREACH ? "there is no such host" :
+	       error == -ECONNREFUSED ? "no upsd listens there" :
+	       error == -ENXIO        ? "upsd knows no UPS of that name" :
+	       error == -ENODATA      ? "it says neither ups.realpower nor ups.load and "
+					"ups.realpower.nominal" :
+	       error == -EACCES       ? "upsd refuses to tell" :
+	       error == -EBADMSG      ? "its answer makes no sense" :
+	       error == -EINVAL       ? "it is no UPS@HOST[:PORT] or HOST[:PORT]" :
+					strerror(-error);
+}
+
+static int nut_open(const struct watt_env *env, struct watt_power **ret)
+{
+	int r = find(env, ret);
+
+	if (r < 0 && is_named(env))
+		watt_log(&env->log, WATT_LOG_WARNING, "nut: %s: %s", env->meter + strlen(PREFIX),
+			 words_of(r));
+	return r;
+}
+
 /* A server that was not there may come; what it has is all that it will have. */
 static int nut_rescan(const struct watt_env *env, const struct watt_known *known,
 		      struct watt_power **ret)
 {
-	return known->n ? -ENODEV : nut_open(env, ret);
+	return known->n ? -ENODEV : find(env, ret);
 }
 
 static void explain(int error, struct watt_diag *diag)
 {
-	const char *why = error == -ETIMEDOUT    ? "it does not answer in time" :
-			  error == -EPIPE        ? "it ends the connection, or is no upsd" :
-			  error == -EHOSTUNREACH ? "there is no such host" :
-			  error == -ECONNREFUSED ? "no upsd listens there" :
-			  error == -ENXIO        ? "upsd knows no UPS of that name" :
-			  error == -ENODATA      ? "it says neither ups.realpower nor ups.load and "
-						   "ups.realpower.nominal" :
-			  error == -EACCES       ? "upsd refuses to tell" :
-			  error == -EBADMSG      ? "its answer makes no sense" :
-			  error == -EINVAL       ? "it is no UPS@HOST[:PORT] or HOST[:PORT]" :
-						   strerror(-error);
-
 	diag->state = error == -EACCES || error == -EPERM ? WATT_FORBIDDEN : WATT_BROKEN;
-	snprintf(diag->why, sizeof(diag->why), "%s", why);
+	snprintf(diag->why, sizeof(diag->why), "%s", words_of(error));
 	snprintf(diag->hint, sizeof(diag->hint),
 		 error == -ENODATA ? "a UPS that measures no watts can't be used" :
 				     "upsc -l HOST lists what upsd has; its file upsd.conf says "
@@ -373,7 +386,7 @@ static void say_what_there_is(const struct nut *nut, struct watt_diag *diag)
 static int nut_probe(const struct watt_env *env, struct watt_diag *diag)
 {
 	struct watt_power *power;
-	int r = nut_open(env, &power);
+	int r = find(env, &power);
 
 	diag->error = r;
 	snprintf(diag->path, sizeof(diag->path), "%.200s",
