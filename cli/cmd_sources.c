@@ -343,22 +343,25 @@ static void print_keys(const struct watt_session *ses)
 	puts(".");
 }
 
-/* "What node/residual takes is no program's so far (not significant, t = 0.3)." */
-static void print_rests(const struct watt_session *ses, const struct watt_snapshot *snap)
+/* "Nobody's so far, as programs are not seen to cause it: node/residual (t = 0.3), ..." */
+static void print_rests(const struct watt_session *ses, const struct watt_snapshot *snap,
+			bool is_significant)
 {
-	char text[64], name[128];
-	size_t i;
+	const char *begin = is_significant ?
+				    "Shared among programs, as they cause it: " :
+				    "Nobody's so far, as programs are not seen to cause it: ";
+	char name[128];
+	size_t i, n = 0;
 
-	for (i = 0; snap && i < watt_snapshot_get_domain_count(snap); i++) {
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++) {
 		const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, i);
 
-		if (!*totals_significance_text(state, text, sizeof(text)))
+		if (isnan(state->significance_t) || !!state->is_significant != is_significant)
 			continue;
 		text_clean(name, sizeof(name), watt_session_get_domain(ses, i)->path);
-		printf("What %s takes is %s (%s).\n", name,
-		       state->is_significant ? "shared among programs, too" : "no program's so far",
-		       text);
+		printf("%s%s (t = %.1f)", n++ ? ", " : begin, name, state->significance_t);
 	}
+	fputs(n ? ".\n" : "", stdout);
 }
 
 /* "Power supplies: supply-3-0058 is 93.1 % efficient, ...": what comes out, of what goes in. */
@@ -442,8 +445,8 @@ static int list_all(struct watt_session *ses, bool is_json)
 	} else {
 		print_table(&list, isatty(STDOUT_FILENO));
 		print_keys(ses);
-		if (list.snap)
-			print_rests(ses, list.snap);
+		print_rests(ses, list.snap, true);
+		print_rests(ses, list.snap, false);
 		print_efficiencies(ses);
 		print_latecomers(ses);
 	}

@@ -7,7 +7,6 @@
 #include "report.h"
 #include "report_line.h"
 #include "text.h"
-#include "totals.h"
 
 #define LOSSES_MOST 10
 
@@ -160,19 +159,20 @@ static void say_ages(struct report_line *line, const struct report_run *run)
 }
 
 /* Of domains of which nobody knows whether programs cause them, what turned out. */
-static void say_significance(struct report_line *line, const struct report_run *run)
+static void say_significance(struct report_line *line, const struct report_run *run,
+			     bool is_significant)
 {
-	char text[64], name[128];
-	size_t d;
+	const char *begin = is_significant ? "programs', too: " : "no program's: ";
+	char name[128];
+	size_t d, n = 0;
 
 	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
 		const struct watt_domain_state *state = watt_series_get_state(run->series, d);
 
-		if (!*totals_significance_text(state, text, sizeof(text)))
+		if (isnan(state->significance_t) || !!state->is_significant != is_significant)
 			continue;
 		text_clean(name, sizeof(name), watt_series_get_domain(run->series, d)->path);
-		report_say(line, "%s goes to %s (%s)", name,
-			   state->is_significant ? "programs, too" : "no program", text);
+		report_say(line, "%s%s (t = %.1f)", n++ ? "" : begin, name, state->significance_t);
 	}
 }
 
@@ -201,7 +201,8 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 	report_end(&line, out, 2, width);
 	say_ages(&line, run);
 	report_end(&line, out, 2, width);
-	say_significance(&line, run);
+	say_significance(&line, run, true);
+	say_significance(&line, run, false);
 	report_end(&line, out, 2, width);
 	if (!run->info->is_snapshot_aligned && watt_series_get_info(run->series)->n_windows)
 		report_say(&line, "slow sensors may be a window behind fast ones");

@@ -2,7 +2,6 @@
 /* A snapshot laid open, with one entity's row. */
 #include "totals.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,16 +54,6 @@ void totals_done(struct totals *totals)
 bool totals_is_shared(const struct watt_balance *balance)
 {
 	return strcmp(balance->keys, watt_share_key_name(WATT_KEY_NONE)) != 0;
-}
-
-const char *totals_significance_text(const struct watt_domain_state *state, char *buf, size_t size)
-{
-	buf[0] = '\0';
-	if (!isnan(state->significance_t))
-		snprintf(buf, size, "%s, t = %.1f",
-			 state->is_significant ? "significant" : "not significant",
-			 state->significance_t);
-	return buf;
 }
 
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size)

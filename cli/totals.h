@@ -25,11 +25,6 @@ int totals_take_at(struct watt_session *ses, uint64_t entity_id, uint64_t t_ns, 
 		   struct totals *ret);
 void totals_done(struct totals *totals);
 
-/*
- * "significant, t = 8.1": whether programs turned out to cause the energy of a domain of which
- * nobody knows that; "" where that is not asked. Returns buf.
- */
-const char *totals_significance_text(const struct watt_domain_state *state, char *buf, size_t size);
 /* "incomplete: no energy of package-1 is known"; "": nothing is missing. Returns buf. */
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
 /* Whether anything told who used some of it; if not, that somebody used 0 is not known either. */
