@@ -2,7 +2,7 @@
 /*
  * What it costs to ask NVIDIA's driver, by one that is not there (tests/fake): power and what each
  * GPU is like, and who used it. The time in the fake is in it; a real driver takes longer, and its
- * calls are counted. And how punctual everybody else is while 16 GPUs hang for 10 s.
+ * calls are counted. The same of those of AMD and Intel, by files. And how punctual everybody else is while 16 GPUs hang for 10 s.
  * usage: bench-gpu [SECONDS OF THE STALL]
  */
 #include "bench.h"
@@ -20,6 +20,8 @@
 #define N_READS 200
 #define N_ACTIVITY_READS 8
 #define N_PROCESSES 4 /* on each GPU */
+/* Of groups that leave it to the session. */
+#define USUAL_PERIOD_NS (50 * WATT_NSEC_PER_MSEC)
 /* Long enough for all counters to be checked, and for the first readings. */
 #define BEFORE_STALL_S 3
 
@@ -89,50 +91,94 @@ static void driver_load(struct driver *driver, unsigned int n_gpus, const char *
 
 /* ---- what a look costs ---- */
 
-static struct watt_power *open_power(struct driver *driver, const struct watt_power_ops *ops)
+static struct watt_power *open_power(const struct watt_env *env, const struct watt_power_ops *ops)
 {
 	struct watt_power *power;
-	int r = ops->open(&driver->env, &power);
+	int r = ops->open(env, &power);
 
 	if (r < 0)
 		bench_exit(1, "%s: %s", ops->name, strerror(-r));
 	return power;
 }
 
+struct cost {
+	double second_ns; /* of CPU time, for what a second of measuring takes */
+	double calls;     /* of the driver's in it */
+	uint64_t slowest_ns;
+	uint32_t n_channels;
+};
+
 /* CPU time of one look at each group; what a second of measuring takes is the sum of all looks. */
-static void measure_power(struct driver *driver, unsigned int n_gpus)
+static void add_cost(const struct driver *driver, struct watt_power *power, struct cost *cost)
 {
-	struct bench_series series = { 0 };
 	struct watt_sample samples[64];
-	struct watt_power *power;
-	double second_ns = 0, calls = 0;
 	uint32_t i, k;
 
-	driver_load(driver, n_gpus, "");
-	power = open_power(driver, &watt_power_nvml);
 	for (i = 0; i < power->n_groups; i++) {
 		const struct watt_power_group *group = &power->groups[i];
-		double rate = (double)WATT_NSEC_PER_SEC / (double)group->period_ns;
+		uint64_t period_ns = group->period_ns ? group->period_ns : USUAL_PERIOD_NS, look_ns;
+		double rate = (double)WATT_NSEC_PER_SEC / (double)period_ns;
 		struct bench_series cost_ns = { 0 };
 		uint64_t calls_before = driver->calls();
 
+		if (group->n > WATT_ARRAY_SIZE(samples))
+			bench_exit(1, "%s: a group of %u channels", power->ops->name, group->n);
 		for (k = 0; k < N_READS; k++) {
 			uint64_t cpu_ns = bench_thread_cpu_ns();
 
 			power->ops->read(power, i, samples);
 			bench_add(&cost_ns, bench_thread_cpu_ns() - cpu_ns);
 		}
-		calls += rate * (double)(driver->calls() - calls_before) / N_READS;
-		second_ns += rate * (double)bench_percentile(&cost_ns, 500);
-		bench_add(&series, bench_percentile(&cost_ns, 500));
+		look_ns = bench_percentile(&cost_ns, 500);
+		cost->calls += rate * (double)(driver->calls() - calls_before) / N_READS;
+		cost->second_ns += rate * (double)look_ns;
+		cost->slowest_ns = WATT_MAX(cost->slowest_ns, look_ns);
 		bench_series_done(&cost_ns);
 	}
+	cost->n_channels += power->n_channels;
+}
+
+static void measure_power(struct driver *driver, unsigned int n_gpus)
+{
+	struct cost cost = { 0 };
+	struct watt_power *power;
+
+	driver_load(driver, n_gpus, "");
+	power = open_power(&driver->env, &watt_power_nvml);
+	add_cost(driver, power, &cost);
 	bench_report(
-		"gpu: power and context, CPU of one core", second_ns / 1e7, "%", BENCH_AT_MOST, 1,
-		"%u GPUs, %u channels: %.0f calls of the driver a second; slowest group %.1f us",
-		n_gpus, power->n_channels, calls, (double)bench_percentile(&series, 1000) / 1e3);
-	bench_series_done(&series);
+		"gpu: power and context, CPU of one core", cost.second_ns / 1e7, "%", BENCH_AT_MOST,
+		1, "%u GPUs, %u channels: %.0f calls of the driver a second; slowest group %.1f us",
+		n_gpus, cost.n_channels, cost.calls, (double)cost.slowest_ns / 1e3);
 	power->ops->close(power);
+}
+
+/* GPUs that tell by files, as a machine's was captured: two of AMD's, and one of Intel's. */
+static void measure_files(struct driver *driver)
+{
+	static const struct watt_power_ops *const all[] = { &watt_power_hwmon, &watt_power_amdgpu,
+							    &watt_power_intel_gpu };
+	struct watt_env env = driver->env;
+	struct cost cost = { 0 };
+	size_t i;
+
+	env.sysfs = (struct watt_root)WATT_ROOT_INIT;
+	if (watt_root_open(&env.sysfs, WATT_FIXTURES "/desktop-amdgpu/sys") < 0)
+		bench_exit(BENCH_SKIP, "the fixtures are not there");
+	env.sysfs.look_ns = WATT_ROOT_LOOK_NS; /* as a session has it */
+	for (i = 0; i < WATT_ARRAY_SIZE(all); i++) {
+		struct watt_power *power = open_power(&env, all[i]);
+
+		add_cost(driver, power, &cost);
+		power->ops->close(power);
+	}
+	bench_report(
+		"gpu: power and context by files, CPU of one core", cost.second_ns / 1e7, "%",
+		BENCH_AT_MOST, 1,
+		"3 GPUs of AMD and Intel and a power supply, %u channels; slowest group %.1f us, "
+		"of files: a driver's firmware takes longer",
+		cost.n_channels, (double)cost.slowest_ns / 1e3);
+	watt_root_close(&env.sysfs);
 }
 
 static void measure_activity(struct driver *driver, unsigned int n_gpus)
@@ -193,9 +239,9 @@ static struct watt_engine *start_engine(struct driver *driver, bool has_gpus)
 	struct watt_engine *engine;
 	int r;
 
-	sources[0] = open_power(driver, &watt_power_null);
+	sources[0] = open_power(&driver->env, &watt_power_null);
 	if (has_gpus)
-		sources[1] = open_power(driver, &watt_power_nvml);
+		sources[1] = open_power(&driver->env, &watt_power_nvml);
 	r = watt_engine_new(&opts, sources, has_gpus ? 2 : 1, &engine);
 	if (r < 0 || (r = watt_engine_start(engine)) < 0)
 		bench_exit(1, "engine: %s", strerror(-r));
@@ -241,6 +287,7 @@ int main(int argc, char **argv)
 	driver_open(&driver);
 	measure_power(&driver, 1);
 	measure_power(&driver, N_GPUS);
+	measure_files(&driver);
 	measure_activity(&driver, 1);
 	measure_activity(&driver, N_GPUS);
 	measure_beside(&driver, "no GPU", false, false, seconds);
