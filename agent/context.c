@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
-#include <math.h>
-
 const struct context_names context_names[] = {
 	{ WATT_QUANTITY_RATIO, "wattribute_context_ratio", "ratio",
 	  "Loads and duty cycles, mean of the newest window.", "wattribute.context.utilization",
@@ -19,10 +17,3 @@ const struct context_names context_names[] = {
 	  "Power that may be taken, mean of the newest window.", "hw.power.limit", "W" },
 	{ 0 },
 };
-
-double context_value(const struct watt_gauge *gauge)
-{
-	if (!isnan(gauge->mean) || gauge->status != WATT_STATUS_OK)
-		return gauge->mean;
-	return gauge->value;
-}

@@ -11,12 +11,6 @@ struct context_names {
 	const char *otlp_name, *otlp_unit; /* its own where it has one */
 };
 
-/*
- * Its mean of the window, or the newest reading where none fell into it: sensors of context may be
- * read more seldom than windows are cut. NAN: it is not known.
- */
-double context_value(const struct watt_gauge *gauge);
-
 /* Each quantity that is context, ended by one without a name. */
 extern const struct context_names context_names[];
 

@@ -465,7 +465,7 @@ static void write_context(struct exposition *ex, const struct monitor *monitor)
 			if (one->quantity != names->quantity)
 				continue;
 			exposition_add_label(&labels, "sensor", one->name);
-			exposition_number(ex, labels.data, NULL, context_value(one));
+			exposition_number(ex, labels.data, NULL, watt_gauge_get_now(one));
 			bytes_done(&labels);
 		}
 	}

@@ -252,7 +252,7 @@ static void add_context(json_t *metrics, const struct monitor *monitor)
 				continue;
 			attributes = json_array();
 			add_text(attributes, "hw.id", one->name);
-			add_point(points, monitor, attributes, 0, context_value(one));
+			add_point(points, monitor, attributes, 0, watt_gauge_get_now(one));
 		}
 		add_gauge(metrics, kind->otlp_name, kind->otlp_unit, kind->help, points);
 	}

@@ -20,7 +20,7 @@
 
 bool top_gpus_is_domain(const struct watt_domain *domain)
 {
-	return domain->kind == WATT_DOMAIN_GPU ||
+	return domain->kind == WATT_DOMAIN_GPU || domain->kind == WATT_DOMAIN_GPU_INSTANCE ||
 	       (domain->kind == WATT_DOMAIN_UNCORE && domain->key == WATT_KEY_GPU_TIME);
 }
 
@@ -83,11 +83,11 @@ static void take_gauge(struct top_gpu *gpu, const struct watt_gauge *gauge, cons
 	take_model(gpu, gauge, part);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (!strcmp(part, numbers[i].part) && isnan(*numbers[i].value))
-			*numbers[i].value = gauge->mean;
+			*numbers[i].value = watt_gauge_get_now(gauge);
 	if (!strcmp(part, "held_by_power"))
-		gpu->is_held_by_power = gauge->mean > 0;
+		gpu->is_held_by_power = watt_gauge_get_now(gauge) > 0;
 	if (!strcmp(part, "held_by_heat"))
-		gpu->is_held_by_heat = gauge->mean > 0;
+		gpu->is_held_by_heat = watt_gauge_get_now(gauge) > 0;
 }
 
 static void add_gpu(struct top_gpus *gpus, const struct watt_view *view, size_t domain)

@@ -166,7 +166,7 @@ static size_t add_each_cpu(const struct watt_view *view, char *buf, size_t size)
 	size_t i, n = (size_t)snprintf(buf, size, "CPUs busy");
 
 	for (i = 0; i < view->n_gauges && n < size; i++) {
-		double mean = view->gauges[i]->mean;
+		double mean = watt_gauge_get_now(view->gauges[i]);
 
 		if (is_cpu(view->gauges[i]) && isnan(mean))
 			n += (size_t)snprintf(buf + n, size - n, " -");
@@ -182,16 +182,16 @@ static size_t add_cpus(const struct watt_view *view, char *buf, size_t size)
 	size_t i, n = 0, n_known = 0;
 
 	for (i = 0; i < view->n_gauges; i++) {
-		const struct watt_gauge *gauge = view->gauges[i];
+		double busy = watt_gauge_get_now(view->gauges[i]);
 
-		if (!is_cpu(gauge))
+		if (!is_cpu(view->gauges[i]))
 			continue;
 		n++;
-		if (isnan(gauge->mean))
+		if (isnan(busy))
 			continue;
 		n_known++;
-		sum += gauge->mean;
-		most = fmax(most, gauge->mean);
+		sum += busy;
+		most = fmax(most, busy);
 	}
 	if (!n)
 		return 0;
@@ -214,15 +214,15 @@ char *top_header_context(const struct watt_view *view, const struct top_gpus *gp
 	for (i = 0; i < view->n_gauges && n < size; i++) {
 		const struct watt_gauge *gauge = view->gauges[i];
 		const char *device = strchr(gauge->name, '/');
+		double now = watt_gauge_get_now(gauge);
 
 		if (is_cpu(gauge) || top_gpus_has_gauge(gpus, view, gauge))
 			continue;
 		text_clean(name, sizeof(name), device ? device + 1 : gauge->name);
 		n += (size_t)snprintf(buf + n, size - n, "%s%s %s", n ? ", " : "", name,
-				      isnan(gauge->mean) ?
+				      isnan(now) ?
 					      watt_status_name(gauge->status) :
-					      watt_units_quantity(number, gauge->quantity,
-								  gauge->mean, 3));
+					      watt_units_quantity(number, gauge->quantity, now, 3));
 	}
 	return buf;
 }

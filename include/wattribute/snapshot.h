@@ -229,6 +229,12 @@ WATT_API size_t watt_snapshot_get_gauge_count(const struct watt_snapshot *snap);
 WATT_API const struct watt_gauge *watt_snapshot_get_gauge(const struct watt_snapshot *snap,
 							  size_t index);
 
+/**
+ * What to show of it now: its mean in the window, or the newest reading where the window is shorter
+ * than the time between readings and none fell into it. NAN: it is not known.
+ */
+WATT_API double watt_gauge_get_now(const struct watt_gauge *gauge);
+
 WATT_API const struct watt_quality *watt_snapshot_get_quality(const struct watt_snapshot *snap);
 
 WATT_END_DECLS

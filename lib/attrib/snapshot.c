@@ -676,6 +676,11 @@ size_t watt_snapshot_get_gauge_count(const struct watt_snapshot *snap)
 	return snap->n_gauges;
 }
 
+double watt_gauge_get_now(const struct watt_gauge *gauge)
+{
+	return isnan(gauge->mean) && gauge->status == WATT_STATUS_OK ? gauge->value : gauge->mean;
+}
+
 const struct watt_gauge *watt_snapshot_get_gauge(const struct watt_snapshot *snap, size_t index)
 {
 	return index < snap->n_gauges ? &snap->gauges[index] : NULL;

@@ -144,12 +144,6 @@ static void read_cpus(struct watt_sink *sink, const struct watt_snapshot *snap)
 	}
 }
 
-/* The mean in the window, or what was read last where the window is shorter than a period. */
-static double value_of(const struct watt_gauge *gauge)
-{
-	return isnan(gauge->mean) && gauge->status == WATT_STATUS_OK ? gauge->value : gauge->mean;
-}
-
 /* The mean of the first gauge whose name ends so; NAN: there is none, or it is not known. */
 static double context(const struct watt_view *view, const char *end)
 {
@@ -158,7 +152,7 @@ static double context(const struct watt_view *view, const char *end)
 	for (i = 0; i < view->n_gauges; i++) {
 		len = strlen(view->gauges[i]->name);
 		if (len > wanted && !strcmp(view->gauges[i]->name + len - wanted, end))
-			return value_of(view->gauges[i]);
+			return watt_gauge_get_now(view->gauges[i]);
 	}
 	return NAN;
 }
@@ -248,7 +242,7 @@ static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double ti
 		if (gauge->quantity != WATT_QUANTITY_TEMPERATURE)
 			continue;
 		if (n < WATT_NVMT_ZONES) {
-			double value = value_of(gauge);
+			double value = watt_gauge_get_now(gauge);
 
 			name_zone(nvmt->zones[n], gauge);
 			nvmt->n_unknown_zones += isnan(value);
