@@ -36,21 +36,32 @@ static int check_key(enum watt_share_key key, const struct watt_key_ops *const *
 	return -ENOENT;
 }
 
+/* Its memory, say: who has the GPU causes it, and that CPUs run beside it says nothing. */
+static bool is_in_gpu(const struct watt_tree *tree, const struct watt_domain *domain)
+{
+	for (; domain->parent >= 0; domain = &tree->domains[domain->parent])
+		if (tree->domains[domain->parent].kind == WATT_DOMAIN_GPU)
+			return true;
+	return false;
+}
+
 /* What CPUs use is learned where it is measured: a model knows no more than CPU time itself. */
-static enum watt_share_key find_auto(const struct watt_domain *domain)
+static enum watt_share_key find_auto(const struct watt_tree *tree, const struct watt_domain *domain)
 {
 	enum watt_share_key key = watt_tree_key_of_kind(domain->kind);
 
+	if (domain->origin != WATT_ORIGIN_MEASURED)
+		return key;
 	/* and what nobody is known to cause, where it turns out that programs do */
-	if ((key == WATT_KEY_CPU_TIME || key == WATT_KEY_NONE) &&
-	    domain->origin == WATT_ORIGIN_MEASURED)
+	if (key == WATT_KEY_CPU_TIME || (key == WATT_KEY_NONE && !is_in_gpu(tree, domain)))
 		return WATT_KEY_LEARNED;
 	return key;
 }
 
-static void set_key(struct watt_domain *domain, enum watt_share_key key)
+static void set_key(const struct watt_tree *tree, struct watt_domain *domain,
+		    enum watt_share_key key)
 {
-	domain->key = key == WATT_KEY_AUTO ? find_auto(domain) : key;
+	domain->key = key == WATT_KEY_AUTO ? find_auto(tree, domain) : key;
 }
 
 static bool is_named(const struct watt_domain *domain, const char *name)
@@ -82,7 +93,7 @@ static int apply(const struct watt_rule *rule, struct watt_tree *tree, const str
 		if (tree->domains[i].kind == WATT_DOMAIN_GPU_INSTANCE ||
 		    (rule->name && !is_named(&tree->domains[i], rule->name)))
 			continue;
-		set_key(&tree->domains[i], (enum watt_share_key)rule->value);
+		set_key(tree, &tree->domains[i], (enum watt_share_key)rule->value);
 		any = true;
 	}
 	return any ? 0 : complain_domain(tree, rule->name, log);
