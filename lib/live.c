@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +39,6 @@
 #define ROOM_SHARE 4
 /* However much room there is: so often it is asked what has come. */
 #define MAX_DRAIN_NS WATT_NSEC_PER_SEC
-/*
- * The sensors' thread goes first (sample/reader.c), then the sweep of the session's own thread, then
- * all ordinary work. A sweep that takes a larger part of a slice is ordinary work, for so many looks.
- */
-#define SWEEP_FIFO_PRIORITY 9
-#define URGENT_SHARE 10
-#define PATIENT_LOOKS 50
 /* A caller that drives and is later than this is not waited for. */
 #define MAX_GRACE_NS (500 * WATT_NSEC_PER_MSEC)
 
@@ -65,12 +57,6 @@ struct live {
 	struct watt_mark_socket *marks; /* NULL: nobody can tell any */
 
 	pthread_t thread;
-	/* its own: it wakes up and sweeps ahead of others, where it may */
-	pid_t tid;
-	bool can_be_urgent, is_urgent;
-	int calm_policy;
-	uint64_t woke_ns;
-	uint32_t n_patient;          /* looks */
 	struct watt_signal progress; /* sent when something was done */
 	/* the lock's, as is the pipeline once there is a thread */
 	bool is_started;
@@ -249,47 +235,6 @@ static void look(struct live *live)
 	live->has_news = live->has_news || r != 0;
 }
 
-/*
- * Where all CPUs are busy, who waits for his turn sweeps ms after the sensors were read: what ran in
- * between is then taken for what ran on average, and learned watts are told apart much later.
- */
-static void be_urgent(struct live *live)
-{
-	const struct sched_param param = { .sched_priority = SWEEP_FIFO_PRIORITY };
-
-	if (!live->can_be_urgent || live->is_urgent || live->n_patient)
-		return;
-	live->is_urgent = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0;
-	live->can_be_urgent = live->is_urgent;
-}
-
-/* Called when the tasks are swept; what comes then can wait. */
-static void be_calm(void *data)
-{
-	const struct sched_param param = { 0 };
-	struct live *live = data;
-
-	if (gettid() != live->tid)
-		return;
-	if (live->n_patient)
-		live->n_patient--;
-	if (!live->is_urgent)
-		return;
-	if (watt_now_ns() - live->woke_ns > live->slice_ns / URGENT_SHARE)
-		live->n_patient = PATIENT_LOOKS;
-	live->is_urgent = false;
-	/* who may not be urgent by privilege can't take the flag back */
-	sched_setscheduler(0, live->calm_policy | SCHED_RESET_ON_FORK, &param);
-}
-
-/* A caller whose threads have a policy for a purpose has it for this one too. */
-static void find_policy(struct live *live)
-{
-	live->tid = gettid();
-	live->calm_policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-	live->can_be_urgent = live->calm_policy == SCHED_OTHER || live->calm_policy == SCHED_BATCH;
-}
-
 static void sleep_until(const struct live *live, bool is_on_duty, uint64_t t_ns)
 {
 	struct pollfd fds[] = {
@@ -308,19 +253,14 @@ static void *run(void *data)
 
 	prctl(PR_SET_NAME, "watt-session");
 	watt_lock_take(live->ses.lock);
-	find_policy(live);
 	while (!live->is_closing) {
 		bool is_on_duty = is_thread_on_duty(live);
 		uint64_t t_ns = next_look_ns(live);
 
 		watt_lock_give(live->ses.lock);
-		if (is_on_duty)
-			be_urgent(live);
 		sleep_until(live, is_on_duty, t_ns);
-		live->woke_ns = watt_now_ns();
 		watt_lock_take(live->ses.lock);
 		look(live);
-		be_calm(live);
 	}
 	watt_lock_give(live->ses.lock);
 	return NULL;
@@ -761,10 +701,7 @@ static int open_parts(struct live *live, const struct watt_options *options)
 		return r;
 	if (watt_machine_read_host(&live->world->env, live->host))
 		live->ses.host = live->host;
-	r = watt_pipeline_new(&live->world->env, own, &live->pipeline);
-	if (r == 0)
-		watt_pipeline_set_swept(live->pipeline, be_calm, live);
-	return r;
+	return watt_pipeline_new(&live->world->env, own, &live->pipeline);
 }
 
 int watt_live_open(const struct watt_options *options, struct watt_session **ret)

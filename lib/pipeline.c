@@ -61,9 +61,7 @@ struct watt_pipeline {
 	uint64_t told_lost_samples;
 	/* A file began there, and has yet to be told once more what was learned; 0: it was told. */
 	uint64_t file_begin_ns;
-	uint64_t told_learned_ns;  /* when a file was told at its beginning */
-	void (*swept)(void *data); /* NULL: nobody wants to know */
-	void *swept_data;
+	uint64_t told_learned_ns; /* when a file was told at its beginning */
 };
 
 /* Sources of activity that tell by themselves; one that does not work says so in the log. */
@@ -396,12 +394,6 @@ static int take_cpus(struct watt_pipeline *p, const struct watt_usage_batch *bat
 	return r;
 }
 
-void watt_pipeline_set_swept(struct watt_pipeline *p, void (*swept)(void *data), void *data)
-{
-	p->swept = swept;
-	p->swept_data = data;
-}
-
 static int sweep(struct watt_pipeline *p)
 {
 	uint64_t now_ns = watt_now_ns();
@@ -411,8 +403,6 @@ static int sweep(struct watt_pipeline *p)
 	int r;
 
 	r = p->usage->ops->sweep(p->usage, full, batch);
-	if (p->swept)
-		p->swept(p->swept_data);
 	if (r < 0) {
 		watt_log(&p->env->log, WATT_LOG_WARNING, "a sweep over the tasks failed: %s",
 			 strerror(-r));

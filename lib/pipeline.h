@@ -38,8 +38,6 @@ int watt_pipeline_end_recording(struct watt_pipeline *pipeline, uint64_t t_ns);
 int watt_pipeline_record_stats(const struct watt_pipeline *pipeline, struct watt_record_stats *ret);
 /* Starts the readers and takes the first sweep. */
 int watt_pipeline_start(struct watt_pipeline *pipeline);
-/* Is called within a tick or a flush, as soon as it is known who ran; what comes then can wait. */
-void watt_pipeline_set_swept(struct watt_pipeline *pipeline, void (*swept)(void *data), void *data);
 /* Ends a slice: sweep, fetch, attribute. */
 int watt_pipeline_tick(struct watt_pipeline *pipeline);
 /* Takes what the readers have read, and attributes what waited for it; no slice ends. */
