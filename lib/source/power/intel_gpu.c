@@ -123,15 +123,6 @@ struct intel_gpu {
 
 /* ---- reading ---- */
 
-/* Whoever reads a clock of one that sleeps would wake it. */
-static bool is_asleep(struct card *card)
-{
-	char text[32];
-
-	return card->runtime.path && watt_file_read(&card->runtime, text, sizeof(text)) > 0 &&
-	       (!strcmp(text, "suspended") || !strcmp(text, "suspending"));
-}
-
 static int read_any(struct meter *meter, int64_t *ret)
 {
 	bool is_any = false;
@@ -191,7 +182,7 @@ static void intel_gpu_read(struct watt_power *power, uint32_t group, struct watt
 {
 	struct intel_gpu *self = watt_container_of(power, struct intel_gpu, power);
 	struct card *card = &self->cards[self->group_card[group]];
-	bool sleeps = is_asleep(card);
+	bool sleeps = watt_runtime_is_asleep(&card->runtime);
 	uint32_t i;
 
 	for (i = 0; i < card->n; i++) {
@@ -211,20 +202,6 @@ static void intel_gpu_read(struct watt_power *power, uint32_t group, struct watt
 }
 
 /* ---- cards ---- */
-
-/* The device's own hwmonN; empty: it has none. */
-static void find_hwmon(const struct watt_env *env, struct card *card)
-{
-	struct watt_names names = WATT_NAMES_INIT;
-	char dir[PATH_SIZE];
-
-	snprintf(dir, sizeof(dir), CLASS "/%s/device/hwmon", card->name);
-	if (watt_root_list(&env->sysfs, dir, "hwmon", &names) < 0)
-		return;
-	if (names.n)
-		snprintf(card->hwmon, sizeof(card->hwmon), "%.64s/%.20s", dir, names.name[0]);
-	watt_names_free(&names);
-}
 
 static const struct driver *find_driver(const char *name)
 {
@@ -248,10 +225,10 @@ static int open_card(struct intel_gpu *self, const struct watt_drm_card *found)
 	watt_strlcpy(card->name, found->name, sizeof(card->name));
 	watt_strlcpy(card->path, found->path, sizeof(card->path));
 	self->n_cards++;
-	find_hwmon(self->env, card);
+	watt_drm_card_hwmon(self->env, found, card->hwmon, sizeof(card->hwmon));
 	snprintf(path, sizeof(path), CLASS "/%s/device/power/runtime_status", card->name);
 	r = watt_file_open(&card->runtime, &self->env->sysfs, path);
-	card->is_asleep = is_asleep(card);
+	card->is_asleep = watt_runtime_is_asleep(&card->runtime);
 	return r == -ENOMEM ? r : 0;
 }
 

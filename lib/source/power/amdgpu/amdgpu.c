@@ -77,15 +77,6 @@ struct amdgpu {
 
 /* ---- reading ---- */
 
-/* Whoever reads anything of a GPU that sleeps would wake it. */
-static bool is_asleep(struct card *card)
-{
-	char text[32];
-
-	return card->runtime.path && watt_file_read(&card->runtime, text, sizeof(text)) > 0 &&
-	       (!strcmp(text, "suspended") || !strcmp(text, "suspending"));
-}
-
 static int read_table(struct card *card, struct watt_gpu_metrics *ret)
 {
 	char table[WATT_GPU_METRICS_SIZE];
@@ -142,7 +133,7 @@ static void amdgpu_read(struct watt_power *power, uint32_t group, struct watt_sa
 	const struct group *g = &self->groups[group];
 	struct watt_gpu_metrics metrics;
 	uint64_t before_ns = watt_now_ns(), after_ns;
-	int r = is_asleep(g->card) ? -EAGAIN : 0, table_error = r;
+	int r = watt_runtime_is_asleep(&g->card->runtime) ? -EAGAIN : 0, table_error = r;
 	uint32_t i;
 
 	if (r == 0)
@@ -168,20 +159,6 @@ static void amdgpu_read(struct watt_power *power, uint32_t group, struct watt_sa
 
 /* ---- cards ---- */
 
-/* The device's own hwmonN; empty: it has none. */
-static void find_hwmon(const struct watt_env *env, struct card *card)
-{
-	struct watt_names names = WATT_NAMES_INIT;
-	char dir[PATH_SIZE];
-
-	snprintf(dir, sizeof(dir), "%s/hwmon", card->dir);
-	if (watt_root_list(&env->sysfs, dir, "hwmon", &names) < 0)
-		return;
-	if (names.n)
-		snprintf(card->hwmon, sizeof(card->hwmon), "%.64s/%.20s", dir, names.name[0]);
-	watt_names_free(&names);
-}
-
 /* 0: it can be read or sleeps; -ENOMEM. */
 static int open_card(struct amdgpu *self, const struct watt_drm_card *found)
 {
@@ -194,12 +171,12 @@ static int open_card(struct amdgpu *self, const struct watt_drm_card *found)
 	watt_strlcpy(card->path, found->path, sizeof(card->path));
 	watt_strlcpy(card->device, found->device, sizeof(card->device));
 	self->n_cards++;
-	find_hwmon(self->env, card);
+	watt_drm_card_hwmon(self->env, found, card->hwmon, sizeof(card->hwmon));
 	snprintf(path, sizeof(path), "%s/power/runtime_status", card->dir);
 	r = watt_file_open(&card->runtime, &self->env->sysfs, path);
 	if (r == -ENOMEM)
 		return r;
-	card->is_asleep = is_asleep(card);
+	card->is_asleep = watt_runtime_is_asleep(&card->runtime);
 	if (card->is_asleep)
 		return 0;
 	snprintf(path, sizeof(path), "%s/" TABLE, card->dir);
