@@ -22,7 +22,6 @@
 #include "status.h"
 #include "table.h"
 #include "text.h"
-#include "totals.h"
 #include "usage.h"
 #include "xalloc.h"
 

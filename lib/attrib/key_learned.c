@@ -56,7 +56,8 @@ static int init(void *data, const struct watt_domain *domain)
 {
 	struct learned_state *state = data;
 
-	state->learned = watt_learned_new(watt_tree_is_rest(domain));
+	(void)domain;
+	state->learned = watt_learned_new(false);
 	return state->learned ? 0 : -ENOMEM;
 }
 
@@ -64,13 +65,12 @@ static int init_rest(void *data, const struct watt_domain *domain)
 {
 	struct learned_state *state = data;
 
-	int r = init(data, domain);
-
-	if (r < 0)
-		return r;
+	(void)domain;
+	state->learned = watt_learned_new(true);
 	state->rest = calloc(1, sizeof(*state->rest));
-	if (state->rest)
+	if (state->learned && state->rest)
 		return 0;
+	free(state->rest);
 	watt_learned_free(state->learned);
 	return -ENOMEM;
 }

@@ -37,7 +37,6 @@ static const uint64_t pace_period_ns[N_PACES] = {
 static const char *const powercap_watched[] = { WATT_POWERCAP_CLASS, NULL };
 
 struct reader {
-	const struct watt_env *env;            /* borrowed */
 	const struct watt_powercap_zone *zone; /* borrowed */
 	struct watt_file file;
 	bool is_unread; /* it gave no number when it was opened */
@@ -91,7 +90,7 @@ static int reader_open(struct reader *reader, const struct watt_env *env,
 	char path[256];
 	int r;
 
-	*reader = (struct reader){ .env = env, .zone = zone };
+	*reader = (struct reader){ .zone = zone };
 	snprintf(path, sizeof(path), WATT_POWERCAP_CLASS "/%s/%s", zone->id,
 		 zone->is_energy ? "energy_uj" : "power_uw");
 	r = watt_file_open(&reader->file, &env->sysfs, path);
