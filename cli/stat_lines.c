@@ -48,7 +48,7 @@ static char *text(const struct stat_lines *lines, double shown_j, int64_t exact_
 void stat_lines_print(struct stat_lines *lines, FILE *out, const struct watt_run_interval *interval,
 		      const struct watt_balance *balance)
 {
-	double elapsed_s = (double)interval->elapsed_ns / 1e9, energy_j, machine_j;
+	double energy_j, machine_j;
 	int digits = watt_units_digits(balance->uncertainty_ppm);
 	char energy[WATT_UNITS_SIZE], power[WATT_UNITS_SIZE], machine[WATT_UNITS_SIZE];
 
@@ -59,8 +59,8 @@ void stat_lines_print(struct stat_lines *lines, FILE *out, const struct watt_run
 	machine_j = grow(lines, &lines->machine_nj, &lines->shown_machine_j, interval->machine_nj);
 	fprintf(out, "%12.3f s %s J %s W %s J machine %9.3f s CPU\n",
 		(double)interval->end_ns / 1e9, text(lines, energy_j, interval->energy_nj, energy),
-		watt_units_column(power, (double)interval->energy_nj / 1e9 / elapsed_s, digits, 5,
-				  DECIMALS),
+		watt_units_column(power, watt_run_interval_get(interval, WATT_RUN_POWER_W), digits,
+				  5, DECIMALS),
 		text(lines, machine_j, interval->machine_nj, machine),
 		(double)interval->cpu_ns / 1e9);
 	fflush(out);

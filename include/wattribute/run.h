@@ -122,6 +122,9 @@ WATT_API double watt_run_get(const struct watt_run *run, enum watt_run_measure m
 /** The same of a phase; what only a run has is not known of it. */
 WATT_API double watt_run_phase_get(const struct watt_run_phase *phase,
 				   enum watt_run_measure measure);
+/** The same of an interval. */
+WATT_API double watt_run_interval_get(const struct watt_run_interval *interval,
+				      enum watt_run_measure measure);
 
 /**
  * The phases of several runs: each label once, in the order in which runs had it first. One thread

@@ -15,12 +15,6 @@
 #include "base/util.h"
 #include "sink/json_value.h"
 
-/* nJ per ns are watts. */
-static double power_w(int64_t energy_nj, uint64_t elapsed_ns)
-{
-	return elapsed_ns ? (double)energy_nj / (double)elapsed_ns : NAN;
-}
-
 static void put_command(struct watt_json *json, const char *const *argv)
 {
 	struct watt_json_node array;
@@ -61,7 +55,7 @@ static void put_interval(struct watt_json *json, struct watt_json_node obj,
 	watt_json_time(json, obj, "t_s", interval->end_ns);
 	watt_json_time(json, obj, "elapsed_s", interval->elapsed_ns);
 	watt_json_known_energy(json, obj, "energy", true, interval->energy_nj);
-	watt_json_real(json, obj, "power_w", power_w(interval->energy_nj, interval->elapsed_ns));
+	watt_json_real(json, obj, "power_w", watt_run_interval_get(interval, WATT_RUN_POWER_W));
 	watt_json_known_energy(json, obj, "machine_energy", true, interval->machine_nj);
 	watt_json_time(json, obj, "cpu_s", interval->cpu_ns);
 }

@@ -117,31 +117,58 @@ double watt_run_get(const struct watt_run *run, enum watt_run_measure measure)
 	return NAN;
 }
 
-double watt_run_phase_get(const struct watt_run_phase *phase, enum watt_run_measure measure)
-{
-	double cpu_s = (double)phase->cpu_ns / 1e9;
+/* What is known of a part of a run as of the whole. */
+struct span {
+	bool is_known;
+	int64_t energy_nj, machine_nj;
+	uint64_t cpu_ns, elapsed_ns;
+};
 
-	if (measure < WATT_RUN_CPU_S && !phase->is_known)
+static double span_get(const struct span *span, enum watt_run_measure measure)
+{
+	double cpu_s = (double)span->cpu_ns / 1e9;
+
+	if (measure < WATT_RUN_CPU_S && !span->is_known)
 		return NAN;
 	switch (measure) {
 	case WATT_RUN_ENERGY_J:
-		return to_j(phase->energy_nj);
+		return to_j(span->energy_nj);
 	case WATT_RUN_MACHINE_J:
-		return to_j(phase->machine_nj);
+		return to_j(span->machine_nj);
 	case WATT_RUN_SHARE:
-		return phase->machine_nj ? (double)phase->energy_nj / (double)phase->machine_nj :
-					   NAN;
+		return span->machine_nj ? (double)span->energy_nj / (double)span->machine_nj : NAN;
 	case WATT_RUN_POWER_W:
-		return mean_w(phase->energy_nj, phase->elapsed_ns, cpu_s);
+		return mean_w(span->energy_nj, span->elapsed_ns, cpu_s);
 	case WATT_RUN_MACHINE_W:
-		return mean_w(phase->machine_nj, phase->elapsed_ns, 0);
+		return mean_w(span->machine_nj, span->elapsed_ns, 0);
 	case WATT_RUN_CPU_S:
 		return cpu_s;
 	case WATT_RUN_ELAPSED_S:
-		return (double)phase->elapsed_ns / 1e9;
+		return (double)span->elapsed_ns / 1e9;
 	default:
 		return NAN;
 	}
+}
+
+double watt_run_phase_get(const struct watt_run_phase *phase, enum watt_run_measure measure)
+{
+	return span_get(&(struct span){ .is_known = phase->is_known,
+					.energy_nj = phase->energy_nj,
+					.machine_nj = phase->machine_nj,
+					.cpu_ns = phase->cpu_ns,
+					.elapsed_ns = phase->elapsed_ns },
+			measure);
+}
+
+double watt_run_interval_get(const struct watt_run_interval *interval,
+			     enum watt_run_measure measure)
+{
+	return span_get(&(struct span){ .is_known = true,
+					.energy_nj = interval->energy_nj,
+					.machine_nj = interval->machine_nj,
+					.cpu_ns = interval->cpu_ns,
+					.elapsed_ns = interval->elapsed_ns },
+			measure);
 }
 
 /* ---- phases ---- */

@@ -272,6 +272,10 @@ static void test_measures(void **state)
 					.machine_nj = 4000000000,
 					.cpu_ns = 100000000,
 					.elapsed_ns = 500000000 };
+	struct watt_run_interval interval = { .energy_nj = 1500000000,
+					      .machine_nj = 6000000000,
+					      .cpu_ns = 200000000,
+					      .elapsed_ns = 500000000 };
 
 	assert_true(watt_run_get(&run, WATT_RUN_ENERGY_J) == 3);
 	assert_true(watt_run_get(&run, WATT_RUN_MACHINE_J) == 12);
@@ -290,6 +294,17 @@ static void test_measures(void **state)
 	assert_true(watt_run_phase_get(&phase, WATT_RUN_MACHINE_W) == 8);
 	assert_true(watt_run_phase_get(&phase, WATT_RUN_SHARE) == 0.25);
 	assert_true(isnan(watt_run_phase_get(&phase, WATT_RUN_IDLE_J)));
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_ENERGY_J) == 1.5);
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_POWER_W) == 3);
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_MACHINE_W) == 12);
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_CPU_S) == 0.2);
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_ELAPSED_S) == 0.5);
+	interval.energy_nj = 0; /* it ran, and the sensors have told nothing yet */
+	assert_true(isnan(watt_run_interval_get(&interval, WATT_RUN_POWER_W)));
+	interval.cpu_ns = 0;
+	assert_true(watt_run_interval_get(&interval, WATT_RUN_POWER_W) == 0);
+	interval.elapsed_ns = 0;
+	assert_true(isnan(watt_run_interval_get(&interval, WATT_RUN_POWER_W)));
 	run.energy_nj = phase.energy_nj = 0;
 	assert_true(watt_run_get(&run, WATT_RUN_ENERGY_J) == 0);
 	assert_true(isnan(watt_run_get(&run, WATT_RUN_POWER_W)));
