@@ -209,7 +209,6 @@ void record_report_look_at_tiers(struct record_end *end, const struct watt_sessi
 /* Of the deadlines of each tier, those that had passed. Nothing, where all were met. */
 static void print_tiers(const struct record_end *end, FILE *out)
 {
-	static const char *const names[RECORD_N_TIERS] = { "fast", "medium", "slow" };
 	char missed[COUNT_SIZE], all[COUNT_SIZE];
 	const char *between = " Deadlines that had passed and were skipped: ";
 	uint64_t sum = 0;
@@ -222,7 +221,8 @@ static void print_tiers(const struct record_end *end, FILE *out)
 
 		if (!tier->reads && !tier->missed)
 			continue;
-		fprintf(out, "%s%s %s of %s", between, names[i], format_count(missed, tier->missed),
+		fprintf(out, "%s%s %s of %s", between, watt_tier_name((enum watt_tier)i),
+			format_count(missed, tier->missed),
 			format_count(all, tier->reads + tier->missed));
 		between = ", ";
 	}

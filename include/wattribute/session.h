@@ -70,6 +70,9 @@ enum watt_tier {
 	WATT_TIER_SLOW = 2,   /**< up to 10 times */
 };
 
+/** "fast", "medium", "slow"; never NULL. Thread-safe. */
+WATT_API const char *watt_tier_name(enum watt_tier tier);
+
 /** How all readers of a tier are doing, cumulative. Channels that are read by one call count once. */
 struct watt_tier_stats {
 	size_t sz;                /**< sizeof(struct watt_tier_stats), the caller's */

@@ -3,6 +3,7 @@
 #include <wattribute/domain.h>
 #include <wattribute/diag.h>
 #include <wattribute/entity.h>
+#include <wattribute/session.h>
 
 #include "base/util.h"
 
@@ -119,6 +120,11 @@ NAMES(watt_source_role_name, enum watt_source_role,
 	[WATT_ROLE_USAGE] = "usage",
 	[WATT_ROLE_META] = "meta",
 	[WATT_ROLE_ACTIVITY] = "activity")
+
+NAMES(watt_tier_name, enum watt_tier,
+	[WATT_TIER_FAST] = "fast",
+	[WATT_TIER_MEDIUM] = "medium",
+	[WATT_TIER_SLOW] = "slow")
 /* clang-format on */
 
 const char *watt_version(void)

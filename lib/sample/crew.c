@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <wattribute/session.h>
+
 #include "base/clock.h"
 #include "base/util.h"
 
@@ -115,7 +117,6 @@ int watt_crew_get(struct watt_crew *crew, const struct watt_power_ops *ops,
 int watt_crew_get_tier(struct watt_crew *crew, struct watt_crew_member *first, enum watt_tier tier,
 		       struct watt_crew_member **ret)
 {
-	static const char *const names[] = { "fast", "medium", "slow" };
 	char thread[16];
 	size_t i;
 	int r;
@@ -128,13 +129,13 @@ int watt_crew_get_tier(struct watt_crew *crew, struct watt_crew_member *first, e
 	}
 	*ret = first;
 	if (first->has_tier) {
-		snprintf(thread, sizeof(thread), "%.8s-%s", first->name, names[tier]);
+		snprintf(thread, sizeof(thread), "%.8s-%s", first->name, watt_tier_name(tier));
 		r = add(crew, thread, true, false, watt_reader_get_env(first->reader), ret);
 		if (r < 0)
 			return r;
 		(*ret)->name = first->name;
 		snprintf((*ret)->title, sizeof((*ret)->title), "%.12s, %s tier", first->name,
-			 names[tier]);
+			 watt_tier_name(tier));
 	}
 	(*ret)->has_tier = true;
 	(*ret)->tier = tier;

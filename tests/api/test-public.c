@@ -35,6 +35,7 @@ NAMES(watt_entity_kind, watt_entity_kind_name, WATT_ENTITY_JOB + 1)
 NAMES(watt_idle_policy, watt_idle_policy_name, WATT_IDLE_REQUESTS + 1)
 NAMES(watt_quantity, watt_quantity_name, WATT_QUANTITY_LIMIT + 1)
 NAMES(watt_semantics, watt_semantics_name, WATT_SEMANTICS_AVERAGE + 1)
+NAMES(watt_tier, watt_tier_name, WATT_TIER_SLOW + 1)
 
 /* Each value has a name of its own, and one that is none has one, too: never NULL. */
 static void check_names(const char *(*name_of)(int value), int n)
@@ -60,9 +61,11 @@ static void test_names(void **state)
 	check_names(name_of_watt_idle_policy, n_watt_idle_policy);
 	check_names(name_of_watt_quantity, n_watt_quantity);
 	check_names(name_of_watt_semantics, n_watt_semantics);
+	check_names(name_of_watt_tier, n_watt_tier);
 	assert_string_equal(watt_domain_kind_name(WATT_DOMAIN_PACKAGE), "package");
 	assert_string_equal(watt_entity_kind_name(WATT_ENTITY_POD), "pod");
 	assert_string_equal(watt_idle_policy_name(WATT_IDLE_PROPORTIONAL), "proportional");
+	assert_string_equal(watt_tier_name(WATT_TIER_MEDIUM), "medium");
 	(void)state;
 }
 
