@@ -518,8 +518,8 @@ int watt_pipeline_start(struct watt_pipeline *p)
 		r = watt_engine_start(p->engine);
 	if (r < 0)
 		return r;
-	/* the curves must begin before the first slice does */
-	r = watt_engine_read_now(p->engine, READ_TIMEOUT_NS);
+	/* the curves must begin before the first slice does: with its first reading */
+	r = watt_engine_wait_now(p->engine, READ_TIMEOUT_NS);
 	if (r < 0 && r != -ETIMEDOUT)
 		return r;
 	for (i = 0; i < p->n_tellers; i++)

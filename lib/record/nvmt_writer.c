@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a trace out of readings of single channels. Those of a slice are put in the order of time;
+ * Rows of a trace out of readings of single channels. The first reading of a rail, which is where its
+ * energy begins, comes before its first deadline and is in none. Those of a slice are put in the order of time;
  * a row of a tier is over when one of its channels is read again. What was not read anew has its
  * newest value, and what has none is 0, as the format has no word for it, and counted.
  */
@@ -43,6 +44,7 @@ struct target {
 	bool is_wanted;
 	uint8_t tier;
 	uint8_t place;
+	bool is_awaited; /* a rail whose first reading has not come */
 	/* of a counter: its reading before */
 	bool has_raw;
 	int64_t raw;
@@ -338,6 +340,10 @@ static void take_sample(struct watt_nvmt_writer *writer, const struct watt_sampl
 	else
 		value = (double)sample->raw * (double)channel->scale_num /
 			(double)channel->scale_den / watt_quantity_per_unit(channel->quantity);
+	if (target->is_awaited) {
+		target->is_awaited = false;
+		return;
+	}
 	writer->n_samples++;
 	add_event(writer, (struct event){ .t_ns = t_ns,
 					  .value = value,
@@ -411,7 +417,8 @@ static void aim(struct watt_nvmt_writer *writer, size_t channel, uint32_t tier, 
 	}
 	writer->targets[channel] = (struct target){ .is_wanted = true,
 						    .tier = (uint8_t)tier,
-						    .place = (uint8_t)place };
+						    .place = (uint8_t)place,
+						    .is_awaited = tier == WATT_NVMT_MEDIUM };
 	writer->rows[tier].places |= 1u << place;
 	writer->rows[tier].values[place] = NAN;
 }

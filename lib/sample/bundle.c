@@ -29,6 +29,7 @@ struct bundle_channel {
 	int64_t newest; /* reading of a counter that may stand still */
 	bool has_newest;
 	bool may_stand; /* for want of a machine: that is no reading */
+	bool is_context;
 };
 
 struct bundle_group {
@@ -53,6 +54,7 @@ struct watt_bundle {
 	size_t n_groups;
 	struct bundle_channel *channels;
 	struct watt_sample *scratch; /* room for the largest group */
+	bool is_warming;             /* what is read is before the first deadlines */
 	struct watt_ring ring;
 };
 
@@ -143,6 +145,7 @@ static void add_source(struct watt_bundle *bundle, const struct watt_bundle_opts
 		channels[i].number = numbers[i];
 		channels[i].may_stand = opts->is_captured &&
 					power->channels[i].semantics == WATT_SEMANTICS_COUNTER;
+		channels[i].is_context = watt_quantity_is_context(power->channels[i].quantity);
 		watt_counter_set(&channels[i].is_retired, numbers[i] == WATT_CHANNEL_UNWANTED);
 	}
 	for (i = 0; i < power->n_groups; i++)
@@ -254,6 +257,7 @@ static size_t number_samples(struct watt_bundle *bundle, struct bundle_group *gr
 
 	for (i = 0; i < group->n; i++) {
 		if (watt_counter_get(&group->channels[i].is_retired) ||
+		    (bundle->is_warming && group->channels[i].is_context) ||
 		    !is_news(&group->channels[i], &samples[i]))
 			continue;
 		if (kept < i)
@@ -327,6 +331,13 @@ void watt_bundle_read_all(struct watt_bundle *bundle)
 	for (i = 0; i < bundle->n_groups; i++)
 		if (!watt_counter_get(&bundle->groups[i].is_retired))
 			read_group(bundle, &bundle->groups[i]);
+}
+
+void watt_bundle_read_first(struct watt_bundle *bundle)
+{
+	bundle->is_warming = true;
+	watt_bundle_read_all(bundle);
+	bundle->is_warming = false;
 }
 
 uint64_t watt_bundle_read_due(struct watt_bundle *bundle, uint64_t now_ns, bool has_clock)

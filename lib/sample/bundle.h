@@ -49,6 +49,11 @@ void watt_bundle_set_next(struct watt_bundle *bundle, struct watt_bundle *next);
 /* Reads every group, outside the schedule. */
 void watt_bundle_read_all(struct watt_bundle *bundle);
 /*
+ * The same, before the first deadlines: energy begins there. Context is read to warm up what it is
+ * read by, and is told from its first deadline on.
+ */
+void watt_bundle_read_first(struct watt_bundle *bundle);
+/*
  * Reads what is due. has_clock: the time goes on while groups are read. Returns the next deadline;
  * UINT64_MAX: there is none.
  */

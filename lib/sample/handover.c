@@ -25,7 +25,7 @@ static void drop_handover(struct watt_task *task)
 static void give(struct watt_reader *reader, struct handover *handover)
 {
 	if (handover->kind == WATT_HANDOVER_READ) {
-		watt_bundle_read_all(handover->bundle);
+		watt_bundle_read_first(handover->bundle);
 		watt_bundle_skip(handover->bundle, watt_now_ns());
 	}
 	watt_reader_add(reader, handover->bundle);

@@ -293,6 +293,13 @@ static void skip_all(struct watt_reader *reader, uint64_t now_ns)
 		watt_bundle_skip(bundle, now_ns);
 }
 
+static void tell_served(struct watt_reader *reader, uint64_t request)
+{
+	/* whoever sees that it is served has to find the samples in the ring */
+	watt_counter_publish(&reader->served, request);
+	watt_signal_send(&reader->news);
+}
+
 static void serve_request(struct watt_reader *reader)
 {
 	uint64_t request = watt_counter_get(&reader->requests);
@@ -300,9 +307,7 @@ static void serve_request(struct watt_reader *reader)
 	if (request == watt_counter_get(&reader->served))
 		return;
 	read_all(reader);
-	/* whoever sees that it is served has to find the samples in the ring */
-	watt_counter_publish(&reader->served, request);
-	watt_signal_send(&reader->news);
+	tell_served(reader, request);
 }
 
 /* ---- the thread ---- */
@@ -321,10 +326,15 @@ static void become_punctual(struct watt_reader *reader)
 
 static void read_first(struct watt_reader *reader)
 {
+	uint64_t request = watt_counter_get(&reader->requests);
+	struct watt_bundle *bundle;
+
 	begin(reader, "reading it");
-	/* a first value at once: nobody wants to wait for the first deadline */
+	/* energy begins at once: it does not wait for the first deadline */
 	if (watt_now_ns() >= reader->epoch_ns)
-		read_all(reader);
+		for (bundle = reader->first; bundle; bundle = watt_bundle_next(bundle))
+			watt_bundle_read_first(bundle);
+	tell_served(reader, request);
 	/* what passed meanwhile belongs to the start and is nobody's lateness */
 	skip_all(reader, watt_now_ns());
 	end(reader);
@@ -379,6 +389,8 @@ int watt_reader_start(struct watt_reader *reader)
 	watt_counter_set(&reader->has_ended, 0);
 	watt_counter_set(&reader->is_realtime, 0);
 	skip_all(reader, watt_now_ns());
+	/* its first reading: who waits for it wants no second one */
+	watt_counter_add(&reader->requests, 1);
 	watt_refcount_get(&reader->refs);
 	/* the program's signals are for its own threads */
 	sigfillset(&all);

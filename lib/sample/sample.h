@@ -114,7 +114,10 @@ uint64_t watt_engine_run_due(struct watt_engine *engine, uint64_t now_ns);
  * reads). Blocking sources are not asked.
  */
 void watt_engine_ask_now(struct watt_engine *engine);
-/* Waits until that is done; any thread. 0; -ETIMEDOUT after timeout_ns. */
+/*
+ * Waits until that is done, or the reading that a thread begins with; any thread. 0; -ETIMEDOUT after
+ * timeout_ns.
+ */
 int watt_engine_wait_now(struct watt_engine *engine, uint64_t timeout_ns);
 /* Both. */
 int watt_engine_read_now(struct watt_engine *engine, uint64_t timeout_ns);

@@ -420,6 +420,9 @@ static void test_read_now(void **state)
 	fake_add(fake, 1, 0);
 	engine = engine_new(&opts, fake, NULL);
 	assert_int_equal(watt_engine_start(engine), 0);
+	/* its first reading, which nobody asked for */
+	assert_int_equal(watt_engine_wait_now(engine, 20 * WATT_NSEC_PER_SEC), 0);
+	assert_int_equal(fake->reads[0], 1);
 	for (i = 0; i < 20; i++) {
 		asked_ns = watt_now_ns();
 		assert_int_equal(watt_engine_read_now(engine, 20 * WATT_NSEC_PER_SEC), 0);
@@ -429,6 +432,32 @@ static void test_read_now(void **state)
 		/* written by the reader without more ado: the thread sanitizer watches the order */
 		assert_int_equal(fake->reads[0], i + 2);
 	}
+	watt_engine_free(engine);
+}
+
+/* Energy begins with the first reading; context is told from its first deadline on. */
+static void test_warm_up(void **state)
+{
+	struct watt_engine_opts opts = { .period_ns = 3600 * WATT_NSEC_PER_SEC };
+	struct fake *fake = fake_new(&quick_ops);
+	struct watt_sample samples[4];
+	struct watt_engine *engine;
+
+	fake_add(fake, 3, 0);
+	fake->channels[0].quantity = WATT_QUANTITY_TEMPERATURE;
+	fake->channels[1].quantity = WATT_QUANTITY_ENERGY;
+	fake->channels[2].quantity = WATT_QUANTITY_POWER;
+	fake->bad_channel = 0; /* nor is it told that it had no value */
+	engine = engine_new(&opts, fake, NULL);
+	assert_int_equal(watt_engine_start(engine), 0);
+	assert_int_equal(watt_engine_wait_now(engine, 20 * WATT_NSEC_PER_SEC), 0);
+	assert_int_equal(watt_engine_fetch(engine, samples, 4), 2);
+	assert_int_equal(samples[0].channel, 1);
+	assert_int_equal(samples[1].channel, 2);
+	assert_int_equal(stats_of(engine, 0).errors, 0);
+	/* whoever asks is told of all */
+	assert_int_equal(watt_engine_read_now(engine, 20 * WATT_NSEC_PER_SEC), 0);
+	assert_int_equal(watt_engine_fetch(engine, samples, 4), 3);
 	watt_engine_free(engine);
 }
 
@@ -661,6 +690,7 @@ int main(void)
 		cmocka_unit_test(test_first_sample_comes_at_once),
 		cmocka_unit_test(test_nothing_before_the_epoch),
 		cmocka_unit_test(test_read_now),
+		cmocka_unit_test(test_warm_up),
 		cmocka_unit_test(test_hung_source),
 		cmocka_unit_test(test_hung_fast_source),
 		cmocka_unit_test(test_tiers),

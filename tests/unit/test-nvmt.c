@@ -3,10 +3,13 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
+#include "record/nvmt_writer.h"
 #include "record/record.h"
 
 #define HEADER 728
@@ -550,6 +553,87 @@ static void test_cut_is_whole_again(void **state)
 	unlink(path);
 }
 
+/* ---- written ---- */
+
+static double number_at(const uint8_t *at)
+{
+	double value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static float float_at(const uint8_t *at)
+{
+	float value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* Two rails, read three times each: a counter that uses 2 W and a power. */
+static void put_readings(struct watt_nvmt_writer *writer, uint64_t t_ns)
+{
+	struct watt_sample samples[2];
+	struct watt_op op = { .kind = WATT_OP_SAMPLES, .samples = { samples, 2 } };
+	const struct watt_op advance = { .kind = WATT_OP_ADVANCE, .advance_ns = t_ns + 1000000000 };
+	uint32_t i;
+	int turn;
+
+	for (turn = 0; turn < 3; turn++) {
+		for (i = 0; i < 2; i++) {
+			samples[i] = (struct watt_sample){ .channel = i };
+			samples[i].t_before_ns = samples[i].t_after_ns =
+				t_ns + (uint64_t)turn * 10000000;
+			samples[i].raw = i ? 3000 + turn : 77000 + turn * 20000;
+		}
+		watt_nvmt_writer_put(writer, &op);
+	}
+	watt_nvmt_writer_put(writer, &advance);
+}
+
+/* The first reading of a rail comes before its first deadline: energy begins there, no sample does. */
+static void test_warm_up(void **state)
+{
+	static const struct watt_channel counter = { .name = "counter",
+						     .quantity = WATT_QUANTITY_ENERGY,
+						     .scale_num = 1000,
+						     .scale_den = 1 };
+	static const struct watt_channel power = {
+		.name = "power", .quantity = WATT_QUANTITY_POWER, .scale_num = 1000, .scale_den = 1
+	};
+	static const struct watt_domain domains[] = { { .path = "a", .channel = 0 },
+						      { .path = "b", .channel = 1 } };
+	const struct watt_channel *channels[] = { &counter, &power };
+	const struct watt_domain *list[] = { &domains[0], &domains[1] };
+	const struct watt_setup setup = { .channels = channels, .n_channels = 2 };
+	const struct watt_record_opts opts = { .overwrite = 1 };
+	const struct watt_machine machine = { .host = "board" };
+	char path[] = "/tmp/watt-nvmt-XXXXXX";
+	uint8_t bytes[HEADER + 3 * MEDIUM];
+	struct watt_nvmt_writer *writer;
+	uint64_t counts[4];
+	int fd = mkstemp(path);
+
+	close(fd);
+	assert_int_equal(
+		watt_nvmt_writer_new(path, &opts, &setup, &machine, list, 2, NULL, &writer), 0);
+	put_readings(writer, watt_now_ns());
+	watt_nvmt_writer_close(writer);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, bytes, sizeof(bytes)), HEADER + 2 * MEDIUM);
+	memcpy(counts, bytes + 56, sizeof(counts));
+	assert_int_equal(counts[1], 2);
+	assert_float_equal(number_at(bytes + HEADER + MEDIUM) - number_at(bytes + HEADER), 0.01,
+			   1e-9);
+	assert_float_equal(float_at(bytes + HEADER + 72), 2000, 1e-3);
+	assert_float_equal(float_at(bytes + HEADER + 76), 3001, 1e-3);
+	assert_float_equal(float_at(bytes + HEADER + MEDIUM + 72), 2000, 1e-3);
+	assert_float_equal(float_at(bytes + HEADER + MEDIUM + 76), 3002, 1e-3);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -564,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_no_rails),
 		cmocka_unit_test(test_journal),
 		cmocka_unit_test(test_cut_is_whole_again),
+		cmocka_unit_test(test_warm_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
