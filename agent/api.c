@@ -85,13 +85,46 @@ static nanojoules partition_sum(const struct monitor *monitor, const struct rost
 	return sum;
 }
 
+/* A card, or the graphics in a CPU where processes are known by their time on it. */
+static bool is_gpu(const struct watt_domain *domain)
+{
+	return domain->kind == WATT_DOMAIN_GPU ||
+	       (domain->kind == WATT_DOMAIN_UNCORE && domain->key == WATT_KEY_GPU_TIME);
+}
+
+/* Not what lies in another GPU. */
+static bool is_whole_gpu(const struct monitor *monitor, size_t index)
+{
+	const struct watt_domain *domain = monitor_domain(monitor, index);
+	bool is_whole = is_gpu(domain);
+
+	while (is_whole && domain->parent >= 0) {
+		domain = monitor_domain(monitor, (size_t)domain->parent);
+		is_whole = !is_gpu(domain);
+	}
+	return is_whole;
+}
+
+/* What a user takes of all GPUs. NAN: there is none, or nothing is known. */
+static double gpu_power_w(const struct monitor *monitor, const struct roster_user *user)
+{
+	size_t n = monitor_domain_count(monitor), i;
+	double power_w = NAN;
+
+	for (i = 0; i < n; i++)
+		if (is_whole_gpu(monitor, i) && !isnan(user->powers_w[i]))
+			power_w = (isnan(power_w) ? 0 : power_w) + (double)user->powers_w[i];
+	return power_w;
+}
+
 static json_t *make_user(const struct monitor *monitor, const struct roster_user *user)
 {
 	bool is_leaving = user->leaving_ns != 0;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "labels", make_labels(user->labels),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "labels", make_labels(user->labels),
 			 "power_w", number(is_leaving ? NAN : user->power_w), "power_uncertainty_w",
-			 number(is_leaving ? NAN : user->uncertainty_w), "energy_j",
+			 number(is_leaving ? NAN : user->uncertainty_w), "gpu_w",
+			 number(is_leaving ? NAN : gpu_power_w(monitor, user)), "energy_j",
 			 number(joules(partition_sum(monitor, user->sums))), "cpu_s",
 			 number(joules(user->sums[ROSTER_CPU].out)), "is_leaving", is_leaving);
 }

@@ -21,7 +21,26 @@ static void widen(struct history *history, size_t n)
 	history->n_domains = n;
 }
 
-static void end_step(struct history *history, uint64_t realtime_ns)
+/* An instance is a part of its GPU, and has its watts of the same time: they add up to the GPU's. */
+static uint64_t time_of(const struct history *history, const struct watt_snapshot *snap, size_t i)
+{
+	const struct watt_domain *domain =
+		i < watt_snapshot_get_domain_count(snap) ? watt_snapshot_get_domain(snap, i) : NULL;
+	bool is_instance = domain && domain->kind == WATT_DOMAIN_GPU_INSTANCE &&
+			   domain->parent >= 0;
+
+	return history->known_ns[i] && is_instance ? history->known_ns[domain->parent] :
+						     history->known_ns[i];
+}
+
+static double power_w(const struct history *history, const struct watt_snapshot *snap, size_t i)
+{
+	uint64_t time_ns = time_of(history, snap, i);
+
+	return time_ns ? (double)history->energy_nj[i] / (double)time_ns : NAN;
+}
+
+static void end_step(struct history *history, const struct watt_snapshot *snap)
 {
 	size_t at = (history->first + history->n) % HISTORY_POINTS, i;
 	struct history_point *point = &history->points[at];
@@ -32,11 +51,10 @@ static void end_step(struct history *history, uint64_t realtime_ns)
 		history->n++;
 	point->power_w = xrealloc(point->power_w, history->n_domains, sizeof(*point->power_w));
 	point->n_domains = history->n_domains;
-	point->realtime_ns = realtime_ns;
+	point->realtime_ns = watt_snapshot_get_realtime_ns(snap);
+	for (i = 0; i < history->n_domains; i++)
+		point->power_w[i] = (float)power_w(history, snap, i);
 	for (i = 0; i < history->n_domains; i++) {
-		point->power_w[i] = history->known_ns[i] ? (float)history->energy_nj[i] /
-								   (float)history->known_ns[i] :
-							   NAN;
 		history->energy_nj[i] = 0;
 		history->known_ns[i] = 0;
 	}
@@ -61,7 +79,7 @@ bool history_add(struct history *history, const struct watt_snapshot *snap)
 	}
 	if (t_ns - history->begin_ns < HISTORY_STEP_NS - HISTORY_STEP_NS / 10)
 		return false;
-	end_step(history, watt_snapshot_get_realtime_ns(snap));
+	end_step(history, snap);
 	history->begin_ns = t_ns;
 	return true;
 }

@@ -126,3 +126,22 @@ function tallyDomains(domains, exact, shown, scale) {
   }
   return shown;
 }
+
+/*
+ * What is stacked to the power of the machine: the domains that make it up, and of a GPU that is
+ * divided its instances, with what it took outside of them, if anything. watts: of each domain, at
+ * each point; an instance has none where it was not there.
+ */
+function stackedDomains(domains, watts) {
+  return domains.flatMap((domain, i) => {
+    if (!domain.is_partition) return [];
+    const inside = domains.map((d, c) => c).filter((c) => domains[c].parent === domain.path &&
+      domains[c].kind === 'gpu_instance' && watts[c].some((value) => value > 0));
+    if (!inside.length) return [{ name: domain.path, watts: watts[i] }];
+    const rest = watts[i].map((value, at) => (isKnown(value) ?
+      Math.max(0, value - sumKnown(inside.map((c) => watts[c][at]))) : value));
+    const isAll = rest.every((value, at) => !(value > 1e-5 * watts[i][at])); /* of floats */
+    return [...(isAll ? [] : [{ name: `${domain.path}, in no instance`, watts: rest }]),
+      ...inside.map((c) => ({ name: domains[c].path, watts: watts[c] }))];
+  });
+}

@@ -140,7 +140,10 @@ WATT_API const struct watt_series_window *watt_series_get_window(const struct wa
 /** A channel of context, in the order of channels. NULL: no more. */
 WATT_API const struct watt_series_gauge *watt_series_get_gauge(const struct watt_series *series,
 							       size_t index);
-/** Its mean in a window, in watt_quantity_unit(); NAN: not known, or there is no such thing. */
+/**
+ * Its mean in a window, in watt_quantity_unit(), or what was read last where none of its readings
+ * fell into it (watt_gauge_get_now()); NAN: not known, or there is no such thing.
+ */
 WATT_API double watt_series_get_gauge_mean(const struct watt_series *series, size_t gauge_index,
 					   size_t window_index);
 WATT_API const struct watt_series_entity *watt_series_get_entity(const struct watt_series *series,

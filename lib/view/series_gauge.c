@@ -89,7 +89,8 @@ int watt_series_add_gauges(struct watt_series *series, const struct watt_view *v
 		if (!sum)
 			return -ENOMEM;
 		sum_up(sum, view->gauges[i]);
-		if (keep_mean(series, (size_t)(sum - series->gauges), view->gauges[i]->mean) < 0)
+		if (keep_mean(series, (size_t)(sum - series->gauges),
+			      watt_gauge_get_now(view->gauges[i])) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -747,7 +747,7 @@ READ = """(() => {
     machine: texts('#machine-j')[0], machine_w: texts('#machine-w')[0], dynamic_w: texts('#dynamic-w')[0],
     units: texts('#users-energy, #domains-energy'), units_w: texts('#users-power, #domains-power'),
     users: texts('#users tbody td:nth-child(4)'), note: texts('#users-note')[0],
-    domains: [...document.querySelectorAll('#domains tbody tr')].map((r) => [...r.children].map((c) => c.textContent)),
+    domains: [...document.querySelectorAll('#domains tbody tr')].map((r) => [r.children[0].title, ...[...r.children].slice(1).map((c) => c.textContent)]),
     status: state.status.domains.map((d) => [d.path, d.parent, d.is_partition]) };
 })()"""
 

@@ -14,7 +14,8 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from agent import Agent  # noqa: E402
+import browser as chromium  # noqa: E402
+from agent import PATIENCE_S, Agent  # noqa: E402
 from command import BUILD, PROGRAM, Skip, equal, machine_pids, main, run, true  # noqa: E402
 from metrics import Metrics  # noqa: E402
 
@@ -206,15 +207,34 @@ def test_instances():
     true(abs(first / (first + second) - 12 / 17) <= 0.02, f'{first} to {second} instead of 12 to 5')
     first, second = (process[DOMAIN + '/memory'] for process in taken[:2])
     true(abs(second / (first + second) - 2 / 3) <= 0.02, f'by memory {first} to {second} instead of 1 to 2')
+    look_at_instances([f'{DOMAIN}/mig-{n}-0' for n in (1, 2, 3)])
+
+
+def look_at_instances(paths):
+    """The page of that recording stacks them to their GPU, and tells who used each."""
+    if not chromium.find():
+        return
+    equal(run('report', '-f', '-o', path('gpu.html'), path('gpu.watt')).status, 0, 'status of report')
+    with chromium.Browser() as browser:
+        page = browser.open('file://' + path('gpu.html'))
+        page.settle()
+        shown = page.eval('[...document.querySelectorAll("#legend-domain span")].map((e) => e.textContent.trim()).filter(Boolean)')
+        equal(sorted(name for name in shown if name in paths), paths, f'of the chart: {shown}')
+        true(DOMAIN not in shown, f'the GPU is there twice: {shown}')
+        headings = page.eval('[...document.querySelectorAll("#gpus-table tbody.group th")].map((e) => e.textContent)')
+        equal([text.partition(': ')[0] for text in headings], [DOMAIN, *paths], 'who used which')
+        equal(page.problems, [], 'problems')
 
 
 def test_agent():
     """Metrics and page know a GPU: who used it, what it is like, and what is read for its sake."""
     if not os.path.exists(os.path.join(os.path.dirname(PROGRAM), '..', 'agent', 'wattribute-agent')):
         raise Skip('missing: the agent was not built')
-    with processes(2) as (first, second):
+    with processes(3) as (first, second, third):
         with open(path('script'), 'w', encoding='utf-8') as file:
-            file.write(GPU + f'temperature 61 74\nprocess {first} 0 60\nprocess {second} 0 30\n')
+            file.write(GPU + f'temperature 61 74\nprocess {first} 0 60\nprocess {second} 0 30\n'
+                       'gpu GPU-9999 00000000:0E:00.0 NVIDIA H100 80GB HBM3\npower 0 300000\ngpm\n'
+                       f'mig 1 0 3 MIG-a\nprocess {third} 0 80\nplace {third} 1 0\n')
         with Agent('--sources=nvml', '--min-age=0s', '--level-domains=all', *USUAL,
                    env={'FAKE_NVML_SCRIPT': path('script')}) as agent:
             def look():
@@ -230,8 +250,30 @@ def test_agent():
             true(abs(known - 61) < 0.001, f'temperatures: {told}')
             with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/api/v1/status', timeout=60) as answer:
                 status = json.load(answer)
+            look_at_agent(agent, 'gpu-0000:0e:00_0')
     helping = [sensor['name'] for sensor in status['sensors'] if sensor['is_helping']]
-    equal(helping, [f'nvml/{DOMAIN}/instant'], 'what is read for its sake')
+    equal(helping, [f'nvml/{DOMAIN}/instant', 'nvml/gpu-0000:0e:00_0/instant'], 'what is read for its sake')
+
+
+def look_at_agent(agent, divided):
+    """Its page stacks an instance to its GPU, and tells what each user takes of GPUs."""
+    if not chromium.find():
+        return
+    with chromium.Browser() as browser:
+        page = browser.open(f'http://127.0.0.1:{agent.port}/')
+        page.wait(f'[...document.querySelectorAll("#legend span")].some((e) => e.textContent === "{divided}/mig-1-0")', PATIENCE_S)
+        columns = page.eval('[...document.querySelectorAll("#users th")].map((e) => [e.textContent, e.hidden])')
+        true(['GPU W', False] in columns, f'columns: {columns}')
+        rows = page.eval('[...document.querySelectorAll("#users tbody tr")].map((r) => r.children.length)')
+        true(rows and all(n == len(columns) for n in rows), f'cells {rows} under {columns}')
+        names = page.eval('[...document.querySelectorAll("#domains tbody td:first-child")].map((e) => [e.textContent, e.title])')
+        true(['mig-1-0', f'{divided}/mig-1-0'] in names, f'domains: {names}')
+    with urllib.request.urlopen(f'http://127.0.0.1:{agent.port}/api/v1/history', timeout=60) as answer:
+        history = json.load(answer)
+    gpu, instance = (history['domains'].index(name) for name in (divided, f'{divided}/mig-1-0'))
+    both = [(point['power_w'][gpu], point['power_w'][instance]) for point in history['points']]
+    both = [pair for pair in both if None not in pair]
+    true(both and all(part <= whole * (1 + 1e-5) for whole, part in both), f'a part that is more than its whole: {both}')
 
 
 def test_hang():

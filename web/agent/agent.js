@@ -123,11 +123,15 @@ function drawUsers() {
   const max = Math.max(...users.map((user) => user.power_w || 0), 1e-9);
   const isShown = new Set(users.map((user) => user.i));
 
+  const hasGpus = users.some((user) => isKnown(user.gpu_w));
+  const gpu = (user) => (hasGpus ? [make('td', valueText(user.gpu_w, power), 'n')] : []);
   byId('users-power').textContent = power.unit;
+  byId('users-gpu').textContent = `GPU ${power.unit}`;
+  byId('users-gpu').hidden = !hasGpus;
   byId('users-energy').textContent = energy.unit;
   fill('users', users.map((user) => [who(user.labels), make('td', valueText(user.power_w, power), 'n'),
-    share(user.power_w || 0, max), make('td', rounded.text(user.i), 'n'),
-    make('td', time(user.cpu_s), 'n')]));
+    share(user.power_w || 0, max), make('td', rounded.text(user.i), 'n'), ...gpu(user),
+    make('td', time(user.cpu_s), 'n cpu')]));
   const unseen = sumKnown(rounded.steps.slice(0, n).filter((_, i) => !isShown.has(i)));
   const told = (steps, exact) => `${stepsText(steps, energy, exact)}\u202f${energy.unit}`;
   const list = ['all others', 'ended and told of no more', 'idle', 'unattributed', 'not told of yet']
@@ -172,7 +176,9 @@ function drawDomains() {
   fill('domains', domains.map((domain, i) => {
     const origin = domain.uncertainty_ratio === null ? domain.origin :
       `${domain.origin} ±${digits(domain.uncertainty_ratio * 100)} %`;
-    return [make('td', domain.path, `depth-${depth(domain, domains)}`),
+    const name = make('td', domain.parent === null ? domain.path : domain.path.split('/').pop(), `depth-${depth(domain, domains)}`);
+    name.title = domain.path;
+    return [name,
       make('td', watts[i], 'n'), make('td', idle[i], 'n'),
       make('td', joules[i], 'n'), make('td', origin),
       make('td', domain.method.replace('_', ' ')), stateCell(domain.status)];

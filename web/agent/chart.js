@@ -18,12 +18,11 @@ function draw(name, attributes, text) {
 
 /* ---- layers ---- */
 
-/* Domains that make up the machine without overlap. */
-function layersByDomain(paths, parts, points) {
-  return paths.map((path, i) => [path, i])
-    .filter(([path]) => parts.some((domain) => domain.path === path && domain.is_partition))
-    .map(([path, i], order) => ({ name: path, className: `c${order % BANDS}`,
-      watts: points.map((point) => point.power_w[i] ?? NaN) }));
+/* paths: of the values of a point, which the history has; all that is known of them, in any order. */
+function layersByDomain(paths, known, points) {
+  const domains = paths.map((path) => known.find((domain) => domain.path === path) ?? { path });
+  const watts = paths.map((_, i) => points.map((point) => point.power_w[i] ?? NaN));
+  return stackedDomains(domains, watts).map((layer, order) => ({ ...layer, className: `c${order % BANDS}` }));
 }
 
 /* Those who are shown keep their colours from one time to the next. */

@@ -42,7 +42,7 @@ function findGaps(t, domains, usual_s) {
   const ever = domains.filter((d) => d.known.some((v) => v > 0)), gaps = [];
   for (let w = 0; w < t.length - 1; w++) {
     const known = ever.filter((d) => isKnown(d, w)).length;
-    if (known === ever.length) continue;
+    if (known === ever.length || t[w + 1] <= t[w]) continue; /* that is shorter than a us */
     const last = gaps[gaps.length - 1], is_all = known === 0;
     if (last && last.end_s === t[w] && last.is_all === is_all) last.end_s = t[w + 1];
     else gaps.push({ start_s: t[w], end_s: t[w + 1], is_all });

@@ -111,7 +111,8 @@ function showDomains(page) {
 
 function showGpus(page) {
   const docs = page.report.domains, shown = roundDomains(page, docs), columns = gpuColumns(page), { energy, power } = page.sums;
-  const gpus = docs.filter((d) => isGpu(d, docs) && d.energy_nj > 0);
+  const gpus = docs.filter((d) => isGpu(d, docs) && d.energy_nj > 0)
+    .flatMap((gpu) => [gpu, ...docs.filter((d) => d.kind === 'gpu_instance' && d.parent === gpu.path && d.energy_nj > 0)]);
   if (!gpus.length) return;
   byId('gpus').hidden = false;
   byId('gpus-table').replaceChildren(headOf(columns), ...gpus.flatMap((d) => {
@@ -215,9 +216,13 @@ function entityLayers(page) {
   return layers;
 }
 
+/* An instance is a part of its GPU, and has its watts of the same time. */
 function domainLayers(page) {
-  const parts = page.series.partition.filter((d) => d.known.some((k) => k > 0));
-  return parts.map((d, i) => ({ name: d.path, color: i < 8 ? 'c' + i : 'other', watts: powers(d.energy.map((e) => e || 0), d.known.map((k) => k * 1000)) }));
+  const { domains } = page.series, docs = domains.map((d) => d.doc);
+  const knownOf = (d) => (d.doc.kind === 'gpu_instance' ? domains[docs.findIndex((doc) => doc.path === d.doc.parent)] : d).known;
+  const watts = domains.map((d) => powers(d.energy.map((e) => e || 0), knownOf(d).map((k) => k * 1000)));
+  return stackedDomains(docs, watts).filter((layer) => layer.watts.some((v) => v !== null))
+    .map((layer, i) => ({ ...layer, name: clean(layer.name), color: i < 8 ? 'c' + i : 'other' }));
 }
 
 /*
