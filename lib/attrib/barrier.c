@@ -7,9 +7,21 @@
 
 #include "base/util.h"
 
+/* What a domain has attributed already can't be taken back: t_ns, or where the quickest is. */
+static uint64_t not_before_the_quickest(const struct watt_attrib *at, uint64_t t_ns)
+{
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++)
+		if (at->ledgers[i].is_started)
+			t_ns = WATT_MAX(t_ns, at->ledgers[i].cursor_ns);
+	return t_ns;
+}
+
 void watt_attrib_set_barrier(struct watt_attrib *at, uint64_t t_ns)
 {
-	at->barrier_ns = t_ns;
+	/* all others are to get there, and no further */
+	at->barrier_ns = t_ns ? not_before_the_quickest(at, t_ns) : 0;
 }
 
 uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
@@ -18,10 +30,7 @@ uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns)
 
 	if (!at->had_sweep)
 		return 0;
-	/* what a domain has attributed already can't be taken back */
-	for (i = 0; i < at->tree.n_domains; i++)
-		if (at->ledgers[i].is_started)
-			t_ns = WATT_MAX(t_ns, at->ledgers[i].cursor_ns);
+	t_ns = not_before_the_quickest(at, t_ns);
 	if (at->slices.n && watt_slices_get(&at->slices, 0)->t0_ns >= t_ns)
 		return watt_slices_get(&at->slices, 0)->t0_ns;
 	for (i = 0; i < at->slices.n; i++)

@@ -151,7 +151,7 @@ static void test_waits_for_the_slow(void **state)
 	close_bench(&b);
 }
 
-/* A time that is past already: the cut lies where the quickest domain is. */
+/* A time that is past already: the cut lies where the quickest domain is, in every domain. */
 static void test_never_takes_back(void **state)
 {
 	struct bench b;
@@ -163,9 +163,24 @@ static void test_never_takes_back(void **state)
 	sweep(&b, 100);
 	sweep(&b, 200);
 	sweep(&b, 300);
+	b.t_ms = 200;
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	assert_true(watt_attrib_advance(b.at, b.tl, 300 * MS) > 0);
+	assert_int_equal(watt_attrib_settled_ns(b.at, FAST), 300 * MS);
+	assert_int_equal(watt_attrib_settled_ns(b.at, SLOW), 200 * MS);
 	watt_attrib_set_barrier(b.at, 150 * MS);
 	assert_int_equal(watt_attrib_cut_ns(b.at, 150 * MS), 300 * MS);
 	assert_int_equal(watt_attrib_cut_ns(b.at, 301 * MS), 0);
+	/* the slow domain was past 150 ms, and is not where the snapshot would end */
+	sweep(&b, 400);
+	assert_false(watt_attrib_is_at_barrier(b.at, b.tl));
+	read_sensor(&b, SLOW, WATT_STATUS_OK);
+	assert_true(watt_attrib_advance(b.at, b.tl, 400 * MS) > 0);
+	assert_true(watt_attrib_is_at_barrier(b.at, b.tl));
+	take(&b, watt_attrib_cut_ns(b.at, 150 * MS) / MS);
+	assert_int_equal(watt_snapshot_get_time_ns(b.snap), 300 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, FAST)->t_ns, 300 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, SLOW)->t_ns, 300 * MS);
 	close_bench(&b);
 }
 
