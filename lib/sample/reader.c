@@ -13,12 +13,16 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "base/clock.h"
 #include "base/refcount.h"
 #include "base/ring.h"
 #include "base/util.h"
 
 /* Above ordinary work, below the kernel's interrupt threads (50) that may have to feed us. */
 #define READER_FIFO_PRIORITY 10
+/* A thread that waits for a CPU gets one in this time, or the machine is lost. */
+#define STARVED_NS (10 * WATT_NSEC_PER_SEC)
+#define STARVED_PAUSE_NS (10 * WATT_NSEC_PER_MSEC)
 
 struct watt_reader {
 	struct watt_refcount refs; /* its owner, and its thread */
@@ -421,8 +425,21 @@ int watt_reader_ask_close(struct watt_reader *reader)
 	return 0;
 }
 
+/*
+ * Behind the deadline only what can hang is not waited for. A thread that is busy with nothing waits
+ * for a CPU, and ends when it gets one: who left it behind could end the program before it has let
+ * go of what it holds.
+ */
+static bool is_worth_waiting(const struct watt_reader *reader, uint64_t limit_ns)
+{
+	const char *what;
+
+	return !watt_reader_busy_since_ns(reader, &what) && watt_now_ns() < limit_ns;
+}
+
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 {
+	uint64_t limit_ns = WATT_MAX(deadline_ns, watt_now_ns()) + STARVED_NS;
 	uint32_t seen;
 
 	if (!reader->has_thread)
@@ -433,11 +450,14 @@ int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 		seen = watt_signal_get(&reader->news);
 		if (watt_counter_get(&reader->has_ended))
 			break;
-		if (watt_signal_wait(&reader->news, seen, deadline_ns) < 0) {
+		if (watt_signal_wait(&reader->news, seen, deadline_ns) == 0)
+			continue;
+		if (!is_worth_waiting(reader, limit_ns)) {
 			pthread_detach(reader->thread);
 			reader->is_given_up = true;
 			return -ETIMEDOUT;
 		}
+		deadline_ns = watt_now_ns() + STARVED_PAUSE_NS;
 	}
 	pthread_join(reader->thread, NULL);
 	reader->has_thread = false;

@@ -55,8 +55,8 @@ void watt_reader_ask_stop(struct watt_reader *reader);
 /* The same; before it ends, the thread closes what it reads. Starts a thread if there is none. */
 int watt_reader_ask_close(struct watt_reader *reader);
 /*
- * Waits for the thread to end. -ETIMEDOUT: it hangs; it is given up. What its sources were opened
- * with must stay for ever.
+ * Waits for the thread to end; behind the deadline, while it only waits for a CPU. -ETIMEDOUT: it
+ * hangs; it is given up. What its sources were opened with must stay for ever.
  */
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns);
 /* Since when the thread is busy with one thing, and with what; 0: it is not, or there is none. */
