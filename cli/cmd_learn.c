@@ -17,6 +17,7 @@
 #include "child.h"
 #include "command.h"
 #include "events.h"
+#include "latecomers.h"
 #include "message.h"
 #include "number.h"
 #include "options.h"
@@ -31,6 +32,7 @@
 #define FLUSH_MS 3000
 #define REFRESH_NS 1000000000ULL
 #define FIRST_BYTES 16
+#define LATE_SIZE 512
 
 static const char help_text[] =
 	"Usage: wattribute learn [OPTION...] [-- COMMAND...]\n"
@@ -198,12 +200,31 @@ static int show(const struct learn *learn, const struct watt_profile *profile)
 	return r;
 }
 
+/* Why no domain has the key 'learned', and what to do. */
+static void explain(const struct watt_session *ses)
+{
+	const struct watt_domain *domain, *other = NULL;
+	size_t i;
+
+	for (i = 0; (domain = watt_session_get_domain(ses, i)); i++)
+		if (!other && domain->origin == WATT_ORIGIN_MEASURED)
+			other = domain;
+	if (other)
+		message_error("nothing is learned here: what is measured is divided otherwise, as "
+			      "%s by '%s'; --share-key=%s=learned learns of that",
+			      other->path, watt_share_key_name(other->key), other->path);
+	else
+		message_error("nothing is learned here: no sensor measures power, and an estimate "
+			      "tells no more than CPU time; 'wattribute doctor' says what sensors "
+			      "need, and --share-key=learned learns of the estimate all the same");
+}
+
 static int get_profile(struct watt_session *ses, struct watt_profile **ret)
 {
 	int r = watt_session_get_profile(ses, ret);
 
 	if (r == -ENODATA)
-		message_error("nothing is learned here: no domain has the share key 'learned'");
+		explain(ses);
 	else if (r < 0)
 		message_error("cannot tell what was learned: %s", strerror(-r));
 	return r;
@@ -231,9 +252,9 @@ static int refresh(const struct learn *learn, struct watt_session *ses)
 
 	if (learn->command || learn->common.is_json || !isatty(STDOUT_FILENO))
 		return 0;
-	r = get_profile(ses, &profile);
+	r = watt_session_get_profile(ses, &profile);
 	if (r < 0)
-		return r;
+		return r == -ENODATA ? 0 : r;
 	fputs("\033[H\033[2J", stdout);
 	print(learn, profile, stdout);
 	fflush(stdout);
@@ -309,11 +330,28 @@ static int start_command(struct learn *learn, struct watt_session *ses, struct c
 	return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+/* Nobody is to wait for the end of a command to be told that nothing can be learned. */
+static int check(struct watt_session *ses)
+{
+	struct watt_profile *profile = NULL;
+	char late[LATE_SIZE];
+	int r;
+
+	if (*latecomers_list(ses, late, sizeof(late)))
+		return 0;
+	r = get_profile(ses, &profile);
+	watt_profile_free(profile);
+	return r;
+}
+
 static int measure(struct learn *learn, struct watt_session *ses)
 {
 	struct child child = CHILD_INIT;
-	int r = watt_session_start(ses);
+	int r = check(ses);
 
+	if (r < 0)
+		return r;
+	r = watt_session_start(ses);
 	if (r == 0 && learn->command)
 		r = start_command(learn, ses, &child);
 	if (r == 0)

@@ -9,7 +9,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import equal, main, near, one_line, run, true, validate  # noqa: E402
+from command import TOP, equal, main, near, one_line, run, true, validate  # noqa: E402
 
 # A model of the CPUs is there on every machine, and knows its idle power from the start.
 MODEL = ('--sources=estimate', '--share-key=learned')
@@ -105,7 +105,15 @@ def test_reports_tell_how_sure_rows_are():
 
 
 def test_mistakes():
-    one_line(run('learn', '--sources=estimate', '--seconds=1'), 1, "'learned'")
+    # who is told so need not wait for the end of a command, and can help themselves
+    result = run('learn', '--sources=estimate', '--', 'sh', '-c', 'echo ran')
+    one_line(result, 1, '--share-key=learned')
+    true('doctor' in result.err and 'ran' not in result.out, result.err + result.out)
+    machine = (f'--sysfs-root={TOP}/tests/fixtures/jetson-agx-orin/sys', '--sources=hwmon')
+    result = run('learn', *machine, '--share-key=cpu_time', '--seconds=1')
+    one_line(result, 1, '=learned learns of that')
+    equal(run('learn', *machine, '--share-key=' + result.err.split('--share-key=')[1].split()[0], '--seconds=1').status, 0,
+          'what it says is to be done')
     one_line(run('learn', '--rows=some'), 2, '--rows')
     one_line(run('learn', '/nowhere'), 1, '/nowhere')
 
