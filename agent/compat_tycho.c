@@ -187,7 +187,7 @@ static void write_domains(struct exposition *ex, const struct monitor *monitor, 
 
 static double usable(const struct watt_domain_state *state)
 {
-	return state->is_usable && !state->window_clamped_ns;
+	return state->is_usable && !state->window_clamped_ns && !state->window_transient_ns;
 }
 
 static double baseline_mw(const struct watt_domain_state *state)
@@ -389,7 +389,7 @@ void compat_write_tycho(struct exposition *ex, const struct monitor *monitor)
 	write_domains(ex, monitor, false);
 	write_domains(ex, monitor, true);
 	write_residuals(ex, monitor, "tycho_residual_window_usable",
-			"0: the parts exceed the total, and what is left means nothing.", usable);
+			"0: the parts exceed the total, or change faster than it shows.", usable);
 	write_residuals(ex, monitor, "tycho_residual_idle_baseline_mw",
 			"What is left when nothing runs, once it is known.", baseline_mw);
 	write_cpu_ratios(ex, monitor);

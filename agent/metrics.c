@@ -245,6 +245,25 @@ static const struct {
 	  offsetof(struct watt_domain_state, ambiguous) },
 };
 
+/* Of each residual: how long something was wrong with it. */
+static void write_residual_times(struct exposition *ex, const struct monitor *monitor,
+				 const char *name, const char *help, size_t offset)
+{
+	size_t i;
+
+	counter(ex, name, "seconds", help);
+	for (i = 0; i < monitor_domain_count(monitor); i++) {
+		const char *state = (const char *)monitor_state(monitor, i);
+		uint64_t t_ns;
+
+		if (monitor_domain(monitor, i)->kind != WATT_DOMAIN_RESIDUAL)
+			continue;
+		memcpy(&t_ns, state + offset, sizeof(t_ns));
+		exposition_energy(ex, NULL, monitor_domain(monitor, i)->path, t_ns);
+		created_domain(ex, monitor, i);
+	}
+}
+
 static void write_domain_counts(struct exposition *ex, const struct monitor *monitor)
 {
 	size_t i, k;
@@ -268,6 +287,12 @@ static void write_domain_counts(struct exposition *ex, const struct monitor *mon
 				  monitor_state(monitor, i)->gap_ns);
 		created_domain(ex, monitor, i);
 	}
+	write_residual_times(ex, monitor, "wattribute_domain_clamped_seconds",
+			     "Time for which the parts exceeded the total, and it was cut at 0.",
+			     offsetof(struct watt_domain_state, clamped_ns));
+	write_residual_times(ex, monitor, "wattribute_domain_transient_seconds",
+			     "Time for which the parts changed faster than the total can show.",
+			     offsetof(struct watt_domain_state, transient_ns));
 	counter(ex, "wattribute_domain_late_joules", "joules",
 		"Energy told too late to be attributed; it is in unattributed.");
 	for (i = 0; i < monitor_domain_count(monitor); i++)

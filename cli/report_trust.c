@@ -158,6 +158,29 @@ static void say_ages(struct report_line *line, const struct report_run *run)
 	}
 }
 
+/* When a residual was not what it seems. */
+static void say_doubts(struct report_line *line, const struct report_run *run)
+{
+	char number[WATT_UNITS_SIZE], name[128];
+	size_t d;
+
+	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
+		const struct watt_domain_state *state = watt_series_get_state(run->series, d);
+
+		text_clean(name, sizeof(name), watt_series_get_domain(run->series, d)->path);
+		if (state->clamped_ns)
+			report_say(line, "%s was cut at 0 for %s, as its parts were more", name,
+				   watt_units_time(number, (double)state->clamped_ns / 1e9, 3));
+		if (state->transient_ns)
+			report_say(
+				line,
+				"%s is in doubt at each instant of %s, as its parts changed faster "
+				"than the total shows",
+				name,
+				watt_units_time(number, (double)state->transient_ns / 1e9, 3));
+	}
+}
+
 /* Of domains of which nobody knows whether programs cause them, what turned out. */
 static void say_significance(struct report_line *line, const struct report_run *run,
 			     bool is_significant)
@@ -200,6 +223,7 @@ static void print_quality(const struct report_run *run, FILE *out, size_t width)
 	say_sensors(&line, run);
 	report_end(&line, out, 2, width);
 	say_ages(&line, run);
+	say_doubts(&line, run);
 	report_end(&line, out, 2, width);
 	say_significance(&line, run, true);
 	say_significance(&line, run, false);

@@ -236,10 +236,11 @@ static size_t add_power(const struct watt_view *view, size_t domain, const char 
 	double power_w = watt_view_power_w(state, state->window_nj);
 	char number[WATT_UNITS_SIZE], name[128];
 	bool is_residual = d->kind == WATT_DOMAIN_RESIDUAL;
-	const char *more = !is_residual             ? "" :
-			   state->window_clamped_ns ? " (the total is behind its parts)" :
-			   state->is_significant    ? " (programs' too)" :
-						      "";
+	const char *more = !is_residual               ? "" :
+			   state->window_clamped_ns   ? " (the total is behind its parts)" :
+			   state->window_transient_ns ? " (in doubt: its parts have just changed)" :
+			   state->is_significant      ? " (programs' too)" :
+							"";
 	const char *word = is_residual && !state->is_usable ?
 				   "none, the parts are more than the total" :
 			   isnan(power_w) ? watt_status_name(state->status) :

@@ -96,6 +96,10 @@ struct watt_domain_state {
 	uint32_t reserved;
 	uint64_t clamped_ns; /**< of a residual: its parts were more than the total, and it was cut at 0 */
 	uint64_t window_clamped_ns; /**< the same, in the window: the total has yet to follow them */
+	/** Of a residual: its parts changed faster than the readings of the total can show, or it did
+	 *  and no part tells when. Right in the sum, it may be off at each instant of that time. */
+	uint64_t transient_ns;
+	uint64_t window_transient_ns; /**< the same, in the window */
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

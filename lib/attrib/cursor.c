@@ -58,6 +58,7 @@ static void rebase_ledger(const struct watt_ledger *ledger, struct watt_ledger_b
 		.unattributed_nj = ledger->unattributed_nj,
 		.shared_idle_nj = ledger->shared_idle_nj,
 		.clamped_ns = ledger->clamped_ns,
+		.transient_ns = ledger->transient_ns,
 	};
 }
 

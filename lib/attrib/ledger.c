@@ -534,7 +534,12 @@ static void take_pace(const struct watt_attrib *at, struct watt_ledger *residual
 static void judge(const struct watt_attrib *at, struct watt_ledger *residual,
 		  const struct watt_timeline *tl, const struct watt_slice *slice)
 {
+	int whole = at->tree.domains[residual->domain->parent].channel;
+
 	take_pace(at, residual, tl);
+	if (whole >= 0)
+		residual->transient_ns +=
+			watt_timeline_transient_ns(tl, (size_t)whole, slice->t0_ns, slice->t1_ns);
 	if (!residual->is_clamped)
 		return;
 	residual->clamped_ns += slice->t1_ns - slice->t0_ns;

@@ -387,6 +387,8 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->is_significant = is_significant;
 	state->clamped_ns = ledger->clamped_ns;
 	state->window_clamped_ns = ledger->clamped_ns - base->clamped_ns;
+	state->transient_ns = ledger->transient_ns;
+	state->window_transient_ns = ledger->transient_ns - base->transient_ns;
 	state->late = energy_of(ledger->late_nj);
 	state->shared_idle = energy_of(ledger->shared_idle_nj);
 	state->window_shared_idle_nj = (int64_t)(ledger->shared_idle_nj - base->shared_idle_nj);

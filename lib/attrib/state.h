@@ -27,6 +27,7 @@ struct watt_ledger_base {
 	watt_i128 unattributed_nj;
 	watt_i128 shared_idle_nj;
 	uint64_t clamped_ns;
+	uint64_t transient_ns;
 };
 
 /* What became of one domain's energy. */
@@ -67,8 +68,9 @@ struct watt_ledger {
 	uint64_t gap_end_ns; /* of the newest one */
 	/* For so long its parts were more than the whole, and it was cut at 0. */
 	uint64_t clamped_ns;
-	bool is_clamped;      /* in the newest slice */
-	uint64_t doubtful_ns; /* up to here it is not what it seems, by that */
+	uint64_t transient_ns; /* and for so long they changed faster than the whole can show */
+	bool is_clamped;       /* in the newest slice */
+	uint64_t doubtful_ns;  /* up to here it is not what it seems, by that */
 	struct watt_baseline baseline;
 };
 

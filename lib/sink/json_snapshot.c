@@ -113,6 +113,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 		       state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN);
 	watt_json_significance(doc, obj, state);
 	watt_json_time(doc, obj, "window_clamped_s", state->window_clamped_ns);
+	watt_json_time(doc, obj, "window_transient_s", state->window_transient_ns);
 	watt_json_found_delay(doc, obj, state->found_delay_ns, state->found_delay_uncertainty_ns);
 	add_counts(doc, obj, state);
 }

@@ -454,6 +454,7 @@ void watt_json_significance(struct watt_json *doc, struct watt_json_node parent,
 	else
 		watt_json_null(doc, parent, "is_significant");
 	watt_json_time(doc, parent, "clamped_s", state->clamped_ns);
+	watt_json_time(doc, parent, "transient_s", state->transient_ns);
 }
 
 void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,

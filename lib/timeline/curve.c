@@ -252,15 +252,22 @@ static bool follow_shape(struct watt_curve *curve, const struct watt_shape *shap
 	return true;
 }
 
+/* Which instant a reading is of that the curve has at t_ns: it goes to the age in small steps. */
+static uint64_t shape_at_ns(const struct watt_curve *curve, const struct watt_shape *shape,
+			    uint64_t t_ns)
+{
+	int64_t off_ns = (int64_t)curve->delay_ns - (int64_t)shape->age_ns;
+
+	return (uint64_t)WATT_MAX((int64_t)t_ns + off_ns, 0);
+}
+
 /* Where the shape was not followed before, from what it misses at the reading before. */
 static bool see_miss(struct watt_curve *curve, int64_t power_uw, uint64_t t_ns,
 		     const struct watt_shape *shape, struct miss_line *ret)
 {
 	uint64_t last_ns = curve->stats.last_ns;
-	/* the curve goes to the age in small steps */
-	int64_t off_ns = (int64_t)curve->delay_ns - (int64_t)shape->age_ns;
-	uint64_t last_at_ns = (uint64_t)WATT_MAX((int64_t)last_ns + off_ns, 0);
-	uint64_t at_ns = (uint64_t)WATT_MAX((int64_t)t_ns + off_ns, 0);
+	uint64_t last_at_ns = shape_at_ns(curve, shape, last_ns);
+	uint64_t at_ns = shape_at_ns(curve, shape, t_ns);
 
 	watt_miss_follow(&curve->miss, shape);
 	if (!curve->miss.to_ns && !watt_miss_see(&curve->miss, shape, last_ns, last_ns, last_at_ns,
@@ -280,7 +287,7 @@ static bool push_shaped(struct watt_curve *curve, int64_t power_uw, uint64_t t_n
 	watt_i128 energy_nj;
 	struct miss_line miss;
 
-	if (!shape || !see_miss(curve, power_uw, t_ns, shape, &miss) ||
+	if (!shape || !shape->is_followed || !see_miss(curve, power_uw, t_ns, shape, &miss) ||
 	    !follow_shape(curve, shape, &miss, t_ns, &energy_nj)) {
 		curve->miss = (struct watt_miss){ 0 };
 		return false;
@@ -373,9 +380,25 @@ static void note_silence(struct watt_curve *curve, enum watt_status status, uint
 static size_t count_points(const struct watt_curve *curve, uint64_t t_ns,
 			   const struct watt_shape *shape)
 {
-	if (shape && curve->has_value)
+	if (shape && shape->is_followed && curve->has_value)
 		return (t_ns - curve->stats.last_ns) / shape->step_ns + 2;
 	return curve->channel->flags & WATT_CHANNEL_STEPS ? WATT_STRETCH_MAX_BENDS : 1;
+}
+
+/* Of what was added behind t0_ns. */
+static void mark_transient(struct watt_curve *curve, uint64_t t0_ns, const struct watt_shape *shape)
+{
+	uint64_t t_ns = curve->stats.last_ns;
+	bool is_followed = curve->miss.to_ns == t_ns;
+	size_t i;
+
+	if (point_at(curve, curve->n - 1)->is_gap)
+		return;
+	if (is_followed ? !curve->miss.is_vague :
+			  !watt_shape_is_bent(shape, shape_at_ns(curve, shape, t_ns), t_ns - t0_ns))
+		return;
+	for (i = curve->n; i-- > 0 && point_at(curve, i)->t_ns > t0_ns;)
+		point_at(curve, i)->is_transient = true;
 }
 
 static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
@@ -384,6 +407,7 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
 	const struct watt_channel *channel = curve->channel;
 	bool is_power = channel->quantity != WATT_QUANTITY_ENERGY; /* or else as one */
 	int64_t power_uw = is_power ? (int64_t)watt_counter_nj(channel, raw) : 0;
+	uint64_t last_ns = curve->stats.last_ns;
 	int r;
 
 	if (count_points(curve, t_ns, shape) > MAX_SHAPED_POINTS)
@@ -400,6 +424,8 @@ static int push_good(struct watt_curve *curve, int64_t raw, uint64_t t_ns,
 		push_power(curve, power_uw, t_ns, shape, hint);
 	else
 		push_counter(curve, raw, t_ns, hint);
+	if (shape && curve->has_value)
+		mark_transient(curve, last_ns, shape);
 	curve->raw = curve->stats.raw = raw;
 	curve->has_power = is_power || (hint && hint->has_power);
 	curve->power_uw = is_power ? power_uw : curve->has_power ? hint->power_uw : 0;
@@ -538,6 +564,21 @@ bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_
 		return true;
 	}
 	return false;
+}
+
+uint64_t watt_curve_transient_ns(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns)
+{
+	uint64_t sum_ns = 0;
+	size_t i;
+
+	for (i = find_point(curve, t0_ns + 1); i < curve->n && t0_ns < t1_ns; i++) {
+		uint64_t end_ns = WATT_MIN(point_at(curve, i)->t_ns, t1_ns);
+
+		if (i && point_at(curve, i)->is_transient)
+			sum_ns += end_ns - t0_ns;
+		t0_ns = end_ns;
+	}
+	return sum_ns;
 }
 
 uint64_t watt_curve_pace_ns(const struct watt_curve *curve)

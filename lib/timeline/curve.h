@@ -23,7 +23,8 @@ struct watt_hint {
 struct watt_point {
 	watt_i128 energy_nj;
 	uint64_t t_ns;
-	bool is_gap; /* the line that ends here covers time without data */
+	bool is_gap;       /* the line that ends here covers time without data */
+	bool is_transient; /* the same: time in which its parts changed faster than it can show */
 };
 
 struct watt_curve {
@@ -55,8 +56,8 @@ void watt_curve_done(struct watt_curve *curve);
 /* As watt_timeline_sleep(). */
 void watt_curve_sleep(struct watt_curve *curve, uint64_t from_ns, uint64_t to_ns);
 /*
- * Between readings, the curve follows the shape where that is known, else what a hint tells, else a
- * straight line. NULL: there is none.
+ * Between readings, the curve follows the shape where that is known well enough, else what a hint
+ * tells, else a straight line. NULL: there is none.
  */
 int watt_curve_push(struct watt_curve *curve, const struct watt_sample *sample,
 		    const struct watt_shape *shape, const struct watt_hint *hint);
@@ -71,6 +72,8 @@ int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i12
 /* As watt_timeline_find_gap(). */
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
 			 struct watt_gap *ret);
+/* As watt_timeline_transient_ns(). */
+uint64_t watt_curve_transient_ns(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns);
 /* As watt_curve_stats.pace_ns and patience_ns. */
 uint64_t watt_curve_pace_ns(const struct watt_curve *curve);
 uint64_t watt_curve_patience_ns(const struct watt_curve *curve);

@@ -21,6 +21,8 @@ struct watt_shape {
 	/* and the middle of that is so old when it is read, give or take spread_ns. */
 	uint64_t age_ns, spread_ns;
 	uint64_t step_ns; /* how fine it is */
+	bool is_found;    /* that age is; else it is a guess */
+	bool is_followed; /* else it is only known well enough to tell where a straight line is wrong */
 };
 
 /* What the shape misses at the newest reading, by that and those before. All zeros: not known. */
@@ -29,6 +31,7 @@ struct watt_miss {
 	double doubt_w2;         /* variance of that */
 	uint64_t from_ns, to_ns; /* from the reading before to it; to_ns 0: not known */
 	double shape_w;          /* what the shape had there, when it was looked at */
+	bool is_vague;           /* nobody knows it well since the reading before */
 };
 
 /*
@@ -41,5 +44,11 @@ bool watt_miss_see(struct watt_miss *miss, const struct watt_shape *shape, uint6
 		   uint64_t t_ns, uint64_t at_ns, double power_w);
 /* The shape may have been found anew since the newest reading: says the same of that by this one. */
 void watt_miss_follow(struct watt_miss *miss, const struct watt_shape *shape);
+
+/*
+ * Whether a straight line from the reading before, so long ago, to one of an instant around at_ns
+ * may go elsewhere than the total did: the parts changed meanwhile by more than what they miss may.
+ */
+bool watt_shape_is_bent(const struct watt_shape *shape, uint64_t at_ns, uint64_t dt_ns);
 
 #endif

@@ -138,6 +138,7 @@ static void set_age(const struct watt_timeline *tl, size_t channel, struct watt_
 	const struct watt_match *guess = match ? match : watt_ages_guess(tl->ages, channel);
 	const struct watt_curve *curve = &tl->curves[channel];
 
+	shape->is_found = match || curve->is_delay_told;
 	if (match)
 		shape->window_ns = match->window_ns;
 	shape->age_ns = curve->delay_ns;
@@ -151,7 +152,7 @@ static void set_age(const struct watt_timeline *tl, size_t channel, struct watt_
 	shape->spread_ns = WATT_MIN(guess->uncertainty_ns * 7 / 4, shape->spread_ns);
 }
 
-/* Of a channel whose age was found; NULL: nothing is known of what lies between its readings. */
+/* NULL: nothing is known of what lies between its readings. */
 static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t channel,
 					  struct watt_shape *shape)
 {
@@ -159,14 +160,15 @@ static const struct watt_shape *get_shape(const struct watt_timeline *tl, size_t
 	const struct watt_channel *ch = tl->curves[channel].channel;
 	uint64_t window_ns;
 
-	if (!tl->ages || !watt_ages_is_sought(ch) || (!match && ch->period_ns < SLOW_NS))
+	if (!tl->ages || !watt_ages_is_sought(ch))
 		return NULL;
 	window_ns = WATT_MAX(ch->window_ns, USUAL_WINDOW_NS);
 	*shape = (struct watt_shape){ .get_j = watt_ages_get_shape_j,
 				      .ages = tl->ages,
 				      .channel = channel,
 				      .window_ns = window_ns,
-				      .step_ns = WATT_HISTORY_STEP_NS };
+				      .step_ns = WATT_HISTORY_STEP_NS,
+				      .is_followed = match || ch->period_ns >= SLOW_NS };
 	set_age(tl, channel, shape);
 	return shape;
 }
@@ -273,4 +275,12 @@ bool watt_timeline_find_gap(const struct watt_timeline *tl, size_t channel, uint
 {
 	return channel < tl->n_curves &&
 	       watt_curve_find_gap(&tl->curves[channel], t0_ns, t1_ns, ret);
+}
+
+uint64_t watt_timeline_transient_ns(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+				    uint64_t t1_ns)
+{
+	return channel < tl->n_curves ?
+		       watt_curve_transient_ns(&tl->curves[channel], t0_ns, t1_ns) :
+		       0;
 }

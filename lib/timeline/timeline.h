@@ -107,4 +107,11 @@ struct watt_gap {
 bool watt_timeline_find_gap(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
 			    uint64_t t1_ns, struct watt_gap *ret);
 
+/*
+ * For how long between two instants a total whose readings are of nobody knows when (exactly) can't
+ * be held against its parts: they changed faster than it can show, or it did, and no part tells when.
+ */
+uint64_t watt_timeline_transient_ns(const struct watt_timeline *tl, size_t channel, uint64_t t0_ns,
+				    uint64_t t1_ns);
+
 #endif

@@ -217,9 +217,9 @@ static bool get_pulses_j(const struct watt_shape *shape, uint64_t t_ns, double *
 /* However far readings are from what the parts tell, and below it: no energy is taken back. */
 static void test_shape_never_goes_back(void **state)
 {
-	const struct watt_shape shape = { .get_j = get_pulses_j,
-					  .window_ns = 20 * MS,
-					  .step_ns = 5 * MS };
+	const struct watt_shape shape = {
+		.get_j = get_pulses_j, .is_followed = true, .window_ns = 20 * MS, .step_ns = 5 * MS
+	};
 	struct watt_curve curve;
 	int64_t last_nj = 0;
 	uint64_t t_ms;
@@ -241,6 +241,44 @@ static void test_shape_never_goes_back(void **state)
 		last_nj = now_nj;
 	}
 	assert_true(last_nj > 0);
+	watt_curve_done(&curve);
+}
+
+/* 10 W until 4 s, 110 W from then on. */
+static bool get_step_j(const struct watt_shape *shape, uint64_t t_ns, double *ret_j)
+{
+	double t_s = (double)t_ns / 1e9;
+
+	*ret_j = 10 * t_s + (t_s > 4 ? 100 * (t_s - 4) : 0);
+	return true;
+}
+
+/*
+ * Nobody knows to a second when readings are of: a line between two of them is not to be believed
+ * around a step of the parts, and the rest is.
+ */
+static void test_transient(void **state)
+{
+	const struct watt_shape shape = {
+		.get_j = get_step_j, .spread_ns = 1000 * MS, .window_ns = 20 * MS, .step_ns = 5 * MS
+	};
+	struct watt_curve curve;
+	uint64_t t_ms;
+
+	watt_curve_init(&curve, &power);
+	for (t_ms = 500; t_ms <= 8000; t_ms += 500) {
+		const struct watt_sample sample = { .t_before_ns = t_ms * MS,
+						    .t_after_ns = t_ms * MS,
+						    .raw = t_ms < 4500 ? 20000000 : 120000000,
+						    .status = WATT_STATUS_OK };
+
+		assert_int_equal(watt_curve_push(&curve, &sample, &shape, NULL), 0);
+	}
+	assert_int_equal(watt_curve_transient_ns(&curve, 0, 2500 * MS), 0);
+
+	assert_int_equal(watt_curve_transient_ns(&curve, 3600 * MS, 4400 * MS), 800 * MS);
+	assert_int_equal(watt_curve_transient_ns(&curve, 5500 * MS, 9000 * MS), 0);
+	assert_int_equal(watt_curve_transient_ns(&curve, 0, 9000 * MS), 3000 * MS);
 	watt_curve_done(&curve);
 }
 
@@ -418,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_reset_is_a_gap),
 		cmocka_unit_test(test_shape_never_goes_back),
+		cmocka_unit_test(test_transient),
 		cmocka_unit_test(test_delay_and_window),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_signed),

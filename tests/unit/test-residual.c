@@ -245,10 +245,70 @@ static void test_has_the_gaps_of_all(void **state)
 	close_bench(&b);
 }
 
+/*
+ * A total of which nobody knows how old it is: its residual is transient in the seconds around a
+ * step of its parts, and in no others.
+ */
+static void test_transient(void **state)
+{
+	static const struct watt_channel total = { .name = "t",
+						   .source = "t",
+						   .domain = "node",
+						   .kind = WATT_DOMAIN_TOTAL,
+						   .quantity = WATT_QUANTITY_POWER,
+						   .semantics = WATT_SEMANTICS_INSTANT,
+						   .flags = WATT_CHANNEL_AGE_UNKNOWN,
+						   .period_ns = 1000 * MS,
+						   .scale_num = 1,
+						   .scale_den = 1,
+						   .package_id = -1,
+						   .die_id = -1,
+						   .core_id = -1 };
+	static const struct watt_channel *const channels[] = { &package, &total };
+	static const uint16_t slots[1] = { 0 };
+	const struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 2, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
+	};
+	const struct watt_domain_state *rest;
+	uint64_t t_ms, transient_ns = 0;
+	struct bench b = { 0 };
+
+	assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 1000; t_ms <= 60000; t_ms += 1000) {
+		/* 10 W, and from 30 s on 110 W; the total has 40 W more, and shows it 2 s later */
+		int64_t package_uj = (int64_t)t_ms * 10000 +
+				     (t_ms > 30000 ? (int64_t)(t_ms - 30000) * 100000 : 0);
+		struct watt_usage_batch batch = { .t_before_ns = t_ms * MS,
+						  .t_after_ns = t_ms * MS,
+						  .flags = WATT_BATCH_FULL };
+		struct watt_sample parts = { t_ms * MS, t_ms * MS, package_uj * 1000, 0, 0 };
+		struct watt_sample whole = { t_ms * MS, t_ms * MS,
+					     t_ms > 32000 ? 150000000 : 50000000, 1, 0 };
+
+		assert_int_equal(watt_attrib_push_usage(b.at, &batch), 0);
+		assert_int_equal(watt_timeline_push(b.tl, &parts), 0);
+		assert_int_equal(watt_timeline_push(b.tl, &whole), 0);
+		snapshot(&b, t_ms);
+		rest = watt_snapshot_get_domain_state(b.snap, 2);
+		transient_ns += rest->window_transient_ns;
+		assert_int_equal(rest->transient_ns, transient_ns);
+		/* a reading may be of 8 s before it, a line of the second before that, too */
+		if (t_ms <= 30000 || t_ms > 41000)
+			assert_int_equal(rest->window_transient_ns, 0);
+		if (t_ms > 31000 && t_ms <= 39000)
+			assert_int_equal(rest->window_transient_ns, 1000 * MS);
+	}
+	assert_string_equal(watt_snapshot_get_domain(b.snap, 2)->name, "residual");
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->transient_ns, 0);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_total_below_its_parts),
+		cmocka_unit_test(test_transient),
 		cmocka_unit_test(test_stands_still),
 		cmocka_unit_test(test_has_the_gaps_of_all),
 	};

@@ -45,10 +45,39 @@ static void test_a_reading_near_a_step_tells_little(void **state)
 	struct watt_miss miss = { 0 };
 
 	assert_true(watt_miss_see(&miss, &vague, 30 * S, 30 * S, 30 * S, 150));
+	assert_false(miss.is_vague);
 	assert_true(watt_miss_see(&miss, &vague, 30 * S, 60 * S, 60 * S, 350));
 	assert_in_range(llround(miss.power_w), 50, 65);
+	assert_true(miss.is_vague);
 	assert_true(watt_miss_see(&miss, &vague, 60 * S, 90 * S, 90 * S, 350));
+	assert_false(miss.is_vague);
 	assert_in_range(llround(miss.power_w), 50, 51);
+}
+
+/* What no part tells of goes up by much at once: nobody knows when. */
+static void test_a_reading_far_off_is_vague(void **state)
+{
+	struct watt_miss miss = { 0 };
+
+	assert_true(watt_miss_see(&miss, &sure, 29 * S, 30 * S, 30 * S, 150));
+	assert_true(watt_miss_see(&miss, &sure, 30 * S, 31 * S, 31 * S, 160));
+	assert_false(miss.is_vague);
+	assert_true(watt_miss_see(&miss, &sure, 31 * S, 32 * S, 32 * S, 190));
+	assert_true(miss.is_vague);
+	assert_true(watt_miss_see(&miss, &sure, 32 * S, 33 * S, 33 * S, 190));
+	assert_false(miss.is_vague);
+}
+
+/* A straight line between two readings is wrong where the parts stepped there, and nowhere else. */
+static void test_a_line_is_bent_around_a_step(void **state)
+{
+	assert_false(watt_shape_is_bent(&sure, 58 * S, 2 * S));
+	assert_true(watt_shape_is_bent(&sure, 61 * S, 2 * S));
+	assert_false(watt_shape_is_bent(&sure, 63 * S, 2 * S));
+	assert_true(watt_shape_is_bent(&vague, 63 * S, 2 * S));
+	assert_false(watt_shape_is_bent(&vague, 66 * S, 2 * S));
+	/* nothing is known of the parts */
+	assert_false(watt_shape_is_bent(&vague, 3 * S, 2 * S));
 }
 
 /* Another factor says the same in other words. */
@@ -82,6 +111,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_reading_tells_what_is_missed),
 		cmocka_unit_test(test_a_reading_near_a_step_tells_little),
+		cmocka_unit_test(test_a_reading_far_off_is_vague),
+		cmocka_unit_test(test_a_line_is_bent_around_a_step),
 		cmocka_unit_test(test_it_follows_another_shape),
 		cmocka_unit_test(test_unknown_parts_change_nothing),
 	};

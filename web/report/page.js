@@ -140,6 +140,7 @@ function showQuality(page) {
     some(q.unseen_cpu_s, duration(q.unseen_cpu_s) + ' of CPU time of processes that nobody saw: unattributed'), some(q.late_cpu_s, duration(q.late_cpu_s) + ' of CPU time too late')].filter(Boolean);
   const sensors = [some(sum('errors'), sum('errors') + ' readings without a value'), some(q.missed_reads, q.missed_reads + ' readings skipped'), some(sum('gaps'), sum('gaps') + ' gaps, ' + duration(sum('gap_s')) + ' in all'), some(sum('resets'), sum('resets') + ' resets of counters')].filter(Boolean);
   const ages = r.domains.filter((d) => isNumber(d.found_delay_s)).map((d) => 'what ' + clean(d.path) + ' told was ' + duration(d.found_delay_s) + ' \u00b1 ' + duration(d.found_delay_uncertainty_s) + ' old');
+  const doubts = r.domains.flatMap((d) => [some(d.clamped_s, clean(d.path) + ' was cut at 0 for ' + duration(d.clamped_s)), some(d.transient_s, clean(d.path) + ' is in doubt at each instant of ' + duration(d.transient_s))]).filter(Boolean);
   byId('quality-list').replaceChildren(...[
     entry('Conservation', failures ? el('span', { class: 'tag bad' }, failures + ' checks failed') : (c.checks + c.window_checks) + ' checks, all exact to the nanojoule'),
     entry('CPU time', q.coverage_ratio ? percent(q.coverage_ratio, 2) + ' of it is accounted for, by ' + clean(r.recording.usage || 'an unknown source') : 'how much of it is accounted for is not known'),
@@ -147,6 +148,7 @@ function showQuality(page) {
     entry('Lost', losses.length ? losses.join(', ') : 'nothing'),
     entry('Sensors', sensors.length ? sensors.join(', ') : 'each reading in time and with a value'),
     ages.length ? entry('Age', ages.join(', ') + ', as was found and is allowed for') : [],
+    doubts.length ? entry('Rest', doubts.join(', ') + ', in which its parts changed faster than the total shows') : [],
     entry('Windows', r.recording.windows + ' of ' + duration(r.recording.window_s) + (r.recording.is_aligned && !page.series.gaps.length && !page.losses.length ? ', complete in each domain' : '')),
     q.folded_entities ? entry('Put together', q.folded_entities + ' entities that used the least are \u201call others\u201d') : [],
   ].flat());
