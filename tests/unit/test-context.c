@@ -59,7 +59,9 @@ static void test_jetson(void **state)
 	/* a board outside, in winter */
 	check(&m, "context/tboard-thermal/temperature", WATT_QUANTITY_TEMPERATURE, -4.5);
 	assert_string_equal(channel_named(m.power, "context/policy0/clock")->label, "0 1 2 3");
-	assert_string_equal(m.world.text, "");
+	/* of this machine's tree alone: no BPF */
+	assert_string_equal(m.world.text,
+			    "context: what CPUs do is known by ticks, every 100 ms\n");
 	machine_done(&m);
 }
 
@@ -168,6 +170,65 @@ static void test_cpus(void **state)
 	check_busy(&m, "context/cpu3/busy", WATT_STATUS_NODATA, 0);
 	scratch_write(dir, "proc/stat", "no CPU\n");
 	check_busy(&m, "context/cpu0/busy", WATT_STATUS_BROKEN, 0);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+static void write_idle(const char *dir, int cpu, const char *poll, const char *deep)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/cpuidle/state0/time", cpu);
+	scratch_write(dir, path, poll);
+	snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/cpuidle/state1/time", cpu);
+	scratch_write(dir, path, deep);
+}
+
+/* By cpuidle, where all that are online have it. */
+static void test_cpus_by_idle(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/devices/system/cpu/present", "0-1,3\n");
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 100 0 0 900 0\ncpu3 0 0 0 500 0\n");
+	write_idle(dir, 0, "10\n", "8999000\n");
+	write_idle(dir, 3, "0\n", "5000000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	check_tier(m.power, "context/cpu3/busy", 10);
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_NODATA, 0);
+	check_busy(&m, "context/cpu1/busy", WATT_STATUS_NODATA, 0);
+	/* a tick of work; and an idle period that has ended and began before all looks */
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 101 0 0 900 0\ncpu3 0 0 0 500 0\n");
+	write_idle(dir, 3, "0\n", "5000000000\n");
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_OK, 1000000);
+	write_idle(dir, 3, "1\n", "6000000000\n");
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 102 0 0 900 0\ncpu3 0 0 0 500 0\n");
+	check_busy(&m, "context/cpu3/busy", WATT_STATUS_OK, 0);
+	check_busy(&m, "context/cpu3/busy", WATT_STATUS_NOTHING_NEW, 0);
+	/* it came online, without cpuidle; another one left */
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 103 0 0 900 0\ncpu1 0 0 0 5\n");
+	check_busy(&m, "context/cpu1/busy", WATT_STATUS_NODATA, 0);
+	check_busy(&m, "context/cpu3/busy", WATT_STATUS_NODATA, 0);
+	write_idle(dir, 0, "0x\n", "8999000\n");
+	check_busy(&m, "context/cpu0/busy", WATT_STATUS_BROKEN, 0);
+	machine_done(&m);
+	scratch_remove(dir);
+}
+
+/* One that is online has none: all are told by ticks. */
+static void test_cpus_half_idle(void **state)
+{
+	char *dir = scratch_new();
+	struct machine m;
+
+	scratch_write(dir, "sys/devices/system/cpu/present", "0-1\n");
+	scratch_write(dir, "proc/stat", "cpu 1 1 1 1\ncpu0 100 0 0 900 0\ncpu1 0 0 0 500 0\n");
+	write_idle(dir, 0, "10\n", "8999000\n");
+	machine_init(&m, dir);
+	assert_int_equal(machine_open(&m, &watt_power_context), 0);
+	check_tier(m.power, "context/cpu0/busy", 100);
 	machine_done(&m);
 	scratch_remove(dir);
 }
@@ -294,11 +355,12 @@ static void test_is_no_power(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_jetson),  cmocka_unit_test(test_devfreq),
-		cmocka_unit_test(test_fans),    cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_board),   cmocka_unit_test(test_board_of_user),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_is_no_power),
-		cmocka_unit_test(test_cpus),    cmocka_unit_test(test_cpus_unlisted),
+		cmocka_unit_test(test_jetson),         cmocka_unit_test(test_devfreq),
+		cmocka_unit_test(test_fans),           cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_board),          cmocka_unit_test(test_board_of_user),
+		cmocka_unit_test(test_nothing),        cmocka_unit_test(test_is_no_power),
+		cmocka_unit_test(test_cpus),           cmocka_unit_test(test_cpus_by_idle),
+		cmocka_unit_test(test_cpus_half_idle), cmocka_unit_test(test_cpus_unlisted),
 	};
 
 	return cmocka_run_group_tests_name("context", tests, NULL, NULL);

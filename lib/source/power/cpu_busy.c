@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/util.h"
+#include "source/host/cpu_idle.h"
 #include "source/host/cpustat.h"
 #include "source/host/status.h"
 #ifdef WATT_HAVE_BPF
@@ -25,6 +26,8 @@
 #define PPM 1000000
 /* A tick of /proc/stat is 10 ms: so many are 10 %. */
 #define TICKS_PERIOD_NS (100 * WATT_NSEC_PER_MSEC)
+/* That a CPU goes on being idle or busy is seen by a tick. */
+#define IDLE_PERIOD_NS (10 * WATT_NSEC_PER_MSEC)
 
 /* One CPU, and what was seen of it last. */
 struct cpu {
@@ -35,6 +38,7 @@ struct cpu {
 	uint64_t total_ns;
 	uint32_t status; /* of busy_ppm */
 	int64_t busy_ppm;
+	struct watt_idle_gauge gauge; /* where cpuidle tells */
 };
 
 struct watt_cpu_busy {
@@ -46,6 +50,7 @@ struct watt_cpu_busy {
 	struct watt_file stat;
 	char *text;                       /* of it */
 	uint64_t t_before_ns, t_after_ns; /* of the newest look */
+	struct watt_cpu_idle idle;
 #ifdef WATT_HAVE_BPF
 	struct watt_cpu_clock clock;
 #endif
@@ -96,6 +101,59 @@ static int list_cpus(struct watt_cpu_busy *busy)
 	return r < 0 ? r : busy->n ? 0 : -ENODATA;
 }
 
+static bool has_clock(const struct watt_cpu_busy *busy)
+{
+#ifdef WATT_HAVE_BPF
+	return busy->clock.skel;
+#else
+	return false;
+#endif
+}
+
+static int read_times(struct watt_cpu_busy *busy)
+{
+	size_t n;
+	int r;
+
+#ifdef WATT_HAVE_BPF
+	if (has_clock(busy)) {
+		r = watt_cpu_clock_read(&busy->clock, busy->times, busy->n_times);
+		if (r == 0)
+			return 0;
+		/* from now on by ticks: the two count in other ways */
+		watt_cpu_clock_close(&busy->clock);
+		for (n = 0; n < busy->n; n++)
+			busy->cpus[n].is_seen = false;
+	}
+#endif
+	r = watt_file_read(&busy->stat, busy->text, STAT_SIZE);
+	return r < 0 ? r :
+		       watt_cpustat_parse(busy->text, sysconf(_SC_CLK_TCK), busy->times,
+					  busy->n_times, &n);
+}
+
+/* Of all CPUs that are online, or of none: all are to be as good as each other. */
+static int open_idle(struct watt_cpu_busy *busy)
+{
+	_cleanup_free_ uint32_t *numbers = calloc(busy->n, sizeof(*numbers));
+	size_t i;
+	int r;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (i = 0; i < busy->n; i++)
+		numbers[i] = busy->cpus[i].number;
+	r = watt_cpu_idle_open(&busy->idle, &busy->env->sysfs, numbers, busy->n);
+	if (r == 0)
+		r = read_times(busy);
+	for (i = 0; r == 0 && i < busy->n; i++)
+		if (busy->times[numbers[i]].online && !watt_cpu_idle_has(&busy->idle, i))
+			r = -ENODATA;
+	if (r < 0)
+		watt_cpu_idle_close(&busy->idle);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int open_all(struct watt_cpu_busy *busy)
 {
 	int r;
@@ -116,6 +174,13 @@ static int open_all(struct watt_cpu_busy *busy)
 	if (busy->env->procfs.is_kernel && busy->env->sysfs.is_kernel)
 		(void)watt_cpu_clock_open(&busy->clock, busy->env, busy->n_times);
 #endif
+	if (!has_clock(busy))
+		r = open_idle(busy);
+	if (r < 0)
+		return r;
+	watt_log(&busy->env->log, WATT_LOG_INFO,
+		 "context: what CPUs do is known by %s, every %u ms", watt_cpu_busy_get_clock(busy),
+		 (unsigned int)(watt_cpu_busy_get_period_ns(busy) / WATT_NSEC_PER_MSEC));
 	watt_cpu_busy_look(busy); /* so that the next one tells something */
 	return 0;
 }
@@ -144,6 +209,7 @@ struct watt_cpu_busy *watt_cpu_busy_close(struct watt_cpu_busy *busy)
 #ifdef WATT_HAVE_BPF
 	watt_cpu_clock_close(&busy->clock);
 #endif
+	watt_cpu_idle_close(&busy->idle);
 	watt_file_close(&busy->stat);
 	free(busy->text);
 	free(busy->times);
@@ -154,40 +220,16 @@ struct watt_cpu_busy *watt_cpu_busy_close(struct watt_cpu_busy *busy)
 
 /* ---- looking ---- */
 
-static bool has_clock(const struct watt_cpu_busy *busy)
+const char *watt_cpu_busy_get_clock(const struct watt_cpu_busy *busy)
 {
-#ifdef WATT_HAVE_BPF
-	return busy->clock.skel;
-#else
-	return false;
-#endif
+	return has_clock(busy) ? "bpf" : busy->idle.cpus ? "cpuidle" : "ticks";
 }
 
 uint64_t watt_cpu_busy_get_period_ns(const struct watt_cpu_busy *busy)
 {
-	return has_clock(busy) ? WATT_NSEC_PER_MSEC : TICKS_PERIOD_NS;
-}
-
-static int read_times(struct watt_cpu_busy *busy)
-{
-	size_t n;
-	int r;
-
-#ifdef WATT_HAVE_BPF
-	if (has_clock(busy)) {
-		r = watt_cpu_clock_read(&busy->clock, busy->times, busy->n_times);
-		if (r == 0)
-			return 0;
-		/* from now on by ticks: the two count in other ways */
-		watt_cpu_clock_close(&busy->clock);
-		for (n = 0; n < busy->n; n++)
-			busy->cpus[n].is_seen = false;
-	}
-#endif
-	r = watt_file_read(&busy->stat, busy->text, STAT_SIZE);
-	return r < 0 ? r :
-		       watt_cpustat_parse(busy->text, sysconf(_SC_CLK_TCK), busy->times,
-					  busy->n_times, &n);
+	return has_clock(busy) ? WATT_NSEC_PER_MSEC :
+	       busy->idle.cpus ? IDLE_PERIOD_NS :
+				 TICKS_PERIOD_NS;
 }
 
 static uint64_t away_of(const struct watt_cpu_time *time)
@@ -212,8 +254,8 @@ static uint64_t passed_ns(const struct watt_cpu_busy *busy, const struct cpu *cp
 }
 
 /* Idle time can step back by a little: what was away before is not away again. */
-static void look_at(struct watt_cpu_busy *busy, struct cpu *cpu, const struct watt_cpu_time *time,
-		    uint64_t t_ns)
+static void look_by_stat(struct watt_cpu_busy *busy, struct cpu *cpu,
+			 const struct watt_cpu_time *time, uint64_t t_ns)
 {
 	uint64_t away_ns = WATT_MAX(away_of(time), cpu->is_seen ? cpu->away_ns : 0), whole_ns;
 
@@ -238,6 +280,40 @@ static void look_at(struct watt_cpu_busy *busy, struct cpu *cpu, const struct wa
 	cpu->total_ns = total_of(time);
 }
 
+/* As cpuidle has it. One that came without has no value. */
+static void look_by_idle(struct watt_cpu_busy *busy, size_t i)
+{
+	struct cpu *cpu = &busy->cpus[i];
+	struct watt_idle_look look = { .time = &busy->times[cpu->number] };
+	bool was_known = cpu->gauge.told_ns > 0;
+	int r = -ENODATA;
+
+	if (look.time->online && watt_cpu_idle_has(&busy->idle, i))
+		r = watt_cpu_idle_read(&busy->idle, i, &look.ended_ns);
+	look.t_ns = watt_now_ns();
+	if (r < 0) {
+		cpu->gauge = (struct watt_idle_gauge){ 0 };
+		cpu->status = (uint32_t)watt_status_from_errno(r);
+	} else if (watt_idle_gauge_look(&cpu->gauge, &look, &cpu->busy_ppm)) {
+		cpu->status = WATT_STATUS_OK;
+	} else {
+		cpu->status = was_known && cpu->status != WATT_STATUS_NODATA ?
+				      WATT_STATUS_NOTHING_NEW :
+				      WATT_STATUS_NODATA;
+	}
+}
+
+static void look_at(struct watt_cpu_busy *busy, size_t i)
+{
+	struct cpu *cpu = &busy->cpus[i];
+
+	if (busy->idle.cpus)
+		look_by_idle(busy, i);
+	else
+		look_by_stat(busy, cpu, &busy->times[cpu->number],
+			     busy->t_before_ns + (busy->t_after_ns - busy->t_before_ns) / 2);
+}
+
 void watt_cpu_busy_look(struct watt_cpu_busy *busy)
 {
 	size_t i;
@@ -247,14 +323,13 @@ void watt_cpu_busy_look(struct watt_cpu_busy *busy)
 	r = read_times(busy);
 	busy->t_after_ns = watt_now_ns();
 	for (i = 0; i < busy->n; i++) {
-		struct cpu *cpu = &busy->cpus[i];
-
 		if (r == 0)
-			look_at(busy, cpu, &busy->times[cpu->number],
-				busy->t_before_ns + (busy->t_after_ns - busy->t_before_ns) / 2);
+			look_at(busy, i);
 		else
-			cpu->status = (uint32_t)watt_status_from_errno(r);
+			busy->cpus[i].status = (uint32_t)watt_status_from_errno(r);
 	}
+	if (busy->idle.cpus)
+		busy->t_after_ns = watt_now_ns();
 }
 
 int watt_cpu_busy_get_cpu(const struct watt_cpu_busy *busy, size_t i)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How busy each CPU was since it was asked last. In ns where the kernel tells what it knows of each
- * CPU to a BPF program; else from /proc/stat, whose ticks are 10 ms. One thread per object.
+ * CPU to a BPF program; else in us by cpuidle; else from /proc/stat, whose ticks are 10 ms. One thread
+ * per object.
  */
 #ifndef WATT_SOURCE_POWER_CPU_BUSY_H
 #define WATT_SOURCE_POWER_CPU_BUSY_H
@@ -17,6 +18,8 @@ struct watt_cpu_busy *watt_cpu_busy_close(struct watt_cpu_busy *busy);
 
 /* The i-th CPU's number; -1: there are not so many. */
 int watt_cpu_busy_get_cpu(const struct watt_cpu_busy *busy, size_t i);
+/* Whose word it is: "bpf", "cpuidle" or "ticks". */
+const char *watt_cpu_busy_get_clock(const struct watt_cpu_busy *busy);
 /* The shortest time between two questions that tells something. */
 uint64_t watt_cpu_busy_get_period_ns(const struct watt_cpu_busy *busy);
 /* Looks at all CPUs. What each was is until the next look. */
