@@ -40,6 +40,7 @@ struct nvmt {
 	bool has_emc;
 	uint8_t syncs[WATT_NVMT_SYNC_SIZE * 4096];
 	uint64_t n_windows;
+	uint64_t n_medium;
 	uint64_t n_slow;
 	uint64_t n_syncs;
 	size_t next_mark;
@@ -201,19 +202,24 @@ static double power_mw(const struct watt_view *view, const struct rail *rail)
 	return NAN;
 }
 
+/* Before the first power is known there is no sample. */
 static int write_medium(struct nvmt *nvmt, const struct watt_view *view, double time_s)
 {
 	uint8_t at[WATT_NVMT_MEDIUM_SIZE] = { 0 };
-	uint32_t i;
+	uint32_t i, n_unknown = 0;
 
 	watt_nvmt_put_double(at, time_s);
 	for (i = 0; i < nvmt->n_rails; i++) {
 		double value = power_mw(view, &nvmt->rails[i]);
 
-		nvmt->unknown += isnan(value);
+		n_unknown += isnan(value);
 		watt_nvmt_put_float(at + WATT_NVMT_MEDIUM_POWER + 4 * i,
 				    isnan(value) ? 0 : (float)value);
 	}
+	if (!nvmt->n_medium && nvmt->n_rails && n_unknown == nvmt->n_rails)
+		return 0;
+	nvmt->unknown += n_unknown;
+	nvmt->n_medium++;
 	return fwrite(at, sizeof(at), 1, nvmt->medium) == 1 ? 0 : -EIO;
 }
 
@@ -229,10 +235,11 @@ static void name_zone(char *to, const struct watt_gauge *gauge)
 		 gauge->label ? gauge->label : begin);
 }
 
+/* The same of temperatures. */
 static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double time_s)
 {
 	uint8_t at[WATT_NVMT_SLOW_SIZE] = { 0 };
-	uint32_t n = 0;
+	uint32_t n = 0, n_unknown = 0;
 	size_t i;
 
 	watt_nvmt_put_double(at, time_s);
@@ -245,13 +252,17 @@ static int write_slow(struct nvmt *nvmt, const struct watt_view *view, double ti
 			double value = watt_gauge_get_now(gauge);
 
 			name_zone(nvmt->zones[n], gauge);
-			nvmt->n_unknown_zones += isnan(value);
+			n_unknown += isnan(value);
 			watt_nvmt_put_float(at + WATT_NVMT_SLOW_TEMPERATURE + 4 * n,
 					    isnan(value) ? 0 : (float)value);
 		}
 		n++;
 	}
 	nvmt->n_zones = WATT_MAX(nvmt->n_zones, n);
+	if (!nvmt->n_slow && n && n_unknown == WATT_MIN(n, (uint32_t)WATT_NVMT_ZONES))
+		return 0;
+	nvmt->n_unknown_zones += n_unknown;
+	nvmt->n_slow++;
 	return fwrite(at, sizeof(at), 1, nvmt->slow) == 1 ? 0 : -EIO;
 }
 
@@ -288,7 +299,6 @@ static int add_window(struct watt_sink *sink, const struct watt_sink_window *win
 		r = write_medium(nvmt, &window->view, time_s);
 	if (r == 0 && window->view.n_gauges)
 		r = write_slow(nvmt, &window->view, time_s);
-	nvmt->n_slow += window->view.n_gauges > 0;
 	nvmt->n_windows++;
 	return r;
 }
@@ -311,7 +321,7 @@ static void write_header(struct watt_sink *sink)
 	for (i = 0; i < 3; i++)
 		watt_nvmt_put_u32(at + WATT_NVMT_AT_HZ + 4 * i, WATT_MAX(nvmt->hz, 1u));
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_FAST, nvmt->n_windows);
-	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_MEDIUM, nvmt->n_windows);
+	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_MEDIUM, nvmt->n_medium);
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_SLOW, nvmt->n_slow);
 	watt_nvmt_put_u64(at + WATT_NVMT_AT_COUNTS + 8 * WATT_NVMT_SYNC, nvmt->n_syncs);
 	for (i = 0; i < nvmt->n_rails; i++)
