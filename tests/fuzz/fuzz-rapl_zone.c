@@ -10,7 +10,7 @@
 
 #include "base/parse.h"
 #include "source/power/powercap/powercap_scan.h"
-#include "source/power/powercap/rapl_range.h"
+#include "source/power/powercap/rapl_zone.h"
 
 static void try_names(const char *parent, const char *name)
 {

@@ -95,6 +95,56 @@ static void test_bound(void **state)
 		    watt_rapl_uncertainty_ppm(WATT_DOMAIN_PACKAGE, false));
 }
 
+#define TWO32 4294967296ULL
+
+static void test_known_moduli(void **state)
+{
+	static const struct {
+		uint64_t range_uj;
+		uint64_t modulus_nj;
+	} cases[] = {
+		{ 262143328850ULL, TWO32 * 61035 },          /* 2^-14 J, cut to whole nJ */
+		{ 65532610987ULL, TWO32 * 15258 },           /* 2^-16 J */
+		{ 65712999613ULL, TWO32 * 15300 },           /* memory of servers */
+		{ 4294967295000000ULL, TWO32 * 1000000000 }, /* psys in whole J */
+		{ 4294967ULL, TWO32 },                       /* 1 nJ */
+		{ 1000000ULL, 1000001000ULL },               /* no unit gives this: range + 1 uJ */
+		{ 262143328851ULL, 262143328852000ULL },
+		{ 1ULL, 2000ULL },
+	};
+	size_t i;
+
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		uint64_t modulus_nj = 0;
+
+		assert_int_equal(watt_rapl_modulus_nj(cases[i].range_uj, &modulus_nj), 0);
+		assert_int_equal(modulus_nj, cases[i].modulus_nj);
+	}
+}
+
+/* Whatever the unit, what the kernel prints for it leads back to it. */
+static void test_modulus_of_every_unit(void **state)
+{
+	uint64_t unit_nj, modulus_nj;
+
+	for (unit_nj = 1; unit_nj < 2000000000; unit_nj = unit_nj * 5 / 4 + 1) {
+		watt_u128 range_uj = (watt_u128)0xffffffffU * unit_nj / 1000;
+
+		assert_int_equal(watt_rapl_modulus_nj((uint64_t)range_uj, &modulus_nj), 0);
+		assert_int_equal(modulus_nj, TWO32 * unit_nj);
+	}
+}
+
+static void test_range_that_is_none(void **state)
+{
+	uint64_t modulus_nj = 7;
+
+	assert_int_equal(watt_rapl_modulus_nj(0, &modulus_nj), -ERANGE);
+	assert_int_equal(watt_rapl_modulus_nj(UINT64_MAX, &modulus_nj), -ERANGE);
+	assert_int_equal(watt_rapl_modulus_nj(UINT64_MAX / 1000, &modulus_nj), -ERANGE);
+	assert_int_equal(modulus_nj, 7);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -102,6 +152,9 @@ int main(void)
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_known_moduli),
+		cmocka_unit_test(test_modulus_of_every_unit),
+		cmocka_unit_test(test_range_that_is_none),
 	};
 
 	return cmocka_run_group_tests_name("rapl_zone", tests, NULL, NULL);

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "source/power/powercap/rapl_range.h"
 #include "source/host/status.h"
+#include "source/power/powercap/rapl_zone.h"
 
 #define N_CONSTRAINTS 4 /* long term, short term, peak, and one to spare */
 

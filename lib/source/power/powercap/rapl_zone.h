@@ -35,5 +35,11 @@ int watt_rapl_zone_parse(const char *parent, const char *name, struct watt_rapl_
 uint64_t watt_rapl_max_power_uw(enum watt_domain_kind kind, uint64_t limit_uw);
 /* What to expect of a long mean; is_amd: the counters are a model, not a measurement. */
 uint32_t watt_rapl_uncertainty_ppm(enum watt_domain_kind kind, bool is_amd);
+/*
+ * The exact modulus of a counter as powercap shows it. range_uj: content of max_energy_range_uj,
+ * which is the largest value that energy_uj can show; the counter wraps one unit of the hardware
+ * later. -ERANGE: the range is 0, or the modulus does not fit in 63 bits.
+ */
+int watt_rapl_modulus_nj(uint64_t range_uj, uint64_t *ret_nj);
 
 #endif
