@@ -6,11 +6,11 @@
 #include "powers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "rates.h"
 
 /* What takes longer to open hangs: nobody waits for it, whatever he asked for. */
 #define OPEN_LIMIT_NS (5 * WATT_NSEC_PER_SEC)
@@ -151,6 +151,39 @@ static int collect(struct watt_powers *powers, const struct watt_powers_opts *op
 	return r;
 }
 
+/* A source that is not used here is a mistake. */
+static int complain_source(const char *name, struct watt_power *const *sources, size_t n,
+			   const struct watt_log *log)
+{
+	char known[512] = "";
+	size_t i, used = 0;
+
+	for (i = 0; i < n && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 sources[i]->ops->name);
+	watt_log(log, WATT_LOG_ERROR, "no source that is used here is called '%s'; there are: %s",
+		 name, known);
+	return -ENOENT;
+}
+
+/* Says to each that is named how often it is to be read. */
+static int set_rates(const struct watt_rules *rates, struct watt_power *const *sources, size_t n,
+		     const struct watt_log *log)
+{
+	size_t i, s;
+
+	for (i = 0; rates && i < rates->n; i++) {
+		const struct watt_rule *rate = &rates->list[i];
+
+		for (s = 0; s < n && strcmp(sources[s]->ops->name, rate->name) != 0; s++)
+			continue;
+		if (s == n)
+			return complain_source(rate->name, sources, n, log);
+		sources[s]->asked_period_ns = rate->value;
+	}
+	return 0;
+}
+
 /* Those that are still being opened are known by their names alone. */
 static int apply_rates(struct watt_powers *powers, const struct watt_rules *rates,
 		       struct collection *all)
@@ -163,7 +196,7 @@ static int apply_rates(struct watt_powers *powers, const struct watt_rules *rate
 		known[n++] = all->sources[i];
 	for (i = 0; i < all->n_pending; i++)
 		known[n++] = &all->pending[i];
-	r = watt_rates_apply(rates, known, n, &powers->env->log);
+	r = set_rates(rates, known, n, &powers->env->log);
 	for (i = 0; i < n; i++)
 		watt_engine_ask_period(powers->engine, known[i]->ops, known[i]->asked_period_ns);
 	return r;

@@ -17,6 +17,7 @@
 #include "source/registry.h"
 
 #define LONG_MS 60000u
+#define LINE_SIZE 256
 
 /* ---- the sources ---- */
 
@@ -422,12 +423,32 @@ static void test_waits_for_the_only_one(void **state)
 	assert_int_equal(try_open("-slow,-quick,-model", NULL, 1, &ses), -ENODEV);
 }
 
+static void keep_line(void *data, enum watt_log_level level, const char *text)
+{
+	if (level == WATT_LOG_ERROR)
+		snprintf(data, LINE_SIZE, "%s", text);
+}
+
+static void test_rate_of_one_that_is_not_used(void **state)
+{
+	struct watt_options *options = options_of("usage", "synth", "sources", "quick,model",
+						  "rate", "quick=20,slow=10", NULL);
+	struct watt_session *ses = NULL;
+	char line[LINE_SIZE] = "";
+
+	watt_options_set_log(options, keep_line, line);
+	assert_int_equal(open_by(options, &ses), -ENOENT);
+	assert_string_equal(
+		line, "no source that is used here is called 'slow'; there are: quick, model");
+}
+
+/* The last of two rates holds. */
 static void test_rate_of_one_that_is_not_open(void **state)
 {
 	struct watt_reader_stats stats = { .sz = sizeof(stats) };
 	struct watt_session *ses = NULL;
 
-	assert_int_equal(try_open(NULL, "slow=4Hz", 1, &ses), 0);
+	assert_int_equal(try_open(NULL, "slow=2Hz,slow=4Hz", 1, &ses), 0);
 	assert_int_equal(watt_session_start(ses), 0);
 	let_go('o');
 	wait_for_channel(ses, "slow/board");
@@ -506,11 +527,17 @@ static void test_doctor_hears_all(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_joins_when_it_answers),    TEST(test_order_of_those_in_time),
-		TEST(test_closed_before_it_answers), TEST(test_refused_while_it_opens),
-		TEST(test_makeshift_waits),          TEST(test_makeshift_not_needed),
-		TEST(test_waits_for_the_only_one),   TEST(test_rate_of_one_that_is_not_open),
-		TEST(test_comes_to_a_long_slice),    TEST(test_doctor_leaves_behind),
+		TEST(test_joins_when_it_answers),
+		TEST(test_order_of_those_in_time),
+		TEST(test_closed_before_it_answers),
+		TEST(test_refused_while_it_opens),
+		TEST(test_makeshift_waits),
+		TEST(test_makeshift_not_needed),
+		TEST(test_waits_for_the_only_one),
+		TEST(test_rate_of_one_that_is_not_open),
+		TEST(test_rate_of_one_that_is_not_used),
+		TEST(test_comes_to_a_long_slice),
+		TEST(test_doctor_leaves_behind),
 		TEST(test_doctor_hears_all),
 	};
 
