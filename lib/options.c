@@ -34,56 +34,62 @@ int watt_options_new(struct watt_options **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int copy_text(char **to, const char *from)
+/* A field by its place: options may be NULL. */
+#define FIELD(name) offsetof(struct watt_options, name)
+
+/* What is owned. */
+static const size_t texts[] = { FIELD(machine),
+				FIELD(sysfs_root),
+				FIELD(procfs_root),
+				FIELD(nvml_lib),
+				FIELD(state_dir),
+				FIELD(redfish_url),
+				FIELD(meter),
+				FIELD(redfish_auth),
+				FIELD(redfish_tls),
+				FIELD(redfish_user),
+				FIELD(redfish_password),
+				FIELD(kubelet_url),
+				FIELD(kubelet_token),
+				FIELD(kubelet_tls),
+				FIELD(config),
+				FIELD(usage),
+				FIELD(prior) };
+
+static const size_t lists[] = { FIELD(sources), FIELD(rates), FIELD(share_keys), FIELD(delays) };
+
+static char **text_at(struct watt_options *options, size_t place)
 {
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
+	return (char **)((char *)options + place);
+}
+
+static struct watt_rules *list_at(struct watt_options *options, size_t place)
+{
+	return (struct watt_rules *)((char *)options + place);
 }
 
 int watt_options_init(struct watt_options *to, const struct watt_options *from)
 {
-	static const struct watt_options none = { 0 };
+	struct watt_options said = { 0 };
+	size_t i;
 	int r = 0;
 
-	if (!from)
-		from = &none;
-	*to = (struct watt_options){
-		.log = from->log,
-		.log_data = from->log_data,
-		.is_driven = from->is_driven,
-		.has_threads = from->has_threads,
-		.has_precise = from->has_precise,
-		.is_precise = from->is_precise,
-		.open_wait_ms = from->open_wait_ms,
-		.slice_ns = from->slice_ns,
-		.period_ns = from->period_ns,
-		.has_idle_policy = from->has_idle_policy,
-		.idle_policy = from->idle_policy,
-		.privacy = from->privacy,
-		.has_owner = from->has_owner,
-		.owner_uid = from->owner_uid,
-	};
-	r |= copy_text(&to->machine, from->machine);
-	r |= copy_text(&to->sysfs_root, from->sysfs_root);
-	r |= copy_text(&to->procfs_root, from->procfs_root);
-	r |= copy_text(&to->nvml_lib, from->nvml_lib);
-	r |= copy_text(&to->state_dir, from->state_dir);
-	r |= copy_text(&to->redfish_url, from->redfish_url);
-	r |= copy_text(&to->meter, from->meter);
-	r |= copy_text(&to->redfish_auth, from->redfish_auth);
-	r |= copy_text(&to->redfish_tls, from->redfish_tls);
-	r |= copy_text(&to->redfish_user, from->redfish_user);
-	r |= copy_text(&to->redfish_password, from->redfish_password);
-	r |= copy_text(&to->kubelet_url, from->kubelet_url);
-	r |= copy_text(&to->kubelet_token, from->kubelet_token);
-	r |= copy_text(&to->kubelet_tls, from->kubelet_tls);
-	r |= copy_text(&to->config, from->config);
-	r |= copy_text(&to->usage, from->usage);
-	r |= copy_text(&to->prior, from->prior);
-	r |= watt_rules_join(&to->sources, &from->sources);
-	r |= watt_rules_join(&to->rates, &from->rates);
-	r |= watt_rules_join(&to->share_keys, &from->share_keys);
-	r |= watt_rules_join(&to->delays, &from->delays);
+	if (from)
+		said = *from;
+	*to = said;
+	to->problem[0] = '\0';
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++) {
+		const char *text = *text_at(&said, texts[i]);
+		char *copy = text ? strdup(text) : NULL;
+
+		*text_at(to, texts[i]) = copy;
+		if (text && !copy)
+			r = -ENOMEM;
+	}
+	for (i = 0; i < WATT_ARRAY_SIZE(lists); i++) {
+		*list_at(to, lists[i]) = (struct watt_rules){ 0 };
+		r |= watt_rules_join(list_at(to, lists[i]), list_at(&said, lists[i]));
+	}
 	if (r == 0)
 		return 0;
 	watt_options_done(to);
@@ -142,29 +148,14 @@ int watt_options_fill(struct watt_options *options, struct watt_options *others)
 
 void watt_options_done(struct watt_options *options)
 {
-	free(options->machine);
-	free(options->sysfs_root);
-	free(options->procfs_root);
-	free(options->nvml_lib);
-	free(options->state_dir);
-	free(options->redfish_url);
-	free(options->meter);
-	free(options->redfish_auth);
-	free(options->redfish_tls);
-	free(options->redfish_user);
+	size_t i;
+
 	if (options->redfish_password)
 		explicit_bzero(options->redfish_password, strlen(options->redfish_password));
-	free(options->redfish_password);
-	free(options->kubelet_url);
-	free(options->kubelet_token);
-	free(options->kubelet_tls);
-	free(options->config);
-	free(options->usage);
-	free(options->prior);
-	watt_rules_clear(&options->sources);
-	watt_rules_clear(&options->rates);
-	watt_rules_clear(&options->share_keys);
-	watt_rules_clear(&options->delays);
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
+		free(*text_at(options, texts[i]));
+	for (i = 0; i < WATT_ARRAY_SIZE(lists); i++)
+		watt_rules_clear(list_at(options, lists[i]));
 	*options = (struct watt_options){ 0 };
 }
 
@@ -200,12 +191,9 @@ static int note(struct watt_options *options, int r)
 
 /* ---- places ---- */
 
-/* A field by its place: options may be NULL. */
-#define FIELD(name) offsetof(struct watt_options, name)
-
 static int set_text(struct watt_options *options, size_t place, const char *text, const char *what)
 {
-	char **field, *copy;
+	char *copy;
 
 	if (!options)
 		return -EINVAL;
@@ -214,9 +202,8 @@ static int set_text(struct watt_options *options, size_t place, const char *text
 	copy = text ? strdup(text) : NULL;
 	if (text && !copy)
 		return note(options, -ENOMEM);
-	field = (char **)((char *)options + place);
-	free(*field);
-	*field = copy;
+	free(*text_at(options, place));
+	*text_at(options, place) = copy;
 	return 0;
 }
 
