@@ -23,6 +23,7 @@
 /* A thread that waits for a CPU gets one in this time, or the machine is lost. */
 #define STARVED_NS (10 * WATT_NSEC_PER_SEC)
 #define STARVED_PAUSE_NS (10 * WATT_NSEC_PER_MSEC)
+#define LATE_START_NS WATT_NSEC_PER_SEC
 
 struct watt_reader {
 	struct watt_refcount refs; /* its owner, and its thread */
@@ -428,18 +429,24 @@ int watt_reader_ask_close(struct watt_reader *reader)
 /*
  * Behind the deadline only what can hang is not waited for. A thread that is busy with nothing waits
  * for a CPU, and ends when it gets one: who left it behind could end the program before it has let
- * go of what it holds.
+ * go of what it holds. What it begins then may hang, too, and has a time of its own.
  */
-static bool is_worth_waiting(const struct watt_reader *reader, uint64_t limit_ns)
+static bool is_worth_waiting(const struct watt_reader *reader, uint64_t deadline_ns,
+			     uint64_t limit_ns)
 {
+	uint64_t now_ns = watt_now_ns(), since_ns;
 	const char *what;
 
-	return !watt_reader_busy_since_ns(reader, &what) && watt_now_ns() < limit_ns;
+	since_ns = watt_reader_busy_since_ns(reader, &what);
+	if (now_ns >= limit_ns)
+		return false;
+	return !since_ns || (since_ns > deadline_ns && now_ns < since_ns + LATE_START_NS);
 }
 
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 {
 	uint64_t limit_ns = WATT_MAX(deadline_ns, watt_now_ns()) + STARVED_NS;
+	uint64_t until_ns = deadline_ns;
 	uint32_t seen;
 
 	if (!reader->has_thread)
@@ -450,14 +457,14 @@ int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)
 		seen = watt_signal_get(&reader->news);
 		if (watt_counter_get(&reader->has_ended))
 			break;
-		if (watt_signal_wait(&reader->news, seen, deadline_ns) == 0)
+		if (watt_signal_wait(&reader->news, seen, until_ns) == 0)
 			continue;
-		if (!is_worth_waiting(reader, limit_ns)) {
+		if (!is_worth_waiting(reader, deadline_ns, limit_ns)) {
 			pthread_detach(reader->thread);
 			reader->is_given_up = true;
 			return -ETIMEDOUT;
 		}
-		deadline_ns = watt_now_ns() + STARVED_PAUSE_NS;
+		until_ns = watt_now_ns() + STARVED_PAUSE_NS;
 	}
 	pthread_join(reader->thread, NULL);
 	reader->has_thread = false;

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "sample/reader.h"
 
 static sem_t cpu, is_busy, may_return;
@@ -71,7 +72,7 @@ static void test_gives_up_who_hangs(void **state)
 	sem_post(&cpu);
 	sem_wait(&is_busy);
 	watt_reader_ask_stop(reader);
-	assert_int_equal(watt_reader_join(reader, 1), -ETIMEDOUT);
+	assert_int_equal(watt_reader_join(reader, watt_now_ns()), -ETIMEDOUT);
 	watt_reader_free(reader);
 	sem_post(&may_return);
 	sem_wait(&is_busy); /* the thread has dropped what nobody fetched */
