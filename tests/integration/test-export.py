@@ -274,8 +274,9 @@ def test_windows_end_at_marks():
 def test_a_part_of_the_time():
     doc = json.loads(export('-f', 'json', '--from=2s', '--to=4s', '--window=500ms'))
     slice_s = doc['recording']['slice_s']
-    true(0 <= doc['windows'][0]['from_s'] - 2 <= slice_s, f"{doc['windows'][0]['from_s']}")
-    true(0 <= doc['windows'][-1]['to_s'] - 4 <= slice_s, f"{doc['windows'][-1]['to_s']}")
+    # windows end with slices, which a busy machine ends late
+    true(0 <= doc['windows'][0]['from_s'] - 2 <= 4 * slice_s, f"{doc['windows'][0]['from_s']}")
+    true(0 <= doc['windows'][-1]['to_s'] - 4 <= 4 * slice_s, f"{doc['windows'][-1]['to_s']}")
     true(4 <= len(doc['windows']) <= 8, f"{len(doc['windows'])} windows")
     for row in rows('--what=samples', '--from=2s', '--to=4s'):
         true(2 <= float(row['t_s']) <= 4, row['t_s'])
