@@ -242,7 +242,7 @@ class Watch(threading.Thread):
         return (e0 + (e1 - e0) * (t_s - t0_s) / (t1_s - t0_s) if t1_s > t0_s else e1) / 1e9
 
 
-def judge(machine, watch, maker, expected_s, period_s, quantum_w):
+def judge(machine, watch, maker, expected_s, period_s):
     """Prints a line; returns what is not within its bounds."""
     from_s = machine.begin_monotonic_s + WARM_S
     node_points = [t_s for t_s, _, _, _ in watch.lines if t_s]
@@ -280,8 +280,7 @@ def judge(machine, watch, maker, expected_s, period_s, quantum_w):
         wrong.append(f'{maker}: energy goes back')
     if not abs(off) <= (MAX_ENERGY if period_s < SLOW_S else MAX_SLOW_ENERGY):
         wrong.append(f'{maker}: energy is {off * 100:+.2f} % off')
-    # what is told in steps is off by half of one at most
-    if not max(abs(up_w), abs(down_w)) <= (MAX_BIAS_W if period_s < SLOW_S else MAX_SLOW_BIAS_W) + quantum_w / 2:
+    if not max(abs(up_w), abs(down_w)) <= (MAX_BIAS_W if period_s < SLOW_S else MAX_SLOW_BIAS_W):
         wrong.append(f'{maker}: the residual is {up_w:+.1f} and {down_w:+.1f} W off behind steps')
     if found_s is None and period_s < 10:
         wrong.append(f'{maker}: no age was found in {FOUND_S - LEAD_S} s')
@@ -315,11 +314,11 @@ def test_ten_minutes_of_each_maker():
         for watch in watches:
             watch.stop()
         zones.process.terminate()
-    for watch, (maker, delay_s, window_s, quantum_w, period_s, _, has_time) in zip(watches, BMCS):
+    for watch, (maker, delay_s, window_s, _, period_s, _, has_time) in zip(watches, BMCS):
         late_s, sessions = watch.bmc.stop()
         is_mean = maker in ('ilo', 'hgx')  # its age is that of its end
         wrong += judge(machine, watch, maker, delay_s + (0 if has_time else late_s) + (0 if is_mean else window_s / 2),
-                       period_s, quantum_w)
+                       period_s)
         equal(sessions, {}, f'{maker}: sessions that were left')
     true(not wrong, '; '.join(wrong))
 

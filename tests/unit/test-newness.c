@@ -52,10 +52,13 @@ static void test_heartbeat(void **state)
 	assert_int_equal(newness.cadence_ns, 10 * WATT_NSEC_PER_SEC);
 	for (; at_s <= 100; at_s++)
 		if (take(&newness, at_s, 204, "")) {
-			assert_int_equal((at_s - 40) % 15, 0);
+			assert_int_equal(at_s % 10, 5);
+			/* between two measurements it is that of the first of them */
+			assert_int_equal(newness.taken_ns,
+					 (BEGIN_S + at_s - 5) * WATT_NSEC_PER_SEC);
 			n_taken++;
 		}
-	assert_int_equal(n_taken, 4);
+	assert_int_equal(n_taken, 5);
 
 	/* never so seldom that the curve sees a gap */
 	take(&slow, 0, 1, "");
@@ -64,6 +67,8 @@ static void test_heartbeat(void **state)
 	assert_int_equal(slow.cadence_ns, 50 * WATT_NSEC_PER_SEC);
 	assert_false(take(&slow, 129, 3, ""));
 	assert_true(take(&slow, 130, 3, ""));
+	/* and no reading is as old as the one before */
+	assert_int_equal(slow.taken_ns, (BEGIN_S + 130) * WATT_NSEC_PER_SEC);
 }
 
 /* Another ETag is another reading, though the value is the same; the same ETag says nothing. */

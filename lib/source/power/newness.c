@@ -68,6 +68,17 @@ static uint64_t get_heartbeat_ns(const struct watt_newness *newness, uint64_t ma
 	return newness->has_two ? WATT_MIN(newness->usual_ns, max_ns) : 0;
 }
 
+/* Since when a value that stands still may be there again. */
+static uint64_t get_beat_ns(const struct watt_newness *newness, uint64_t now_ns)
+{
+	uint64_t beat_ns;
+
+	if (!newness->cadence_ns || !newness->changed_ns)
+		return now_ns;
+	beat_ns = now_ns - (now_ns - newness->changed_ns) % newness->cadence_ns;
+	return beat_ns > newness->taken_ns ? beat_ns : now_ns;
+}
+
 bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns)
 {
@@ -89,7 +100,7 @@ bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_readi
 	newness->has_two = newness->has_newest;
 	newness->has_newest = true;
 	newness->is_interrupted = false;
-	newness->taken_ns = now_ns;
+	newness->taken_ns = news == NEW ? now_ns : get_beat_ns(newness, now_ns);
 	watt_strlcpy(newness->etag, etag, sizeof(newness->etag));
 	return true;
 }

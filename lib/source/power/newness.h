@@ -27,7 +27,7 @@ struct watt_newness {
 	bool has_newest;
 	bool has_two;
 	bool is_interrupted; /* since the newest came */
-	uint64_t taken_ns;   /* when the newest came that counts, by our clock */
+	uint64_t taken_ns;   /* when the newest was there that counts, by our clock */
 	uint64_t changed_ns; /* when one came that was another one for sure; 0: none yet */
 	uint64_t cadence_ns; /* distance of readings, as learnt; 0: not yet */
 };
@@ -37,6 +37,10 @@ struct watt_newness {
  * it has one, else because its value or its ETag is another one, else as a heartbeat. That is one
  * and a half cadences behind the reading before, at most max_heartbeat_ns; as long as no cadence is
  * known, what is usual, and at once for the second of all. The ETag may be empty.
+ *
+ * taken_ns says since when it is there: of another value, since now; of one that stands still, since
+ * the newest whole cadence behind the last change. In between nobody measured: what the parts took
+ * then, as bursts, is not in it, or it would be another one.
  */
 bool watt_newness_take(struct watt_newness *newness, const struct watt_bmc_reading *reading,
 		       const char *etag, uint64_t now_ns, uint64_t max_heartbeat_ns);

@@ -110,10 +110,14 @@ static void tell_gone(struct dcmi *dcmi, int r)
 static void take(struct dcmi *dcmi, uint32_t power_w, struct watt_sample *ret)
 {
 	struct watt_bmc_reading reading = { .value = power_w };
+	uint64_t ago_ns;
 
 	ret->status = WATT_STATUS_NOTHING_NEW;
 	if (!watt_newness_take(&dcmi->newness, &reading, "", ret->t_after_ns, MAX_HEARTBEAT_NS))
 		return;
+	ago_ns = ret->t_after_ns - dcmi->newness.taken_ns;
+	ret->t_before_ns -= ago_ns;
+	ret->t_after_ns -= ago_ns;
 	ret->raw = power_w;
 	ret->status = WATT_STATUS_OK;
 }

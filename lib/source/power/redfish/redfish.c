@@ -130,14 +130,15 @@ static int read_places(struct redfish *redfish, struct total *total,
 	return ret->value > 0 ? 0 : -ENODATA;
 }
 
-/* Puts a reading where its own time is; it is never newer than the answer. */
-static void set_time(const struct redfish *redfish, const struct watt_bmc_reading *reading,
+/* Puts a reading where its own time is, or when it was there; it is never newer than the answer. */
+static void set_time(const struct redfish *redfish, const struct watt_newness *newness,
+		     const struct watt_bmc_reading *reading,
 		     const struct watt_redfish_answer *answer, struct watt_sample *ret)
 {
-	uint64_t t_ns, error_ns;
+	uint64_t ago_ns = answer->t_after_ns - newness->taken_ns, t_ns, error_ns;
 
-	ret->t_before_ns = answer->t_before_ns;
-	ret->t_after_ns = answer->t_after_ns;
+	ret->t_before_ns = answer->t_before_ns - ago_ns;
+	ret->t_after_ns = answer->t_after_ns - ago_ns;
 	if (!reading->time_ns || watt_bmc_clock_to_ours(watt_redfish_get_clock(redfish->client),
 							reading->time_ns, &t_ns, &error_ns) < 0)
 		return;
@@ -173,7 +174,7 @@ static void tell_reading(struct redfish *redfish, struct total *total,
 		tell_again(total, reading, answer->t_after_ns, ret);
 		return;
 	}
-	set_time(redfish, reading, answer, ret);
+	set_time(redfish, newness, reading, answer, ret);
 	total->is_stale = false;
 	/* in between there is nothing to ask for */
 	if (reading->time_ns && newness->cadence_ns > 2 * POLL_NS)
