@@ -59,6 +59,9 @@ static void print_facts(const struct watt_diag *diag, size_t width)
 		if (diag->period_ns)
 			ADD(", a value every %s",
 			    watt_units_time(number, (double)diag->period_ns / 1e9, 3));
+		if (diag->watched_ns)
+			ADD(", asked every %s to find out how often it has a new value",
+			    watt_units_time(number, (double)diag->watched_ns / 1e9, 3));
 		if (diag->efficiency_ppm)
 			ADD(", supplies %.1f %% efficient", (double)diag->efficiency_ppm / 1e4);
 	}

@@ -110,16 +110,32 @@ static void format_value(const struct listing *list, size_t i, char *buf)
 		watt_units_power(buf, power_w, watt_units_digits(channel->uncertainty_ppm));
 }
 
+/* How often there is a new value, or how often one is looked for. */
+static int format_period(const struct listing *list, size_t i, const struct watt_channel *channel,
+			 char *buf, size_t size)
+{
+	struct watt_reader_stats reader = { .sz = sizeof(reader) };
+	char number[WATT_UNITS_SIZE];
+
+	if (!(channel->flags & WATT_CHANNEL_PERIOD_UNKNOWN))
+		return snprintf(buf, size, "%s",
+				channel->period_ns ?
+					watt_units_time(number, (double)channel->period_ns / 1e9,
+							3) :
+					"unknown");
+	if (watt_session_get_reader_stats(list->ses, i, &reader) < 0 || !reader.period_ns)
+		return snprintf(buf, size, "unknown, found out");
+	return snprintf(buf, size, "unknown, asked each %s",
+			watt_units_time(number, (double)reader.period_ns / 1e9, 3));
+}
+
 /* "1 ms, mean of 1 s, 20 ms late" */
-static void format_timing(const struct watt_channel *channel, char *buf, size_t size)
+static void format_timing(const struct listing *list, size_t i, const struct watt_channel *channel,
+			  char *buf, size_t size)
 {
 	char number[WATT_UNITS_SIZE];
-	int n;
+	int n = format_period(list, i, channel, buf, size);
 
-	n = snprintf(buf, size, "%s",
-		     channel->period_ns ?
-			     watt_units_time(number, (double)channel->period_ns / 1e9, 3) :
-			     "unknown");
 	if (channel->window_ns)
 		n += snprintf(buf + n, size - (size_t)n, ", mean of %s",
 			      watt_units_time(number, (double)channel->window_ns / 1e9, 3));
@@ -223,7 +239,7 @@ static void add_channel(struct listing *list, size_t i, const char *stem, const 
 	char value[WATT_UNITS_SIZE], timing[96], accuracy[WATT_UNITS_SIZE], use[64];
 
 	format_value(list, i, value);
-	format_timing(channel, timing, sizeof(timing));
+	format_timing(list, i, channel, timing, sizeof(timing));
 	text_uncertainty(accuracy, channel->uncertainty_ppm);
 	table_add(list->table, "%s%s", stem, name);
 	table_add(list->table, "%s", value);

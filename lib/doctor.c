@@ -79,8 +79,10 @@ static void measure_power(const struct watt_env *env, const struct watt_power_op
 		const struct watt_channel *channel = &power->channels[i];
 
 		diag->origin = channel->origin;
-		if (channel->period_ns &&
-		    (!diag->period_ns || channel->period_ns < diag->period_ns))
+		if (channel->flags & WATT_CHANNEL_PERIOD_UNKNOWN)
+			diag->watched_ns = power->groups[channel->group].period_ns;
+		else if (channel->period_ns &&
+			 (!diag->period_ns || channel->period_ns < diag->period_ns))
 			diag->period_ns = channel->period_ns;
 	}
 	*ret_covers = watt_select_covers_cpus(power);

@@ -51,6 +51,9 @@ enum watt_channel_flag {
 	 *  same: when that one's energy was used, or what it misses. It is never the one that is
 	 *  used for the domain. */
 	WATT_CHANNEL_HELPS = 1u << 5,
+	/** How often it has a new value is not known, and is found by watching it: period_ns is what
+	 *  is assumed until then. */
+	WATT_CHANNEL_PERIOD_UNKNOWN = 1u << 6,
 };
 
 /**

@@ -50,6 +50,9 @@ struct watt_diag {
 	char hint[256]; /**< one sentence: what to do about it; empty: nothing */
 	/** What comes out of the power supplies that it shows, of what goes in; 0: unknown. */
 	uint32_t efficiency_ppm;
+	/** Where nobody tells how often one of its channels has a new value: it is asked that often,
+	 *  and what changes tells it. 0: it is known. */
+	uint64_t watched_ns;
 };
 
 /** The conclusion from all answers: can energy be measured here, and how well. */

@@ -33,6 +33,7 @@ static void add_diag(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "why", *diag->why ? diag->why : NULL);
 	watt_json_text(doc, obj, "hint", *diag->hint ? diag->hint : NULL);
 	watt_json_ratio(doc, obj, "efficiency_ratio", diag->efficiency_ppm);
+	watt_json_known_time(doc, obj, "watched_s", diag->watched_ns);
 }
 
 int watt_doctor_to_json(const struct watt_diag *diags, size_t n_diags, uint32_t flags, char **ret)

@@ -160,7 +160,8 @@ static void add_channel(struct watt_json *doc, struct watt_json_node array,
 	watt_json_int(doc, obj, "scale_num", (int64_t)channel->scale_num);
 	watt_json_int(doc, obj, "scale_den", (int64_t)channel->scale_den);
 	watt_json_real(doc, obj, "wrap_j", channel->wrap_nj ? (double)channel->wrap_nj / 1e9 : NAN);
-	watt_json_known_time(doc, obj, "period_s", channel->period_ns);
+	watt_json_known_time(doc, obj, "period_s",
+			     channel->flags & WATT_CHANNEL_PERIOD_UNKNOWN ? 0 : channel->period_ns);
 	watt_json_known_time(doc, obj, "window_s", channel->window_ns);
 	watt_json_known_time(doc, obj, "delay_s", channel->delay_ns);
 	watt_json_ratio(doc, obj, "coverage_ratio", channel->coverage_ppm);

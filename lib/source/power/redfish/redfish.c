@@ -255,7 +255,8 @@ static int add_total(struct redfish *redfish, size_t i)
 		.semantics = total->is_energy  ? WATT_SEMANTICS_COUNTER :
 			     total->is_average ? WATT_SEMANTICS_AVERAGE :
 						 WATT_SEMANTICS_INSTANT,
-		.flags = WATT_CHANNEL_AGE_UNKNOWN | (is_node ? 0 : WATT_CHANNEL_OVERLAP_UNKNOWN),
+		.flags = WATT_CHANNEL_AGE_UNKNOWN | (is_node ? 0 : WATT_CHANNEL_OVERLAP_UNKNOWN) |
+			 (total->period_ns ? 0 : WATT_CHANNEL_PERIOD_UNKNOWN),
 		.package_id = -1,
 		.die_id = -1,
 		.core_id = -1,
