@@ -257,6 +257,22 @@ def inspur(bmc):
             'Chassis/1/Power': {'PowerControl': [], 'Oem': {'Public': {'TotalPower': bmc.watts()}}}}
 
 
+def huawei(bmc):
+    """iBMC: PowerControl has no power, each supply tells what it takes; one stands by, one bay is empty."""
+    def supply(i, watts, state='Enabled'):
+        return {'MemberId': str(i), 'Name': f'PS{i + 1}', 'Status': {'State': state},
+                'Oem': {'Huawei': {'ActiveStandby': 'Active' if watts else 'Standby', 'DeviceLocator': f'PS{i + 1}',
+                                   'PowerInputWatts': watts, 'PowerOutputWatts': watts and round(watts * 0.92)}}}
+    watts = bmc.watts()
+    return {'': root('Huawei'),
+            'Chassis': collection('Chassis', ['1']),
+            'Chassis/1': chassis('1', Power='Chassis/1/Power'),
+            'Chassis/1/Power': {
+                'PowerControl': [{'MemberId': '0', 'Name': 'System Power Control 1', 'PowerConsumedWatts': None}],
+                'PowerSupplies': [supply(0, round(watts / 3)), supply(1, watts - round(watts / 3)), supply(2, 0),
+                                  supply(3, None, 'Absent')]}}
+
+
 def gigabyte(bmc):
     """Beside PowerConsumedWatts, energy of which no document says when it begins anew."""
     return {'': root('GIGABYTE'),
@@ -279,7 +295,8 @@ def sensing(bmc):
 
 
 MAKERS = {'ilo': ilo, 'idrac': idrac, 'xcc': xcc, 'supermicro': supermicro, 'openbmc': openbmc, 'hgx': hgx,
-          'timed': timed, 'fujitsu': fujitsu, 'inspur': inspur, 'gigabyte': gigabyte, 'sensing': sensing}
+          'timed': timed, 'fujitsu': fujitsu, 'inspur': inspur, 'huawei': huawei,
+          'gigabyte': gigabyte, 'sensing': sensing}
 
 
 class Server(http.server.ThreadingHTTPServer):

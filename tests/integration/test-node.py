@@ -53,6 +53,7 @@ MAKERS = [
     ('hgx', 'redfish/dgx/energy', 'counter', 'EnergyJoules', 3),
     ('fujitsu', 'redfish/0/power', 'instant', "ChassisPowerConsumption of Fujitsu's own", 1),
     ('inspur', 'redfish/1/power', 'instant', "TotalPower of Inspur's own", 1),
+    ('huawei', 'redfish/1/power', 'instant', "PowerInputWatts of Huawei's own", 1),
     ('gigabyte', 'redfish/self/power', 'instant', 'its PowerControl', 1),
     ('sensing', 'redfish/chassis/power', 'average', 'a sensor with the name', 1),
 ]
@@ -69,8 +70,22 @@ def test_what_each_maker_tells():
             true(bmc.n_sessions > 0, maker)
 
 
+def test_a_period_that_nobody_tells():
+    """Nobody is told that a BMC has something new each 10 s where nobody knows that."""
+    with Bmc('openbmc') as bmc:
+        result = run('doctor', f'--redfish-url={bmc.url}', env=LOGIN)
+        true('asked every 1 s to find out how often it has a new value' in ' '.join(result.out.split()), result.out)
+        result = run('sources', '--sources=redfish', f'--redfish-url={bmc.url}', env=LOGIN)
+        true('unknown, asked each 1 s' in result.out, result.out)
+        equal(channels(bmc)[0]['period_s'], None)
+    with Bmc('xcc') as bmc:
+        result = run('doctor', f'--redfish-url={bmc.url}', env=LOGIN)
+        true('a value every 30 s' in ' '.join(result.out.split()), result.out)
+        equal(channels(bmc)[0]['period_s'], 30)
+
+
 def test_what_is_read():
-    for maker in ('xcc', 'supermicro', 'timed', 'hgx', 'fujitsu', 'inspur', 'sensing'):
+    for maker in ('xcc', 'supermicro', 'timed', 'hgx', 'fujitsu', 'inspur', 'huawei', 'sensing'):
         with Bmc(maker, lambda t: 321.0, period_s=0.2, skew_s=7200.5) as bmc:
             deadline = time.monotonic() + 30
             watts = 0
@@ -312,6 +327,6 @@ if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['source
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
 main([test_power_of_a_late_beginning, test_a_total_that_comes_to_an_estimate, test_total_of_simulated_parts, test_picture_of_the_node,
-      test_what_each_maker_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
+      test_what_each_maker_tells, test_a_period_that_nobody_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
       test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
       test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])

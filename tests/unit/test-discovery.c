@@ -157,6 +157,9 @@ static void test_makers_own(void **state)
 		  "ChassisPowerConsumption of Fujitsu's own", 0 },
 		{ "{'PowerControl': [{'PowerConsumedWatts': 0}], 'Oem': {'Public': {'TotalPower': 212}}}",
 		  "TotalPower of Inspur's own", 0 },
+		{ "{'PowerControl': [{'PowerConsumedWatts': null}], 'PowerSupplies': [{'Oem': {'Huawei': "
+		  "{'PowerInputWatts': 212}}}]}",
+		  "PowerInputWatts of Huawei's own, of all supplies", 0 },
 		{ "{'PowerControl': [{'PowerConsumedWatts': 210}], 'Oem': {'Public': {'TotalPower': 212}}}",
 		  "its PowerControl", 0 },
 		{ "{'Oem': {'Public': {'TotalPower': null}, 'ts_fujitsu': 3}}", NULL, -ENODEV },

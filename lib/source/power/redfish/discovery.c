@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/util.h"
@@ -258,6 +257,7 @@ static void look_for_own(const json_t *power, const char *path, struct watt_redf
 	} makers[] = {
 		{ WATT_REDFISH_FUJITSU, "ChassisPowerConsumption of Fujitsu's own" },
 		{ WATT_REDFISH_INSPUR, "TotalPower of Inspur's own" },
+		{ WATT_REDFISH_HUAWEI, "PowerInputWatts of Huawei's own, of all supplies" },
 	};
 	size_t i;
 
@@ -293,13 +293,6 @@ static bool look_at_power(struct search *s, const json_t *chassis, struct watt_r
 	return total->n_places > 0;
 }
 
-static bool is_absent(const json_t *supply)
-{
-	const char *state = watt_redfish_text(json_object_get(supply, "Status"), "State");
-
-	return state && !strcasecmp(state, "Absent");
-}
-
 /* false: one of them tells nothing; without it, the others are not the machine. */
 static bool add_supply(struct search *s, const char *path, struct watt_redfish_total *total)
 {
@@ -309,7 +302,7 @@ static bool add_supply(struct search *s, const char *path, struct watt_redfish_t
 
 	if (!supply)
 		return false;
-	if (is_absent(supply)) {
+	if (watt_redfish_is_absent(supply)) {
 		json_decref(supply);
 		return true;
 	}

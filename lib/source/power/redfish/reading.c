@@ -151,12 +151,48 @@ static int read_sensor(const json_t *doc, const char *key, struct watt_bmc_readi
 	return 0;
 }
 
-/* Fujitsu's iRMC and Inspur's BMC tell the machine's power beside the standard's places. */
+bool watt_redfish_is_absent(const json_t *supply)
+{
+	const char *state = watt_redfish_text(json_object_get(supply, "Status"), "State");
+
+	return state && !strcasecmp(state, "Absent");
+}
+
+/*
+ * What all supplies take, together, as Huawei's iBMC tells it of each. One that others stand in for
+ * takes nothing; where one tells nothing, the others are not the machine.
+ */
+static int read_huawei(const json_t *power, struct watt_bmc_reading *ret)
+{
+	const json_t *supplies = json_object_get(power, "PowerSupplies"), *supply;
+	int n = 0, r;
+	size_t i;
+
+	json_array_foreach(supplies, i, supply)
+	{
+		const json_t *own =
+			json_object_get(json_object_get(supply, "Oem"), WATT_REDFISH_HUAWEI);
+		double watts;
+
+		if (watt_redfish_is_absent(supply))
+			continue;
+		r = watt_redfish_number(json_object_get(own, "PowerInputWatts"), &watts);
+		if (r < 0)
+			return own ? r : -ENOENT;
+		ret->value += watts;
+		n++;
+	}
+	return n ? 0 : -ENOENT;
+}
+
+/* Some tell the machine's power beside the standard's places. */
 static int read_own(const json_t *power, const char *maker, struct watt_bmc_reading *ret)
 {
 	const json_t *own = json_object_get(json_object_get(power, "Oem"), maker);
 	const char *key = "TotalPower";
 
+	if (!strcmp(maker, WATT_REDFISH_HUAWEI))
+		return read_huawei(power, ret);
 	if (!strcmp(maker, WATT_REDFISH_FUJITSU)) {
 		own = json_object_get(own, "ChassisPowerConsumption");
 		key = "CurrentPowerConsumptionW";

@@ -26,6 +26,7 @@ enum watt_redfish_form {
 /* Members of a place of WATT_REDFISH_OWN. */
 #define WATT_REDFISH_FUJITSU "ts_fujitsu"
 #define WATT_REDFISH_INSPUR "Public"
+#define WATT_REDFISH_HUAWEI "Huawei"
 
 /* One value of a document. */
 struct watt_redfish_place {
@@ -43,6 +44,8 @@ bool watt_redfish_is_energy(const struct watt_redfish_place *place, const json_t
  */
 int watt_redfish_read(const struct watt_redfish_place *place, const json_t *doc,
 		      struct watt_bmc_reading *ret);
+/* Whether the bay of a power supply is empty. */
+bool watt_redfish_is_absent(const json_t *supply);
 /*
  * The member of PowerControl that is the chassis: the one that says so, else the first that has a
  * power. They overlap: they are never added. -ENODATA: none has one.
