@@ -39,8 +39,9 @@
 /* Of them, an age may be believed for a while of so many, by chance. */
 #define MAX_BELIEVED 1
 #define MAX_AGE_WRONG_MS 250
-/* Where three minutes have so few readings, the age may be wrong by what is said of it. */
+/* Where three minutes have so few readings, the age may have to wait. */
 #define SELDOM_S 10
+/* and it is never wrong by so many times what is said of it */
 #define MAX_BEYOND 2.5
 #define MAX_ENERGY_WRONG 0.01
 /* From this period on, the parts are followed from the beginning. */
@@ -486,8 +487,8 @@ static bool are_doubts_good(const struct bmc *bmc, const struct result *r)
 static bool is_good(const struct bmc *bmc, const struct result *r)
 {
 	bool is_seldom = bmc->period_s >= SELDOM_S;
-	bool is_age_good = is_seldom ? r->age_beyond <= MAX_BEYOND :
-				       r->is_found && fabs(r->age_wrong_ms) <= MAX_AGE_WRONG_MS;
+	bool is_age_good = (is_seldom || r->is_found) && r->age_beyond <= MAX_BEYOND &&
+			   fabs(r->age_wrong_ms) <= MAX_AGE_WRONG_MS;
 
 	return r->is_monotone && is_age_good && are_doubts_good(bmc, r) &&
 	       fabs(r->up_w) <= MAX_BIAS_W && fabs(r->down_w) <= MAX_BIAS_W &&
