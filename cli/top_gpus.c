@@ -247,6 +247,21 @@ char *top_gpus_line(const struct top_gpus *gpus, size_t i, const struct watt_vie
 
 /* ---- who is on it ---- */
 
+const char *top_gpus_untold(const struct top_gpu *gpu, const struct watt_view *view)
+{
+	if (gpu->is_part)
+		return NULL;
+	switch (view->states[gpu->domain]->users_status) {
+	case WATT_STATUS_FORBIDDEN:
+		return "  who uses it is told by pids of another namespace, and not known here "
+		       "(--pid=host, hostPID)";
+	case WATT_STATUS_STALE:
+		return "  who uses it is not told any more";
+	default:
+		return NULL;
+	}
+}
+
 static bool is_nobody(const struct top_row *row)
 {
 	return row->kind == WATT_ENTITY_IDLE || row->kind == WATT_ENTITY_UNATTRIBUTED;

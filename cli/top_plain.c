@@ -40,8 +40,13 @@ static void print_gpus(const struct top_gpus *gpus, const struct watt_view *view
 
 	if (gpus->n)
 		fprintf(out, "\n%s\n", top_gpus_titles(gpus, width, line));
-	for (i = 0; i < gpus->n; i++)
+	for (i = 0; i < gpus->n; i++) {
+		const char *untold = top_gpus_untold(&gpus->gpu[i], view);
+
 		fprintf(out, "%s\n", top_gpus_line(gpus, i, view, width, line));
+		if (untold)
+			fprintf(out, "%s\n", untold);
+	}
 }
 
 void top_plain_print(const struct top_frame *frame, FILE *out)

@@ -306,7 +306,11 @@ static void draw_panel(struct top_screen *screen, const struct top_frame *frame,
 	panel.n_seen = screen->n_lines = LINES > y + 2 ? (size_t)(LINES - y - 2) : 0;
 	draw_gpu_titles(&screen->gpus, y);
 	for (i = 0; i < screen->gpus.n; i++) {
+		const char *untold = top_gpus_untold(&screen->gpus.gpu[i], frame->view);
+
 		draw_gpu(&screen->gpus, i, frame->view, place_line(&panel));
+		if (untold)
+			put(place_line(&panel), 0, A_DIM, untold);
 		draw_users(&panel, &screen->gpus.gpu[i], frame->model);
 	}
 	screen->n_rows = panel.n;

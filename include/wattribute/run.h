@@ -95,6 +95,9 @@ struct watt_run {
 	/** Standard uncertainty of energy_nj as to who used it, in joules; what the sensors may be
 	 *  wrong by comes on top. NAN or 0: not known. */
 	double uncertainty_j;
+	/** Per domain: enum watt_status, whether it was told who used it, as in struct
+	 *  watt_domain_state at the end of the run. */
+	uint8_t *domain_users;
 };
 
 /** What can be told of a run or a phase as one number. */

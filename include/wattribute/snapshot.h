@@ -93,7 +93,11 @@ struct watt_domain_state {
 	 *  them. Programs get its energy from 5 on until below 3. NAN: it is not asked. */
 	double significance_t;
 	uint32_t is_significant; /**< and whether it does by now */
-	uint32_t reserved;
+	/** Whether it is told who used it, as its key needs it. OK too where that is the CPUs' time.
+	 *  FORBIDDEN: by numbers of another pid namespace, which can't be translated, and all that they
+	 *  used is unattributed; PENDING, STALE: nothing is told, yet or any more; ABSENT: its key
+	 *  needs nothing, and it is nobody's. */
+	enum watt_status users_status;
 	uint64_t clamped_ns; /**< of a residual: its parts were more than the total, and it was cut at 0 */
 	uint64_t window_clamped_ns; /**< the same, in the window: the total has yet to follow them */
 	/** Of a residual: its parts changed faster than the readings of the total can show, or it did

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/usage.h"
 #include "base/util.h"
 
 /* A source that has told nothing for so long is not waited for. */
@@ -238,14 +239,19 @@ int watt_attrib_push_activity(struct watt_attrib *at, const struct watt_activity
 		}
 	if (r == 0 && has_new)
 		r = watt_attrib_add_instances(at);
-	for (i = 0; i < batch->n_places && r == 0; i++)
-		find_place(at, &batch->places[i])->n_units = batch->places[i].n_units;
+	for (i = 0; i < batch->n_places && r == 0; i++) {
+		struct watt_activity_at *place = find_place(at, &batch->places[i]);
+
+		place->n_units = batch->places[i].n_units;
+		place->is_outside = false;
+	}
 	for (i = 0; i < batch->n_readings && r == 0; i++) {
 		const struct watt_activity *reading = &batch->readings[i];
-
 		const struct watt_activity_place *told = &batch->places[reading->place];
+		struct watt_activity_at *place = find_place(at, told);
 
-		r = push_reading(at, find_place(at, told), told->kind, reading);
+		place->is_outside |= !!(reading->pid & WATT_USAGE_OUTSIDE);
+		r = push_reading(at, place, told->kind, reading);
 	}
 	for (i = 0; i < batch->n_places && r == 0; i++) {
 		const struct watt_activity_place *told = &batch->places[i];
@@ -289,6 +295,20 @@ static uint64_t amount_at(const struct watt_activity_curve *curve, uint64_t t_ns
 static bool is_waited_for(const struct watt_activity_at *place, uint64_t now_ns)
 {
 	return place->complete_ns + PATIENCE_NS > now_ns;
+}
+
+enum watt_status watt_activities_status(const struct watt_attrib *at, enum watt_activity_kind kind,
+					size_t index, uint64_t t_ns)
+{
+	const struct watt_activity_at *place = &at->activities[kind].places[index];
+
+	if (!place->n_units)
+		return WATT_STATUS_ABSENT;
+	if (!place->first_ns)
+		return WATT_STATUS_PENDING;
+	if (!is_waited_for(place, t_ns))
+		return WATT_STATUS_STALE;
+	return place->is_outside ? WATT_STATUS_FORBIDDEN : WATT_STATUS_OK;
 }
 
 static bool can_fill(const struct watt_activities *all, const struct watt_slice *slice,

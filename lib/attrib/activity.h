@@ -32,6 +32,7 @@ struct watt_activity_curve {
 struct watt_activity_at {
 	char *path;
 	uint32_t n_units;
+	bool is_outside;      /* whoever is there has a number of another pid namespace */
 	uint64_t first_ns;    /* nothing is known before; 0: no batch told of it */
 	uint64_t complete_ns; /* all is known up to here */
 	struct watt_htab by_pid;

@@ -19,6 +19,29 @@ bool watt_parts_are_told(const struct watt_ledger *ledger, uint32_t needs)
 	return true;
 }
 
+enum watt_status watt_parts_status(const struct watt_attrib *at, const struct watt_ledger *ledger)
+{
+	uint32_t needs = ledger->chain.keys[0].ops->needs, kind, i;
+	enum watt_status status;
+
+	if (!needs)
+		return WATT_STATUS_ABSENT;
+	if (!watt_parts_are_told(ledger, needs))
+		return WATT_STATUS_PENDING;
+	for (kind = 0; kind < WATT_N_ACTIVITIES; kind++) {
+		if (!(needs & WATT_KEY_BIT(kind)) || kind == WATT_ACTIVITY_CPU_TIME)
+			continue;
+		for (i = 0; i < ledger->n_places[kind]; i++) {
+			if (!ledger->has_place[kind][i])
+				continue;
+			status = watt_activities_status(at, kind, i, ledger->cursor_ns);
+			if (status != WATT_STATUS_OK && status != WATT_STATUS_ABSENT)
+				return status;
+		}
+	}
+	return WATT_STATUS_OK;
+}
+
 /* All that a key needs, and of what it can do without, what somebody tells of. */
 static uint32_t kinds_of(const struct watt_ledger *ledger, const struct watt_key_ops *ops)
 {

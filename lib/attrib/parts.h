@@ -7,6 +7,11 @@
 
 /* Whether anybody tells of these activities at a place of the domain. */
 bool watt_parts_are_told(const struct watt_ledger *ledger, uint32_t needs);
+/*
+ * Whether it is told who does something in the domain, as its own key needs it: the worst of its
+ * places. OK by what CPUs do; ABSENT: by a key that needs nothing.
+ */
+enum watt_status watt_parts_status(const struct watt_attrib *at, const struct watt_ledger *ledger);
 /* Whether the activities have come that any key of the domain can use. */
 bool watt_parts_have_come(const struct watt_ledger *ledger, const struct watt_slice *slice);
 /* What the key needs comes first. What it could do without may be missing. 0 or -ENOMEM. */

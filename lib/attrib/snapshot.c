@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "attrib/doubt.h"
-#include "attrib/state.h"
+#include "attrib/parts.h"
 #include "base/cleanup.h"
 
 #define N_KINDS (WATT_ENTITY_JOB + 1)
@@ -381,6 +381,7 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->key = ledger->key;
 	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(divider);
 	state->key_uncertainty_ppm = watt_key_uncertainty_ppm(key);
+	state->users_status = watt_parts_status(at, divider);
 	state->significance_t = NAN;
 	if (key->ops && key->ops->significance)
 		state->significance_t = key->ops->significance(key->state, &is_significant);

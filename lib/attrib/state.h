@@ -218,6 +218,12 @@ bool watt_activities_have_places(const struct watt_attrib *at);
 /* Whether a place is told of, and is there now. */
 bool watt_activities_are_there(const struct watt_attrib *at, enum watt_activity_kind kind,
 			       const char *path);
+/*
+ * Whether it can be told who did something at a place up to t_ns. FORBIDDEN: by numbers of another
+ * pid namespace alone; ABSENT: the place has gone; PENDING, STALE: nothing is told, yet or any more.
+ */
+enum watt_status watt_activities_status(const struct watt_attrib *at, enum watt_activity_kind kind,
+					size_t index, uint64_t t_ns);
 /* A process is gone: keeps its actor as long as somebody may tell of it. */
 void watt_activities_depart(struct watt_attrib *at, const struct watt_departed *departed);
 /* Fills the slices of which everything is known, or has had time enough to be. 0 or -ENOMEM. */

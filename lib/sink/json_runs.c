@@ -41,6 +41,8 @@ static void put_domain(struct watt_json *json, struct watt_json_node obj,
 	watt_json_text(json, obj, "origin", watt_origin_name(domain->origin));
 	watt_json_text(json, obj, "status",
 		       watt_status_name(is_known ? WATT_STATUS_OK : WATT_STATUS_NODATA));
+	watt_json_text(json, obj, "users_status",
+		       watt_status_name((enum watt_status)run->domain_users[i]));
 	watt_json_known_energy(json, obj, "energy", is_known, run->domain_nj[i]);
 	watt_json_known_energy(json, obj, "machine_energy", is_known, run->domain_machine_nj[i]);
 	watt_json_uint(json, obj, "errors", loss->errors);

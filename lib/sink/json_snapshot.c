@@ -89,6 +89,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "used_key", watt_share_key_name(state->key));
 	watt_json_real(doc, obj, "key_readiness_ratio", (double)state->key_readiness_ppm / 1e6);
 	watt_json_ratio(doc, obj, "key_uncertainty_ratio", state->key_uncertainty_ppm);
+	watt_json_text(doc, obj, "users_status", watt_status_name(state->users_status));
 	watt_json_bool(doc, obj, "is_summed", domain->is_summed);
 	watt_json_bool(doc, obj, "is_partition", domain->is_partition);
 	watt_json_ratio(doc, obj, "uncertainty_ratio", domain->uncertainty_ppm);

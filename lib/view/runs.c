@@ -57,6 +57,7 @@ struct watt_run *watt_run_free(struct watt_run *run)
 	free(run->domain_nj);
 	free(run->domain_machine_nj);
 	free(run->domain_loss);
+	free(run->domain_users);
 	free(run);
 	return NULL;
 }
@@ -425,6 +426,7 @@ static void fill_domain(struct watt_run_draft *draft, const struct watt_totals *
 	run->domain_machine_nj[i] =
 		watt_totals_between_nj(watt_totals_get_machine_energy(before, i), a->energy);
 	run->domain_loss[i] = loss_between(b, a);
+	run->domain_users[i] = (uint8_t)a->users_status;
 	/* of what can't be read the machine's balance speaks */
 	if (run->domain_known[i] || a->status == WATT_STATUS_PENDING ||
 	    a->status == WATT_STATUS_STALE)
@@ -441,7 +443,9 @@ static int fill_domains(struct watt_run_draft *draft, const struct watt_totals *
 	run->domain_nj = calloc(n + 1, sizeof(*run->domain_nj));
 	run->domain_machine_nj = calloc(n + 1, sizeof(*run->domain_machine_nj));
 	run->domain_loss = calloc(n + 1, sizeof(*run->domain_loss));
-	if (!run->domain_known || !run->domain_nj || !run->domain_machine_nj || !run->domain_loss)
+	run->domain_users = calloc(n + 1, sizeof(*run->domain_users));
+	if (!run->domain_known || !run->domain_nj || !run->domain_machine_nj || !run->domain_loss ||
+	    !run->domain_users)
 		return -ENOMEM;
 	run->n_domains = n;
 	for (i = 0; i < n; i++)

@@ -162,6 +162,8 @@ def test_other_pids():
     if done.returncode:
         raise Skip(f'no pid namespace can be made here: {done.stderr.strip()}')
     shell = ('sleep 600 & { cat; echo "process $! 0 80"; } > "$FAKE_NVML_SCRIPT"; '
+             '"$@" stat --json -o stat.json --sources=nvml --nvml-lib "$DRIVER" --usage=procfs sleep 3; '
+             '"$@" top --once -d 3 --sources=nvml --nvml-lib "$DRIVER" --usage=procfs > top.txt; '
              '"$@" record -f -q -o gpu.watt --for=4s --sources=nvml --nvml-lib "$DRIVER" --usage=procfs && '
              '"$@" doctor --json --nvml-lib "$DRIVER"; kill $!')
     done = subprocess.run([*words, 'sh', '-c', shell, 'sh', PROGRAM], input=GPU, capture_output=True, text=True,
@@ -173,6 +175,11 @@ def test_other_pids():
     who, = (source for source in json.loads(done.stdout)['sources']
             if source['source'] == 'nvml' and 'processes' in (source['why'] or ''))
     true('unattributed' in who['why'] and 'hostPID' in who['hint'], f'doctor: {who}')
+    with open(path('stat.json'), encoding='utf-8') as file:
+        domain, = (domain for domain in json.load(file)['runs'][0]['domains'] if domain['path'] == DOMAIN)
+    equal(domain['users_status'], 'forbidden', 'of stat')
+    with open(path('top.txt'), encoding='utf-8') as file:
+        true('pids of another namespace' in file.read(), 'no word of it in top')
     report = run('report', '--json', '-n', '0', path('gpu.watt')).json()
     domain, = (domain for domain in report['domains'] if domain['path'] == DOMAIN)
     taken = {entity['name']: entity['domains_nj'][DOMAIN] for entity in report['entities']

@@ -35,6 +35,7 @@ static struct watt_run_phase phase = { .label = "load \xff",
 				       .n_domains = N_DOMAINS,
 				       .domain_nj = used_nj,
 				       .domain_machine_nj = used_nj };
+static uint8_t users[N_DOMAINS] = { WATT_STATUS_FORBIDDEN };
 static char worker_name[] = "a\"b";
 static struct watt_run_thread worker = { .name = worker_name, .pid = 42, .tid = 43, .energy_nj = 9 };
 
@@ -54,6 +55,7 @@ static struct watt_run make_run(size_t i)
 				  .domain_nj = used_nj,
 				  .domain_machine_nj = used_nj,
 				  .domain_loss = losses,
+				  .domain_users = users,
 				  .intervals = &interval,
 				  .n_intervals = 1,
 				  .phases = &phase,
@@ -93,6 +95,10 @@ static void check_runs(json_t *runs)
 	assert_string_equal(json_string_value(get(json_array_get(domains, 1), "status")),
 			    "no data");
 	assert_true(json_real_value(get(json_array_get(domains, 1), "gap_s")) == 2);
+	assert_string_equal(json_string_value(get(json_array_get(domains, 0), "users_status")),
+			    "forbidden");
+	assert_string_equal(json_string_value(get(json_array_get(domains, 1), "users_status")),
+			    "ok");
 	assert_string_equal(json_string_value(get(json_array_get(get(run, "threads"), 0), "name")),
 			    "a\"b");
 	assert_true(json_is_null(get(json_array_get(runs, 2), "energy_nj")));

@@ -105,6 +105,12 @@ static void test_found(void **state)
 	assert_true(gpus.gpu[1].is_held_by_heat && !gpus.gpu[1].is_held_by_power);
 	for (i = 0; i < N_GAUGES; i++)
 		assert_int_equal(top_gpus_has_gauge(&gpus, &m.view, m.gauges[i]), i != 6);
+	/* of a card, whether it is told who uses it */
+	assert_null(top_gpus_untold(&gpus.gpu[1], &m.view));
+	for (i = 0; i < N_DOMAINS; i++)
+		m.state[i].users_status = WATT_STATUS_FORBIDDEN;
+	assert_non_null(strstr(top_gpus_untold(&gpus.gpu[1], &m.view), "namespace"));
+	assert_null(top_gpus_untold(&gpus.gpu[2], &m.view));
 	/* nothing of it where there is none: uncore that nobody divides by the GPU is no GPU here */
 	m.domain[1].key = WATT_KEY_CPU_TIME;
 	m.view.n_domains = 2;
