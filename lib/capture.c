@@ -18,6 +18,7 @@
 
 #include "base/archive.h"
 #include "base/cleanup.h"
+#include "base/device_sleep.h"
 #include "base/htab.h"
 #include "base/sized.h"
 #include "base/util.h"
@@ -288,13 +289,10 @@ static int add_inner(struct capture *cap, const char *folder, const char *inner)
 
 static int add_gpu_behind(struct capture *cap, const char *folder)
 {
-	char status[32];
 	size_t i;
 	int r = 0;
 
-	if (watt_root_readf(&cap->env->sysfs, status, sizeof(status), "%s/power/runtime_status",
-			    folder) > 0 &&
-	    !strncmp(status, "suspend", strlen("suspend")))
+	if (watt_device_is_asleep(&cap->env->sysfs, folder))
 		return 0;
 	for (i = 0; i < WATT_ARRAY_SIZE(behind_folders) && r == 0; i++)
 		r = add_inner(cap, folder, behind_folders[i]);

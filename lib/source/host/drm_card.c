@@ -120,18 +120,3 @@ const struct watt_drm_card *watt_drm_cards_get(const struct watt_drm_cards *card
 	}
 	return found;
 }
-
-void watt_drm_card_hwmon(const struct watt_env *env, const struct watt_drm_card *card, char *ret,
-			 size_t size)
-{
-	struct watt_names names = WATT_NAMES_INIT;
-	char dir[80];
-
-	*ret = '\0';
-	snprintf(dir, sizeof(dir), "class/drm/%s/device/hwmon", card->name);
-	if (watt_root_list(&env->sysfs, dir, "hwmon", &names) < 0)
-		return;
-	if (names.n)
-		snprintf(ret, size, "%.64s/%.20s", dir, names.name[0]);
-	watt_names_free(&names);
-}

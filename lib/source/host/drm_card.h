@@ -26,9 +26,6 @@ struct watt_drm_cards {
 
 /* Those whose drivers tell who uses them. -ENODEV: there is none. */
 int watt_drm_cards_find(const struct watt_env *env, struct watt_drm_cards *ret);
-/* "class/drm/card1/device/hwmon/hwmon4": the device's own; "": it has none. */
-void watt_drm_card_hwmon(const struct watt_env *env, const struct watt_drm_card *card, char *ret,
-			 size_t size);
 /* That of a client, by what it says of its device (pdev may be empty); NULL: it is none of them. */
 const struct watt_drm_card *watt_drm_cards_get(const struct watt_drm_cards *cards,
 					       const char *driver, const char *pdev);

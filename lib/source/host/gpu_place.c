@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/device_sleep.h"
 #include "base/parse.h"
 #include "base/util.h"
 
@@ -46,31 +47,10 @@ void watt_gpu_path(const char *pci, char ret[WATT_GPU_PATH_SIZE])
 	snprintf(ret, WATT_GPU_PATH_SIZE, "gpu-%s", clean);
 }
 
-static bool says_asleep(const char *runtime_status)
-{
-	return !strcmp(runtime_status, "suspended") || !strcmp(runtime_status, "suspending");
-}
-
-bool watt_device_is_asleep(const struct watt_root *sysfs, const char *dir)
-{
-	char text[32];
-
-	return watt_root_readf(sysfs, text, sizeof(text), "%s/power/runtime_status", dir) > 0 &&
-	       says_asleep(text);
-}
-
 bool watt_pci_is_asleep(const struct watt_root *sysfs, const char *pci)
 {
 	char dir[80];
 
 	snprintf(dir, sizeof(dir), "bus/pci/devices/%s", pci);
 	return watt_device_is_asleep(sysfs, dir);
-}
-
-bool watt_runtime_is_asleep(struct watt_file *runtime)
-{
-	char text[32];
-
-	return runtime->path && watt_file_read(runtime, text, sizeof(text)) > 0 &&
-	       says_asleep(text);
 }

@@ -21,11 +21,7 @@
 int watt_pci_parse(const char *text, char ret[WATT_PCI_SIZE]);
 /* "gpu-0000:0d:00_0", the path of a GPU of that address. */
 void watt_gpu_path(const char *pci, char ret[WATT_GPU_PATH_SIZE]);
-/* Whether a device is suspended: whoever asks it anything would wake it. By its folder, */
-bool watt_device_is_asleep(const struct watt_root *sysfs, const char *dir);
-/* its address, */
+/* Whether the device of that address is suspended: whoever asks it anything would wake it. */
 bool watt_pci_is_asleep(const struct watt_root *sysfs, const char *pci);
-/* or its file power/runtime_status, which is kept; one that is not open says no. */
-bool watt_runtime_is_asleep(struct watt_file *runtime);
 
 #endif

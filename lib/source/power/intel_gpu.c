@@ -13,7 +13,7 @@
 #include "base/fs.h"
 #include "base/util.h"
 #include "source/channels.h"
-#include "source/host/drm_card.h"
+#include "source/host/drm_gpu.h"
 #include "source/host/status.h"
 #include "source/registry.h"
 
@@ -101,11 +101,7 @@ struct meter {
 
 struct card {
 	const struct driver *driver;
-	char name[32];
-	char hwmon[96];
-	char path[WATT_GPU_PATH_SIZE];
-	struct watt_file runtime;
-	bool is_asleep;
+	struct watt_drm_gpu gpu;
 	uint32_t first, n; /* its meters */
 };
 
@@ -182,7 +178,7 @@ static void intel_gpu_read(struct watt_power *power, uint32_t group, struct watt
 {
 	struct intel_gpu *self = watt_container_of(power, struct intel_gpu, power);
 	struct card *card = &self->cards[self->group_card[group]];
-	bool sleeps = watt_runtime_is_asleep(&card->runtime);
+	bool sleeps = watt_drm_gpu_is_asleep(&card->gpu);
 	uint32_t i;
 
 	for (i = 0; i < card->n; i++) {
@@ -216,20 +212,12 @@ static const struct driver *find_driver(const char *name)
 static int open_card(struct intel_gpu *self, const struct watt_drm_card *found)
 {
 	struct card *card = &self->cards[self->n_cards];
-	char path[PATH_SIZE];
-	int r;
 
-	*card = (struct card){ .driver = find_driver(found->driver), .runtime = WATT_FILE_INIT };
+	*card = (struct card){ .driver = find_driver(found->driver) };
 	if (!card->driver)
 		return 0;
-	watt_strlcpy(card->name, found->name, sizeof(card->name));
-	watt_strlcpy(card->path, found->path, sizeof(card->path));
 	self->n_cards++;
-	watt_drm_card_hwmon(self->env, found, card->hwmon, sizeof(card->hwmon));
-	snprintf(path, sizeof(path), CLASS "/%s/device/power/runtime_status", card->name);
-	r = watt_file_open(&card->runtime, &self->env->sysfs, path);
-	card->is_asleep = watt_runtime_is_asleep(&card->runtime);
-	return r == -ENOMEM ? r : 0;
+	return watt_drm_gpu_open(&card->gpu, self->env, found);
 }
 
 static int find_cards(struct intel_gpu *self)
@@ -254,30 +242,6 @@ static void close_meter(struct meter *meter)
 	meter->n = 0;
 }
 
-/* 1: it is there; 0: it is not, or can't be read; -ENOMEM. */
-static int open_file(const struct intel_gpu *self, const struct card *card, const char *name,
-		     struct watt_file *file)
-{
-	char path[PATH_SIZE];
-	int64_t value;
-	int r;
-
-	*file = (struct watt_file)WATT_FILE_INIT;
-	if (*name == '@' && !card->hwmon[0])
-		return 0;
-	if (*name == '@')
-		snprintf(path, sizeof(path), "%s/%s", card->hwmon, name + 1);
-	else
-		snprintf(path, sizeof(path), CLASS "/%s/%s", card->name, name);
-	r = watt_file_open(file, &self->env->sysfs, path);
-	if (r == 0)
-		r = watt_file_read_i64(file, &value);
-	if (r == 0)
-		return 1;
-	watt_file_close(file);
-	return r == -ENOMEM ? r : 0;
-}
-
 static int open_meter(const struct intel_gpu *self, const struct card *card,
 		      const struct gauge *gauge, struct meter *meter)
 {
@@ -286,9 +250,13 @@ static int open_meter(const struct intel_gpu *self, const struct card *card,
 
 	*meter = (struct meter){ .gauge = gauge };
 	for (i = 0; i < MAX_FILES && gauge->files[i] && r >= 0; i++) {
+		const char *name = gauge->files[i];
+		bool is_hwmon = *name == '@';
+
 		if (meter->n && gauge->form != ANY)
 			break;
-		r = open_file(self, card, gauge->files[i], &meter->files[meter->n]);
+		r = watt_drm_gpu_open_number(self->env, is_hwmon ? card->gpu.hwmon : card->gpu.card,
+					     name + is_hwmon, &meter->files[meter->n]);
 		meter->n += r > 0;
 	}
 	if (r < 0)
@@ -321,8 +289,8 @@ static int add_gauge(struct intel_gpu *self, const struct card *card, const stru
 	};
 	int r;
 
-	snprintf(name, sizeof(name), "intel_gpu/%s/%s", card->path, gauge->part);
-	snprintf(domain, sizeof(domain), "context/%s/%s", card->path, gauge->part);
+	snprintf(name, sizeof(name), "intel_gpu/%s/%s", card->gpu.path, gauge->part);
+	snprintf(domain, sizeof(domain), "context/%s/%s", card->gpu.path, gauge->part);
 	if (known && watt_known_has(known, name))
 		return 0;
 	r = open_meter(self, card, gauge, meter);
@@ -363,7 +331,7 @@ static void intel_gpu_close(struct watt_power *power)
 	for (i = 0; i < self->channels.n; i++)
 		close_meter(&self->meters[i]);
 	for (i = 0; i < self->n_cards; i++)
-		watt_file_close(&self->cards[i].runtime);
+		watt_drm_gpu_close(&self->cards[i].gpu);
 	watt_channels_done(&self->channels);
 	free(self);
 }
@@ -376,7 +344,7 @@ static int add_all(struct intel_gpu *self, const struct watt_known *known, uint3
 
 	*ret_n_asleep = 0;
 	for (i = 0; i < self->n_cards && r >= 0; i++) {
-		if (self->cards[i].is_asleep)
+		if (self->cards[i].gpu.is_asleep)
 			(*ret_n_asleep)++;
 		else
 			r = add_card(self, &self->cards[i], known);

@@ -14,7 +14,7 @@
 #include "base/parse.h"
 #include "base/util.h"
 #include "source/channels.h"
-#include "source/host/drm_card.h"
+#include "source/host/drm_gpu.h"
 #include "source/host/status.h"
 #include "source/power/amdgpu/amdgpu_gauge.h"
 #include "source/power/amdgpu/gpu_metrics.h"
@@ -45,14 +45,10 @@ struct meter {
 };
 
 struct card {
-	char dir[64]; /* below sysfs, of the device */
-	char hwmon[96];
-	char path[WATT_GPU_PATH_SIZE]; /* of its domain */
-	char device[64];
-	struct watt_file table, runtime;
+	struct watt_drm_gpu gpu;
+	struct watt_file table;
 	struct watt_gpu_metrics metrics; /* as it was when it was found; format 0: there is none */
 	struct watt_counter_check check;
-	bool is_asleep;
 	bool is_open;
 	/* a counter of 32 bits goes on behind its end */
 	uint64_t before, above;
@@ -133,7 +129,7 @@ static void amdgpu_read(struct watt_power *power, uint32_t group, struct watt_sa
 	const struct group *g = &self->groups[group];
 	struct watt_gpu_metrics metrics;
 	uint64_t before_ns = watt_now_ns(), after_ns;
-	int r = watt_runtime_is_asleep(&g->card->runtime) ? -EAGAIN : 0, table_error = r;
+	int r = watt_drm_gpu_is_asleep(&g->card->gpu) ? -EAGAIN : 0, table_error = r;
 	uint32_t i;
 
 	if (r == 0)
@@ -166,20 +162,12 @@ static int open_card(struct amdgpu *self, const struct watt_drm_card *found)
 	char path[PATH_SIZE];
 	int r;
 
-	*card = (struct card){ .table = WATT_FILE_INIT, .runtime = WATT_FILE_INIT };
-	snprintf(card->dir, sizeof(card->dir), CLASS "/%s/device", found->name);
-	watt_strlcpy(card->path, found->path, sizeof(card->path));
-	watt_strlcpy(card->device, found->device, sizeof(card->device));
+	*card = (struct card){ .table = WATT_FILE_INIT };
 	self->n_cards++;
-	watt_drm_card_hwmon(self->env, found, card->hwmon, sizeof(card->hwmon));
-	snprintf(path, sizeof(path), "%s/power/runtime_status", card->dir);
-	r = watt_file_open(&card->runtime, &self->env->sysfs, path);
-	if (r == -ENOMEM)
+	r = watt_drm_gpu_open(&card->gpu, self->env, found);
+	if (r < 0 || card->gpu.is_asleep)
 		return r;
-	card->is_asleep = watt_runtime_is_asleep(&card->runtime);
-	if (card->is_asleep)
-		return 0;
-	snprintf(path, sizeof(path), "%s/" TABLE, card->dir);
+	snprintf(path, sizeof(path), "%s/" TABLE, card->gpu.dir);
 	r = watt_file_open(&card->table, &self->env->sysfs, path);
 	if (r == -ENOMEM)
 		return r;
@@ -189,7 +177,8 @@ static int open_card(struct amdgpu *self, const struct watt_drm_card *found)
 		r = read_table(card, &card->metrics);
 	card->is_open = true;
 	if (r < 0 && r != -ENOENT)
-		watt_log(&self->env->log, WATT_LOG_WARNING, "amdgpu: %s/" TABLE " %s", card->dir,
+		watt_log(&self->env->log, WATT_LOG_WARNING, "amdgpu: %s/" TABLE " %s",
+			 card->gpu.dir,
 			 r == -EOPNOTSUPP ? "is of a revision that is not known here" :
 			 r == -EBADMSG    ? "is damaged" :
 					    watt_error_text(r));
@@ -213,7 +202,7 @@ static int find_cards(struct amdgpu *self)
 
 static void name_meter(const struct card *card, char *buf, size_t size)
 {
-	snprintf(buf, size, "amdgpu/%s", card->path);
+	snprintf(buf, size, "amdgpu/%s", card->gpu.path);
 }
 
 static bool check_once(struct card *card)
@@ -261,7 +250,7 @@ static void check_counters(struct amdgpu *self, const struct watt_known *known)
 			watt_log(&self->env->log, WATT_LOG_WARNING,
 				 "amdgpu: %s counts energy that does not fit its power; its power "
 				 "is read instead",
-				 self->cards[i].device);
+				 self->cards[i].gpu.device);
 }
 
 /* ---- channels ---- */
@@ -293,8 +282,8 @@ static bool has_hwmon_power(const struct amdgpu *self, const struct card *card)
 	char path[PATH_SIZE];
 	size_t i;
 
-	for (i = 0; card->hwmon[0] && i < WATT_ARRAY_SIZE(files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", card->hwmon, files[i]);
+	for (i = 0; card->gpu.hwmon[0] && i < WATT_ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", card->gpu.hwmon, files[i]);
 		if (watt_root_exists(&self->env->sysfs, path))
 			return true;
 	}
@@ -321,7 +310,7 @@ static int add_meter(struct amdgpu *self, const struct card *card, const struct 
 	char name[160];
 	struct watt_channel channel = {
 		.name = name,
-		.domain = card->path,
+		.domain = card->gpu.path,
 		.label = meter.metric == WATT_GPU_METRIC_GFX_POWER ? "graphics" : NULL,
 		.quantity = is_counter ? WATT_QUANTITY_ENERGY : WATT_QUANTITY_POWER,
 		.semantics = is_counter ? WATT_SEMANTICS_COUNTER : WATT_SEMANTICS_AVERAGE,
@@ -343,26 +332,16 @@ static int add_meter(struct amdgpu *self, const struct card *card, const struct 
 static int open_gauge(struct amdgpu *self, const struct card *card,
 		      const struct watt_amdgpu_gauge *gauge, struct meter *meter)
 {
-	char path[PATH_SIZE];
-	int64_t value;
-	int r;
-
 	*meter = (struct meter){ .metric = gauge->metric, .file = WATT_FILE_INIT };
 	if (gauge->metric < WATT_GPU_N_METRICS &&
 	    watt_gpu_metrics_has(&card->metrics, gauge->metric))
 		return 1;
-	if (!gauge->file || (gauge->is_hwmon && !card->hwmon[0]))
+	if (!gauge->file)
 		return 0;
-	snprintf(path, sizeof(path), "%s/%s", gauge->is_hwmon ? card->hwmon : card->dir,
-		 gauge->file);
-	r = watt_file_open(&meter->file, &self->env->sysfs, path);
 	meter->mul = gauge->mul;
-	if (r == 0)
-		r = watt_file_read_i64(&meter->file, &value);
-	if (r == 0)
-		return 1;
-	watt_file_close(&meter->file);
-	return r == -ENOMEM ? r : 0;
+	return watt_drm_gpu_open_number(self->env,
+					gauge->is_hwmon ? card->gpu.hwmon : card->gpu.dir,
+					gauge->file, &meter->file);
 }
 
 static int add_gauge(struct amdgpu *self, const struct card *card,
@@ -381,8 +360,8 @@ static int add_gauge(struct amdgpu *self, const struct card *card,
 	struct meter meter;
 	int r;
 
-	snprintf(name, sizeof(name), "amdgpu/%s/%s", card->path, gauge->part);
-	snprintf(path, sizeof(path), "context/%s/%s", card->path, gauge->part);
+	snprintf(name, sizeof(name), "amdgpu/%s/%s", card->gpu.path, gauge->part);
+	snprintf(path, sizeof(path), "context/%s/%s", card->gpu.path, gauge->part);
 	if (known && watt_known_has(known, name))
 		return 0;
 	r = open_gauge(self, card, gauge, &meter);
@@ -434,7 +413,7 @@ static void amdgpu_close(struct watt_power *power)
 		watt_file_close(&self->meters[i].file);
 	for (i = 0; i < self->n_cards; i++) {
 		watt_file_close(&self->cards[i].table);
-		watt_file_close(&self->cards[i].runtime);
+		watt_drm_gpu_close(&self->cards[i].gpu);
 	}
 	watt_channels_done(&self->channels);
 	free(self);
@@ -452,7 +431,7 @@ static int add_all(struct amdgpu *self, const struct watt_known *known, uint32_t
 	check_counters(self, known);
 	for (i = 0; i < self->n_cards && r == 0; i++) {
 		r = add_card(self, &self->cards[i], known);
-		*ret_n_asleep += self->cards[i].is_asleep;
+		*ret_n_asleep += self->cards[i].gpu.is_asleep;
 	}
 	if (r < 0 || self->channels.n)
 		return r;
@@ -500,7 +479,7 @@ static void explain(const struct amdgpu *self, struct watt_diag *diag)
 	char table[64] = "no table of its driver";
 
 	for (i = 0; i < self->n_cards; i++) {
-		asleep += self->cards[i].is_asleep;
+		asleep += self->cards[i].gpu.is_asleep;
 		if (!card && self->cards[i].is_open)
 			card = &self->cards[i];
 	}
@@ -515,8 +494,8 @@ static void explain(const struct amdgpu *self, struct watt_diag *diag)
 			 watt_gpu_metrics_has(&card->metrics, WATT_GPU_METRIC_ENERGY) ?
 				 " with a counter of energy" :
 				 "");
-	SAY(why, "%zu GPU%s: %s, %s%s", self->n_cards, self->n_cards == 1 ? "" : "s", card->device,
-	    table, asleep ? "; some are asleep" : "");
+	SAY(why, "%zu GPU%s: %s, %s%s", self->n_cards, self->n_cards == 1 ? "" : "s",
+	    card->gpu.device, table, asleep ? "; some are asleep" : "");
 }
 
 static int amdgpu_probe(const struct watt_env *env, struct watt_diag *diag)
