@@ -139,11 +139,16 @@ static void set_age(const struct watt_timeline *tl, size_t channel, struct watt_
 	const struct watt_curve *curve = &tl->curves[channel];
 
 	shape->is_found = match || curve->is_delay_told;
+	shape->age_ns = curve->delay_ns;
+	if (curve->is_delay_told) {
+		/* a mean that was found belongs to the age that was; and it has nothing of the future */
+		shape->window_ns = WATT_MAX(curve->channel->window_ns, USUAL_WINDOW_NS);
+		if (curve->delay_ns)
+			shape->window_ns = WATT_MIN(shape->window_ns, 2 * curve->delay_ns);
+		return;
+	}
 	if (match)
 		shape->window_ns = match->window_ns;
-	shape->age_ns = curve->delay_ns;
-	if (curve->is_delay_told)
-		return;
 	shape->age_ns = shape->spread_ns = USUAL_MAX_AGE_NS / 2;
 	if (!guess)
 		return;
