@@ -625,7 +625,7 @@ static void test_warm_up(void **state)
 	memcpy(counts, bytes + 56, sizeof(counts));
 	assert_int_equal(counts[1], 2);
 	assert_float_equal(number_at(bytes + HEADER + MEDIUM) - number_at(bytes + HEADER), 0.01,
-			   1e-9);
+			   1e-6);
 	assert_float_equal(float_at(bytes + HEADER + 72), 2000, 1e-3);
 	assert_float_equal(float_at(bytes + HEADER + 76), 3001, 1e-3);
 	assert_float_equal(float_at(bytes + HEADER + MEDIUM + 72), 2000, 1e-3);
