@@ -43,7 +43,7 @@ fuzz: test-deps
 
 # How much each rule misplaces where the truth is known; writes the table of docs/attribution.md.
 accuracy: test-deps build
-	@tests/accuracy/worlds $(BUILD)/tests/accuracy/learned_worlds
+	@tests/accuracy/worlds $(BUILD)/tests/accuracy/learned_worlds $(BUILD)/tests/accuracy/learned_kinds
 
 bench: deps build
 	@tests/bench/run $(BUILD)

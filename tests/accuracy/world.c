@@ -25,7 +25,6 @@ const struct watt_channel world_channel = {
 
 #define STEP_S 1e-3
 #define STEP_NS 1000000ULL
-#define STEPS 50
 #define TURN_STEPS 4      /* after so many, who waits may take the CPU of who runs */
 #define SHORT_EVERY_MS 30 /* between the births of a program, as a mean */
 #define TURBO 0.35
@@ -74,6 +73,7 @@ struct world {
 	size_t n_groups;
 	uint32_t next_pid;
 	double energy_j;
+	double steps_j[WORLD_STEPS];
 	double seen_j; /* what the counter showed last */
 	struct watt_usage *records;
 	size_t n_records, cap_records;
@@ -174,6 +174,10 @@ static void add_residents(struct world *w)
 		task->ipc = draw_ipc(w, i % n_programs, task->watts);
 		task->burst_s = 0.05 + 0.1 * draw(w);
 		task->pause_s = w->opts.is_rare ? 1 : 0.1;
+		if (w->opts.is_slow) {
+			task->burst_s *= 20;
+			task->pause_s = 2;
+		}
 		task->is_on = w->opts.never_stops || draw(w) < 0.5;
 	}
 	free(watts);
@@ -187,7 +191,7 @@ struct world *world_new(const struct world_opts *opts)
 	must(w);
 	w->opts = *opts;
 	w->seed = opts->seed;
-	w->next_pid = 100;
+	w->next_pid = WORLD_FIRST_PID;
 	w->n_groups = opts->n_tasks + opts->n_short_programs;
 	w->groups = calloc(w->n_groups + 1, sizeof(*w->groups));
 	w->watts = calloc(opts->n_short_programs + 1, sizeof(*w->watts));
@@ -344,7 +348,8 @@ static void run_step(struct world *w)
 	for (; i < w->opts.n_cpus; i++)
 		w->cpus[i].idle_ns += STEP_NS;
 	w->energy_j += power_w * STEP_S;
-	if (w->step % STEPS == 0)
+	w->steps_j[(w->step - 1) % WORLD_STEPS] = w->energy_j;
+	if (w->step % WORLD_STEPS == 0)
 		w->seen_j = w->energy_j - draw(w) * STEP_S * power_w;
 }
 
@@ -420,7 +425,7 @@ const struct watt_usage_batch *world_run(struct world *w)
 	uint32_t i;
 
 	w->n_records = 0;
-	for (i = 0; i < STEPS; i++) {
+	for (i = 0; i < WORLD_STEPS; i++) {
 		schedule(w);
 		run_step(w);
 		if (i == 0)
@@ -471,4 +476,9 @@ void world_task(const struct world *w, size_t i, uint32_t *ret_pid, uint32_t *re
 double world_energy_j(const struct world *w)
 {
 	return w->energy_j;
+}
+
+double world_step_j(const struct world *w, uint32_t step)
+{
+	return w->steps_j[step];
 }

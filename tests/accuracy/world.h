@@ -18,10 +18,12 @@
 
 #define WORLD_SLICE_S 0.05
 #define WORLD_SLICE_NS 50000000ULL
+#define WORLD_STEPS 50     /* in a slice, of 1 ms */
 #define WORLD_LSB_NJ 61035 /* 2^-14 J, the usual unit of RAPL */
 #define WORLD_IDLE_W 10.0
 #define WORLD_START_NS 1000000000000ULL
 #define WORLD_MAX_CPUS 16
+#define WORLD_FIRST_PID 100
 
 /* The counter of its one package. */
 extern const struct watt_channel world_channel;
@@ -40,6 +42,7 @@ struct world_opts {
 	bool has_phases;  /* each task's watts change by up to 40 % every 10 s */
 	bool never_stops; /* nobody ever sleeps */
 	bool is_rare;     /* who sleeps does so for 1 s */
+	bool is_slow;     /* who runs does so for 1 to 3 s, and sleeps for 2 */
 	/* Beside them, of this many programs: processes that are born, run for 2 to 200 ms, and
 	 * die. */
 	uint32_t n_short_programs;
@@ -67,13 +70,15 @@ const struct world_group *world_group(const struct world *world, size_t i);
 size_t world_task_count(const struct world *world);
 void world_task(const struct world *world, size_t i, uint32_t *ret_pid, uint32_t *ret_group,
 		uint64_t *ret_cpu_ns);
-/* Joules so far, those of the idle machine included. */
 /*
  * What counters at each switch would have told in the middle of the newest slice: cycles,
  * instructions, time beside a busy sibling. How many instructions a program has for each cycle goes
  * with its watts, but not alone: they tell five sixths of how watts differ. Lives as the batch.
  */
 const struct watt_activity_batch *world_counts(const struct world *world);
+/* Joules so far, those of the idle machine included. */
 double world_energy_j(const struct world *world);
+/* The same as it was at the end of a step of the newest slice, 0 to WORLD_STEPS - 1. */
+double world_step_j(const struct world *world, uint32_t step);
 
 #endif
