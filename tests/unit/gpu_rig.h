@@ -8,6 +8,7 @@
 
 #include "fake_nvml.h"
 #include "source/host/nvml.h"
+#include "source/power/nvml/counter_check.h"
 #include "source/power/nvml/gpu_news.h"
 #include "source/power/nvml/gpu_reading.h"
 #include "source/registry.h"
@@ -41,6 +42,8 @@ struct rig {
 	uint64_t n_reads, first_ns, last_ns;
 	uint64_t steps_ns[RIG_STEPS]; /* what the samples of the first channel speak of */
 	size_t n_steps;
+	/* so long before the first reading the counter was checked, as the source does; 0: never */
+	uint64_t checked_ns;
 	rig_seen_fn seen; /* NULL: nobody wants to know */
 	void *seen_arg;
 };
@@ -103,6 +106,25 @@ static inline void rig_read(struct rig *rig, uint64_t t_ns, struct watt_sample *
 	}
 }
 
+/* What the source does when it is opened: looks at the counter until it believes it. */
+static inline void rig_check(struct rig *rig, uint64_t t_ns)
+{
+	struct watt_counter_check check = { 0 };
+	struct watt_sample samples[WATT_GPU_MAX_METERS];
+	int64_t power_mw;
+
+	do {
+		rig_read(rig, t_ns, samples);
+		assert_int_equal(watt_gpu_read(rig->nvml, &rig->nvml->gpus[0], WATT_WAY_INSTANT,
+					       WATT_SCOPE_GPU, &power_mw),
+				 0);
+		t_ns += 5 * MS;
+	} while (!watt_counter_check_push(&check, t_ns - 5 * MS, samples[0].raw, power_mw));
+	assert_int_equal(check.verdict, WATT_COUNTER_TRUSTED);
+	watt_gpu_news_seed(&rig->news, check.energy_mj, check.last_from_ns, check.last_to_ns,
+			   check.t_ns);
+}
+
 /* step_ns: between readings at fixed times. */
 static inline void rig_measure(struct rig *rig, enum rig_pace pace, uint64_t from_ns,
 			       uint64_t to_ns, uint64_t step_ns)
@@ -130,6 +152,8 @@ static inline void rig_measure(struct rig *rig, enum rig_pace pace, uint64_t fro
 					   &rig->timeline),
 			 0);
 	watt_gpu_news_init(&rig->news, rig->power->channels, rig->n);
+	if (rig->checked_ns)
+		rig_check(rig, from_ns - rig->checked_ns);
 	rig->first_ns = from_ns;
 	rig->last_ns = to_ns;
 	rig->n_steps = 0;

@@ -59,6 +59,53 @@ static void test_windows(void **state)
 	}
 }
 
+/* How far off the energy of a second right after the beginning is, at worst. */
+static double first_second(struct rig *rig, uint64_t checked_ns)
+{
+	double worst = 0, error;
+	uint64_t phase_ms, from_ns, shift_ms;
+
+	rig->checked_ns = checked_ns;
+	for (phase_ms = 1; phase_ms < 100; phase_ms += 7) {
+		rig_measure(rig, RIG_AT_VALUES, 10 * S + phase_ms * MS, 13 * S, 0);
+		from_ns = rig->steps_ns[0];
+		for (shift_ms = 0; shift_ms <= 200; shift_ms += 25) {
+			uint64_t t_ns = from_ns + shift_ms * MS;
+
+			error = (double)rig_energy_nj(rig, t_ns, t_ns + S) /
+					(double)rig->fake.energy_nj(0, t_ns, t_ns + S) -
+				1;
+			worst = error > worst ? error : -error > worst ? -error : worst;
+		}
+	}
+	return worst;
+}
+
+/*
+ * The source knows a step of the counter from its check. The sooner it reads after that, the better
+ * the first window: its energy is off by as much as its beginning.
+ */
+static void test_beginning(void **state)
+{
+	static const struct {
+		uint64_t checked_ms; /* the check takes up to 0.2 s; 0: there was none */
+		double most;
+	} cases[] = { { 230, 0.01 }, { 300, 0.01 }, { 700, 0.03 }, { 2000, 0.03 }, { 0, 0.06 } };
+	struct rig rig;
+	size_t i;
+
+	rig_init(&rig, "gpu GPU-1 00000000:01:00.0 an H100\npower 0 300000\n", 0);
+	for (i = 0; i < WATT_ARRAY_SIZE(cases); i++) {
+		double worst = first_second(&rig, cases[i].checked_ms * MS);
+
+		print_message("read %lu ms after the check began: the first second is off by "
+			      "%.2f %% at worst\n",
+			      (unsigned long)cases[i].checked_ms, 100 * worst);
+		assert_true(worst <= cases[i].most);
+	}
+	rig_done(&rig);
+}
+
 /* ---- when something happens ---- */
 
 #define N_EDGES 60
@@ -292,9 +339,8 @@ static void test_helped_power(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_pace),
-		cmocka_unit_test(test_helped_counter),
+		cmocka_unit_test(test_windows),      cmocka_unit_test(test_beginning),
+		cmocka_unit_test(test_pace),         cmocka_unit_test(test_helped_counter),
 		cmocka_unit_test(test_helped_power),
 	};
 
