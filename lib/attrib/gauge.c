@@ -55,11 +55,28 @@ static bool look(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
 	       watt_timeline_energy_nj(tl, channel, ret->t_ns, &ret->sum) == 0;
 }
 
-static void fill_mean(struct watt_gauge *gauge, const struct watt_channel *channel,
-		      const struct watt_gauge_base *from, const struct watt_gauge_base *to)
+/*
+ * How much of a window is not known. All gaps are counted when they end, of those that lie ahead,
+ * too; and old ones are forgotten: of both the more.
+ */
+static uint64_t gaps_between_ns(const struct watt_timeline *tl, size_t channel,
+				const struct watt_gauge_base *from,
+				const struct watt_gauge_base *to)
 {
-	uint64_t gap_ns = to->gap_ns - from->gap_ns;
+	uint64_t t_ns = from->t_ns, gap_ns = 0;
+	struct watt_gap gap;
 
+	while (watt_timeline_find_gap(tl, channel, t_ns, to->t_ns, &gap)) {
+		gap_ns += gap.t1_ns - gap.t0_ns;
+		t_ns = gap.t1_ns;
+	}
+	return WATT_MAX(gap_ns, to->gap_ns - from->gap_ns);
+}
+
+static void fill_mean(struct watt_gauge *gauge, const struct watt_channel *channel,
+		      const struct watt_gauge_base *from, const struct watt_gauge_base *to,
+		      uint64_t gap_ns)
+{
 	if (to->t_ns <= from->t_ns + gap_ns)
 		return;
 	gauge->known_ns = to->t_ns - from->t_ns - gap_ns;
@@ -152,7 +169,8 @@ int watt_gauges_fill(struct watt_attrib *at, const struct watt_timeline *tl, siz
 			continue;
 		if (!cursor->gauges[i].t_ns)
 			cursor->gauges[i] = (struct watt_gauge_base){ .t_ns = stats.first_ns };
-		fill_mean(gauge, channel, &cursor->gauges[i], &now);
+		fill_mean(gauge, channel, &cursor->gauges[i], &now,
+			  gaps_between_ns(tl, i, &cursor->gauges[i], &now));
 		cursor->gauges[i] = now;
 	}
 	return 0;

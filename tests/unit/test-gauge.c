@@ -133,6 +133,38 @@ static void test_windows(void **state)
 	bench_done(&b);
 }
 
+/* Windows in the middle of a gap that has ended when they are looked at: nothing is known, not 0. */
+static void test_gap_behind(void **state)
+{
+	struct bench b;
+	uint64_t t_ns = S, end_ns;
+	const struct watt_gauge *gauge;
+	struct watt_snapshot *snap;
+
+	bench_open(&b);
+	run_to(&b, &t_ns, 2 * S, 40000);
+	check_mean(look(&b, 0, 2 * S), 40, S);
+	watt_attrib_set_barrier(b.at, 2 * S);
+	for (; t_ns <= 4 * S; t_ns += 10 * MS) {
+		tell(&b, 0, t_ns, 5, WATT_STATUS_OK);
+		tell(&b, 1, t_ns, 0, WATT_STATUS_ABSENT);
+	}
+	run_to(&b, &t_ns, 5 * S, 40000);
+	for (end_ns = 2500 * MS; end_ns <= 3500 * MS; end_ns += 500 * MS) {
+		watt_attrib_set_barrier(b.at, end_ns);
+		snap = look(&b, 0, end_ns);
+		gauge = watt_snapshot_get_gauge(snap, 0);
+		assert_true(isnan(gauge->mean));
+		assert_int_equal(gauge->known_ns, 0);
+		watt_snapshot_unref(snap);
+	}
+	watt_attrib_set_barrier(b.at, 5 * S);
+	snap = look(&b, 0, 5 * S);
+	assert_near(watt_snapshot_get_gauge(snap, 0)->mean, 40, 1e-6);
+	watt_snapshot_unref(snap);
+	bench_done(&b);
+}
+
 static void test_readers(void **state)
 {
 	struct bench b;
@@ -208,9 +240,8 @@ static void test_no_domain(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_readers),
-		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_windows),   cmocka_unit_test(test_gap_behind),
+		cmocka_unit_test(test_readers),   cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_no_domain),
 	};
 
