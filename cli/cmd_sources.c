@@ -402,6 +402,8 @@ static void print_latecomers(const struct watt_session *ses)
 
 	if (*latecomers_list(ses, late, sizeof(late)))
 		printf("Not open yet: %s.\n", late);
+	if (*latecomers_list_broken(ses, late, sizeof(late)))
+		printf("Broken: %s. What is wrong: wattribute doctor\n", late);
 }
 
 static int print_json(const struct watt_session *ses)

@@ -9,5 +9,7 @@
 
 /* "hwmon (pending), iio (stale)"; "" if there are none. Returns buf. */
 char *latecomers_list(const struct watt_session *ses, char *buf, size_t size);
+/* "nvml": those that are there and can't be used; "": none. Returns buf. */
+char *latecomers_list_broken(const struct watt_session *ses, char *buf, size_t size);
 
 #endif

@@ -150,6 +150,41 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 	return buf;
 }
 
+/* Of a domain that nobody could read for a while, or can't any more. */
+static uint64_t unknown_ns(const struct watt_snapshot *snap, size_t domain)
+{
+	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, domain);
+	uint64_t t_ns = watt_snapshot_get_time_ns(snap), ns = state->gap_ns;
+
+	if (state->status != WATT_STATUS_OK && state->t_ns && t_ns > state->t_ns)
+		ns += t_ns - state->t_ns;
+	return watt_snapshot_get_domain(snap, domain)->is_partition ? ns : 0;
+}
+
+static void print_unknown(const struct watt_snapshot *snap, FILE *out)
+{
+	char time[WATT_UNITS_SIZE], path[128];
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		if (unknown_ns(snap, i))
+			fprintf(out, " For %s nothing is known of %s.\n",
+				watt_units_time(time, (double)unknown_ns(snap, i) / 1e9, 2),
+				text_clean(path, sizeof(path),
+					   watt_snapshot_get_domain(snap, i)->path));
+}
+
+/* A mean is of all the time: it would be too small where some of the time is not known. */
+static bool is_all_known(const struct watt_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
+		if (unknown_ns(snap, i))
+			return false;
+	return true;
+}
+
 static void print_energy(const struct record_run *run, FILE *out)
 {
 	const struct watt_balance *balance = &run->totals.balance;
@@ -160,10 +195,11 @@ static void print_energy(const struct record_run *run, FILE *out)
 		fprintf(out, " No energy is known.\n");
 		return;
 	}
-	fprintf(out, " The machine used %s, %s on average (%s).",
-		watt_units_energy(energy, watt_energy_to_j(balance->energy), digits),
-		watt_units_power(power, balance->mean_w, digits),
-		watt_origin_name(balance->origin));
+	fprintf(out, " The machine used %s",
+		watt_units_energy(energy, watt_energy_to_j(balance->energy), digits));
+	if (is_all_known(run->totals.snap))
+		fprintf(out, ", %s on average", watt_units_power(power, balance->mean_w, digits));
+	fprintf(out, " (%s).", watt_origin_name(balance->origin));
 	if (run->totals.row)
 		fprintf(out, " The command used %s.",
 			watt_units_energy(energy, watt_energy_to_j(run->totals.row->total),
@@ -172,6 +208,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 		fprintf(out, " That is %s.",
 			totals_missing_text(balance, missing, sizeof(missing)));
 	fputc('\n', out);
+	print_unknown(run->totals.snap, out);
 }
 
 /* Those that are there; --keep may have deleted some, and somebody else all. */

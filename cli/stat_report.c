@@ -482,6 +482,9 @@ static void print_latecomers(const struct stat_report *report, FILE *out)
 
 	if (*latecomers_list(report->setup->ses, late, sizeof(late)))
 		fprintf(out, "\nNot open yet, and not in the numbers: %s.\n", late);
+	if (*latecomers_list_broken(report->setup->ses, late, sizeof(late)))
+		fprintf(out, "\nBroken, and not in the numbers: %s (wattribute doctor says why).\n",
+			late);
 }
 
 void stat_report_print(const struct stat_report *report, FILE *out)

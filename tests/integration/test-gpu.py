@@ -74,6 +74,10 @@ def test_shown():
     true('driver 575.57.08, 1 GPU' in found[0]['why'], f'what doctor says: {found[0]}')
     result = with_gpu('error nvmlInit_v2 0 18\nerror nvmlInitWithFlags 0 18\n', 'doctor')
     true('upgraded' in result.out and 'reboot' in result.out, 'no word of the upgrade')
+    script = 'error nvmlInit_v2 0 18\nerror nvmlInitWithFlags 0 18\n'
+    for words in ('sources',), ('stat', 'true'):
+        out = with_gpu(script, *words)
+        true('Broken' in out.out + out.err and 'nvml' in out.out + out.err, f'{words}: nothing of what is broken: {out.out}{out.err}')
 
 
 def test_what_it_was_like():
@@ -286,6 +290,11 @@ def look_at_agent(agent, divided):
 def test_hang():
     """A driver that does not come back: the rest is measured, and its own energy is not made up."""
     report = record(GPU + 'hang * 2 60\n', 6, '--sources=nvml,null')
+    said = with_gpu(GPU + 'error * 2 15\n', 'record', '-f', '-o', path('lost.watt'), '--for=4s', '--sources=nvml')
+    said = said.out + said.err
+    # of a beginning that took so long nothing is known at all
+    true(f'nothing is known of {DOMAIN}' in said or 'No energy is known' in said, f'of a GPU that is lost: {said}')
+    true('on average' not in said, f'a mean over what is not known: {said}')
     domains = {domain['path']: domain for domain in report['domains']}
     true(domains['package-0']['known_s'] > 4, f"the other: {domains['package-0']}")
     known_s = domains[DOMAIN]['known_s'] if DOMAIN in domains else 0
