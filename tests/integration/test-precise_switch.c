@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ static pid_t start_load(uint32_t cpu, bool naps)
 
 	if (pid)
 		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	stay_on(cpu);
 	for (;;) {
 		uint64_t end_ns = watt_now_ns() + 2 * WATT_NSEC_PER_MSEC;
@@ -88,6 +90,15 @@ static uint64_t cpu_ns(pid_t pid)
 	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
 	assert_int_equal(clock_gettime(clock, &time), 0);
 	return watt_timespec_to_ns(&time);
+}
+
+/* On a busy machine it may not run at all for some time. */
+static void let_run(pid_t pid, uint64_t ns)
+{
+	uint64_t end_ns = cpu_ns(pid) + ns;
+
+	while (cpu_ns(pid) < end_ns)
+		usleep(1000);
 }
 
 /* What a process has done of a kind, as far as a batch tells; false: it does not. */
@@ -136,13 +147,16 @@ static void test_counters(void **state)
 	pid_t pids[2] = { start_load(0, false), start_load(0, true) };
 	int i;
 
-	usleep(50000);
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 10 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	for (i = 0; i < 2; i++) {
 		assert_true(find(&batch, pids[i], WATT_ACTIVITY_CYCLES, &begin[i]));
 		ran_ns[i] = cpu_ns(pids[i]);
 	}
 	usleep(500000);
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 10 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	for (i = 0; i < 2; i++) {
 		double ratio;
@@ -172,14 +186,14 @@ static void test_running_and_dead(void **state)
 	uint64_t first = 0, second = 0, last = 0;
 	pid_t pid = start_load(map.n_cpus - 1, false);
 
-	usleep(20000);
+	let_run(pid, 10 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &first));
-	usleep(50000);
+	let_run(pid, 20 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &second));
 	assert_true(second > first);
-	usleep(20000);
+	let_run(pid, 10 * WATT_NSEC_PER_MSEC);
 	stop_load(pid);
 	read_all(src, &batch);
 	assert_true(find(&batch, pid, WATT_ACTIVITY_CYCLES, &last));
@@ -205,7 +219,8 @@ static void test_siblings(void **state)
 	src = open_as(&opts);
 	pids[0] = start_load(0, false);
 	pids[1] = start_load(1, true);
-	usleep(50000);
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 10 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	for (i = 0; i < 2; i++) {
 		find(&batch, pids[i], WATT_ACTIVITY_SHARED_TIME, &begin[i]);
@@ -242,7 +257,8 @@ static void test_no_room(void **state)
 
 	for (i = 0; i < WATT_ARRAY_SIZE(pids); i++)
 		pids[i] = start_load(0, true);
-	usleep(200000);
+	for (i = 0; i < WATT_ARRAY_SIZE(pids); i++)
+		let_run(pids[i], 5 * WATT_NSEC_PER_MSEC);
 	log_text[0] = '\0';
 	read_all(src, &batch);
 	assert_non_null(strstr(log_text, "more tasks run than there are places for"));
