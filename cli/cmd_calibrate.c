@@ -63,7 +63,7 @@ static const char *why(int error)
 	case -ENOENT:
 		return "there is no libcuda.so.1: the driver's library for CUDA is not installed";
 	case -ENODATA:
-		return "the load left no trace in its power: is the GPU busy with something else?";
+		return "the load left no trace in its power: is the GPU, or this machine, busy with something else?";
 	case -EAGAIN:
 		return "it is asleep, and is not woken";
 	default:

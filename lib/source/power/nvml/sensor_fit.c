@@ -10,10 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/util.h"
 
 #define MIN_EDGES 12
+#define MIN_GAPS 6
 #define MIN_EXPLAINED 0.7
 #define MAX_DELAY_NS (600 * WATT_NSEC_PER_MSEC)
 #define DELAY_STEP_NS (5 * WATT_NSEC_PER_MSEC)
@@ -26,6 +28,8 @@
 #define WINDOW_PARTS 4
 #define WINDOW_STEP_NS (12 * WATT_NSEC_PER_MSEC)
 #define FINEST_NS (100 * WATT_NSEC_PER_USEC)
+/* Where nobody looked for longer, as on a busy machine, nobody knows when a value came. */
+#define MAX_DOUBT_NS (8 * WATT_NSEC_PER_MSEC)
 /* The gain of a board is off by up to 5 %, uniformly; what is not seen may be anything: a quarter
  * of the time seen is worth 5 % as a whole. */
 #define GAIN_PPM 28868.0
@@ -48,6 +52,11 @@ static uint64_t edge_ns(const struct watt_sensor_edge *edge)
 	return edge->before_ns ? edge->before_ns + (edge->t_ns - edge->before_ns) / 2 : edge->t_ns;
 }
 
+static bool is_sure(const struct watt_sensor_edge *edge)
+{
+	return edge->before_ns && edge->t_ns - edge->before_ns <= MAX_DOUBT_NS;
+}
+
 static int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -57,16 +66,20 @@ static int compare_u64(const void *a, const void *b)
 
 /*
  * Where two values are the same no edge is seen, so many gaps may be of several periods: the median
- * of those that are about as short as the shortest.
+ * of those that are about as short as the shortest. Only where the times of both ends are known: a
+ * late one is taken for two, and a period for shorter than it is.
  */
-static uint64_t usual_gap_ns(const struct watt_sensor_edge *edges, size_t n, uint64_t *gaps_ns)
+static uint64_t usual_gap_ns(const struct work *work, uint64_t *gaps_ns)
 {
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 1; i < n; i++)
-		gaps_ns[i - 1] = edge_ns(&edges[i]) - edge_ns(&edges[i - 1]);
-	qsort(gaps_ns, n - 1, sizeof(*gaps_ns), compare_u64);
-	for (i = 0; i < n - 1 && gaps_ns[i] < gaps_ns[(n - 1) / 10] / 2 * 3; i++)
+	for (i = 1; i < work->n_edges; i++)
+		if (is_sure(&work->edges[i - 1]) && is_sure(&work->edges[i]))
+			gaps_ns[n++] = edge_ns(&work->edges[i]) - edge_ns(&work->edges[i - 1]);
+	if (n < MIN_GAPS)
+		return 0;
+	qsort(gaps_ns, n, sizeof(*gaps_ns), compare_u64);
+	for (i = 0; i < n && gaps_ns[i] < gaps_ns[n / 10] / 2 * 3; i++)
 		;
 	return gaps_ns[i / 2];
 }
@@ -80,9 +93,7 @@ static double slope_ns(const struct watt_sensor_edge *edges, size_t n, double pe
 
 	for (i = 0; i < n; i++) {
 		double t_ns = (double)(edge_ns(&edges[i]) - first_ns);
-		double doubt_ns = edges[i].before_ns ?
-					  (double)(edges[i].t_ns - edges[i].before_ns) :
-					  period_ns;
+		double doubt_ns = (double)(edges[i].t_ns - edges[i].before_ns);
 		double weight = 1 / (doubt_ns * doubt_ns + 1e10);
 
 		if (i)
@@ -100,17 +111,21 @@ static double slope_ns(const struct watt_sensor_edge *edges, size_t n, double pe
 
 static int find_period(const struct work *work, uint64_t *ret_ns)
 {
-	uint64_t *gaps_ns = calloc(work->n_edges, sizeof(*gaps_ns));
+	_cleanup_free_ struct watt_sensor_edge *sure = calloc(work->n_edges, sizeof(*sure));
+	_cleanup_free_ uint64_t *gaps_ns = calloc(work->n_edges, sizeof(*gaps_ns));
 	double period_ns;
+	size_t i, n = 0;
 
-	if (!gaps_ns)
+	if (!sure || !gaps_ns)
 		return -ENOMEM;
-	period_ns = (double)usual_gap_ns(work->edges, work->n_edges, gaps_ns);
-	free(gaps_ns);
-	if (period_ns < 1)
+	for (i = 0; i < work->n_edges; i++)
+		if (is_sure(&work->edges[i]))
+			sure[n++] = work->edges[i];
+	period_ns = (double)usual_gap_ns(work, gaps_ns);
+	if (n < MIN_EDGES || period_ns < 1)
 		return -ENODATA;
-	period_ns = slope_ns(work->edges, work->n_edges, period_ns);
-	*ret_ns = (uint64_t)slope_ns(work->edges, work->n_edges, period_ns);
+	period_ns = slope_ns(sure, n, period_ns);
+	*ret_ns = (uint64_t)slope_ns(sure, n, period_ns);
 	return 0;
 }
 
@@ -170,8 +185,9 @@ static double judge(const struct work *work, uint64_t window_ns, uint64_t delay_
 		uint64_t span_ns = edge_ns(&work->edges[i]) - edge_ns(&work->edges[i - 1]);
 		int64_t value = work->edges[i].value;
 
-		/* where nobody looked for long, nobody knows when it was */
-		if (work->edges[i].t_ns - work->edges[i].before_ns > 8 * WATT_NSEC_PER_MSEC)
+		/* a counter's step belongs to the time between both */
+		if (!is_sure(&work->edges[i]) ||
+		    (work->is_counter && !is_sure(&work->edges[i - 1])))
 			continue;
 		work->y[n] = work->is_counter ?
 				     (double)(value - work->edges[i - 1].value) / (double)span_ns :
