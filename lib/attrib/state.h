@@ -45,6 +45,7 @@ struct watt_ledger {
 	uint32_t n_instances;     /* of a GPU: how many domains have a share of its own */
 	bool is_started;
 	bool is_usable;
+	bool is_clamped; /* a residual's newest slice */
 	uint64_t start_ns;
 	uint64_t cursor_ns; /* attributed up to here */
 	uint64_t next_seq;  /* slice to attribute next */
@@ -60,16 +61,15 @@ struct watt_ledger {
 	watt_i128 late_nj;
 	watt_i128 shared_idle_nj;          /* idle energy that who ran has got */
 	watt_i128 check_nj, check_base_nj; /* scratch of the conservation check */
-	struct watt_ledger_base *bases;    /* per window */
 	/* Of a residual: what its parts have had that the whole has not counted yet. */
 	watt_i128 debt_nj;
+	struct watt_ledger_base *bases; /* per window */
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
 	uint64_t gap_end_ns; /* of the newest one */
 	/* For so long its parts were more than the whole, and it was cut at 0. */
 	uint64_t clamped_ns;
 	uint64_t transient_ns; /* and for so long they changed faster than the whole can show */
-	bool is_clamped;       /* in the newest slice */
 	uint64_t doubtful_ns;  /* up to here it is not what it seems, by that */
 	struct watt_baseline baseline;
 };
