@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a trace out of readings of single channels. The first reading of a rail, which is where its
- * energy begins, comes before its first deadline and is in none. Those of a slice are put in the order of time;
- * a row of a tier is over when one of its channels is read again. What was not read anew has its
- * newest value, and what has none is 0, as the format has no word for it, and counted.
+ * Rows of a trace out of readings of single channels. The first reading of a rail, which is where
+ * its energy begins, comes before its first deadline and is in none. Those of a slice are put in the
+ * order of time; a row of a tier is over when one of its channels is read again. What was not read
+ * anew has its newest value, and what has none is 0, as the format has no word for it, and counted.
  */
 #include "record/nvmt_writer.h"
 
