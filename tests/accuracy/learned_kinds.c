@@ -17,6 +17,7 @@
 #include "attrib/attrib.h"
 #include "base/clock.h"
 #include "base/util.h"
+#include "experiment.h"
 #include "world.h"
 
 #define STEP_NS (WORLD_SLICE_NS / WORLD_STEPS)
@@ -97,20 +98,6 @@ struct rig {
 	size_t was_known;
 	size_t n_rows, n_inside, n_learned;
 };
-
-static void must(int r)
-{
-	if (r >= 0)
-		return;
-	fprintf(stderr, "learned_kinds: %s\n", strerror(-r));
-	exit(1);
-}
-
-static double draw(struct rig *rig)
-{
-	rig->seed = watt_hash_u64(rig->seed + 0x9e3779b97f4a7c15ULL);
-	return (double)(rig->seed >> 11) / (double)(1ULL << 53);
-}
 
 static bool is_counter(const struct sensor *sensor)
 {
@@ -208,7 +195,7 @@ static void show(struct rig *rig)
 	uint32_t i;
 
 	if (rig->n_slices % SLICES_PER_S == 0)
-		rig->other_w = sensor->other_w * draw(rig);
+		rig->other_w = sensor->other_w * draw_part(&rig->seed);
 	for (i = 0; i < WORLD_STEPS; i++) {
 		double t_s = STEP_S * (double)++rig->n_shown;
 
@@ -232,7 +219,7 @@ static void push(struct rig *rig, uint64_t t_ns, int64_t raw)
 static void read_counter(struct rig *rig)
 {
 	const double *now_j = &rig->shown_j[rig->n_shown];
-	double seen_j = now_j[0] - draw(rig) * (now_j[0] - now_j[-1]);
+	double seen_j = now_j[0] - draw_part(&rig->seed) * (now_j[0] - now_j[-1]);
 
 	push(rig, world_now_ns(rig->world), (int64_t)(seen_j / rig->sensor->quantum));
 }

@@ -17,6 +17,7 @@
 
 #include "attrib/attrib.h"
 #include "base/util.h"
+#include "experiment.h"
 #include "world.h"
 
 #define PEER_S 5 /* between two looks of the peer */
@@ -98,14 +99,6 @@ struct rig {
 	double *got_j[N_MARKS][N_METERS];
 	double *true_j[N_MARKS];
 };
-
-static void must(int r)
-{
-	if (r >= 0)
-		return;
-	fprintf(stderr, "learned_worlds: %s\n", strerror(-r));
-	exit(1);
-}
 
 static double *make_figures(size_t n)
 {

@@ -16,6 +16,7 @@
 
 #include "attrib/attrib.h"
 #include "base/util.h"
+#include "experiment.h"
 
 #define SLICE_NS 500000000ULL
 #define SLICE_S 0.5
@@ -109,20 +110,6 @@ struct result {
 	double t, first_s, misplaced, given; /* of what was caused */
 };
 
-static void must(int r)
-{
-	if (r >= 0)
-		return;
-	fprintf(stderr, "rest_worlds: %s\n", strerror(-r));
-	exit(1);
-}
-
-static double draw(struct world *w)
-{
-	w->seed = watt_hash_u64(w->seed + 0x9e3779b97f4a7c15ULL);
-	return (double)(w->seed >> 11) / (double)(1ULL << 53);
-}
-
 /* About normal: of variance 1. */
 static double noise(struct world *w)
 {
@@ -130,7 +117,7 @@ static double noise(struct world *w)
 	int i;
 
 	for (i = 0; i < 12; i++)
-		sum += draw(w);
+		sum += draw_part(&w->seed);
 	return sum;
 }
 
@@ -150,7 +137,7 @@ static void open_world(struct world *w, enum kind kind, uint64_t seed)
 
 	*w = (struct world){ .kind = kind, .seed = seed };
 	for (i = 0; i < N_TASKS; i++)
-		w->tasks[i].watts = 2 + 10 * draw(w);
+		w->tasks[i].watts = 2 + 10 * draw_part(&w->seed);
 	must(watt_rules_parse(&rules, &watt_share_key_syntax, "auto", &word));
 	must(watt_timeline_new(list, 2, &w->tl));
 	must(watt_attrib_new(&opts, &w->at));
@@ -174,7 +161,7 @@ static void run_tasks(struct world *w, double now_s, size_t slice)
 
 		if (now_s >= task->until_s) {
 			task->is_on = !task->is_on;
-			task->until_s = now_s + 1 + 19 * draw(w) * draw(w);
+			task->until_s = now_s + 1 + 19 * draw_part(&w->seed) * draw_part(&w->seed);
 		}
 		if (!task->is_on)
 			continue;

@@ -17,6 +17,7 @@
 #include "attrib/attrib.h"
 #include "base/util.h"
 #include "source/synth/machine.h"
+#include "experiment.h"
 
 #define MS 1000000ULL
 #define SLICE_NS (50 * MS)
@@ -126,16 +127,7 @@ struct tallies {
 
 static uint64_t rnd(struct rig *rig, uint64_t n)
 {
-	rig->seed = watt_hash_u64(rig->seed + 0x9e3779b97f4a7c15ULL);
-	return rig->seed % n;
-}
-
-static void must(int r)
-{
-	if (r < 0) {
-		fprintf(stderr, "simulated_machine: %s\n", strerror(-r));
-		exit(1);
-	}
+	return draw_u64(&rig->seed) % n;
 }
 
 static void open_channels(struct rig *rig)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "experiment.h"
 
 const struct watt_channel world_channel = {
 	.name = "package-0",
@@ -88,20 +89,6 @@ struct world {
 	struct watt_activity_batch counts;
 };
 
-static double draw(struct world *w)
-{
-	w->seed = watt_hash_u64(w->seed + 0x9e3779b97f4a7c15ULL);
-	return (double)(w->seed >> 11) / (double)(1ULL << 53);
-}
-
-static void must(bool is_good)
-{
-	if (is_good)
-		return;
-	fprintf(stderr, "world: out of memory\n");
-	exit(1);
-}
-
 uint64_t world_now_ns(const struct world *w)
 {
 	return WORLD_START_NS + w->step * STEP_NS;
@@ -116,8 +103,7 @@ static void tell(struct world *w, const struct task *task, enum watt_usage_kind 
 {
 	struct watt_usage *record;
 
-	must(watt_grow((void **)&w->records, &w->cap_records, w->n_records, sizeof(*w->records)) ==
-	     0);
+	must(watt_grow((void **)&w->records, &w->cap_records, w->n_records, sizeof(*w->records)));
 	record = &w->records[w->n_records++];
 	*record = (struct watt_usage){ .t_ns = world_now_ns(w),
 				       .cpu_ns = task->cpu_ns,
@@ -133,8 +119,8 @@ static void tell(struct world *w, const struct task *task, enum watt_usage_kind 
 
 static struct task *add_task(struct world *w, uint32_t group)
 {
-	must(watt_grow((void **)&w->tasks, &w->cap_tasks, w->n_tasks, sizeof(*w->tasks)) == 0);
-	must(watt_grow((void **)&w->order, &w->cap_order, w->n_tasks, sizeof(*w->order)) == 0);
+	must(watt_grow((void **)&w->tasks, &w->cap_tasks, w->n_tasks, sizeof(*w->tasks)));
+	must(watt_grow((void **)&w->order, &w->cap_order, w->n_tasks, sizeof(*w->order)));
 	w->order[w->n_tasks] = (uint32_t)w->n_tasks;
 	w->tasks[w->n_tasks] = (struct task){
 		.pid = w->next_pid++, .group = group, .phase = 1, .start_ns = world_now_ns(w)
@@ -154,7 +140,7 @@ static double draw_ipc(const struct world *w, uint32_t program, double watts)
 
 static double draw_watts(struct world *w)
 {
-	return w->opts.is_equal ? 6 : 2 + 10 * draw(w);
+	return w->opts.is_equal ? 6 : 2 + 10 * draw_part(&w->seed);
 }
 
 static void add_residents(struct world *w)
@@ -162,7 +148,7 @@ static void add_residents(struct world *w)
 	uint32_t n_programs = w->opts.n_programs ? w->opts.n_programs : w->opts.n_tasks, i;
 	double *watts = calloc(n_programs + 1, sizeof(*watts));
 
-	must(watts);
+	must(watts ? 0 : -ENOMEM);
 	for (i = 0; i < n_programs; i++)
 		watts[i] = draw_watts(w);
 	for (i = 0; i < w->opts.n_tasks; i++) {
@@ -172,13 +158,13 @@ static void add_residents(struct world *w)
 		w->groups[i].pid = task->pid;
 		task->watts = watts[i % n_programs];
 		task->ipc = draw_ipc(w, i % n_programs, task->watts);
-		task->burst_s = 0.05 + 0.1 * draw(w);
+		task->burst_s = 0.05 + 0.1 * draw_part(&w->seed);
 		task->pause_s = w->opts.is_rare ? 1 : 0.1;
 		if (w->opts.is_slow) {
 			task->burst_s *= 20;
 			task->pause_s = 2;
 		}
-		task->is_on = w->opts.never_stops || draw(w) < 0.5;
+		task->is_on = w->opts.never_stops || draw_part(&w->seed) < 0.5;
 	}
 	free(watts);
 }
@@ -188,14 +174,14 @@ struct world *world_new(const struct world_opts *opts)
 	struct world *w = calloc(1, sizeof(*w));
 	uint32_t i;
 
-	must(w);
+	must(w ? 0 : -ENOMEM);
 	w->opts = *opts;
 	w->seed = opts->seed;
 	w->next_pid = WORLD_FIRST_PID;
 	w->n_groups = opts->n_tasks + opts->n_short_programs;
 	w->groups = calloc(w->n_groups + 1, sizeof(*w->groups));
 	w->watts = calloc(opts->n_short_programs + 1, sizeof(*w->watts));
-	must(w->groups && w->watts);
+	must(w->groups && w->watts ? 0 : -ENOMEM);
 	add_residents(w);
 	for (i = 0; i < opts->n_short_programs; i++) {
 		w->watts[i] = draw_watts(w);
@@ -225,14 +211,15 @@ static void give_birth(struct world *w)
 	for (i = 0; i < w->opts.n_short_programs; i++) {
 		struct task *task;
 
-		if (draw(w) * SHORT_EVERY_MS >= 1)
+		if (draw_part(&w->seed) * SHORT_EVERY_MS >= 1)
 			continue;
 		task = add_task(w, w->opts.n_tasks + i);
 		task->is_short = task->is_on = true;
 		task->watts = w->watts[i];
 		task->ipc = draw_ipc(w, n_residents + i, task->watts);
 		/* many are short, few are long */
-		task->left = 2 + (uint32_t)(198 * draw(w) * draw(w) * draw(w));
+		task->left = 2 + (uint32_t)(198 * draw_part(&w->seed) * draw_part(&w->seed) *
+					    draw_part(&w->seed));
 		tell(w, task, WATT_USAGE_FORK);
 	}
 }
@@ -245,7 +232,7 @@ static void wake(struct world *w, struct task *task)
 		return;
 	task->is_on = !task->is_on;
 	length_s = task->is_on ? task->burst_s : task->pause_s;
-	task->change_s = now_s(w) + 2 * draw(w) * length_s;
+	task->change_s = now_s(w) + 2 * draw_part(&w->seed) * length_s;
 }
 
 static void shuffle(struct world *w)
@@ -254,7 +241,7 @@ static void shuffle(struct world *w)
 	uint32_t other;
 
 	for (i = w->n_tasks; i > 1; i--) {
-		j = (size_t)(draw(w) * (double)i);
+		j = (size_t)(draw_part(&w->seed) * (double)i);
 		other = w->order[i - 1];
 		w->order[i - 1] = w->order[j];
 		w->order[j] = other;
@@ -273,7 +260,7 @@ static void schedule(struct world *w)
 	if (!w->opts.has_phases || w->step % (uint64_t)(PHASE_S / STEP_S))
 		return;
 	for (i = 0; i < w->n_tasks; i++)
-		w->tasks[i].phase = 1 + PHASE * (2 * draw(w) - 1);
+		w->tasks[i].phase = 1 + PHASE * (2 * draw_part(&w->seed) - 1);
 }
 
 static bool has_busy_sibling(const struct world *w, size_t i, size_t n)
@@ -350,7 +337,7 @@ static void run_step(struct world *w)
 	w->energy_j += power_w * STEP_S;
 	w->steps_j[(w->step - 1) % WORLD_STEPS] = w->energy_j;
 	if (w->step % WORLD_STEPS == 0)
-		w->seen_j = w->energy_j - draw(w) * STEP_S * power_w;
+		w->seen_j = w->energy_j - draw_part(&w->seed) * STEP_S * power_w;
 }
 
 static void tell_counts(struct world *w, const struct task *task, uint64_t t_ns)
@@ -359,7 +346,7 @@ static void tell_counts(struct world *w, const struct task *task, uint64_t t_ns)
 
 	for (i = 0; i < N_COUNTS; i++) {
 		must(watt_grow((void **)&w->readings, &w->cap_readings, w->n_readings,
-			       sizeof(*w->readings)) == 0);
+			       sizeof(*w->readings)));
 		w->readings[w->n_readings++] =
 			(struct watt_activity){ .t_ns = t_ns,
 						.amount = (uint64_t)task->counts[i],
@@ -409,7 +396,7 @@ static void sweep(struct world *w)
 			continue;
 		}
 		tell(w, task, WATT_USAGE_FREE);
-		must(watt_grow((void **)&w->gone, &w->cap_gone, w->n_gone, sizeof(*w->gone)) == 0);
+		must(watt_grow((void **)&w->gone, &w->cap_gone, w->n_gone, sizeof(*w->gone)));
 		w->gone[w->n_gone++] = *task;
 	}
 	if (n == w->n_tasks)
