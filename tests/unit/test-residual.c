@@ -19,6 +19,24 @@ static const struct watt_channel package = {
 	.core_id = -1,
 };
 
+/* Of everything below a domain; a power is that of an instant. */
+static struct watt_channel total_of(const char *domain, enum watt_quantity quantity)
+{
+	return (struct watt_channel){ .name = "t",
+				      .source = "t",
+				      .domain = domain,
+				      .kind = WATT_DOMAIN_TOTAL,
+				      .quantity = quantity,
+				      .semantics = quantity == WATT_QUANTITY_POWER ?
+							   WATT_SEMANTICS_INSTANT :
+							   WATT_SEMANTICS_COUNTER,
+				      .scale_num = 1,
+				      .scale_den = 1,
+				      .package_id = -1,
+				      .die_id = -1,
+				      .core_id = -1 };
+}
+
 struct bench {
 	struct watt_timeline *tl;
 	struct watt_attrib *at;
@@ -68,16 +86,8 @@ static void snapshot(struct bench *b, uint64_t t_ms)
  */
 static void test_total_below_its_parts(void **state)
 {
-	static const struct watt_channel total = { .name = "t",
-						   .source = "t",
-						   .domain = "psys",
-						   .kind = WATT_DOMAIN_TOTAL,
-						   .scale_num = 1,
-						   .scale_den = 1,
-						   .package_id = -1,
-						   .die_id = -1,
-						   .core_id = -1 };
-	static const struct watt_channel *const channels[] = { &package, &total };
+	const struct watt_channel total = total_of("psys", WATT_QUANTITY_ENERGY);
+	const struct watt_channel *const channels[] = { &package, &total };
 	static const uint16_t slots[1] = { 0 };
 	static const struct {
 		int64_t percent; /* of what the package counts */
@@ -134,15 +144,7 @@ static void test_total_below_its_parts(void **state)
 /* One rail never answers, so the rest can't be known: that costs no memory of the others. */
 static void test_stands_still(void **state)
 {
-	static const struct watt_channel total = { .name = "t",
-						   .source = "t",
-						   .domain = "in",
-						   .kind = WATT_DOMAIN_TOTAL,
-						   .scale_num = 1,
-						   .scale_den = 1,
-						   .package_id = -1,
-						   .die_id = -1,
-						   .core_id = -1 };
+	const struct watt_channel total = total_of("in", WATT_QUANTITY_ENERGY);
 	static const struct watt_channel silent = { .name = "s",
 						    .source = "t",
 						    .domain = "dram-0",
@@ -152,7 +154,7 @@ static void test_stands_still(void **state)
 						    .package_id = 0,
 						    .die_id = -1,
 						    .core_id = -1 };
-	static const struct watt_channel *const channels[] = { &package, &total, &silent };
+	const struct watt_channel *const channels[] = { &package, &total, &silent };
 	static const uint16_t slots[1] = { 0 };
 	struct watt_attrib_opts opts = {
 		.channels = channels, .n_channels = 3, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
@@ -180,17 +182,7 @@ static void test_stands_still(void **state)
 /* What a residual has no energy for is what its whole or any of its parts has none for. */
 static void test_has_the_gaps_of_all(void **state)
 {
-	static const struct watt_channel total = { .name = "t",
-						   .source = "t",
-						   .domain = "in",
-						   .kind = WATT_DOMAIN_TOTAL,
-						   .quantity = WATT_QUANTITY_POWER,
-						   .semantics = WATT_SEMANTICS_INSTANT,
-						   .scale_num = 1,
-						   .scale_den = 1,
-						   .package_id = -1,
-						   .die_id = -1,
-						   .core_id = -1 };
+	const struct watt_channel total = total_of("in", WATT_QUANTITY_POWER);
 	struct watt_channel part[2] = { total, total };
 	const struct watt_channel *const channels[] = { &total, &part[0], &part[1] };
 	static const uint16_t slots[1] = { 0 };
@@ -251,20 +243,8 @@ static void test_has_the_gaps_of_all(void **state)
  */
 static void test_transient(void **state)
 {
-	static const struct watt_channel total = { .name = "t",
-						   .source = "t",
-						   .domain = "node",
-						   .kind = WATT_DOMAIN_TOTAL,
-						   .quantity = WATT_QUANTITY_POWER,
-						   .semantics = WATT_SEMANTICS_INSTANT,
-						   .flags = WATT_CHANNEL_AGE_UNKNOWN,
-						   .period_ns = 1000 * MS,
-						   .scale_num = 1,
-						   .scale_den = 1,
-						   .package_id = -1,
-						   .die_id = -1,
-						   .core_id = -1 };
-	static const struct watt_channel *const channels[] = { &package, &total };
+	struct watt_channel total = total_of("node", WATT_QUANTITY_POWER);
+	const struct watt_channel *const channels[] = { &package, &total };
 	static const uint16_t slots[1] = { 0 };
 	const struct watt_attrib_opts opts = {
 		.channels = channels, .n_channels = 2, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
@@ -273,6 +253,8 @@ static void test_transient(void **state)
 	uint64_t t_ms, transient_ns = 0;
 	struct bench b = { 0 };
 
+	total.flags = WATT_CHANNEL_AGE_UNKNOWN;
+	total.period_ns = 1000 * MS;
 	assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
 	for (t_ms = 1000; t_ms <= 60000; t_ms += 1000) {
