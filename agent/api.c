@@ -85,26 +85,6 @@ static nanojoules partition_sum(const struct monitor *monitor, const struct rost
 	return sum;
 }
 
-/* A card, or the graphics in a CPU where processes are known by their time on it. */
-static bool is_gpu(const struct watt_domain *domain)
-{
-	return domain->kind == WATT_DOMAIN_GPU ||
-	       (domain->kind == WATT_DOMAIN_UNCORE && domain->key == WATT_KEY_GPU_TIME);
-}
-
-/* Not what lies in another GPU. */
-static bool is_whole_gpu(const struct monitor *monitor, size_t index)
-{
-	const struct watt_domain *domain = monitor_domain(monitor, index);
-	bool is_whole = is_gpu(domain);
-
-	while (is_whole && domain->parent >= 0) {
-		domain = monitor_domain(monitor, (size_t)domain->parent);
-		is_whole = !is_gpu(domain);
-	}
-	return is_whole;
-}
-
 /* What a user takes of all GPUs. NAN: there is none, or nothing is known. */
 static double gpu_power_w(const struct monitor *monitor, const struct roster_user *user)
 {
@@ -112,7 +92,7 @@ static double gpu_power_w(const struct monitor *monitor, const struct roster_use
 	double power_w = NAN;
 
 	for (i = 0; i < n; i++)
-		if (is_whole_gpu(monitor, i) && !isnan(user->powers_w[i]))
+		if (monitor->is_whole_gpu[i] && !isnan(user->powers_w[i]))
 			power_w = (isnan(power_w) ? 0 : power_w) + (double)user->powers_w[i];
 	return power_w;
 }

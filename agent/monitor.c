@@ -208,6 +208,7 @@ void monitor_close(struct monitor *monitor)
 	roster_done(&monitor->roster);
 	free(monitor->sensors);
 	free(monitor->states);
+	free(monitor->is_whole_gpu);
 	free(monitor->sources);
 	pthread_mutex_destroy(&monitor->lock);
 }
@@ -322,6 +323,8 @@ static void update_states(struct monitor *monitor, const struct watt_snapshot *s
 
 	if (n > monitor->n_states) {
 		monitor->states = xrealloc(monitor->states, n, sizeof(*monitor->states));
+		monitor->is_whole_gpu =
+			xrealloc(monitor->is_whole_gpu, n, sizeof(*monitor->is_whole_gpu));
 		memset(monitor->states + monitor->n_states, 0,
 		       (n - monitor->n_states) * sizeof(*monitor->states));
 		monitor->n_states = n;
@@ -379,6 +382,8 @@ static void update_total(struct monitor *monitor, const struct watt_snapshot *sn
 		domains[i] = watt_snapshot_get_domain(snap, i);
 		states[i] = &monitor->states[i];
 	}
+	for (i = 0; i < n; i++)
+		monitor->is_whole_gpu[i] = watt_view_is_whole_gpu(&view, i);
 	watt_total_draw(&view, &monitor->total);
 	watt_balance_look_outside(&view, monitor->total.power_w, &monitor->supplies);
 }

@@ -83,6 +83,7 @@ struct monitor {
 	/* Per domain, with the newest window that had anything: one may be shorter than what a
 	 * sensor needs. Owned. */
 	struct watt_domain_state *states;
+	bool *is_whole_gpu; /* of each of these domains */
 	size_t n_states;
 	struct watt_total total; /* the machine's, in those windows */
 	/* Its supplies' word, of which that is a part: of this has_outside, outside_w and outside. */

@@ -120,7 +120,7 @@ static bool has_gpus(const struct watt_view *view)
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++)
-		if (top_gpus_is_domain(view->domains[i]))
+		if (watt_view_is_gpu(view->domains[i]))
 			return true;
 	return false;
 }

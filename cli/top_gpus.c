@@ -18,24 +18,6 @@
 #define WIDE 110
 #define BAR_MOST 60
 
-bool top_gpus_is_domain(const struct watt_domain *domain)
-{
-	return domain->kind == WATT_DOMAIN_GPU || domain->kind == WATT_DOMAIN_GPU_INSTANCE ||
-	       (domain->kind == WATT_DOMAIN_UNCORE && domain->key == WATT_KEY_GPU_TIME);
-}
-
-bool top_gpus_is_whole(const struct watt_view *view, size_t domain)
-{
-	int32_t parent = view->domains[domain]->parent;
-
-	if (!top_gpus_is_domain(view->domains[domain]))
-		return false;
-	for (; parent >= 0; parent = view->domains[parent]->parent)
-		if (top_gpus_is_domain(view->domains[parent]))
-			return false;
-	return true;
-}
-
 /* ---- what each is like ---- */
 
 /* "nvml/gpu-0000:0d:00_0/load" tells of that domain; returns its last part. NULL: of another. */
@@ -98,7 +80,7 @@ static void add_gpu(struct top_gpus *gpus, const struct watt_view *view, size_t 
 	size_t i, width;
 
 	*gpu = (struct top_gpu){ .domain = domain,
-				 .is_part = !top_gpus_is_whole(view, domain),
+				 .is_part = !watt_view_is_whole_gpu(view, domain),
 				 .power_w = watt_view_power_w(state, state->window_nj),
 				 .limit_w = NAN,
 				 .load = NAN,
@@ -124,7 +106,7 @@ static void add_below(struct top_gpus *gpus, const struct watt_view *view, int32
 	for (i = 0; i < view->n_domains && gpus->n < TOP_GPUS_MAX; i++) {
 		if (view->domains[i]->parent != parent)
 			continue;
-		if (top_gpus_is_domain(view->domains[i]))
+		if (watt_view_is_gpu(view->domains[i]))
 			add_gpu(gpus, view, i);
 		add_below(gpus, view, (int32_t)i);
 	}

@@ -35,10 +35,6 @@ struct top_gpus {
 	size_t path_width;
 };
 
-/* Whether a domain is of a GPU: a card, a part of one, or the graphics in a CPU. */
-bool top_gpus_is_domain(const struct watt_domain *domain);
-/* The same, and it lies in no other one. */
-bool top_gpus_is_whole(const struct watt_view *view, size_t domain);
 /* In the order of their domains, parts below their GPU. */
 void top_gpus_find(struct top_gpus *gpus, const struct watt_view *view);
 /* Whether the line of a GPU tells of this gauge. */

@@ -125,7 +125,7 @@ static double sum_gpus(const struct watt_view *view, const double *domain_w)
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++)
-		if (!isnan(domain_w[i]) && top_gpus_is_whole(view, i))
+		if (!isnan(domain_w[i]) && watt_view_is_whole_gpu(view, i))
 			sum_w = (isnan(sum_w) ? 0 : sum_w) + domain_w[i];
 	return sum_w;
 }

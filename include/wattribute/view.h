@@ -47,6 +47,11 @@ WATT_API double watt_view_uncertainty_w(const struct watt_view *view, const stru
 WATT_API int watt_view_is_user(enum watt_entity_kind kind);
 /** The same for kernel threads and interrupts alone. */
 WATT_API int watt_view_is_kernel(enum watt_entity_kind kind);
+/** 1: a domain is of a GPU: a card, an instance of one, or the graphics in a CPU where processes are
+ *  known by their time on it. */
+WATT_API int watt_view_is_gpu(const struct watt_domain *domain);
+/** 1: the same of the view's domain of that index, and it lies in no other one. */
+WATT_API int watt_view_is_whole_gpu(const struct watt_view *view, size_t index);
 
 WATT_END_DECLS
 

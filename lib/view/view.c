@@ -145,6 +145,24 @@ int watt_view_is_kernel(enum watt_entity_kind kind)
 	       kind == WATT_ENTITY_SOFTIRQ;
 }
 
+int watt_view_is_gpu(const struct watt_domain *domain)
+{
+	return domain->kind == WATT_DOMAIN_GPU || domain->kind == WATT_DOMAIN_GPU_INSTANCE ||
+	       (domain->kind == WATT_DOMAIN_UNCORE && domain->key == WATT_KEY_GPU_TIME);
+}
+
+int watt_view_is_whole_gpu(const struct watt_view *view, size_t index)
+{
+	int32_t parent = view->domains[index]->parent;
+
+	if (!watt_view_is_gpu(view->domains[index]))
+		return 0;
+	for (; parent >= 0; parent = view->domains[parent]->parent)
+		if (watt_view_is_gpu(view->domains[parent]))
+			return 0;
+	return 1;
+}
+
 int watt_view_is_user(enum watt_entity_kind kind)
 {
 	return kind == WATT_ENTITY_PROCESS || kind == WATT_ENTITY_VM ||

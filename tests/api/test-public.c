@@ -126,6 +126,27 @@ static void check_domain(const struct watt_domain *domain,
 	assert_int_equal(watt_domain_is_missing(domain, &none), domain->is_partition);
 }
 
+/* A card that has a part, and the graphics of a CPU whose users' time on it is known. */
+static void check_gpus(void)
+{
+	const struct watt_domain package = { .kind = WATT_DOMAIN_PACKAGE, .parent = -1 };
+	const struct watt_domain graphics = { .kind = WATT_DOMAIN_UNCORE,
+					      .key = WATT_KEY_GPU_TIME,
+					      .parent = 0 };
+	const struct watt_domain uncore = { .kind = WATT_DOMAIN_UNCORE, .parent = 0 };
+	const struct watt_domain card = { .kind = WATT_DOMAIN_GPU, .parent = -1 };
+	const struct watt_domain part = { .kind = WATT_DOMAIN_GPU_INSTANCE, .parent = 3 };
+	const struct watt_domain *domains[] = { &package, &graphics, &uncore, &card, &part };
+	static const int is_gpu[] = { 0, 1, 0, 1, 1 }, is_whole[] = { 0, 1, 0, 1, 0 };
+	const struct watt_view view = { .sz = sizeof(view), .domains = domains, .n_domains = 5 };
+	size_t i;
+
+	for (i = 0; i < view.n_domains; i++) {
+		assert_int_equal(watt_view_is_gpu(domains[i]), is_gpu[i]);
+		assert_int_equal(watt_view_is_whole_gpu(&view, i), is_whole[i]);
+	}
+}
+
 /* Of what is divided, kernel threads and interrupts are the kernel's. */
 static void check_kinds(void)
 {
@@ -158,6 +179,7 @@ static void test_snapshot(void **state)
 	}
 	assert_true(n_threads > 0);
 	check_kinds();
+	check_gpus();
 	watt_view_free(view);
 	watt_snapshot_unref(snap);
 	watt_session_close(ses);
