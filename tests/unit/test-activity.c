@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/activity.c, and the whole stage on a simulated GPU beside simulated tasks. */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/attrib.h"
@@ -17,25 +18,8 @@
 #define FIRST_PID 500
 
 static const struct watt_channel channels[2] = {
-	{ .name = "gpu",
-	  .source = "t",
-	  .domain = "gpu-0",
-	  .kind = WATT_DOMAIN_GPU,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1,
-	  .idle_uw = IDLE_W * 1000000 },
-	{ .name = "cpu",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1 },
+	CHANNEL("gpu", "gpu-0", WATT_DOMAIN_GPU, .package_id = -1, .idle_uw = IDLE_W * 1000000),
+	CHANNEL("cpu", "package-0", WATT_DOMAIN_PACKAGE, .package_id = -1),
 };
 
 struct world {

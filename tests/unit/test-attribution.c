@@ -5,6 +5,7 @@
  * comes, energy and CPU time are conserved, curves are monotone, sums are sums, equal tasks are
  * equal, and who did nothing gets nothing.
  */
+#include "channel.h"
 #include "unit.h"
 
 #include "rules_of.h"
@@ -63,17 +64,8 @@ static const struct watt_channel machine[N_CHANNELS] = {
 		     .package_id = 0,
 		     .die_id = -1,
 		     .core_id = -1 },
-	[TOTAL] = { .name = "in",
-		    .source = "t",
-		    .domain = "in",
-		    .kind = WATT_DOMAIN_TOTAL,
-		    .quantity = WATT_QUANTITY_POWER,
-		    .semantics = WATT_SEMANTICS_INSTANT,
-		    .scale_num = 1,
-		    .scale_den = 1,
-		    .package_id = -1,
-		    .die_id = -1,
-		    .core_id = -1 },
+	[TOTAL] = CHANNEL("in", "in", WATT_DOMAIN_TOTAL, .package_id = -1,
+			  .quantity = WATT_QUANTITY_POWER, .semantics = WATT_SEMANTICS_INSTANT),
 };
 
 struct task {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/barrier.c: snapshots that mean the same time in every domain. */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/attrib.h"
@@ -12,24 +13,8 @@ enum {
 };
 
 static const struct watt_channel machine[2] = {
-	[FAST] = { .name = "fast",
-		   .source = "t",
-		   .domain = "package-0",
-		   .kind = WATT_DOMAIN_PACKAGE,
-		   .scale_num = 1,
-		   .scale_den = 1,
-		   .package_id = -1,
-		   .die_id = -1,
-		   .core_id = -1 },
-	[SLOW] = { .name = "slow",
-		   .source = "t",
-		   .domain = "package-1",
-		   .kind = WATT_DOMAIN_PACKAGE,
-		   .scale_num = 1,
-		   .scale_den = 1,
-		   .package_id = -1,
-		   .die_id = -1,
-		   .core_id = -1 },
+	[FAST] = CHANNEL("fast", "package-0", WATT_DOMAIN_PACKAGE, .package_id = -1),
+	[SLOW] = CHANNEL("slow", "package-1", WATT_DOMAIN_PACKAGE, .package_id = -1),
 };
 
 struct bench {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/cursor.c and retire.c: many readers, each with windows that add up and rows of its own. */
+#include "fast_and_slow.h"
 #include "unit.h"
 
 #include "attrib/state.h"
@@ -12,28 +13,6 @@
 #define MAX_IDS 20000 /* of entities */
 /* As retire.c has it. */
 #define MAX_GONE 8192
-
-static const struct watt_channel channels[N_DOMAINS] = {
-	{ .name = "fast",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "slow", /* told of three slices later */
-	  .source = "t",
-	  .domain = "dram-0",
-	  .kind = WATT_DOMAIN_DRAM,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1,
-	  .delay_ns = 300 * MS },
-};
 
 struct bench {
 	struct watt_timeline *tl;
@@ -75,7 +54,7 @@ static uint32_t rnd(struct bench *b, uint32_t below)
 
 static void open_bench(struct bench *b)
 {
-	static const struct watt_channel *const list[] = { &channels[0], &channels[1] };
+	static const struct watt_channel *const list[] = { &fast_and_slow[0], &fast_and_slow[1] };
 	static const uint16_t slots[2] = { 0, 0 };
 	struct watt_attrib_opts opts = {
 		.channels = list, .n_channels = 2, .cpu_slot = slots, .n_cpus = 2, .n_slots = 1

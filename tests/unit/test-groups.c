@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/groups.c: what sums there are, what is in what, and names that come late. */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/state.h"
@@ -8,18 +9,8 @@
 #define POD_1 "11111111-1111-1111-1111-111111111111"
 #define POD_2 "22222222-2222-2222-2222-222222222222"
 
-static const struct watt_channel package = {
-	.name = "p",
-	.source = "t",
-	.domain = "package-0",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = 0,
-	.die_id = -1,
-	.core_id = -1,
-};
+static const struct watt_channel package =
+	CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE, .package_id = 0);
 
 struct bench {
 	struct watt_timeline *tl;

@@ -3,6 +3,7 @@
  * lib/attrib/instance.c: instances of a GPU that come and go, each with what those in it have of
  * the GPU's energy: together with what is idle and nobody's that is the GPU's, to the nJ.
  */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/attrib.h"
@@ -17,25 +18,8 @@
 #define N_USERS 2
 
 static const struct watt_channel channels[2] = {
-	{ .name = "gpu",
-	  .source = "t",
-	  .domain = "gpu-0",
-	  .kind = WATT_DOMAIN_GPU,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1,
-	  .idle_uw = IDLE_W * 1000000 },
-	{ .name = "other",
-	  .source = "t",
-	  .domain = "gpu-1",
-	  .kind = WATT_DOMAIN_GPU,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1 },
+	CHANNEL("gpu", "gpu-0", WATT_DOMAIN_GPU, .package_id = -1, .idle_uw = IDLE_W * 1000000),
+	CHANNEL("other", "gpu-1", WATT_DOMAIN_GPU, .package_id = -1),
 };
 
 /* What is told of each place: it has come at from_ns, and was gone at until_ns. */

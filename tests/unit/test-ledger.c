@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/ledger.c: to whom the energy of a slice goes. */
+#include "channel.h"
 #include "two_packages.h"
 #include "unit.h"
 
@@ -10,47 +11,16 @@
 #define MS 1000000ULL
 
 /* One that knows its idle power from the start. */
-static const struct watt_channel model = {
-	.name = "m",
-	.source = "t",
-	.domain = "model",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-	.idle_uw = 4000000,
-};
+static const struct watt_channel model =
+	CHANNEL("m", "model", WATT_DOMAIN_PACKAGE, .package_id = -1, .idle_uw = 4000000);
 
 /* One that wraps every 10 J, and can't use more than 2 W. */
-static const struct watt_channel narrow = {
-	.name = "n",
-	.source = "t",
-	.domain = "dram-0",
-	.kind = WATT_DOMAIN_DRAM,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-	.wrap_nj = 10000 * MS,
-	.max_power_uw = 2000000,
-};
+static const struct watt_channel narrow = CHANNEL("n", "dram-0", WATT_DOMAIN_DRAM, .package_id = -1,
+						  .wrap_nj = 10000 * MS, .max_power_uw = 2000000);
 
 /* Memory that knows its idle power. */
-static const struct watt_channel memory = {
-	.name = "d",
-	.source = "t",
-	.domain = "dram-1",
-	.kind = WATT_DOMAIN_DRAM,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = -1,
-	.die_id = -1,
-	.core_id = -1,
-	.idle_uw = 2000000,
-};
+static const struct watt_channel memory =
+	CHANNEL("d", "dram-1", WATT_DOMAIN_DRAM, .package_id = -1, .idle_uw = 2000000);
 
 static uint64_t memory_bytes;                      /* of the machine; 0: not known */
 static const struct watt_key_ops *const *all_keys; /* NULL: those of the registry */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/places.c, and what attribution makes of CPUs that come: energy of where they are. */
+#include "channel.h"
 #include "power.h"
 
 #include "attrib/attrib.h"
@@ -11,15 +12,7 @@
 
 static struct watt_channel package(const char *name, int32_t id)
 {
-	return (struct watt_channel){ .name = name,
-				      .source = "t",
-				      .domain = name,
-				      .kind = WATT_DOMAIN_PACKAGE,
-				      .scale_num = 1,
-				      .scale_den = 1,
-				      .package_id = id,
-				      .die_id = -1,
-				      .core_id = -1 };
+	return (struct watt_channel)CHANNEL(name, name, WATT_DOMAIN_PACKAGE, .package_id = id);
 }
 
 /* ---- attribution ---- */

@@ -1,40 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Residuals of lib/attrib/ledger.c: what is left of a whole without its parts. */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/state.h"
 
 #define MS 1000000ULL
 
-static const struct watt_channel package = {
-	.name = "p",
-	.source = "t",
-	.domain = "package-0",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = 0,
-	.die_id = -1,
-	.core_id = -1,
-};
+static const struct watt_channel package =
+	CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE, .package_id = 0);
 
 /* Of everything below a domain; a power is that of an instant. */
 static struct watt_channel total_of(const char *domain, enum watt_quantity quantity)
 {
-	return (struct watt_channel){ .name = "t",
-				      .source = "t",
-				      .domain = domain,
-				      .kind = WATT_DOMAIN_TOTAL,
-				      .quantity = quantity,
-				      .semantics = quantity == WATT_QUANTITY_POWER ?
-							   WATT_SEMANTICS_INSTANT :
-							   WATT_SEMANTICS_COUNTER,
-				      .scale_num = 1,
-				      .scale_den = 1,
-				      .package_id = -1,
-				      .die_id = -1,
-				      .core_id = -1 };
+	return (struct watt_channel)CHANNEL("t", domain, WATT_DOMAIN_TOTAL, .package_id = -1,
+					    .quantity = quantity,
+					    .semantics = quantity == WATT_QUANTITY_POWER ?
+								 WATT_SEMANTICS_INSTANT :
+								 WATT_SEMANTICS_COUNTER);
 }
 
 struct bench {
@@ -145,15 +128,8 @@ static void test_total_below_its_parts(void **state)
 static void test_stands_still(void **state)
 {
 	const struct watt_channel total = total_of("in", WATT_QUANTITY_ENERGY);
-	static const struct watt_channel silent = { .name = "s",
-						    .source = "t",
-						    .domain = "dram-0",
-						    .kind = WATT_DOMAIN_DRAM,
-						    .scale_num = 1,
-						    .scale_den = 1,
-						    .package_id = 0,
-						    .die_id = -1,
-						    .core_id = -1 };
+	static const struct watt_channel silent =
+		CHANNEL("s", "dram-0", WATT_DOMAIN_DRAM, .package_id = 0);
 	const struct watt_channel *const channels[] = { &package, &total, &silent };
 	static const uint16_t slots[1] = { 0 };
 	struct watt_attrib_opts opts = {

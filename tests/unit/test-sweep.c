@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/sweep.c and tracked.c: what usage records do to the accounts. */
+#include "channel.h"
 #include "unit.h"
 
 #include "attrib/state.h"
 
 #define MS 1000000ULL
 
-static const struct watt_channel package = {
-	.name = "p",
-	.source = "t",
-	.domain = "package-0",
-	.kind = WATT_DOMAIN_PACKAGE,
-	.quantity = WATT_QUANTITY_ENERGY,
-	.scale_num = 1,
-	.scale_den = 1,
-	.package_id = 0,
-	.die_id = -1,
-	.core_id = -1,
-};
+static const struct watt_channel package =
+	CHANNEL("p", "package-0", WATT_DOMAIN_PACKAGE, .package_id = 0);
 
 struct bench {
 	struct watt_timeline *tl;
@@ -644,15 +635,8 @@ static void test_questions_are_bounded(void **state)
 /* Nobody waits for a sensor that has been without a value for long, nor for what needs it. */
 static void test_waits_for_no_dead_sensor(void **state)
 {
-	static const struct watt_channel total = { .name = "t",
-						   .source = "t",
-						   .domain = "in",
-						   .kind = WATT_DOMAIN_TOTAL,
-						   .scale_num = 1,
-						   .scale_den = 1,
-						   .package_id = -1,
-						   .die_id = -1,
-						   .core_id = -1 };
+	static const struct watt_channel total =
+		CHANNEL("t", "in", WATT_DOMAIN_TOTAL, .package_id = -1);
 	static const struct watt_channel *const channels[] = { &package, &total };
 	static const uint16_t slots[1] = { 0 };
 	struct watt_attrib_opts opts = { .channels = channels,

@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lib/attrib/thread.c: a process is the sum of its threads, to the nJ, whatever becomes of them. */
+#include "fast_and_slow.h"
 #include "unit.h"
 
 #include "attrib/state.h"
 
 #define MS 1000000ULL
 #define MAX_RECORDS 400
-
-static const struct watt_channel channels[2] = {
-	{ .name = "fast",
-	  .source = "t",
-	  .domain = "package-0",
-	  .kind = WATT_DOMAIN_PACKAGE,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1 },
-	{ .name = "slow", /* told of three slices later */
-	  .source = "t",
-	  .domain = "dram-0",
-	  .kind = WATT_DOMAIN_DRAM,
-	  .scale_num = 1,
-	  .scale_den = 1,
-	  .package_id = -1,
-	  .die_id = -1,
-	  .core_id = -1,
-	  .delay_ns = 300 * MS },
-};
 
 struct bench {
 	struct watt_timeline *tl;
@@ -40,7 +19,7 @@ struct bench {
 
 static void open_bench(struct bench *b, bool has_threads)
 {
-	static const struct watt_channel *const list[] = { &channels[0], &channels[1] };
+	static const struct watt_channel *const list[] = { &fast_and_slow[0], &fast_and_slow[1] };
 	static const uint16_t slots[2] = { 0, 0 };
 	struct watt_attrib_opts opts = {
 		.channels = list, .n_channels = 2, .cpu_slot = slots, .n_cpus = 2, .n_slots = 1
