@@ -70,6 +70,7 @@ int watt_block_add(struct watt_block *block, const struct watt_learned_slice *sl
 		if (at < 0)
 			return at;
 		block->uses[block->index[at] - 1].cpu_s += slice->uses[i].cpu_s;
+		block->uses[block->index[at] - 1].shared_s += slice->uses[i].shared_s;
 	}
 	block->dt_s += slice->dt_s;
 	block->energy_j += slice->energy_j;

@@ -28,6 +28,7 @@
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 #define WEIGHT_MOST 1e18
 #define NOBODY UINT64_MAX /* as a program */
+#define MOST_S 1e12       /* of a time that is loaded */
 #define LEAST_J 1e-9      /* a block without energy, for a learner that takes none without */
 
 struct learned_state {
@@ -41,7 +42,9 @@ struct learned_state {
 	size_t n_taken;
 	uint64_t n_slices;
 	bool is_ready;
-	struct rest *rest; /* NULL: somebody causes it in any case */
+	struct watt_block *joint; /* of slices up to the next reading; NULL: there never was one */
+	uint64_t joint_end_ns;    /* while there is something in it */
+	struct rest *rest;        /* NULL: somebody causes it in any case */
 };
 
 /* What a domain needs of which nobody knows whether programs cause it. */
@@ -79,6 +82,9 @@ static void done(void *data)
 {
 	struct learned_state *state = data;
 
+	if (state->joint)
+		watt_block_done(state->joint);
+	free(state->joint);
 	if (state->rest) {
 		watt_block_done(&state->rest->blocks[0]);
 		watt_block_done(&state->rest->blocks[1]);
@@ -330,22 +336,59 @@ static int take_features(struct learned_state *state, const struct watt_key_slic
 	return 0;
 }
 
-static int learn(void *data, const struct watt_key_slice *slice)
+static void clear_joint(struct learned_state *state)
 {
-	struct learned_state *state = data;
-	struct watt_learned_slice view;
+	if (state->joint)
+		watt_block_clear(state->joint);
+}
+
+/* With what is less than idle: noise has two sides, and leaving one out is a bias. */
+static int join(struct learned_state *state, const struct watt_key_slice *slice,
+		struct watt_learned_slice view)
+{
+	view.energy_j = (double)slice->energy_nj / 1e9 - (double)slice->idle_uw * 1e-6 * view.dt_s;
+	if (!state->joint)
+		state->joint = calloc(1, sizeof(*state->joint));
+	state->joint_end_ns = slice->t1_ns;
+	return state->joint ? watt_block_add(state->joint, &view) : -ENOMEM;
+}
+
+/*
+ * Between two readings energy is what it would be at even power: a slice that ends nearer to its own
+ * middle than to a reading tells nothing of who ran in it. Those from one reading to the next are
+ * one. 1: they are not whole yet; else *view is what teaches.
+ */
+static int await_reading(struct learned_state *state, const struct watt_key_slice *slice,
+			 struct watt_learned_slice *view)
+{
+	uint64_t half_ns = (slice->t1_ns - slice->t0_ns) / 2;
+	bool is_end = slice->edge_ns[1] <= half_ns;
+	double joint_s;
+	int r;
+
+	if (state->joint_end_ns != slice->t0_ns)
+		clear_joint(state);
+	joint_s = state->joint ? state->joint->dt_s : 0;
+	if (!(joint_s > 0) && slice->edge_ns[0] > half_ns)
+		return 1;
+	is_end = is_end && joint_s + view->dt_s >= (double)slice->joint_ns / 1e9;
+	if (is_end && !(joint_s > 0))
+		return 0;
+	r = join(state, slice, *view);
+	if (r < 0 || !is_end)
+		return r < 0 ? r : 1;
+	watt_block_get(state->joint, view);
+	return 0;
+}
+
+static int teach(struct learned_state *state, struct watt_learned_slice *taught)
+{
 	double told, apart;
 	int r;
 
-	/* idle energy is no program's: who learns from it takes it for theirs */
-	if (!slice->is_complete || !slice->is_idle_known || slice->dynamic_nj <= 0 ||
-	    !slice->n_needed)
+	if (!(taught->energy_j > 0) || !taught->n_uses)
 		return 0;
-	r = take_slice(state, slice, &view);
-	if (r == 0)
-		r = watt_learned_update(state->learned, &view);
-	if (r == 0 && slice->likes)
-		r = take_features(state, slice, &view);
+	r = watt_learned_update(state->learned, taught);
 	if (r < 0)
 		return r;
 	state->n_slices++;
@@ -356,6 +399,30 @@ static int learn(void *data, const struct watt_key_slice *slice)
 			  told >= (state->is_ready ? TOLD_STAY : TOLD_BEGIN) &&
 			  apart >= (state->is_ready ? APART_STAY : APART_BEGIN);
 	return 0;
+}
+
+static int learn(void *data, const struct watt_key_slice *slice)
+{
+	struct learned_state *state = data;
+	struct watt_learned_slice view, taught;
+	int r;
+
+	/* idle energy is no program's: who learns from it takes it for theirs */
+	if (!slice->is_complete || !slice->is_idle_known) {
+		clear_joint(state);
+		return 0;
+	}
+	r = take_slice(state, slice, &view);
+	taught = view;
+	if (r == 0)
+		r = await_reading(state, slice, &taught);
+	if (r == 0) {
+		r = teach(state, &taught);
+		clear_joint(state);
+	}
+	if (r >= 0 && slice->likes && slice->dynamic_nj > 0)
+		r = take_features(state, slice, &view);
+	return WATT_MIN(r, 0);
 }
 
 /* ---- where nobody knows whether programs cause it ---- */
@@ -470,6 +537,31 @@ static int tell(const void *data, struct watt_profile_part *ret)
 	return watt_learned_tell(state->learned, ret);
 }
 
+/* The last of it, where there is one. */
+static void visit_joint(struct learned_state *state, struct watt_words *words)
+{
+	bool has_joint = words->is_loading ? words->at < words->n :
+					     state->joint && state->joint->dt_s > 0;
+	size_t i;
+
+	if (words->is_loading)
+		clear_joint(state);
+	if (words->error || !has_joint)
+		return;
+	if (!state->joint)
+		state->joint = calloc(1, sizeof(*state->joint));
+	if (!state->joint) {
+		words->error = -ENOMEM;
+		return;
+	}
+	watt_words_u64(words, &state->joint_end_ns, UINT64_MAX);
+	watt_block_visit(state->joint, words);
+	for (i = 0; i < state->joint->n; i++)
+		watt_words_double(words, &state->joint->uses[i].shared_s, 0, MOST_S);
+	if (words->error && words->is_loading)
+		clear_joint(state);
+}
+
 static int visit(void *data, struct watt_words *words)
 {
 	struct learned_state *state = data;
@@ -485,6 +577,8 @@ static int visit(void *data, struct watt_words *words)
 		watt_block_visit(&state->rest->blocks[1], words);
 		watt_words_bool(words, &state->rest->is_second);
 	}
+	if (!state->rest)
+		visit_joint(state, words);
 	if (words->error && words->is_loading)
 		state->is_ready = false;
 	if (words->is_loading && !watt_learned_size(state->learned))

@@ -17,6 +17,8 @@
 
 /* Energy is spread evenly between two readings: only longer blocks show power. */
 #define BLOCK_PACES 4
+/* And so much of the energy of such a block is not that of its neighbours. */
+#define JOINT_PACES 2
 
 static void init_baseline(struct watt_baseline *baseline, const struct watt_channel *channel)
 {
@@ -284,6 +286,28 @@ static int learn(struct watt_attrib *at, struct watt_ledger *ledger, const struc
 	return r;
 }
 
+/*
+ * How its readings lie in a slice. A counter has its energy at each of them, and so has a mean of
+ * which it is known when it ended; that of other powers is a line through the middle of what they
+ * tell of. A residual has none of its own, and is learned in blocks.
+ */
+static void find_readings(const struct watt_attrib *at, const struct watt_ledger *ledger,
+			  struct watt_key_slice *view)
+{
+	int32_t c = ledger->domain->channel;
+	const struct watt_channel *channel = c < 0 ? NULL : at->channels[c];
+
+	/* a model follows CPU time at once */
+	if (!channel || channel->origin != WATT_ORIGIN_MEASURED)
+		return;
+	view->edge_ns[0] = watt_timeline_edge_ns(at->timeline, (size_t)c, view->t0_ns);
+	view->edge_ns[1] = watt_timeline_edge_ns(at->timeline, (size_t)c, view->t1_ns);
+	/* of one that is read about once a slice, or more often, the line is near enough */
+	if (2 * channel->period_ns > 3 * (view->t1_ns - view->t0_ns) &&
+	    channel->quantity == WATT_QUANTITY_POWER && !(channel->flags & WATT_CHANNEL_STEPS))
+		view->joint_ns = JOINT_PACES * channel->period_ns + channel->window_ns;
+}
+
 /* Divides energy_nj of a slice. */
 static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 		  const struct watt_slice *slice, int64_t energy_nj)
@@ -300,6 +324,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	const struct watt_key *used;
 	int n, r;
 
+	find_readings(at, ledger, &view);
 	r = weigh(at, ledger, slice, &view, &used);
 	if (r == 0 && used && used->ops->needs && view.is_complete)
 		r = watt_baseline_add(&ledger->baseline, view.t1_ns - view.t0_ns, energy_nj,

@@ -547,6 +547,18 @@ int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i12
 	return 0;
 }
 
+uint64_t watt_curve_edge_ns(const struct watt_curve *curve, uint64_t t_ns)
+{
+	size_t i = find_point(curve, t_ns);
+	uint64_t edge_ns = UINT64_MAX;
+
+	if (i < curve->n)
+		edge_ns = point_at(curve, i)->t_ns - t_ns;
+	if (i > 0)
+		edge_ns = WATT_MIN(edge_ns, t_ns - point_at(curve, i - 1)->t_ns);
+	return curve->n ? edge_ns : 0;
+}
+
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
 			 struct watt_gap *ret)
 {

@@ -69,6 +69,8 @@ uint64_t watt_curve_effective_ns(const struct watt_curve *curve, const struct wa
  */
 void watt_curve_set_found_delay(struct watt_curve *curve, uint64_t delay_ns);
 int watt_curve_energy_nj(const struct watt_curve *curve, uint64_t t_ns, watt_i128 *ret_nj);
+/* As watt_timeline_edge_ns(). */
+uint64_t watt_curve_edge_ns(const struct watt_curve *curve, uint64_t t_ns);
 /* As watt_timeline_find_gap(). */
 bool watt_curve_find_gap(const struct watt_curve *curve, uint64_t t0_ns, uint64_t t1_ns,
 			 struct watt_gap *ret);

@@ -259,6 +259,11 @@ int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint
 	return watt_curve_energy_nj(&tl->curves[channel], t_ns, ret_nj);
 }
 
+uint64_t watt_timeline_edge_ns(const struct watt_timeline *tl, size_t channel, uint64_t t_ns)
+{
+	return channel < tl->n_curves ? watt_curve_edge_ns(&tl->curves[channel], t_ns) : 0;
+}
+
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns)
 {
 	if (channel < tl->n_curves)

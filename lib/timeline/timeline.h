@@ -89,6 +89,11 @@ void watt_timeline_sleep(struct watt_timeline *tl, uint64_t from_ns, uint64_t to
  */
 int watt_timeline_energy_nj(const struct watt_timeline *tl, size_t channel, uint64_t t_ns,
 			    watt_i128 *ret_nj);
+/*
+ * How far an instant of which the energy is known lies from the nearest point that was measured: in
+ * between, the energy is what it would be at even power. In ns.
+ */
+uint64_t watt_timeline_edge_ns(const struct watt_timeline *tl, size_t channel, uint64_t t_ns);
 /* What is older than t_ns will not be asked again. */
 void watt_timeline_forget(struct watt_timeline *tl, size_t channel, uint64_t t_ns);
 void watt_timeline_get_stats(const struct watt_timeline *tl, size_t channel,

@@ -108,6 +108,66 @@ static void assert_same(const struct meter *a, const struct meter *b)
 	watt_words_done(&y);
 }
 
+/* The same of a sensor that is read each fourth slice, and not at its end. */
+static void watch_sparsely(struct world *world, struct meter *one, struct meter *other,
+			   unsigned int n)
+{
+	while (n--) {
+		const struct watt_usage_batch *batch = world_run(world);
+		uint64_t now_ns = world_now_ns(world), t_ns = now_ns - WORLD_SLICE_NS * 24 / 50;
+		bool is_read = (now_ns - WORLD_START_NS) / WORLD_SLICE_NS % 4 == 0;
+		struct watt_sample sample = { t_ns, t_ns, world_read(world), 0,
+					      is_read ? WATT_STATUS_OK : WATT_STATUS_PENDING };
+
+		for (struct meter *meter = one; meter; meter = meter == one ? other : NULL) {
+			assert_int_equal(watt_attrib_push_usage(meter->at, batch), 0);
+			if (is_read)
+				assert_true(watt_timeline_push(meter->tl, &sample) >= 0);
+			assert_true(watt_attrib_advance(meter->at, meter->tl, now_ns) >= 0);
+		}
+	}
+}
+
+static size_t count_words(const struct meter *meter)
+{
+	struct watt_words words;
+	size_t n;
+
+	assert_int_equal(watt_attrib_save_learned(meter->at, 0, &words), 0);
+	n = words.n;
+	watt_words_done(&words);
+	return n;
+}
+
+/* Slices that wait for a reading to be one are part of the state. */
+static void test_goes_on_between_readings(void **state)
+{
+	struct world *world = make_world(7, 0);
+	struct watt_words saved, words;
+	struct meter first, later, quick;
+
+	(void)state;
+	open_meter(&first, NULL);
+	open_meter(&later, NULL);
+	open_meter(&quick, NULL);
+	watch_sparsely(world, &first, NULL, 10 * SECOND);
+	watch_sparsely(world, &first, &later, SECOND);
+	assert_int_equal(watt_attrib_save_learned(first.at, 0, &saved), 0);
+	words = load_of(&saved);
+	assert_int_equal(watt_attrib_load_learned(later.at, "package-0", &words), 0);
+	assert_same(&first, &later);
+	watch_sparsely(world, &first, &later, 20 * SECOND);
+	assert_same(&first, &later);
+	/* beside one that waits for nothing */
+	watch(world, &quick, NULL, 10 * SECOND);
+	assert_true(count_words(&first) > count_words(&quick));
+	watt_words_done(&saved);
+	close_meter(&first);
+	close_meter(&later);
+	close_meter(&quick);
+	world_free(world);
+}
+
 /* Who begins in the middle, and is told once what was learned, knows the same bits ever after. */
 static void go_on_in_the_middle(uint32_t n_programs)
 {
@@ -374,6 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goes_on_in_the_middle),
+		cmocka_unit_test(test_goes_on_between_readings),
 		cmocka_unit_test(test_damaged_state_is_refused),
 		cmocka_unit_test(test_profile_tells_what_was_learned),
 		cmocka_unit_test(test_same_names_are_one),
