@@ -570,7 +570,9 @@ int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t tim
 		r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
-	return watt_attrib_dying_count(p->attrib, t_ns) ||
+	/* a source may know what happened only up to a moment before it was asked */
+	return watt_attrib_last_sweep_ns(p->attrib) < t_ns ||
+	       watt_attrib_dying_count(p->attrib, t_ns) ||
 	       !watt_sensors_is_settled(&p->sensors, get_end_ns(p, t_ns)) ||
 	       (watt_naming_is_pending(&p->naming) && watt_now_ns() - t_ns < patience_ns);
 }
@@ -578,7 +580,12 @@ int watt_pipeline_flush_end(struct watt_pipeline *p, uint64_t t_ns, uint64_t tim
 void watt_pipeline_flush_explain(struct watt_pipeline *p, uint64_t t_ns)
 {
 	size_t n_dying = watt_attrib_dying_count(p->attrib, t_ns);
+	uint64_t swept_ns = watt_attrib_last_sweep_ns(p->attrib);
 
+	if (swept_ns < t_ns)
+		watt_log(&p->env->log, WATT_LOG_INFO,
+			 "flush: what tasks did in the last %.6f s is not known",
+			 (double)(t_ns - swept_ns) / 1e9);
 	if (n_dying)
 		watt_log(&p->env->log, WATT_LOG_INFO,
 			 "flush: the last word of %zu tasks that died has not come", n_dying);

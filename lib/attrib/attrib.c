@@ -329,6 +329,11 @@ size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns)
 	return n;
 }
 
+uint64_t watt_attrib_last_sweep_ns(const struct watt_attrib *at)
+{
+	return at->last_sweep_ns;
+}
+
 uint64_t watt_attrib_settled_ns(const struct watt_attrib *at, size_t domain)
 {
 	if (domain >= at->tree.n_domains || !at->ledgers[domain].is_started)

@@ -150,6 +150,8 @@ uint64_t watt_attrib_cut_ns(const struct watt_attrib *at, uint64_t t_ns);
 /* Whether every domain whose sensor answers is attributed up to the barrier. */
 bool watt_attrib_is_at_barrier(const struct watt_attrib *at, const struct watt_timeline *tl);
 
+/* When it was last told who ran: so far slices reach. 0: never yet. */
+uint64_t watt_attrib_last_sweep_ns(const struct watt_attrib *at);
 /* Tasks that began to die before t_ns and whose last word has not come. */
 size_t watt_attrib_dying_count(const struct watt_attrib *at, uint64_t t_ns);
 /* A domain is attributed up to here; UINT64_MAX: it has not begun. */

@@ -19,14 +19,15 @@
 
 /* What the sources below do next: of the test's thread, and theirs. */
 static struct watt_counter n_lost_records;
-static struct watt_counter is_silent; /* the first sensor */
+static struct watt_counter n_early_sweeps; /* they know what happened until they were asked */
+static struct watt_counter is_silent;      /* the first sensor */
 
 /* ---- sensors ---- */
 
 static char names[N_CHANNELS][16], domains[N_CHANNELS][16];
 static struct watt_channel channels[N_CHANNELS];
 static const struct watt_power_group group = { .n = N_CHANNELS, .period_ns = PERIOD_MS * MS };
-extern const struct watt_power_ops power_ops;
+extern const struct watt_power_ops power_ops, slow_power_ops;
 
 static int power_probe(const struct watt_env *env, struct watt_diag *diag)
 {
@@ -35,7 +36,7 @@ static int power_probe(const struct watt_env *env, struct watt_diag *diag)
 	return 0;
 }
 
-static int power_open(const struct watt_env *env, struct watt_power **ret)
+static int open_rails(const struct watt_power_ops *ops, struct watt_power **ret)
 {
 	static struct watt_power power;
 	size_t i;
@@ -60,13 +61,23 @@ static int power_open(const struct watt_env *env, struct watt_power **ret)
 			.coverage_ppm = 1000000,
 		};
 	}
-	power = (struct watt_power){ .ops = &power_ops,
+	power = (struct watt_power){ .ops = ops,
 				     .channels = channels,
 				     .n_channels = N_CHANNELS,
 				     .groups = &group,
 				     .n_groups = 1 };
 	*ret = &power;
 	return 0;
+}
+
+static int power_open(const struct watt_env *env, struct watt_power **ret)
+{
+	return open_rails(&power_ops, ret);
+}
+
+static int slow_power_open(const struct watt_env *env, struct watt_power **ret)
+{
+	return open_rails(&slow_power_ops, ret);
 }
 
 static void power_read(struct watt_power *power, uint32_t index, struct watt_sample *ret)
@@ -96,6 +107,17 @@ const struct watt_power_ops power_ops = {
 	.close = power_close,
 };
 
+/* A flush does not wait for it. */
+const struct watt_power_ops slow_power_ops = {
+	.name = "slow",
+	.summary = "the same, by somebody who may block",
+	.flags = WATT_POWER_BLOCKING,
+	.probe = power_probe,
+	.open = slow_power_open,
+	.read = power_read,
+	.close = power_close,
+};
+
 /* ---- tasks: there are none, but some may have been lost ---- */
 
 extern const struct watt_activity_ops usage_ops;
@@ -112,8 +134,14 @@ static int usage_open(const struct watt_env *env, const struct watt_cpu_map *map
 
 static int usage_sweep(struct watt_activity_source *src, bool full, struct watt_usage_batch *ret)
 {
+	static uint64_t told_ns; /* of the last sweep */
 	uint64_t now_ns = watt_now_ns();
 
+	if (watt_counter_get(&n_early_sweeps)) {
+		watt_counter_set(&n_early_sweeps, watt_counter_get(&n_early_sweeps) - 1);
+		now_ns = told_ns;
+	}
+	told_ns = now_ns;
 	*ret = (struct watt_usage_batch){
 		.t_before_ns = now_ns,
 		.t_after_ns = now_ns,
@@ -143,22 +171,27 @@ const struct watt_activity_ops usage_ops = {
 };
 
 /* In place of the library's tables: all sources that there are. */
-const struct watt_power_ops *const watt_power_registry[] = { &power_ops, NULL };
+const struct watt_power_ops *const watt_power_registry[] = { &power_ops, &slow_power_ops, NULL };
 const struct watt_activity_ops *const watt_activity_registry[] = { &usage_ops, NULL };
 const struct watt_meta_ops *const watt_meta_registry[] = { NULL };
 
 /* ---- the session ---- */
 
-static struct watt_session *start(int is_driven)
+static struct watt_session *start_with(const char *sources, const char *slice, int is_driven)
 {
 	struct watt_options *options =
-		options_of("sources", "t", "usage", "t", "period", "4ms", "slice", "20ms", NULL);
+		options_of("sources", sources, "usage", "t", "period", "4ms", "slice", slice, NULL);
 	struct watt_session *ses = NULL;
 
 	assert_int_equal(watt_options_set_driven(options, is_driven), 0);
 	assert_int_equal(open_by(options, &ses), 0);
 	assert_int_equal(watt_session_start(ses), 0);
 	return ses;
+}
+
+static struct watt_session *start(int is_driven)
+{
+	return start_with("t", "20ms", is_driven);
 }
 
 /* Flushes until nothing was lost any more since the flush before. */
@@ -244,12 +277,37 @@ static void test_silent_sensor(void **state)
 	watt_session_close(ses);
 }
 
+/* What was before a flush is there behind it, whoever it was that knew less: no slice has to end. */
+static void test_early_sweep(void **state)
+{
+	int is_driven, i;
+
+	for (is_driven = 0; is_driven < 2; is_driven++) {
+		struct watt_session *ses = start_with("slow", "60s", is_driven);
+
+		for (i = 0; i < 2; i++) {
+			uint64_t t_ns = watt_session_get_time_ns(ses);
+			struct watt_snapshot *snap;
+
+			watt_counter_set(&n_early_sweeps, 2);
+			assert_true(watt_session_flush(ses, DEADLINE_MS) >= 0);
+			assert_int_equal(watt_counter_get(&n_early_sweeps), 0);
+			assert_int_equal(watt_session_snapshot_at(ses, t_ns, DEADLINE_MS, &snap),
+					 0);
+			assert_true(watt_snapshot_get_time_ns(snap) >= t_ns);
+			watt_snapshot_unref(snap);
+		}
+		watt_session_close(ses);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_silent_sensor),
+		cmocka_unit_test(test_early_sweep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
