@@ -216,12 +216,35 @@ int watt_file_read_bytes(struct watt_file *file, void *buf, size_t size)
 	return r < 0 ? r : finish_read(file, read_bytes(file->fd, buf, size));
 }
 
+/* Digits and a newline, as nearly every counter of sysfs is, and too few of them to be too many. */
+static bool is_plain_number(const char *buf, int n, uint64_t *ret)
+{
+	uint64_t value = 0;
+	int i;
+
+	if (n < 2 || n > 20 || buf[n - 1] != '\n')
+		return false;
+	for (i = 0; i < n - 1; i++) {
+		unsigned int digit = (unsigned int)buf[i] - '0';
+
+		if (digit > 9)
+			return false;
+		value = value * 10 + digit;
+	}
+	*ret = value;
+	return true;
+}
+
 int watt_file_read_u64(struct watt_file *file, uint64_t *ret)
 {
 	char buf[64];
 	int r;
 
-	r = watt_file_read(file, buf, sizeof(buf));
+	r = watt_file_read_bytes(file, buf, sizeof(buf));
+	if (r >= 0 && is_plain_number(buf, r, ret))
+		return 0;
+	if (r >= 0)
+		r = finish_text(buf, sizeof(buf), r);
 	if (r < 0)
 		return r == -EMSGSIZE ? -EBADMSG : r;
 	return watt_parse_u64(buf, ret);

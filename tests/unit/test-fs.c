@@ -68,6 +68,48 @@ static void test_looks_now_and_then(void **state)
 	scratch_remove(dir);
 }
 
+/* Counters of sysfs are digits and a newline; whatever else there is has to be told apart. */
+static void test_reads_a_number(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t value;
+	} cases[] = {
+		{ "0\n", 0, 0 },
+		{ "262143328850\n", 0, 262143328850 },
+		{ "262143328850", 0, 262143328850 },
+		{ " 12 \n", 0, 12 },
+		{ "9999999999999999999\n", 0, 9999999999999999999u },
+		{ "18446744073709551615\n", 0, UINT64_MAX },
+		{ "18446744073709551616\n", -ERANGE, 0 },
+		{ "00000000000000000000000000012\n", 0, 12 },
+		{ "\n", -EBADMSG, 0 },
+		{ "", -EBADMSG, 0 },
+		{ "12\n13\n", -EBADMSG, 0 },
+		{ "1:2\n", -EBADMSG, 0 },
+		{ "-12\n", -EBADMSG, 0 },
+	};
+	struct watt_root root = WATT_ROOT_INIT;
+	struct watt_file file = WATT_FILE_INIT;
+	char *dir = scratch_new();
+	uint64_t value;
+	size_t i;
+
+	scratch_write(dir, "energy_uj", "1");
+	assert_int_equal(watt_root_open(&root, dir), 0);
+	assert_int_equal(watt_file_open(&file, &root, "energy_uj"), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		value = 0;
+		scratch_write(dir, "energy_uj", cases[i].text);
+		assert_int_equal(watt_file_read_u64(&file, &value), cases[i].r);
+		assert_int_equal(value, cases[i].value);
+	}
+	watt_file_close(&file);
+	watt_root_close(&root);
+	scratch_remove(dir);
+}
+
 static void test_file_comes_back(void **state)
 {
 	struct watt_root root = WATT_ROOT_INIT;
@@ -133,6 +175,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_reads_a_number),
 		cmocka_unit_test(test_file_comes_back),
 		cmocka_unit_test(test_looks_now_and_then),
 		cmocka_unit_test(test_list),
