@@ -167,10 +167,14 @@ struct watt_reader *watt_reader_free(struct watt_reader *reader)
 
 /* ---- what it is busy with ---- */
 
-static void begin(struct watt_reader *reader, const char *what)
+/* Returns when. */
+static uint64_t begin(struct watt_reader *reader, const char *what)
 {
+	uint64_t now_ns = watt_now_ns();
+
 	watt_counter_set(&reader->busy_what, (uintptr_t)what);
-	watt_counter_publish(&reader->busy_since_ns, watt_now_ns());
+	watt_counter_publish(&reader->busy_since_ns, now_ns);
+	return now_ns;
 }
 
 static void end(struct watt_reader *reader)
@@ -273,13 +277,16 @@ static void read_all(struct watt_reader *reader)
 		watt_bundle_read_all(bundle);
 }
 
+/* now_ns is the first bundle's; with a clock, it is looked at for each of the others. */
 static uint64_t read_due(struct watt_reader *reader, uint64_t now_ns, bool has_clock)
 {
 	uint64_t due_ns = UINT64_MAX, t_ns;
 	struct watt_bundle *bundle;
 
 	for (bundle = reader->first; bundle; bundle = watt_bundle_next(bundle)) {
-		t_ns = watt_bundle_read_due(bundle, has_clock ? watt_now_ns() : now_ns, has_clock);
+		if (has_clock && bundle != reader->first)
+			now_ns = watt_now_ns();
+		t_ns = watt_bundle_read_due(bundle, now_ns, has_clock);
 		due_ns = WATT_MIN(due_ns, t_ns);
 	}
 	return due_ns;
@@ -305,14 +312,16 @@ static void tell_served(struct watt_reader *reader, uint64_t request)
 	watt_signal_send(&reader->news);
 }
 
-static void serve_request(struct watt_reader *reader)
+/* Whether there was one. */
+static bool serve_request(struct watt_reader *reader)
 {
 	uint64_t request = watt_counter_get(&reader->requests);
 
 	if (request == watt_counter_get(&reader->served))
-		return;
+		return false;
 	read_all(reader);
 	tell_served(reader, request);
+	return true;
 }
 
 /* ---- the thread ---- */
@@ -347,7 +356,7 @@ static void read_first(struct watt_reader *reader)
 
 static void loop(struct watt_reader *reader)
 {
-	uint64_t due_ns;
+	uint64_t now_ns, due_ns;
 	uint32_t seen;
 
 	for (;;) {
@@ -355,9 +364,10 @@ static void loop(struct watt_reader *reader)
 		if (watt_counter_get(&reader->is_asked_to_stop))
 			break;
 		run_tasks(reader);
-		begin(reader, "reading it");
-		serve_request(reader);
-		due_ns = read_due(reader, 0, true);
+		now_ns = begin(reader, "reading it");
+		if (serve_request(reader))
+			now_ns = watt_now_ns();
+		due_ns = read_due(reader, now_ns, true);
 		end(reader);
 		watt_signal_wait(&reader->wake, seen, due_ns);
 	}
