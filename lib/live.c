@@ -69,6 +69,7 @@ struct live {
 	uint64_t drain_ns;  /* longest time between two looks into the rings */
 	uint64_t grace_ns;  /* how late a caller may be */
 	uint64_t looked_ns; /* when the rings were empty last */
+	uint64_t ticked_ns; /* when the newest slice had ended */
 	int n_slices;       /* since the last dispatch() */
 	int error;          /* since then, the first */
 };
@@ -169,6 +170,7 @@ static int do_due(struct live *live)
 		live->due_ns = next_due_ns(live, now_ns);
 	live->looked_ns = now_ns;
 	r = watt_pipeline_tick(live->pipeline);
+	live->ticked_ns = watt_now_ns();
 	set_pace(live);
 	return r < 0 ? r : 1;
 }
@@ -560,6 +562,19 @@ static void end_cut(struct live *live, uint32_t cursor)
 	watt_signal_send(&live->progress);
 }
 
+/*
+ * When a cut is worth another try. Before it is known who ran until then it can't be made, which the
+ * end of a slice tells, and wakes who waits; what sensors have may come at any time.
+ */
+static uint64_t next_try_ns(const struct live *live, uint64_t t_ns, uint64_t end_ns)
+{
+	uint64_t try_ns = watt_now_ns() + CUT_PAUSE_NS;
+
+	if (live->ticked_ns < t_ns)
+		try_ns = WATT_MAX(try_ns, live->due_ns);
+	return WATT_MIN(end_ns, try_ns);
+}
+
 static int live_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_t t_ns,
 			    uint64_t timeout_ns, struct watt_snapshot **ret)
 {
@@ -578,7 +593,7 @@ static int live_snapshot_at(struct watt_session *ses, uint32_t cursor, uint64_t 
 		if (watt_now_ns() >= end_ns)
 			break;
 		watt_pipeline_hurry(live->pipeline);
-		wait_for_work(live, WATT_MIN(end_ns, watt_now_ns() + CUT_PAUSE_NS));
+		wait_for_work(live, next_try_ns(live, t_ns, end_ns));
 		r = work_or_fail(live);
 		if (r < 0)
 			break;
