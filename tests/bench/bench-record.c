@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What recording costs: a session with 16 channels at 1 kHz and a snapshot a second, recorded to a
- * file, which attributes once a second; the same with slices of 50 ms, for attribution has a bar of
- * its own; that without a recording; and a thread that sleeps and preads the same 16 files and does
- * nothing else. Memory early and late tells whether it grows.
+ * file, which attributes once a second; and a thread that sleeps and preads the same 16 files and
+ * does nothing else. On real sysfs attributes, which the bar is of, and on files in memory, which
+ * cost less to read than any sensor. Then, on those, the same with slices of 50 ms, for attribution
+ * has a bar of its own, and that without a recording. Memory early and late tells whether it grows.
  * usage: bench-record [SECONDS]
  */
 #include "bench.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <wattribute/wattribute.h>
@@ -21,6 +24,8 @@
 #define N_CHANNELS 16
 #define RATE_HZ 1000
 #define EARLY_S 5
+#define N_TURNS 3 /* of the bare loop and the session */
+#define SYSFS_COUNTERS "/sys/class/net/lo/statistics/"
 
 static void log_line(void *data, enum watt_log_level level, const char *text)
 {
@@ -28,8 +33,32 @@ static void log_line(void *data, enum watt_log_level level, const char *text)
 		fprintf(stderr, "%s\n", text);
 }
 
-/* Counters that stand still would compress too well: they are rewritten 100 times a second. */
-static void make_zones(const char *tree)
+/*
+ * What the zones count: files in memory, or what the loopback device has received and sent. Those
+ * that stand still would compress too well: 100 times a second there is something new.
+ */
+struct kind {
+	const char *name;
+	bool is_sysfs;
+	char *tree;
+	pid_t mover;
+};
+
+static void make_counter(const struct kind *kind, int i)
+{
+	char path[96], full[PATH_MAX];
+
+	snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/energy_uj", i);
+	if (!kind->is_sysfs) {
+		bench_tree_write(kind->tree, path, "262143328850\n");
+		return;
+	}
+	snprintf(full, sizeof(full), "%s/%s", kind->tree, path);
+	if (symlink(i % 2 ? SYSFS_COUNTERS "tx_bytes" : SYSFS_COUNTERS "rx_bytes", full) < 0)
+		bench_exit(1, "%s: %s", full, strerror(errno));
+}
+
+static void make_zones(const struct kind *kind)
 {
 	char path[96], text[32];
 	int i;
@@ -37,11 +66,11 @@ static void make_zones(const char *tree)
 	for (i = 0; i < N_CHANNELS; i++) {
 		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/name", i);
 		snprintf(text, sizeof(text), "package-%d\n", i);
-		bench_tree_write(tree, path, text);
-		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/energy_uj", i);
-		bench_tree_write(tree, path, "262143328850\n");
+		bench_tree_write(kind->tree, path, text);
 		snprintf(path, sizeof(path), "class/powercap/intel-rapl:%d/max_energy_range_uj", i);
-		bench_tree_write(tree, path, "262143328850\n");
+		bench_tree_write(kind->tree, path,
+				 kind->is_sysfs ? "1000000000000000\n" : "262143328850\n");
+		make_counter(kind, i);
 	}
 }
 
@@ -57,6 +86,12 @@ static int open_zone(const char *tree, int i, int flags)
 	return fd;
 }
 
+static uint64_t draw(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return *seed >> 33;
+}
+
 _Noreturn static void rewrite(const char *tree)
 {
 	uint64_t seed = 1, energy_uj[N_CHANNELS] = { 0 };
@@ -67,8 +102,7 @@ _Noreturn static void rewrite(const char *tree)
 		fds[i] = open_zone(tree, i, O_WRONLY);
 	for (;;) {
 		for (i = 0; i < N_CHANNELS; i++) {
-			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-			energy_uj[i] += 200000 + (seed >> 33) % 100000;
+			energy_uj[i] += 200000 + draw(&seed) % 100000;
 			snprintf(text, sizeof(text), "%012llu\n",
 				 (unsigned long long)energy_uj[i] % 262143328850ULL);
 			if (pwrite(fds[i], text, strlen(text), 0) < 0)
@@ -76,6 +110,65 @@ _Noreturn static void rewrite(const char *tree)
 		}
 		bench_sleep_ns(10 * WATT_NSEC_PER_MSEC);
 	}
+}
+
+/* A socket that hears what it says; -1: there is no loopback here. */
+static int open_echo(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&at, len) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&at, &len) == 0 &&
+	    connect(fd, (struct sockaddr *)&at, len) == 0 && send(fd, "", 1, 0) == 1)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+_Noreturn static void talk(int fd)
+{
+	static char text[30000];
+	uint64_t seed = 1;
+
+	for (;;) {
+		if (send(fd, text, 20000 + draw(&seed) % 10000, 0) < 0)
+			_exit(1);
+		while (recv(fd, text, sizeof(text), MSG_DONTWAIT) > 0)
+			;
+		bench_sleep_ns(10 * WATT_NSEC_PER_MSEC);
+	}
+}
+
+/* Whether this machine has such files. */
+static bool begin_kind(struct kind *kind)
+{
+	int fd = kind->is_sysfs ? open_echo() : -1;
+
+	if (kind->is_sysfs && (fd < 0 || access(SYSFS_COUNTERS "rx_bytes", R_OK) < 0)) {
+		close(fd);
+		return false;
+	}
+	kind->tree = bench_tree_new();
+	make_zones(kind);
+	kind->mover = fork();
+	if (kind->mover == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (kind->is_sysfs)
+			talk(fd);
+		rewrite(kind->tree);
+	}
+	close(fd);
+	return true;
+}
+
+static void end_kind(struct kind *kind)
+{
+	kill(kind->mover, SIGKILL);
+	waitpid(kind->mover, NULL, 0);
+	bench_tree_remove(kind->tree);
 }
 
 /* ---- the session ---- */
@@ -195,42 +288,68 @@ static void *run_bare_loop(void *data)
 	return NULL;
 }
 
-static double measure_bare_loop(const char *tree, unsigned long seconds)
+static double measure_bare_loop(const char *tree, unsigned long seconds,
+				struct bench_series *late_ns)
 {
-	struct bare_loop loop = { .tree = tree, .seconds = seconds };
+	struct bare_loop loop = { .tree = tree, .seconds = seconds, .late_ns = *late_ns };
 	pthread_t thread;
-	double percent;
 
 	if (pthread_create(&thread, NULL, run_bare_loop, &loop) != 0)
 		bench_exit(1, "no thread");
 	pthread_join(thread, NULL);
-	percent = 100.0 * (double)loop.cpu_ns / ((double)seconds * 1e9);
-	bench_report(
-		"recording: bare loop of sleep and pread", percent, "%", BENCH_NO_BAR, 0,
-		"1 kHz, 16 files: no recorder can cost less; lateness p50 %.1f us, p99 %.1f us",
-		(double)bench_percentile(&loop.late_ns, 500) / 1e3,
-		(double)bench_percentile(&loop.late_ns, 990) / 1e3);
-	bench_series_done(&loop.late_ns);
-	return percent;
+	*late_ns = loop.late_ns;
+	return 100.0 * (double)loop.cpu_ns / ((double)seconds * 1e9);
 }
 
-/* The recorder, with hardly any attribution. */
-static void report_recorder(const struct outcome *alone, double bare_percent)
+/* ---- the recorder, with hardly any attribution ---- */
+
+static void report_recorder(const struct kind *kind, const struct outcome *alone, double ratio)
 {
 	const struct watt_reader_stats *reader = &alone->reader;
 
-	bench_report("recording: CPU over the bare loop's", alone->cpu_percent / bare_percent,
-		     "times", BENCH_AT_MOST, 1.25,
-		     "1 kHz, 16 channels, attributed once a second: %.2f %% of a core, all threads "
-		     "and the file included",
-		     alone->cpu_percent);
+	bench_report("recording: CPU over the bare loop's", ratio, "times",
+		     kind->is_sysfs ? BENCH_AT_MOST : BENCH_NO_BAR, 1.25,
+		     "1 kHz, 16 channels on %s, attributed once a second: %.2f %% of a core, all "
+		     "threads and the file included; median of %d turns",
+		     kind->name, alone->cpu_percent, N_TURNS);
 	bench_report("recording: lateness p50", (double)reader->lateness_p50_ns / 1e3, "us",
-		     BENCH_NO_BAR, 0, "%s", reader->is_realtime ? "SCHED_FIFO" : "SCHED_OTHER");
+		     BENCH_NO_BAR, 0, "%s, %s", kind->name,
+		     reader->is_realtime ? "SCHED_FIFO" : "SCHED_OTHER");
 	bench_report("recording: lateness p99", (double)reader->lateness_p99_ns / 1e3, "us",
 		     reader->is_realtime ? BENCH_AT_MOST : BENCH_NO_BAR, 100,
-		     "max %.0f us, %llu deadlines missed, %llu samples lost, %.3f s lost",
-		     (double)reader->lateness_max_ns / 1e3, (unsigned long long)reader->missed,
-		     (unsigned long long)reader->lost, (double)alone->lost_ns / 1e9);
+		     "%s: max %.0f us, %llu deadlines missed, %llu samples lost, %.3f s lost",
+		     kind->name, (double)reader->lateness_max_ns / 1e3,
+		     (unsigned long long)reader->missed, (unsigned long long)reader->lost,
+		     (double)alone->lost_ns / 1e9);
+}
+
+/* By turns, so that what else the machine does hits both. */
+static struct outcome measure_recorder(const struct kind *kind, const char *file,
+				       unsigned long seconds)
+{
+	struct bench_series late_ns = { 0 }, ratios = { 0 }, bares = { 0 };
+	unsigned long each_s = (seconds + N_TURNS - 1) / N_TURNS;
+	struct outcome alone = { 0 };
+	double bare;
+	int i;
+
+	for (i = 0; i < N_TURNS; i++) {
+		bare = measure_bare_loop(kind->tree, each_s, &late_ns);
+		alone = measure(kind->tree, "1s", file, each_s);
+		bench_add(&bares, (uint64_t)(bare * 1e6));
+		bench_add(&ratios, (uint64_t)(alone.cpu_percent / bare * 1e6));
+	}
+	bench_report("recording: bare loop of sleep and pread",
+		     (double)bench_percentile(&bares, 500) / 1e6, "%", BENCH_NO_BAR, 0,
+		     "1 kHz, 16 files on %s: no recorder can cost less; lateness p50 %.1f us, "
+		     "p99 %.1f us",
+		     kind->name, (double)bench_percentile(&late_ns, 500) / 1e3,
+		     (double)bench_percentile(&late_ns, 990) / 1e3);
+	report_recorder(kind, &alone, (double)bench_percentile(&ratios, 500) / 1e6);
+	bench_series_done(&late_ns);
+	bench_series_done(&ratios);
+	bench_series_done(&bares);
+	return alone;
 }
 
 /* All of it: attribution may cost what it may in an agent. */
@@ -255,31 +374,36 @@ static void report_session(const struct outcome *with, const struct outcome *wit
 		     "after %lu s; without a file %.2f MiB", EARLY_S + seconds, without->late_mib);
 }
 
+/* What a session with attribution costs above one of the recorder's. */
+static void measure_attribution(const struct kind *kind, const char *file,
+				const struct outcome *alone, unsigned long seconds)
+{
+	struct outcome without = measure(kind->tree, "50ms", NULL, seconds);
+	struct outcome with = measure(kind->tree, "50ms", file, seconds);
+
+	report_session(&with, &without, alone, seconds);
+}
+
 int main(int argc, char **argv)
 {
+	struct kind kinds[] = { { .name = "sysfs", .is_sysfs = true }, { .name = "tmpfs" } };
 	unsigned long seconds = bench_arg(argc, argv, 30);
-	char *tree = bench_tree_new(), *file;
-	struct outcome alone, with, without;
-	double bare_percent;
-	pid_t pid;
+	struct outcome alone;
+	char *file;
+	size_t i;
 
-	if (asprintf(&file, "%s/bench.watt", tree) < 0)
-		return 1;
-	make_zones(tree);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		rewrite(tree);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!begin_kind(&kinds[i])) {
+			fprintf(stderr, "no loopback device here: nothing is read of sysfs\n");
+			continue;
+		}
+		if (asprintf(&file, "%s/bench.watt", kinds[i].tree) < 0)
+			return 1;
+		alone = measure_recorder(&kinds[i], file, seconds);
+		if (!kinds[i].is_sysfs)
+			measure_attribution(&kinds[i], file, &alone, seconds);
+		free(file);
+		end_kind(&kinds[i]);
 	}
-	bare_percent = measure_bare_loop(tree, seconds);
-	alone = measure(tree, "1s", file, seconds);
-	without = measure(tree, "50ms", NULL, seconds);
-	with = measure(tree, "50ms", file, seconds);
-	report_recorder(&alone, bare_percent);
-	report_session(&with, &without, &alone, seconds);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	free(file);
-	bench_tree_remove(tree);
 	return 0;
 }
