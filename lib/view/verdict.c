@@ -82,6 +82,15 @@ static void advise(char *buf, size_t size, const struct watt_diag *repair,
 			 *repair->hint ? repair->hint : repair->why);
 }
 
+/* What somebody else has written may end with a stop or a question mark of its own. */
+static void end_sentence(char *text, size_t size)
+{
+	size_t n = strlen(text);
+
+	if (n > 0 && !strchr(".?", text[n - 1]) && n + 1 < size)
+		strcat(text, ".");
+}
+
 static void conclude(const struct watt_diag *diags, size_t n, int is_utf8, struct watt_verdict *ret)
 {
 	const struct watt_diag *measured = best_power(diags, n, WATT_ORIGIN_MEASURED);
@@ -114,8 +123,7 @@ static void conclude(const struct watt_diag *diags, size_t n, int is_utf8, struc
 	else
 		snprintf(ret->text, sizeof(ret->text),
 			 "Measuring is not possible: there is no source of power; %s", advice);
-	if (ret->text[strlen(ret->text) - 1] != '.' && strlen(ret->text) + 1 < sizeof(ret->text))
-		strcat(ret->text, ".");
+	end_sentence(ret->text, sizeof(ret->text));
 }
 
 int watt_verdict_draw(const struct watt_diag *diags, size_t n_diags, int is_utf8,

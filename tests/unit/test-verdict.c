@@ -27,8 +27,9 @@ static struct watt_verdict draw_as(const struct watt_diag *given, size_t n, bool
 		diags[i].sz = sizeof(diags[i]);
 	}
 	assert_int_equal(watt_verdict_draw(diags, n, is_utf8, &verdict), 0);
-	/* Always a sentence. */
-	assert_true(verdict.text[0] && verdict.text[strlen(verdict.text) - 1] == '.');
+	/* Always a sentence, that ends once. */
+	assert_true(verdict.text[0] && strchr(".?", verdict.text[strlen(verdict.text) - 1]));
+	assert_null(strstr(verdict.text, "?."));
 	return verdict;
 }
 
@@ -75,9 +76,14 @@ static void test_not_possible(void **state)
 		{ .source = "synth", POWER, .is_test = 1, .origin = WATT_ORIGIN_SIMULATED },
 		USAGE,
 	};
+	const struct watt_diag unreachable[] = {
+		{ .source = "redfish", POWER, .state = WATT_BROKEN, .hint = "is it there?" },
+		USAGE,
+	};
 	const struct watt_diag no_usage[] = { { .source = "powercap", POWER, .is_selected = 1 } };
 
 	assert_false(draw(no_power, 3).is_possible);
+	assert_false(draw(unreachable, 2).is_possible);
 	assert_false(draw(no_usage, 1).is_possible);
 	assert_false(draw(NULL, 0).is_possible);
 }
