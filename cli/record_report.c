@@ -154,7 +154,7 @@ char *record_report_progress(const struct watt_session *ses, const struct record
 static uint64_t unknown_ns(const struct watt_snapshot *snap, size_t domain)
 {
 	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, domain);
-	uint64_t t_ns = watt_snapshot_get_time_ns(snap), ns = state->gap_ns;
+	uint64_t t_ns = watt_snapshot_get_time_ns(snap), ns = state->unknown_ns;
 
 	if (state->status != WATT_STATUS_OK && state->t_ns && t_ns > state->t_ns)
 		ns += t_ns - state->t_ns;

@@ -29,32 +29,59 @@ static void print_checks(const struct report_run *run, FILE *out, size_t width)
 	report_end(&line, out, 0, width);
 }
 
+/* Whether what nobody tells of a domain is in what is left of its whole. */
+static bool is_in_residual(const struct report_run *run, const struct watt_domain *domain)
+{
+	size_t i;
+
+	for (i = 0; i < watt_series_get_info(run->series)->n_domains; i++) {
+		const struct watt_domain *other = watt_series_get_domain(run->series, i);
+
+		if (other != domain && other->kind == WATT_DOMAIN_RESIDUAL && other->is_partition &&
+		    other->parent == domain->parent)
+			return true;
+	}
+	return false;
+}
+
 /* Of the domains that make up the machine, the one that is not known for longest. */
-static uint64_t longest_gap_ns(const struct report_run *run)
+static uint64_t longest_gap_ns(const struct report_run *run, bool in_residual)
 {
 	uint64_t longest_ns = 0;
 	size_t i;
 
 	for (i = 0; i < watt_series_get_info(run->series)->n_domains; i++) {
-		uint64_t gap_ns = watt_series_get_state(run->series, i)->gap_ns;
+		const struct watt_domain *domain = watt_series_get_domain(run->series, i);
+		uint64_t unknown_ns = watt_series_get_state(run->series, i)->unknown_ns;
 
-		if (watt_series_get_domain(run->series, i)->is_partition && gap_ns > longest_ns)
-			longest_ns = gap_ns;
+		if (domain->is_partition && unknown_ns > longest_ns &&
+		    is_in_residual(run, domain) == in_residual)
+			longest_ns = unknown_ns;
 	}
 	return longest_ns;
+}
+
+/* Times in which some sensor said nothing, and where what it did not tell is. */
+static void say_gap(struct report_line *line, uint64_t gap_ns, const char *where)
+{
+	char number[WATT_UNITS_SIZE];
+
+	if (gap_ns)
+		report_say(line, "for %s not all sensors told something: what they missed is in %s",
+			   watt_units_time(number, (double)gap_ns / 1e9, 3), where);
 }
 
 static void print_losses(const struct report_run *run, FILE *out, size_t width)
 {
 	struct report_line line = { 0 };
 	char number[WATT_UNITS_SIZE];
+	uint64_t lost_ns = longest_gap_ns(run, false), rest_ns = longest_gap_ns(run, true);
 	size_t i;
-
-	uint64_t gap_ns = longest_gap_ns(run);
 
 	if (run->n_losses == 0 && run->info->is_complete && run->info->lost_ns == 0 &&
 	    run->info->lost_samples == 0 && run->info->lost_usage == 0 &&
-	    run->info->lost_marks == 0 && run->info->slept_ns == 0 && gap_ns == 0) {
+	    run->info->lost_marks == 0 && run->info->slept_ns == 0 && lost_ns == 0 &&
+	    rest_ns == 0) {
 		fputs("Losses: none\n", out);
 		return;
 	}
@@ -67,10 +94,8 @@ static void print_losses(const struct report_run *run, FILE *out, size_t width)
 	if (run->info->slept_ns)
 		report_say(&line, "the machine slept for %s: what was used meanwhile is in no sum",
 			   watt_units_time(number, (double)run->info->slept_ns / 1e9, 3));
-	if (gap_ns)
-		report_say(&line,
-			   "for %s not all sensors told something: what they missed is in no sum",
-			   watt_units_time(number, (double)gap_ns / 1e9, 3));
+	say_gap(&line, lost_ns, "no sum");
+	say_gap(&line, rest_ns, "the residual");
 	if (run->info->lost_samples)
 		report_say(&line, "%llu readings of sensors lost",
 			   (unsigned long long)run->info->lost_samples);
@@ -120,17 +145,23 @@ static void say_sensors(struct report_line *line, const struct report_run *run)
 	size_t d;
 
 	for (d = 0; d < watt_series_get_info(run->series)->n_domains; d++) {
-		errors += watt_series_get_state(run->series, d)->errors;
-		gaps += watt_series_get_state(run->series, d)->gaps;
-		gap_ns += watt_series_get_state(run->series, d)->gap_ns;
-		resets += watt_series_get_state(run->series, d)->resets;
-		ambiguous += watt_series_get_state(run->series, d)->ambiguous;
-		late = watt_energy_add(late, watt_series_get_state(run->series, d)->late);
+		const struct watt_domain_state *state = watt_series_get_state(run->series, d);
+
+		errors += state->errors;
+		if (watt_series_get_domain(run->series, d)->kind != WATT_DOMAIN_RESIDUAL) {
+			gaps += state->gaps;
+			gap_ns += state->gap_ns;
+		}
+		resets += state->resets;
+		ambiguous += state->ambiguous;
+		late = watt_energy_add(late, state->late);
 	}
 	say_count(line, errors, "readings without a value");
-	if (gaps)
-		report_say(line, "%llu gaps of %s in all", (unsigned long long)gaps,
-			   watt_units_time(number, (double)gap_ns / 1e9, 3));
+	watt_units_time(number, (double)gap_ns / 1e9, 3);
+	if (gaps == 1)
+		report_say(line, "a gap of %s", number);
+	else if (gaps)
+		report_say(line, "%llu gaps of %s in all", (unsigned long long)gaps, number);
 	say_count(line, resets, "resets of counters");
 	say_count(line, ambiguous, "times that a counter may have wrapped unseen");
 	if (!watt_energy_is_zero(late))

@@ -73,7 +73,7 @@ struct watt_domain_state {
 	uint64_t wraps;          /**< of the counter */
 	uint64_t resets;         /**< of the counter */
 	uint64_t gaps;           /**< times without data longer than allowed */
-	uint64_t gap_ns;         /**< time in them, for which no energy is known */
+	uint64_t gap_ns;         /**< time in them; of a residual, in those of its parts, too */
 	struct watt_energy late; /**< came after its slices had to go: in unattributed */
 	/** Idle energy that the policy gave to who ran: not in idle. */
 	struct watt_energy shared_idle;
@@ -104,6 +104,9 @@ struct watt_domain_state {
 	 *  and no part tells when. Right in the sum, it may be off at each instant of that time. */
 	uint64_t transient_ns;
 	uint64_t window_transient_ns; /**< the same, in the window */
+	/** Of gap_ns, the time for which it has no energy: all of it, but of a residual only the gaps
+	 *  of its whole. What nobody told of a part is in the residual. */
+	uint64_t unknown_ns;
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

@@ -399,7 +399,7 @@ static struct watt_run_loss loss_between(const struct watt_domain_state *before,
 	return (struct watt_run_loss){
 		.errors = after->errors - before->errors,
 		.resets = after->resets - before->resets,
-		.gap_ns = after->gap_ns - before->gap_ns,
+		.gap_ns = after->unknown_ns - before->unknown_ns,
 		.ambiguous = after->ambiguous - before->ambiguous,
 	};
 }

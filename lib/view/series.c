@@ -361,9 +361,9 @@ static uint64_t known_ns(const struct watt_domain_state *state, struct watt_seri
 {
 	uint64_t unknown_ns;
 
-	if (state->gap_ns > gap->told_ns)
-		gap->left_ns += state->gap_ns - gap->told_ns;
-	gap->told_ns = state->gap_ns;
+	if (state->unknown_ns > gap->told_ns)
+		gap->left_ns += state->unknown_ns - gap->told_ns;
+	gap->told_ns = state->unknown_ns;
 	if (state->status != WATT_STATUS_OK && state->window_nj == 0) {
 		gap->silent_ns += state->window_ns;
 		return 0;

@@ -291,14 +291,15 @@ static void make_window(struct machine *m, size_t w)
 	memset(m->window_nj, 0, (m->kind->n_processes + 2) * sizeof(*m->window_nj));
 	m->drift_w = 0.8 * m->drift_w + draw(m) - 0.5;
 	for (d = 0; d < N_DOMAINS; d++) {
-		uint64_t gap_ns = m->state[d].gap_ns;
+		uint64_t gap_ns = m->state[d].unknown_ns;
 
 		m->state[d] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
 							  .is_usable = 1,
 							  .baseline_ready = d != RAIL,
 							  .t_ns = 1,
 							  .samples = w * 20,
-							  .gap_ns = gap_ns };
+							  .gap_ns = gap_ns,
+							  .unknown_ns = gap_ns };
 		if (d == RAIL && m->kind->has_losses) {
 			m->state[d].found_delay_ns = 2500000000;
 			m->state[d].found_delay_uncertainty_ns = 120000000;

@@ -230,8 +230,8 @@ static void test_domains(void **state)
 	to.states[1].window_ns = 100;
 	to.states[0].errors = 3;
 	from.states[0].errors = 1;
-	to.states[0].gap_ns = 7;
-	from.states[0].gap_ns = 2;
+	to.states[0].unknown_ns = 7;
+	from.states[0].unknown_ns = 2;
 	from.states[0].t_ns = from.states[1].t_ns = 1000;
 	to.states[0].t_ns = to.states[1].t_ns = 1000 + 100;
 	draft.run->elapsed_ns = 100;

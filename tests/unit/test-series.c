@@ -437,9 +437,9 @@ static void test_what_is_missing(void **state)
 	m.state[2] = (struct watt_domain_state){ .window_ns = WINDOW_NS,
 						 .window_nj = 500000000,
 						 .window_unattributed_nj = 500000000,
-						 .gap_ns = WINDOW_NS / 2 };
+						 .unknown_ns = WINDOW_NS / 2 };
 	m.state[0] = m.state[2];
-	m.state[0].gap_ns = 0;
+	m.state[0].unknown_ns = 0;
 	assert_int_equal(
 		watt_series_add(series, &m.view, 2 * WINDOW_NS, 3 * WINDOW_NS, WATT_NO_MARK), 0);
 	assert_false(watt_series_is_known(&series->windows[1].domains[2]));
@@ -471,7 +471,7 @@ static void test_gap_is_told_early(void **state)
 		m.state[0] = (struct watt_domain_state){ .window_ns = length_ns[w],
 							 .window_nj = WINDOW_NS,
 							 .window_unattributed_nj = WINDOW_NS,
-							 .gap_ns = w > 0 ? 4 * WINDOW_NS : 0 };
+							 .unknown_ns = w > 0 ? 4 * WINDOW_NS : 0 };
 		assert_int_equal(watt_series_add(series, &m.view, t_ns, t_ns + length_ns[w],
 						 WATT_NO_MARK),
 				 0);
