@@ -31,6 +31,7 @@ struct watt_baseline {
 	uint64_t block_busy_ns; /* CPU time of all CPUs */
 	uint64_t points;
 	uint64_t baseline_uw;
+	uint64_t doubt_uw; /* standard uncertainty of it, where the machine was never seen idle */
 	bool is_ready;
 	bool is_given; /* set by the owner with the two above: known, nothing is to be learned */
 };

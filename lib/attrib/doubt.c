@@ -46,6 +46,7 @@ struct telling {
 	/* of everybody: joules per watt, by direction; its product with the covariance */
 	double all[UINT8_MAX], all_cov[UINT8_MAX];
 	double all_j2, energy_j, bias_j;
+	double idle_part; /* of what each got, that may be idle energy, or be missing in it */
 };
 
 static double squared(double x)
@@ -264,8 +265,10 @@ static void tell_variance(struct telling *t, const struct parcel *parcel, double
 			  double kept)
 {
 	double e = parcel->energy_j, bias = squared(parcel->bias_j - e / t->energy_j * t->bias_j);
-	double known = variance > 0 ? variance : 0, all = known + bias;
+	double known = variance > 0 ? variance : 0, all;
 
+	bias += squared(e * t->idle_part);
+	all = known + bias;
 	tell_account(t, parcel->account, all / squared(e),
 		     all > 0 ? (kept * known + bias) / all : 0);
 }
@@ -336,6 +339,18 @@ static double mean_variation(const struct telling *t)
 	return sum / t->energy_j;
 }
 
+/* Idle power that was never seen is a guess, and who ran has the other side of its error. */
+static double idle_part(const struct telling *t)
+{
+	uint64_t begin_ns;
+
+	if (t->at->idle_policy == WATT_IDLE_PROPORTIONAL)
+		return 0; /* they get both */
+	begin_ns = WATT_MAX(t->ledger->told_ns, t->ledger->start_ns);
+	return (double)t->ledger->baseline.doubt_uw * 1e-6 *
+	       ((double)(t->ledger->cursor_ns - begin_ns) / 1e9) / t->energy_j;
+}
+
 int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger)
 {
 	struct telling t = { .at = at,
@@ -352,6 +367,7 @@ int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger)
 	t.passed_s = (double)(ledger->cursor_ns - ledger->told_ns) / 1e9;
 	r = collect(&t);
 	if (r == 0 && t.energy_j > 0) {
+		t.idle_part = idle_part(&t);
 		tell(&t);
 		ledger->variation = mean_variation(&t);
 	}

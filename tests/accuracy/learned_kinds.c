@@ -54,26 +54,28 @@ struct sensor {
 	uint32_t window_ms; /* a reading is the mean of so much */
 	uint32_t delay_ms;  /* and then so old */
 	uint32_t seconds;
-	bool is_silent; /* it tells nothing of its window, as most BMCs */
-	bool has_steps; /* and it is known when its mean ended */
-	bool is_slow;   /* programs run and sleep for seconds */
+	bool is_silent;       /* it tells nothing of its window, as most BMCs */
+	bool has_steps;       /* and it is known when its mean ended */
+	bool is_slow;         /* programs run and sleep for seconds */
+	bool is_idle_unknown; /* it has to be learned, and nobody is ever idle */
 	double bound,
 		late_bound; /* of what is learned, in percent: the first half, and the second */
 };
 
 /* clang-format off */
 static const struct sensor sensors[] = {
-	{ "package: a counter of 61 uJ", WATT_DOMAIN_PACKAGE, "package-0", 1, 10, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, 2, 1 },
-	{ "core: the same, four fifths of it", WATT_DOMAIN_CORES, "package-0/core", 0.8, 1, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, 2, 1 },
-	{ "dram: the same, a twentieth of it", WATT_DOMAIN_DRAM, "dram-0", 0.05, 3, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, 2, 1 },
-	{ "psys: with losses, and 1 W of others", WATT_DOMAIN_TOTAL, "psys", 1.12, 6, 1, 61.035e-6, 0, 0, 0, 120, false, false, false, 2, 1 },
-	{ "rail: power, each 10 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 10, 1, 0, 120, false, false, false, 3, 2 },
-	{ "rail: power, each 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 1, 0, 240, false, false, false, 15, 15 },
-	{ "rail: means of 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, false, false, 15, 12 },
-	{ "rail: the same, known when they ended", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, true, false, 2, 2 },
-	{ "BMC: power, each 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 500, 1200, true, false, true, 25, 15 },
-	{ "BMC: means of 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, false, true, 45, 45 },
-	{ "BMC: the same, known when they ended", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, true, true, 6, 4 },
+	{ "package: a counter of 61 uJ", WATT_DOMAIN_PACKAGE, "package-0", 1, 10, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
+	{ "core: the same, four fifths of it", WATT_DOMAIN_CORES, "package-0/core", 0.8, 1, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
+	{ "dram: the same, a twentieth of it", WATT_DOMAIN_DRAM, "dram-0", 0.05, 3, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
+	{ "psys: with losses, and 1 W of others", WATT_DOMAIN_TOTAL, "psys", 1.12, 6, 1, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
+	{ "package: 20 W idle, which nobody sees", WATT_DOMAIN_PACKAGE, "package-0", 1, 20, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, true, 50, 40 },
+	{ "rail: power, each 10 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 10, 1, 0, 120, false, false, false, false, 3, 2 },
+	{ "rail: power, each 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 1, 0, 240, false, false, false, false, 15, 15 },
+	{ "rail: means of 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, false, false, false, 15, 12 },
+	{ "rail: the same, known when they ended", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, true, false, false, 2, 2 },
+	{ "BMC: power, each 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 500, 1200, true, false, true, false, 25, 15 },
+	{ "BMC: means of 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, false, true, false, 45, 45 },
+	{ "BMC: the same, known when they ended", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, true, true, false, 6, 4 },
 };
 /* clang-format on */
 
@@ -126,7 +128,9 @@ static void describe(struct rig *rig)
 		.package_id = -1,
 		.die_id = -1,
 		.core_id = -1,
-		.idle_uw = (uint64_t)((sensor->idle_w + sensor->other_w / 2) * 1e6),
+		.idle_uw = sensor->is_idle_unknown ?
+				   0 :
+				   (uint64_t)((sensor->idle_w + sensor->other_w / 2) * 1e6),
 		.flags = sensor->has_steps ? WATT_CHANNEL_STEPS : 0,
 		.period_ns = sensor->period_ms * STEP_NS,
 		.window_ns = is_mean(sensor) ? sensor->window_ms * STEP_NS : 0,

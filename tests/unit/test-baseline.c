@@ -4,6 +4,7 @@
 
 #include "attrib/baseline.h"
 #include "base/util.h"
+#include "base/words.h"
 
 #define MS 1000000ULL
 
@@ -38,6 +39,7 @@ static void test_idle_machine(void **state)
 		feed(&baseline, 0.01, 500);
 	assert_true(baseline.is_ready);
 	assert_in_range(baseline.baseline_uw, 10200000, 10600000);
+	assert_int_equal(baseline.doubt_uw, 0);
 	watt_baseline_done(&baseline);
 }
 
@@ -51,6 +53,28 @@ static void test_busy_machine(void **state)
 		feed(&baseline, 0.3 + 0.69 * (double)(i / 4 % 60) / 60, 400);
 	assert_true(baseline.is_ready);
 	assert_in_range(baseline.baseline_uw, 9000000, 11000000);
+	watt_baseline_done(&baseline);
+}
+
+/* Of 16 W at least, 10 W may be idle, or more, or less; until the machine has been idle. */
+static void test_unsure_until_idle(void **state)
+{
+	struct watt_baseline baseline = { 0 }, later = { 0 };
+	struct watt_words words = { 0 };
+	int i;
+
+	for (i = 0; i < 2400; i++)
+		feed(&baseline, 0.3 + 0.69 * (double)(i / 4 % 60) / 60, 400);
+	assert_in_range(baseline.doubt_uw, 1500000, 3500000);
+	assert_int_equal(watt_baseline_visit(&baseline, &words), 0);
+	words.is_loading = true;
+	assert_int_equal(watt_baseline_visit(&later, &words), 0);
+	assert_int_equal(later.doubt_uw, baseline.doubt_uw);
+	for (i = 0; i < 20; i++)
+		feed(&later, 0.01, 500);
+	assert_int_equal(later.doubt_uw, 0);
+	watt_words_done(&words);
+	watt_baseline_done(&later);
 	watt_baseline_done(&baseline);
 }
 
@@ -84,6 +108,7 @@ static void test_given_is_kept(void **state)
 	for (i = 0; i < 500; i++)
 		feed(&baseline, 0.01, 500);
 	assert_int_equal(baseline.baseline_uw, 4000000);
+	assert_int_equal(baseline.doubt_uw, 0);
 	watt_baseline_done(&baseline);
 }
 
@@ -92,6 +117,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle_machine),
 		cmocka_unit_test(test_busy_machine),
+		cmocka_unit_test(test_unsure_until_idle),
 		cmocka_unit_test(test_not_from_one_level),
 		cmocka_unit_test(test_never_more_than_there_is),
 		cmocka_unit_test(test_given_is_kept),
