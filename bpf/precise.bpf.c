@@ -15,6 +15,10 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* Run time that is taken for time, until the clock is read: what handlers took of it is not in it. */
+#define LENT_MOST_NS 100000
+#define UNKNOWN (~0ULL)
+
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
 
@@ -130,6 +134,8 @@ static __always_inline void note_change(const struct watt_precise_cpu *cpu, __u3
 struct step {
 	__u64 now_ns;
 	__u64 sibling_busy_ns;
+	__u32 sibling_turns;
+	__u32 lent_ns;
 	__u64 counters[2];
 	__u64 counts[WATT_PRECISE_N];
 };
@@ -144,46 +150,69 @@ static __always_inline __u64 read_counter(void *map)
 }
 
 /*
+ * One task after the other beside a sibling that has been busy all the time: a task has shared what it
+ * ran, which the kernel counts in any case. The clock, which costs most, is read now and then only.
+ */
+static __always_inline bool take_run_time(const struct watt_precise_cpu *cpu, __u64 ran_ns,
+					  struct step *ret)
+{
+	if (ran_ns > LENT_MOST_NS || cpu->lent_ns + ran_ns > LENT_MOST_NS)
+		return false;
+	ret->now_ns = cpu->since_ns + ran_ns;
+	ret->sibling_busy_ns = cpu->sibling_busy_ns + ran_ns;
+	ret->lent_ns = cpu->lent_ns + ran_ns;
+	ret->counts[WATT_PRECISE_SHARED_NS] = ran_ns;
+	return true;
+}
+
+/*
  * Time beside a busy sibling. What is read of it may be written meanwhile: what comes of that is cut
  * to what can be. One task after the other beside a sibling that has been idle all the time: nothing
- * has come, and the clock, which costs most, need not be read.
+ * has come, and the clock need not be read either. Nobody has shared more than he ran: ran_ns, or
+ * UNKNOWN.
  */
-static __always_inline void measure_time(const struct watt_precise_cpu *cpu, bool is_next_busy,
-					 struct step *ret)
+static __always_inline void measure_time(const struct watt_precise_cpu *cpu, __u64 ran_ns,
+					 bool is_next_busy, struct step *ret)
 {
-	__u64 busy_ns = 0, since_ns, shared_ns, most_ns;
+	bool goes_on = !has_frequency && cpu->turns & 1 && is_next_busy;
 	const struct watt_precise_cpu *sibling = NULL;
+	__u64 busy_ns = 0, since_ns;
+	__s64 shared_ns, most_ns;
 	__u32 at = cpu->sibling - 1;
-	bool is_busy = false;
 
 	if (cpu->sibling)
 		sibling = bpf_map_lookup_elem(&cpus, &at);
-	if (sibling) {
-		is_busy = READ_ONCE(sibling->is_busy);
+	if (sibling)
+		ret->sibling_turns = READ_ONCE(sibling->turns);
+	if (goes_on && ret->sibling_turns & 1 && ret->sibling_turns == cpu->sibling_turns &&
+	    take_run_time(cpu, ran_ns, ret))
+		return;
+	if (sibling)
 		busy_ns = READ_ONCE(sibling->busy_ns);
-	}
 	ret->now_ns = cpu->since_ns;
 	ret->sibling_busy_ns = busy_ns;
-	if (!has_frequency && cpu->is_busy && is_next_busy && !is_busy &&
-	    busy_ns == cpu->sibling_busy_ns)
+	ret->lent_ns = cpu->lent_ns;
+	if (goes_on && !(ret->sibling_turns & 1) && busy_ns == cpu->sibling_busy_ns)
 		return;
 	ret->now_ns = bpf_ktime_get_ns();
-	if (sibling && is_busy) {
+	ret->lent_ns = 0;
+	if (sibling && ret->sibling_turns & 1) {
 		since_ns = READ_ONCE(sibling->since_ns);
 		ret->sibling_busy_ns += since_ns < ret->now_ns ? ret->now_ns - since_ns : 0;
 	}
 	most_ns = ret->now_ns - cpu->since_ns;
 	shared_ns = ret->sibling_busy_ns - cpu->sibling_busy_ns;
-	if ((__s64)shared_ns < 0)
-		shared_ns = 0;
-	ret->counts[WATT_PRECISE_SHARED_NS] = shared_ns < most_ns ? shared_ns : most_ns;
+	if (ran_ns != UNKNOWN && most_ns > (__s64)ran_ns)
+		most_ns = ran_ns;
+	shared_ns = shared_ns < most_ns ? shared_ns : most_ns;
+	ret->counts[WATT_PRECISE_SHARED_NS] = shared_ns > 0 ? shared_ns : 0;
 }
 
-static __always_inline void measure(const struct watt_precise_cpu *cpu, bool is_next_busy,
-				    struct step *ret)
+static __always_inline void measure(const struct watt_precise_cpu *cpu, __u64 ran_ns,
+				    bool is_next_busy, struct step *ret)
 {
 	if (has_siblings || has_frequency)
-		measure_time(cpu, is_next_busy, ret);
+		measure_time(cpu, ran_ns, is_next_busy, ret);
 	if (has_cycles)
 		ret->counters[0] = read_counter(&cycles);
 	if (has_instructions)
@@ -231,22 +260,33 @@ static __always_inline bool is_whole(const struct watt_precise_cpu *cpu, const s
 	       (!has_instructions || (step->counters[1] && cpu->counters[1]));
 }
 
+/* next runs from here on; NULL: the same, whose run time is that of the last tick. */
 static __always_inline void look(struct watt_precise_cpu *cpu, struct task_struct *task,
-				 bool is_next_busy)
+				 const struct task_struct *next)
 {
+	bool is_next_busy = next ? next->pid != 0 : task->pid != 0;
 	struct step step = {};
+	__u64 ran_ns = UNKNOWN;
 
-	measure(cpu, is_next_busy, &step);
+	if (next && cpu->begun_ns)
+		ran_ns = task->se.sum_exec_runtime - cpu->begun_ns;
+	measure(cpu, ran_ns, is_next_busy, &step);
 	if (task->pid && cpu->is_known && has_any(&step) && is_whole(cpu, &step))
 		give(cpu, task, &step);
-	if (has_siblings && cpu->is_busy)
+	if (has_siblings && cpu->turns & 1)
 		cpu->busy_ns += step.now_ns - cpu->since_ns;
 	cpu->since_ns = step.now_ns;
 	cpu->sibling_busy_ns = step.sibling_busy_ns;
-	cpu->counters[0] = step.counters[0];
-	cpu->counters[1] = step.counters[1];
+	cpu->sibling_turns = step.sibling_turns;
+	cpu->lent_ns = step.lent_ns;
+	cpu->begun_ns = next ? next->se.sum_exec_runtime : 0;
+	if (has_cycles)
+		cpu->counters[0] = step.counters[0];
+	if (has_instructions)
+		cpu->counters[1] = step.counters[1];
 	cpu->irq_told_ns = cpu->irq_ns;
-	cpu->is_busy = is_next_busy;
+	if ((cpu->turns & 1) != is_next_busy)
+		cpu->turns++;
 	cpu->is_known = 1;
 }
 
@@ -258,7 +298,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!cpu)
 		return 0;
 	cpu->irq_depth = 0; /* no handler switches; its end may have been missed */
-	look(cpu, prev, next->pid != 0);
+	look(cpu, prev, next);
 	return 0;
 }
 
@@ -271,7 +311,7 @@ int look_now(void *ctx)
 
 	is_irq_separate = irq_time_is_separate();
 	if (cpu)
-		look(cpu, task, task->pid != 0);
+		look(cpu, task, NULL);
 	return 0;
 }
 

@@ -76,6 +76,32 @@ static pid_t start_load(uint32_t cpu, bool naps)
 	}
 }
 
+/* Two that wake each other on a CPU: nothing but switches. */
+static void start_pair(uint32_t cpu, pid_t *ret)
+{
+	int pipes[2][2], i;
+	char ball = 0;
+
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pipe(pipes[i]), 0);
+	for (i = 0; i < 2; i++) {
+		ret[i] = fork();
+		if (ret[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		stay_on(cpu);
+		while (read(pipes[i][0], &ball, 1) == 1)
+			if (write(pipes[!i][1], &ball, 1) != 1)
+				break;
+		_exit(1);
+	}
+	assert_int_equal(write(pipes[0][1], &ball, 1), 1);
+	for (i = 0; i < 2; i++) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+
 static void stop_load(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -246,6 +272,51 @@ static void test_siblings(void **state)
 	src->ops->close(src);
 }
 
+/*
+ * Who runs for microseconds at a time beside a busy sibling has it by his run time, and has no more of
+ * it than that.
+ */
+static void test_short_turns(void **state)
+{
+	const struct watt_precise_opts opts = { .is_paired = true };
+	struct watt_activity_source *src;
+	struct watt_activity_batch batch;
+	uint64_t begin[2] = { 0 }, end[2] = { 0 }, ran_ns[2];
+	pid_t pids[2], spinner;
+	int i;
+
+	if (map.n_cpus < 2)
+		skip();
+	src = open_as(&opts);
+	spinner = start_load(0, false);
+	start_pair(1, pids);
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 10 * WATT_NSEC_PER_MSEC);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_SHARED_TIME, &begin[i]));
+		ran_ns[i] = cpu_ns(pids[i]);
+	}
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 100 * WATT_NSEC_PER_MSEC);
+	read_all(src, &batch);
+	for (i = 0; i < 2; i++) {
+		double shared;
+
+		ran_ns[i] = cpu_ns(pids[i]) - ran_ns[i];
+		assert_true(find(&batch, pids[i], WATT_ACTIVITY_SHARED_TIME, &end[i]));
+		shared = (double)(end[i] - begin[i]) / (double)ran_ns[i];
+		if (getenv("WATT_TEST_VERBOSE"))
+			fprintf(stderr, "# shared %.3f of %.1f ms in short turns\n", shared,
+				(double)ran_ns[i] / 1e6);
+		assert_true(shared > 0.85 && shared < 1.15);
+	}
+	for (i = 0; i < 2; i++)
+		stop_load(pids[i]);
+	stop_load(spinner);
+	src->ops->close(src);
+}
+
 /* Places are few: who finds none is not counted, and that is said. */
 static void test_no_room(void **state)
 {
@@ -289,8 +360,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters), cmocka_unit_test(test_running_and_dead),
-		cmocka_unit_test(test_siblings), cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_siblings), cmocka_unit_test(test_short_turns),
+		cmocka_unit_test(test_no_room),  cmocka_unit_test(test_missing),
 	};
 	const char *why = why_not();
 
