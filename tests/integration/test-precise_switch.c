@@ -253,6 +253,8 @@ static void test_siblings(void **state)
 		ran_ns[i] = cpu_ns(pids[i]);
 	}
 	usleep(500000);
+	for (i = 0; i < 2; i++)
+		let_run(pids[i], 10 * WATT_NSEC_PER_MSEC);
 	read_all(src, &batch);
 	for (i = 0; i < 2; i++) {
 		ran_ns[i] = cpu_ns(pids[i]) - ran_ns[i];
