@@ -119,21 +119,17 @@ static int fill_rules(struct watt_rules *to, struct watt_rules *from)
 
 int watt_options_fill(struct watt_options *options, struct watt_options *others)
 {
+	size_t i;
 	int r = 0;
 
-	fill_text(&options->nvml_lib, &others->nvml_lib);
-	fill_text(&options->state_dir, &others->state_dir);
-	fill_text(&options->redfish_url, &others->redfish_url);
-	fill_text(&options->meter, &others->meter);
-	fill_text(&options->redfish_auth, &others->redfish_auth);
-	fill_text(&options->redfish_tls, &others->redfish_tls);
-	fill_text(&options->kubelet_url, &others->kubelet_url);
-	fill_text(&options->usage, &others->usage);
-	fill_text(&options->prior, &others->prior);
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
+		fill_text(text_at(options, texts[i]), text_at(others, texts[i]));
 	options->slice_ns = options->slice_ns ? options->slice_ns : others->slice_ns;
 	options->period_ns = options->period_ns ? options->period_ns : others->period_ns;
 	if (!options->has_idle_policy && others->has_idle_policy)
 		watt_options_set_idle_policy(options, others->idle_policy);
+	if (!options->privacy)
+		options->privacy = others->privacy;
 	if (!options->has_precise && others->has_precise)
 		watt_options_set_precise(options, others->is_precise);
 	/* a list of sources begins again */

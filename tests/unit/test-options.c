@@ -488,51 +488,60 @@ static int choose_precise(struct watt_options *o, const char *text)
 	return watt_options_set_precise(o, 1);
 }
 
+/* Of each option, what it may be and the setter of its type. */
+static const struct {
+	const char *name, *text;
+	int (*set)(struct watt_options *o, const char *text);
+} examples[] = {
+	{ "sources", "synth,-estimate", choose_sources },
+	{ "usage", "procfs", watt_options_set_usage },
+	{ "precise", "true", choose_precise },
+	{ "slice", "20ms", choose_slice },
+	{ "period", "5ms", choose_period },
+	{ "rate", "20,hwmon=10Hz", choose_rate },
+	{ "idle-policy", "proportional", choose_idle_policy },
+	{ "share-key", "cpu_time,gpu=none", choose_share_key },
+	{ "prior", "/p.json", watt_options_set_prior },
+	{ "sensor-delay", "hwmon/*=20ms", choose_delay },
+	{ "privacy", "all", choose_privacy },
+	{ "config", "/c", watt_options_set_config },
+	{ "machine", "/m", watt_options_set_machine },
+	{ "sysfs-root", "/s", watt_options_set_sysfs_root },
+	{ "procfs-root", "/p", watt_options_set_procfs_root },
+	{ "nvml-lib", "/n", watt_options_set_nvml_lib },
+	{ "redfish-url", "https://bmc", watt_options_set_redfish_url },
+	{ "meter", "exec:x", watt_options_set_meter },
+	{ "redfish-auth", "/a", watt_options_set_redfish_auth },
+	{ "redfish-tls", "insecure", watt_options_set_redfish_tls },
+	{ "kubelet-url", "https://node:10250", watt_options_set_kubelet_url },
+	{ "kubelet-token", "/t", watt_options_set_kubelet_token },
+	{ "kubelet-tls", "insecure", watt_options_set_kubelet_tls },
+};
+
+static size_t find_example(const char *name)
+{
+	size_t k;
+
+	for (k = 0; k < WATT_ARRAY_SIZE(examples); k++)
+		if (!strcmp(examples[k].name, name))
+			return k;
+	fail_msg("no setter is known of '%s'", name);
+	return 0;
+}
+
 /* Nobody has to write a text for the library to read: each option has a setter of its type. */
 static void test_each_has_a_setter(void **state)
 {
-	static const struct {
-		const char *name, *text;
-		int (*set)(struct watt_options *o, const char *text);
-	} setters[] = {
-		{ "sources", "synth,-estimate", choose_sources },
-		{ "usage", "procfs", watt_options_set_usage },
-		{ "precise", "true", choose_precise },
-		{ "slice", "20ms", choose_slice },
-		{ "period", "5ms", choose_period },
-		{ "rate", "20,hwmon=10Hz", choose_rate },
-		{ "idle-policy", "proportional", choose_idle_policy },
-		{ "share-key", "cpu_time,gpu=none", choose_share_key },
-		{ "prior", "/p.json", watt_options_set_prior },
-		{ "sensor-delay", "hwmon/*=20ms", choose_delay },
-		{ "privacy", "all", choose_privacy },
-		{ "config", "/c", watt_options_set_config },
-		{ "machine", "/m", watt_options_set_machine },
-		{ "sysfs-root", "/s", watt_options_set_sysfs_root },
-		{ "procfs-root", "/p", watt_options_set_procfs_root },
-		{ "nvml-lib", "/n", watt_options_set_nvml_lib },
-		{ "redfish-url", "https://bmc", watt_options_set_redfish_url },
-		{ "meter", "exec:x", watt_options_set_meter },
-		{ "redfish-auth", "/a", watt_options_set_redfish_auth },
-		{ "redfish-tls", "insecure", watt_options_set_redfish_tls },
-		{ "kubelet-url", "https://node:10250", watt_options_set_kubelet_url },
-		{ "kubelet-token", "/t", watt_options_set_kubelet_token },
-		{ "kubelet-tls", "insecure", watt_options_set_kubelet_tls },
-	};
 	const struct watt_option_info *info;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; (info = watt_options_get_info(i)); i++) {
 		struct watt_options *by_name = new_options(), *by_setter = new_options();
 		char *a, *b, *new = describe(by_name);
+		size_t k = find_example(info->name);
 
-		for (k = 0; k < WATT_ARRAY_SIZE(setters); k++)
-			if (!strcmp(setters[k].name, info->name))
-				break;
-		if (k == WATT_ARRAY_SIZE(setters))
-			fail_msg("no setter is known of '%s'", info->name);
-		assert_int_equal(watt_options_set(by_name, info->name, setters[k].text), 0);
-		assert_int_equal(setters[k].set(by_setter, setters[k].text), 0);
+		assert_int_equal(watt_options_set(by_name, info->name, examples[k].text), 0);
+		assert_int_equal(examples[k].set(by_setter, examples[k].text), 0);
 		a = describe(by_name);
 		b = describe(by_setter);
 		assert_string_equal(a, b);
@@ -542,6 +551,30 @@ static void test_each_has_a_setter(void **state)
 		free(b);
 		watt_options_free(by_name);
 		watt_options_free(by_setter);
+	}
+}
+
+/* Whatever a file says holds where the caller says nothing. */
+static void test_each_is_filled(void **state)
+{
+	const struct watt_option_info *info;
+	size_t i;
+
+	for (i = 0; (info = watt_options_get_info(i)); i++) {
+		struct watt_options *own = new_options(), *others = new_options();
+		const char *text = examples[find_example(info->name)].text;
+		char *a, *b;
+
+		assert_int_equal(watt_options_set(others, info->name, text), 0);
+		a = describe(others);
+		assert_int_equal(watt_options_fill(own, others), 0);
+		b = describe(own);
+		if (strcmp(a, b))
+			fail_msg("%s is forgotten: %s, not %s", info->name, b, a);
+		free(a);
+		free(b);
+		watt_options_free(own);
+		watt_options_free(others);
 	}
 }
 
@@ -612,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_each_has_a_setter),
+		cmocka_unit_test(test_each_is_filled),
 		cmocka_unit_test(test_all_share_keys),
 		cmocka_unit_test(test_rules_as_text),
 	};
