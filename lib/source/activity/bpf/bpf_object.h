@@ -90,7 +90,7 @@ struct watt_bpf_sweep *watt_bpf_object_sweep(const struct watt_bpf_object *objec
 bool watt_bpf_object_sees_deaths(const struct watt_bpf_object *object);
 /* Events that found no room, as far as the programs know. */
 uint64_t watt_bpf_object_lost(const struct watt_bpf_object *object);
-/* Events at which the kernel did not run a hook, because another program was running there. */
+/* Events that nobody tells, because the kernel did not run a hook within another run of it. */
 uint64_t watt_bpf_object_missed(const struct watt_bpf_object *object);
 /* The same of one program. */
 uint64_t watt_bpf_program_missed(int fd);
