@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slow_bound.h"
+
 #include "timeline/timeline.h"
 
 #include "base/util.h"
@@ -39,6 +41,13 @@
 /* Of them, an age may be believed for a while of so many, by chance. */
 #define MAX_BELIEVED 1
 #define MAX_AGE_WRONG_MS 250
+/* Where three minutes have very many. */
+#define OFTEN_S 2
+#define MAX_OFTEN_WRONG_MS 50
+/* Surer than this, an age is believed. */
+#define SURE_MS 200
+/* The ages of all that are tried have a history there. */
+#define FIRST_SEEN_S 13
 /* Where three minutes have so few readings, the age may have to wait. */
 #define SELDOM_S 10
 /* and it is never wrong by so many times what is said of it */
@@ -520,8 +529,9 @@ static bool are_doubts_good(const struct bmc *bmc, const struct result *r)
 static bool is_good(const struct bmc *bmc, const struct result *r)
 {
 	bool is_seldom = bmc->period_s >= SELDOM_S;
+	int max_ms = bmc->period_s > OFTEN_S ? MAX_AGE_WRONG_MS : MAX_OFTEN_WRONG_MS;
 	bool is_age_good = (is_seldom || r->is_found) && r->age_beyond <= MAX_BEYOND &&
-			   fabs(r->age_wrong_ms) <= MAX_AGE_WRONG_MS;
+			   fabs(r->age_wrong_ms) <= max_ms;
 
 	return r->is_monotone && is_age_good && are_doubts_good(bmc, r) &&
 	       fabs(r->up_w) <= MAX_BIAS_W && fabs(r->down_w) <= MAX_BIAS_W &&
@@ -572,23 +582,114 @@ static void print_spread(const char *what, double *off, size_t n, const char *un
 		       fabs(off[n / 2]), unit, fabs(off[n * 9 / 10]), unit, fabs(off[n - 1]), unit);
 }
 
+static double part_nj(const struct machine *m, size_t part, double t_s)
+{
+	size_t step = (size_t)(t_s * PER_SECOND);
+	double share = t_s * PER_SECOND - (double)step;
+
+	return (double)m->part_nj[part][step] * (1 - share) +
+	       (double)m->part_nj[part][step + 1] * share;
+}
+
+static double get_part_w(const void *machine, size_t part, double end_s, double window_s)
+{
+	const struct machine *m = machine;
+
+	return (part_nj(m, part, end_s) - part_nj(m, part, end_s - window_s)) / 1e9 / window_s;
+}
+
+/* What can be known of the age of a total when it is looked at. */
+static struct slow_bound find_bound(const struct machine *m, const struct bmc *bmc)
+{
+	struct slow_seen seen = { .get_w = get_part_w,
+				  .machine = m,
+				  .factors = factors,
+				  .quantum_w = bmc->quantum_w,
+				  .age_s = (double)bmc->delay_ns / 1e9 + 0.5,
+				  .window_s = 1 };
+	size_t t_s;
+
+	for (t_s = 0; t_s <= FOUND_S && seen.n < SLOW_BOUND_MAX; t_s += bmc->period_s) {
+		if (t_s < FIRST_SEEN_S)
+			continue;
+		seen.t_s[seen.n] = (double)t_s;
+		seen.power_w[seen.n++] = (double)show_uw(m, bmc, t_s * PER_SECOND) / 1e6;
+	}
+	return slow_bound_find(&seen);
+}
+
+struct bounds {
+	double least_ms[MAX_STUDIED], off_ms[MAX_STUDIED];
+	size_t n, n_blind, n_sure, n_far;
+};
+
+static void add_bound(struct bounds *bounds, const struct slow_bound *bound)
+{
+	bounds->n_blind += isinf(bound->least_ms);
+	bounds->least_ms[bounds->n++] = bound->least_ms;
+	if (bound->deviation_ms > SURE_MS)
+		return;
+	bounds->n_far += fabs(bound->off_ms) > MAX_AGE_WRONG_MS;
+	bounds->off_ms[bounds->n_sure++] = bound->off_ms;
+}
+
+static void print_bounds(struct bounds *bounds)
+{
+	if (!bounds->n)
+		return;
+	printf("        at the very most: of %zu, %zu can be known within %u ms, of %zu more than %u ms off; %zu saw no change\n",
+	       bounds->n, bounds->n_sure, SURE_MS, bounds->n_far, MAX_AGE_WRONG_MS,
+	       bounds->n_blind);
+	print_spread("age at the very most", bounds->off_ms, bounds->n_sure, "ms");
+	print_spread("Cramer-Rao's least", bounds->least_ms, bounds->n, "ms");
+}
+
+static double get_mean(const double *values, size_t n)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += values[i];
+	return sum / (double)n;
+}
+
+static void print_biases(double *up_w, double *down_w, size_t n)
+{
+	printf("        residual behind steps, mean of all: %+.2f W up, %+.2f W down\n",
+	       get_mean(up_w, n), get_mean(down_w, n));
+	print_spread("that of each up", up_w, n, "W");
+	print_spread("that of each down", down_w, n, "W");
+}
+
 static void study(struct machine *m, struct machine *other, unsigned int period_s)
 {
 	static const uint64_t delays_ns[] = { 200 * MS, 1300 * MS, 2500 * MS, 8 * SECOND };
 	double ages_ms[MAX_STUDIED], energies[MAX_STUDIED], told[MAX_STUDIED];
+	double up_w[MAX_STUDIED], down_w[MAX_STUDIED];
+	static struct bounds bounds;
 	size_t n = 0, n_found = 0, n_far = 0, d;
+	bool is_bound = FOUND_S / period_s < SLOW_BOUND_MAX;
 	unsigned int quantum_w;
 	uint64_t seed;
 
+	bounds = (struct bounds){ .n = 0 };
 	for (seed = 1; seed <= N_STUDIED_SEEDS; seed++) {
 		make_machine(m, seed * 31337 + 5);
 		for (d = 0; d < WATT_ARRAY_SIZE(delays_ns); d++)
 			for (quantum_w = 1; quantum_w <= 8; quantum_w += 7) {
 				struct bmc bmc = { delays_ns[d], quantum_w, period_s, false };
 				struct result r = try(m, &bmc);
+				struct slow_bound bound;
 
+				if (is_bound) {
+					bound = find_bound(m, &bmc);
+					add_bound(&bounds, &bound);
+				}
 				bmc.is_told = true;
 				told[n] = try(m, &bmc).energy_wrong * 100;
+				up_w[n] = r.up_w;
+				down_w[n] = r.down_w;
 				energies[n++] = r.energy_wrong * 100;
 				if (!r.is_found)
 					continue;
@@ -599,8 +700,10 @@ static void study(struct machine *m, struct machine *other, unsigned int period_
 	printf("%4u s  of %zu, the age of %zu was found in %u s, of %zu more than %u ms off\n",
 	       period_s, n, n_found, FOUND_S, n_far, MAX_AGE_WRONG_MS);
 	print_spread("age", ages_ms, n_found, "ms");
+	print_bounds(&bounds);
 	print_spread("energy", energies, n, "%");
 	print_spread("energy, its age is told,", told, n, "%");
+	print_biases(up_w, down_w, n);
 	show_others(m, other, period_s, N_STUDIED_OTHERS);
 }
 
