@@ -60,6 +60,7 @@ void watt_learned_map(struct watt_learned *l)
 	memset(l->map, 0, sizeof(l->map));
 	for (i = 1; i < l->n; i++)
 		map_insert(l, i);
+	l->n_maps++;
 }
 
 /* OTHERS: it has none. */
@@ -148,11 +149,8 @@ static size_t add_program(struct watt_learned *l, const struct watt_learned_use 
 
 static size_t find_program(struct watt_learned *l, const struct watt_learned_use *use)
 {
-	size_t i = use->at[0];
+	size_t i = is_sought(l, use) ? use->at[0] : watt_learner_find(l, use->program);
 
-	/* who has divided the slice has found most of them */
-	if (i == OTHERS || i >= l->n || l->list[i].key != use->program)
-		i = watt_learner_find(l, use->program);
 	if (i == OTHERS)
 		return add_program(l, use);
 	l->list[i].has_many |= l->list[i].process != use->process;
@@ -167,35 +165,33 @@ static const struct candidate *get_candidate(const struct watt_learned *l,
 	uint64_t process = use->process;
 	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
 
-	if (l->candidates[use->counted_at].process == process)
+	if (l->counted[use->counted_at] == process)
 		return &l->candidates[use->counted_at];
 	for (i = first; i < first + WAYS; i++)
-		if (l->candidates[i].process == process)
+		if (l->counted[i] == process)
 			return &l->candidates[i];
 	return &stranger;
 }
 
 /* Where a process is counted: it has few places, and who was away for longest gives way. */
-static struct candidate *find_candidate(struct watt_learned *l, uint64_t process)
+static size_t find_candidate(struct watt_learned *l, uint64_t process)
 {
-	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
-	struct candidate *oldest = &l->candidates[first];
+	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, oldest = first, i;
 
-	for (i = first; i < first + WAYS; i++) {
-		if (l->candidates[i].process == process)
-			return &l->candidates[i];
-		if (l->candidates[i].newest_slice < oldest->newest_slice)
-			oldest = &l->candidates[i];
-	}
-	*oldest = (struct candidate){ .process = process };
+	for (i = first; i < first + WAYS; i++)
+		if (l->counted[i] == process)
+			return i;
+	for (i = first; i < first + WAYS; i++)
+		if (l->candidates[i].newest_slice < l->candidates[oldest].newest_slice)
+			oldest = i;
+	l->candidates[oldest] = (struct candidate){ 0 };
+	l->counted[oldest] = process;
 	return oldest;
 }
 
 /* What slices say of the difference of a process to its program: its variance, and itself. */
-static double variance_of(const struct watt_learned *l, const struct candidate *one)
+static double variance_of(double prior, const struct candidate *one)
 {
-	double prior = l->spread[true] * squared(watt_learned_mean_w(l));
-
 	return prior / (1 + prior * one->info);
 }
 
@@ -203,9 +199,10 @@ static double variance_of(const struct watt_learned *l, const struct candidate *
 static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
 {
 	double differs = l->n_deviations < FEW_DEVIATIONS ? DIFFERS_FEW : DIFFERS;
-	struct candidate *one = find_candidate(l, use->process);
+	size_t at = find_candidate(l, use->process);
+	struct candidate *one = &l->candidates[at];
 
-	use->counted_at = (uint16_t)(one - l->candidates);
+	use->counted_at = (uint16_t)at;
 	if (one->newest_slice != l->n_slices)
 		one->n_slices++;
 	one->newest_slice = l->n_slices;
@@ -214,20 +211,25 @@ static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
 
 static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *use, size_t program)
 {
-	uint64_t key = deviation_key(use->program, use->process);
-	size_t i = watt_learner_find(l, key);
-
 	const struct candidate *one;
+	uint64_t key;
+	size_t i;
 
+	if (is_sought(l, use))
+		i = use->at[1];
+	else
+		i = watt_learner_find(l, deviation_key(use->program, use->process));
 	if (i != OTHERS || !use->process || program == OTHERS || !l->list[program].has_many ||
 	    !does_differ(l, use))
 		return i;
+	key = deviation_key(use->program, use->process);
 	one = get_candidate(l, use);
-	return watt_learner_add(l,
-				&(struct learner){ .key = key,
-						   .is_process = true,
-						   .watts = variance_of(l, one) * one->score },
-				__builtin_sqrt(l->spread[true]) * watt_learned_mean_w(l));
+	return watt_learner_add(
+		l,
+		&(struct learner){ .key = key,
+				   .is_process = true,
+				   .watts = variance_of(deviation_prior(l), one) * one->score },
+		__builtin_sqrt(l->spread[true]) * watt_learned_mean_w(l));
 }
 
 /* ---- what it believes ---- */
@@ -249,6 +251,7 @@ static void seek(const struct watt_learned *l, struct watt_learned_use *use)
 {
 	use->at[0] = (uint16_t)watt_learner_find(l, use->program);
 	use->at[1] = (uint16_t)watt_learner_find(l, deviation_key(use->program, use->process));
+	use->sought = l->n_maps;
 }
 
 double watt_learned_watts(const struct watt_learned *l, const struct watt_learned_use *use,
@@ -273,12 +276,13 @@ static double variance_known(const struct watt_learned *l, const struct watt_lea
 }
 
 /* Variance of its difference to its program, where it has no learner. */
-static double variance_unknown(const struct watt_learned *l, const struct watt_learned_use *use)
+static double variance_unknown(const struct watt_learned *l, const struct watt_learned_use *use,
+			       double prior)
 {
 	bool may_differ = use->at[1] == OTHERS && use->at[0] != OTHERS &&
 			  l->list[use->at[0]].has_many;
 
-	return may_differ ? variance_of(l, get_candidate(l, use)) : 0;
+	return may_differ ? variance_of(prior, get_candidate(l, use)) : 0;
 }
 
 /* A square root is the same everywhere, as IEEE 754 wants it. */
@@ -316,7 +320,7 @@ double watt_learned_predict(const struct watt_learned *l, struct watt_learned_sl
 
 void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_slice *slice)
 {
-	double mean = watt_learned_mean_w(l);
+	double mean = watt_learned_mean_w(l), prior = deviation_prior(l);
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
@@ -327,7 +331,7 @@ void watt_learned_estimate(const struct watt_learned *l, struct watt_learned_sli
 			continue;
 		seek(l, use);
 		use->watts = watt_learned_watts(l, use, mean);
-		use->error = root(variance_known(l, use) + variance_unknown(l, use));
+		use->error = root(variance_known(l, use) + variance_unknown(l, use, prior));
 	}
 }
 
@@ -345,7 +349,7 @@ void watt_learned_doubt(const struct watt_learned *l, uint64_t program, uint64_t
 	ret->at[1] = use.at[1];
 	ret->n_at = use.at[1] != OTHERS ? 2 : 1;
 	if (use.at[1] == OTHERS && use.at[0] != OTHERS && l->list[use.at[0]].has_many)
-		ret->own_w2 = variance_of(l, get_candidate(l, &use));
+		ret->own_w2 = variance_of(deviation_prior(l), get_candidate(l, &use));
 }
 
 size_t watt_learned_size(const struct watt_learned *l)
@@ -461,12 +465,13 @@ static void note_knowledge(struct watt_learned *l, const struct watt_learned_sli
 {
 	double mean = watt_learned_mean_w(l), sum_j = 0, told_j = 0, error_j = 0;
 	double apart = 0, unsure = 0, common_w = watts_of_all(l, slice);
+	double prior = deviation_prior(l);
 	size_t i;
 
 	for (i = 0; i < slice->n_uses; i++) {
 		const struct watt_learned_use *use = &slice->uses[i];
 		double watts = watt_learned_watts(l, use, mean), j = time_of(l, use) * watts;
-		double known = variance_known(l, use), unknown = variance_unknown(l, use);
+		double known = variance_known(l, use), unknown = variance_unknown(l, use, prior);
 		double error = root(known);
 
 		sum_j += j;
@@ -549,9 +554,9 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
 		    !l->list[use->at[0]].has_many)
 			continue;
-		one = &l->candidates[use->counted_at];
-		if (one->process != use->process)
+		if (l->counted[use->counted_at] != use->process)
 			continue; /* another one has its place by now */
+		one = &l->candidates[use->counted_at];
 		/* what is no part of its usual share of its program: the rest is the program's */
 		one->own_s = EVIDENCE_KEPT * one->own_s + h;
 		one->program_s = EVIDENCE_KEPT * one->program_s + l->h[use->at[0]];
@@ -564,7 +569,7 @@ static void note_evidence(struct watt_learned *l, const struct watt_learned_slic
 /* Squared difference that is expected of each, as a mean of those who were active. */
 static double mean_deviation(const struct watt_learned *l, const struct watt_learned_slice *slice)
 {
-	double sum = 0;
+	double sum = 0, prior = deviation_prior(l);
 	size_t n = 0, i;
 
 	for (i = 0; i < slice->n_uses; i++) {
@@ -581,7 +586,7 @@ static double mean_deviation(const struct watt_learned *l, const struct watt_lea
 			continue;
 		}
 		one = get_candidate(l, use);
-		variance = variance_of(l, one);
+		variance = variance_of(prior, one);
 		sum += squared(variance * one->score) + variance;
 	}
 	return n ? sum / (double)n : -1;

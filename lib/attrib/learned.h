@@ -37,6 +37,7 @@ struct watt_learned_use {
 	double error;        /* out: standard uncertainty of that */
 	uint16_t at[2];      /* scratch: its learners, of the program and of itself */
 	uint16_t counted_at; /* scratch: where its evidence is */
+	uint32_t sought;     /* scratch: by which of the learner's maps `at` is; 0: by none */
 };
 
 struct watt_learned_slice {

@@ -164,7 +164,7 @@ static void visit_candidates(struct watt_learned *l, struct watt_words *words)
 			at++;
 		watt_words_size(words, &at, CANDIDATES - 1);
 		one = &l->candidates[at];
-		watt_words_u64(words, &one->process, UINT64_MAX);
+		watt_words_u64(words, &l->counted[at], UINT64_MAX);
 		watt_words_u64(words, &one->newest_slice, MOST_COUNT);
 		watt_words_u32(words, &one->n_slices, UINT32_MAX);
 		watt_words_double(words, &one->own_s, 0, MOST);
@@ -182,7 +182,7 @@ static void forget(struct watt_learned *l)
 
 	watt_learned_forget_names(l);
 	free(l->cov);
-	*l = (struct watt_learned){ .prior = prior, .habit = habit };
+	*l = (struct watt_learned){ .prior = prior, .habit = habit, .n_maps = l->n_maps };
 }
 
 static void load_begin(struct watt_learned *l, struct watt_words *words)

@@ -39,9 +39,8 @@ struct learner {
 	uint64_t n_slices;
 };
 
-/* A process that may get a learner. */
+/* A process that may get a learner; which one it is, lies apart, where it is looked for. */
 struct candidate {
-	uint64_t process;
 	uint64_t newest_slice;
 	uint32_t n_slices;
 	double own_s; /* what it ran, and all of its program, in seconds of the curve */
@@ -92,7 +91,9 @@ struct watt_learned {
 	struct quiet quiet;
 	double scale; /* of the variances that are told */
 	uint64_t n_slices;
-	uint8_t map[MAP_SIZE]; /* index plus 1 of who has a key; 0: nobody */
+	uint8_t map[MAP_SIZE];        /* index plus 1 of who has a key; 0: nobody */
+	uint32_t n_maps;              /* how often it was made */
+	uint64_t counted[CANDIDATES]; /* processes, 0: nobody */
 	struct candidate candidates[CANDIDATES];
 	/* scratch of an update */
 	double h[WATT_LEARNED_MAX];
@@ -115,6 +116,18 @@ static inline double squared(double x)
 static inline double time_of(const struct watt_learned *l, const struct watt_learned_use *use)
 {
 	return use->shared_s > 0 ? watt_learned_time(l, use) : use->cpu_s;
+}
+
+/* Who has divided the slice has found its learners, and as a rule none has come since. */
+static inline bool is_sought(const struct watt_learned *l, const struct watt_learned_use *use)
+{
+	return use->sought && use->sought == l->n_maps;
+}
+
+/* Variance of a process's difference to its program, of which nothing is known. */
+static inline double deviation_prior(const struct watt_learned *l)
+{
+	return l->spread[true] * squared(watt_learned_mean_w(l));
 }
 
 /* ---- learned.c ---- */
