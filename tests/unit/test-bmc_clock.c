@@ -39,6 +39,36 @@ static void test_whole_seconds_tell_milliseconds(void **state)
 	assert_int_equal(watt_bmc_clock_to_ours(&clock, 1, &ours_ns, &error_ns), -ERANGE);
 }
 
+/* Asked each second it says the same each time; asked when it tells most, a few times are enough. */
+static void test_when_to_ask(void **state)
+{
+	uint64_t t_ns, best_ns, ours_ns, error_ns, phase_ns, i;
+
+	for (phase_ns = 0; phase_ns < SECOND; phase_ns += 70 * MS) {
+		struct watt_bmc_clock plain = { 0 }, clock = { 0 };
+
+		assert_int_equal(watt_bmc_clock_best_ns(&clock, SECOND), 0); /* nothing is known */
+		for (i = 0, t_ns = 100 * SECOND + phase_ns; i < 8; i++) {
+			ask(&plain, (100 + i) * SECOND + phase_ns, AHEAD_NS);
+			ask(&clock, t_ns, AHEAD_NS);
+			best_ns = watt_bmc_clock_best_ns(&clock, t_ns + SECOND / 2);
+			if (best_ns)
+				assert_in_range(best_ns, t_ns + SECOND / 2, t_ns + 3 * SECOND / 2);
+			t_ns = best_ns ? best_ns : t_ns + SECOND;
+		}
+		assert_int_equal(watt_bmc_clock_to_ours(&plain, AHEAD_NS + (int64_t)t_ns, &ours_ns,
+							&error_ns),
+				 0);
+		assert_in_range(error_ns, 480 * MS, 520 * MS);
+		assert_int_equal(watt_bmc_clock_to_ours(&clock, AHEAD_NS + (int64_t)t_ns, &ours_ns,
+							&error_ns),
+				 0);
+		assert_in_range(error_ns, 1, 25 * MS);
+		assert_in_range(ours_ns, t_ns - error_ns, t_ns + error_ns);
+		assert_int_equal(watt_bmc_clock_best_ns(&clock, t_ns), 0);
+	}
+}
+
 /* Somebody sets it: what was known is forgotten. */
 static void test_a_clock_that_is_set(void **state)
 {
@@ -79,6 +109,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_seconds_tell_milliseconds),
+		cmocka_unit_test(test_when_to_ask),
 		cmocka_unit_test(test_a_clock_that_is_set),
 		cmocka_unit_test(test_drift),
 	};

@@ -38,6 +38,7 @@ struct total {
 	struct watt_redfish_total plan;
 	struct watt_newness newness;
 	uint64_t ask_again_ns; /* not before */
+	bool has_time;         /* of its own */
 	bool is_stale;         /* and that was told */
 	int error;             /* of the last time that it was asked */
 };
@@ -169,6 +170,7 @@ static void tell_reading(struct redfish *redfish, struct total *total,
 {
 	struct watt_newness *newness = &total->newness;
 
+	total->has_time = reading->time_ns != 0;
 	if (!watt_newness_take(newness, reading, answer->etag, answer->t_after_ns,
 			       MAX_HEARTBEAT_PERIODS * period_of(&total->plan))) {
 		tell_again(total, reading, answer->t_after_ns, ret);
@@ -214,6 +216,21 @@ static void redfish_read(struct watt_power *power, uint32_t group, struct watt_s
 						   answer.retry_after_s * WATT_NSEC_PER_SEC :
 						   BUSY_PAUSE_NS);
 	ret->status = status_of(r);
+}
+
+/*
+ * Of a value that has a time of its own no more is known than of the BMC's clock, which tells whole
+ * seconds: it is asked when that tells most, up to half a second before or behind its time.
+ */
+static uint64_t redfish_next_ns(struct watt_power *power, uint32_t group, uint64_t period_ns)
+{
+	struct redfish *redfish = watt_container_of(power, struct redfish, power);
+	const struct total *total = &redfish->totals[group];
+	uint64_t from_ns = watt_now_ns() + period_ns - WATT_NSEC_PER_SEC / 2;
+
+	if (!total->has_time || from_ns < total->ask_again_ns)
+		return 0;
+	return watt_bmc_clock_best_ns(watt_redfish_get_clock(redfish->client), from_ns);
 }
 
 /* ---- opening ---- */
@@ -423,5 +440,6 @@ const struct watt_power_ops watt_power_redfish = {
 	.open = redfish_open,
 	.rescan = redfish_rescan,
 	.read = redfish_read,
+	.next_ns = redfish_next_ns,
 	.close = redfish_close,
 };
