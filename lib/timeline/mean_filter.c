@@ -29,6 +29,14 @@ struct watt_mean_filter {
 	double owed_uj; /* to all of them, and to those that are over */
 };
 
+/* Of whole uJ, as far as double tells them apart. */
+static double to_uj(watt_i128 energy_nj)
+{
+	watt_i128 energy_uj = energy_nj / NJ_PER_UJ;
+
+	return (double)energy_uj;
+}
+
 struct watt_mean_filter *watt_mean_filter_new(void)
 {
 	return calloc(1, sizeof(struct watt_mean_filter));
@@ -96,7 +104,7 @@ static void divide(struct watt_mean_filter *filter, const double *pull, double o
 
 static void hear(struct watt_mean_filter *filter, const struct watt_mean_news *news)
 {
-	double off_uj = (double)((news->told_nj - news->expected_nj) / NJ_PER_UJ);
+	double off_uj = to_uj(news->told_nj - news->expected_nj);
 	double part[MAX_STRETCHES], pull[MAX_STRETCHES] = { 0 };
 	double all = (double)news->noise_uj * (double)news->noise_uj, more;
 	size_t newest = filter->n - 1, i, k;
@@ -131,7 +139,7 @@ static double get_pay_uj(const struct watt_mean_filter *filter, double energy_uj
 
 watt_i128 watt_mean_filter_take(struct watt_mean_filter *filter, const struct watt_mean_news *news)
 {
-	double expected_uj = (double)(news->expected_nj / NJ_PER_UJ), pay_uj;
+	double expected_uj = to_uj(news->expected_nj), pay_uj;
 	struct stretch *newest;
 	watt_i128 put_nj;
 
@@ -141,7 +149,7 @@ watt_i128 watt_mean_filter_take(struct watt_mean_filter *filter, const struct wa
 	pay_uj = get_pay_uj(filter, expected_uj + newest->missed_uj);
 	put_nj = (watt_i128)((newest->missed_uj + pay_uj) * NJ_PER_UJ) + news->expected_nj;
 	put_nj = WATT_MAX(put_nj, news->least_nj);
-	pay_uj = (double)((put_nj - news->expected_nj) / NJ_PER_UJ) - newest->missed_uj;
+	pay_uj = to_uj(put_nj - news->expected_nj) - newest->missed_uj;
 	newest->missed_uj = -pay_uj;
 	filter->owed_uj -= pay_uj;
 	return put_nj;
