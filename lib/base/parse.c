@@ -259,7 +259,7 @@ static int ratio_small(uint64_t digits, int64_t places, uint64_t *ret_num, uint6
 		if (den > UINT64_MAX / 10) {
 			if (num < 10)
 				return -ERANGE;
-			num = (num + 5) / 10; /* beyond 19 places: keep what fits */
+			num = num / 10 + (num % 10 >= 5); /* beyond 19 places: keep what fits */
 			places--;
 			continue;
 		}

@@ -78,6 +78,8 @@ static void test_ratio(void **state)
 		{ ".5", 0, 1, 2 },
 		/* the scale of the power PMU is 2^-32, written in full by the kernel */
 		{ "2.3283064365386962890625e-10", 0, 1, 1ULL << 32 },
+		/* as many digits as there may be, and one place too many */
+		{ ".18446744073709551615", 0, 922337203685477581, 5000000000000000000 },
 		{ "0", -ERANGE, 0, 0 },
 		{ "-1", -EBADMSG, 0, 0 },
 		{ "1e1001", -ERANGE, 0, 0 },
