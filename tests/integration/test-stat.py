@@ -181,9 +181,11 @@ def test_hog_pinned_for_ten_seconds():
     near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.02, 'hog')
     # It is accounted while it runs, not when it ends.
     true(len(one['intervals']) >= 9, f"only {len(one['intervals'])} intervals")
+    # Where others want the CPU, too, it may get a second with next to nothing, and once with nothing.
+    empty = [part for part in one['intervals'][:-1] if not part['cpu_s']]
+    true(len(empty) <= 1, f'intervals with nothing: {empty}')
     for part in one['intervals'][:-1]:
-        # Where others want the CPU, too, it may get a second with next to nothing.
-        true(0 < part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
+        true(part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
 
 
 def test_intervals_are_one_window():
