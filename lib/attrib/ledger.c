@@ -264,28 +264,6 @@ static bool is_alike(const struct watt_key_ops *a, const struct watt_key_ops *b)
 	return b && a->needs == b->needs && a->likes == b->likes;
 }
 
-/* Every key of the chain that learns is shown the slice with the activities that it needs. */
-static int learn(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
-		 struct watt_key_slice *view, const struct watt_key *used)
-{
-	const struct watt_key_ops *shown = used ? used->ops : NULL;
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < ledger->chain.n && r == 0; i++) {
-		const struct watt_key *key = &ledger->chain.keys[i];
-
-		if (!key->ops->learn || !watt_parts_are_told(ledger, key->ops->needs))
-			continue;
-		if (!is_alike(key->ops, shown))
-			r = watt_parts_collect(at, ledger, slice, key->ops, view);
-		shown = key->ops;
-		if (r == 0)
-			r = key->ops->learn(key->state, view);
-	}
-	return r;
-}
-
 /*
  * How its readings lie in a slice. A counter has its energy at each of them, and so has a mean of
  * which it is known when it ended; that of other powers is a line through the middle of what they
@@ -308,6 +286,29 @@ static void find_readings(const struct watt_attrib *at, const struct watt_ledger
 		view->joint_ns = JOINT_PACES * channel->period_ns + channel->window_ns;
 }
 
+/* Every key of the chain that learns is shown the slice with the activities that it needs. */
+static int learn(struct watt_attrib *at, struct watt_ledger *ledger, const struct watt_slice *slice,
+		 struct watt_key_slice *view, const struct watt_key *used)
+{
+	const struct watt_key_ops *shown = used ? used->ops : NULL;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < ledger->chain.n && r == 0; i++) {
+		const struct watt_key *key = &ledger->chain.keys[i];
+
+		if (!key->ops->learn || !watt_parts_are_told(ledger, key->ops->needs))
+			continue;
+		if (!is_alike(key->ops, shown))
+			r = watt_parts_collect(at, ledger, slice, key->ops, view);
+		shown = key->ops;
+		find_readings(at, ledger, view);
+		if (r == 0)
+			r = key->ops->learn(key->state, view);
+	}
+	return r;
+}
+
 /* Divides energy_nj of a slice. */
 static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 		  const struct watt_slice *slice, int64_t energy_nj)
@@ -324,7 +325,6 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	const struct watt_key *used;
 	int n, r;
 
-	find_readings(at, ledger, &view);
 	r = weigh(at, ledger, slice, &view, &used);
 	if (r == 0 && used && used->ops->needs && view.is_complete)
 		r = watt_baseline_add(&ledger->baseline, view.t1_ns - view.t0_ns, energy_nj,
