@@ -324,28 +324,25 @@ static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at, s
 			add_hidden(snap, at, at->accounts.list[i], reader);
 }
 
-/* Of what a residual is of. */
-static uint64_t whole_gap_ns(const struct watt_attrib *at, const struct watt_ledger *residual,
-			     const struct watt_timeline *tl)
+/* A residual has no curve, and counts its gaps itself. */
+static struct watt_curve_stats curve_stats(const struct watt_ledger *ledger,
+					   const struct watt_timeline *tl)
 {
-	const struct watt_ledger *whole = &at->ledgers[residual->domain->parent];
-	struct watt_curve_stats stats = { .gap_ns = whole->gap_ns };
+	struct watt_curve_stats stats = { .gaps = ledger->gaps, .gap_ns = ledger->gap_ns };
 
-	if (whole->domain->channel >= 0)
-		watt_timeline_get_stats(tl, (size_t)whole->domain->channel, &stats);
-	return stats.gap_ns;
+	if (ledger->domain->channel >= 0)
+		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	return stats;
 }
 
 static void fill_curve_stats(struct watt_domain_state *state, const struct watt_attrib *at,
 			     const struct watt_ledger *ledger, const struct watt_timeline *tl)
 {
-	struct watt_curve_stats stats = { .gaps = ledger->gaps, .gap_ns = ledger->gap_ns };
+	struct watt_curve_stats stats = curve_stats(ledger, tl);
 
 	state->status = watt_ledger_status(at, ledger, tl);
 	if (state->status == WATT_STATUS_OK && !ledger->is_started)
 		state->status = WATT_STATUS_PENDING;
-	if (ledger->domain->channel >= 0)
-		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
 	state->samples = stats.samples;
 	state->errors = stats.errors;
 	state->wraps = stats.wraps;
@@ -353,9 +350,9 @@ static void fill_curve_stats(struct watt_domain_state *state, const struct watt_
 	state->gaps = stats.gaps;
 	state->gap_ns = stats.gap_ns;
 	state->ambiguous = stats.ambiguous;
-	state->unknown_ns = ledger->domain->kind == WATT_DOMAIN_RESIDUAL ?
-				    whole_gap_ns(at, ledger, tl) :
-				    stats.gap_ns;
+	if (ledger->domain->kind == WATT_DOMAIN_RESIDUAL)
+		stats = curve_stats(&at->ledgers[ledger->domain->parent], tl);
+	state->unknown_ns = stats.gap_ns;
 }
 
 static void fill_age(struct watt_domain_state *state, const struct watt_ledger *ledger,
