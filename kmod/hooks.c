@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/skbuff.h>
+#include <linux/smp.h>
 #include <linux/tracepoint.h>
 #include <net/sock.h>
 #include <trace/events/sched.h>
@@ -145,7 +146,10 @@ struct hook {
 	struct tracepoint *tracepoint;
 };
 
-/* The end of a thread is heard before its exit, so that what is noted of one is dropped again. */
+/*
+ * The end of a thread is heard before its exit, so that what is noted of one is dropped again: at
+ * once, and not when the sampler finds it.
+ */
 static struct hook hooks[] = {
 	{ .name = "sched_migrate_task", .run = on_migrate, .is_needed = true },
 	{ .name = "sched_switch",
@@ -170,6 +174,12 @@ static void find(struct tracepoint *tracepoint, void *unused)
 			hooks[i].tracepoint = tracepoint;
 }
 
+/*
+ * When it returns, all CPUs run the hook, so that the next one that is set is heard nowhere before it.
+ * The kernel does so itself on x86. On arm64 before 6.11, commit cfb00a357864 ("arm64: jump_label:
+ * Ensure patched jump_labels are visible to all CPUs"), others go on for a while with what they had
+ * fetched of the code from before it was patched: until an interrupt, of which this is one.
+ */
 static int set(struct hook *hook)
 {
 	int r = -ENOENT;
@@ -177,6 +187,8 @@ static int set(struct hook *hook)
 	if (hook->tracepoint)
 		r = tracepoint_probe_register(hook->tracepoint, hook->run, NULL);
 	hook->is_set = !r;
+	if (!r)
+		kick_all_cpus_sync();
 	if (r && hook->is_needed) {
 		pr_err("this kernel has no tracepoint %s that can be used (%d)\n", hook->name, r);
 		return r;
@@ -204,9 +216,10 @@ int watt_hooks_init(bool with_moves, bool with_switches)
 
 void watt_hooks_done(void)
 {
-	unsigned int i;
+	unsigned int i = ARRAY_SIZE(hooks);
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+	/* who hears of an exit hears of the end, to the last */
+	while (i--) {
 		if (hooks[i].is_set)
 			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].run, NULL);
 		hooks[i].is_set = false;
