@@ -13,6 +13,7 @@
 #include <linux/rcupdate.h>
 #include <linux/rculist.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
@@ -40,6 +41,7 @@ static bool is_incomplete;
 static atomic_t n_processes = ATOMIC_INIT(0);
 static atomic64_t n_refused = ATOMIC64_INIT(0);
 static u64 counting_since_ns;
+static u64 n_missed; /* the sampler's */
 static struct watt_process *unlisted;
 /* By next_dead: removed since grace began, and before. The sampler's. */
 static struct watt_process *removed, *removed_before;
@@ -155,7 +157,10 @@ static struct watt_process *find(const struct signal_struct *signal)
 
 struct watt_process *watt_process_find(const struct task_struct *task)
 {
-	return find(task->signal);
+	struct watt_process *process = find(task->signal);
+
+	/* one that died had its signals there, and this one has no record */
+	return process && process->tgid == task->tgid ? process : NULL;
 }
 
 void watt_process_set_cgroup(struct watt_process *process, struct task_struct *task)
@@ -188,6 +193,8 @@ void watt_process_refresh(struct watt_process *process, struct task_struct *lead
 
 void watt_process_refresh_dead(struct watt_process *process)
 {
+	if (!process->is_freed)
+		return;
 	strscpy_pad(process->comm, process->last_comm, sizeof(process->comm));
 	WRITE_ONCE(process->uid, process->last_uid);
 }
@@ -292,9 +299,9 @@ static void take_last_words(struct watt_process *process, struct task_struct *le
 	smp_store_release(&process->is_freed, true);
 }
 
-static void list_dead(struct watt_process *process)
+void watt_process_list_dead(struct watt_process *process)
 {
-	if (!xchg(&process->is_dead, 1))
+	if (!READ_ONCE(process->is_dead) && !xchg(&process->is_dead, 1))
 		llist_add(&process->dead_node, &dead);
 }
 
@@ -307,7 +314,7 @@ void watt_process_thread_exits(struct task_struct *task)
 	if (process) {
 		watt_leaver_add(process, task);
 		if (!atomic_read(&task->signal->live))
-			list_dead(process);
+			watt_process_list_dead(process);
 	}
 	rcu_read_unlock();
 }
@@ -324,12 +331,29 @@ void watt_process_thread_freed(struct task_struct *task)
 		smp_store_release(&process->seen_run_ns, WATT_RUN_UNSEEN);
 		if (thread_group_leader(task)) {
 			take_last_words(process, task);
-			list_dead(process);
+			watt_process_list_dead(process);
 		}
-	} else if (READ_ONCE(counting_since_ns)) {
-		watt_leaver_free(unlisted, task);
+	} else {
+		watt_leaver_free(READ_ONCE(counting_since_ns) ? unlisted : NULL, task);
 	}
 	rcu_read_unlock();
+}
+
+void watt_processes_free_missed(void)
+{
+	struct task_struct *task;
+
+	while ((task = watt_leavers_find_missed())) {
+		watt_process_thread_freed(task);
+		put_task_struct(task);
+		WRITE_ONCE(n_missed, n_missed + 1);
+		watt_pause_after_one();
+	}
+}
+
+u64 watt_processes_missed(void)
+{
+	return READ_ONCE(n_missed);
 }
 
 struct watt_process *watt_processes_take_dead(struct watt_process *list)

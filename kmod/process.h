@@ -13,7 +13,6 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/sched.h>
-#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -81,13 +80,12 @@ struct watt_process {
 	struct hlist_node signal_node;
 	struct llist_node born_node;
 	struct llist_node dead_node;
-	spinlock_t leavers_lock; /* of the next three and leaving_ns; of base_ns if one is freed */
-	struct list_head leavers;
-	u64 leaving_ns;                 /* what leavers were seen to have run */
-	u64 freed_ns;                   /* what threads ran that are freed */
-	u64 run_ns;                     /* what all threads ran, at the last sample */
-	atomic_t n_moves;               /* of threads from one unit to another, begun */
-	int seen_moves;                 /* at the last sample */
+	struct list_head leavers; /* this, the next two and leaving_ns: under leaver.c's lock */
+	u64 leaving_ns;           /* what leavers were seen to have run */
+	u64 freed_ns;             /* what threads ran that are freed */
+	u64 run_ns;               /* what all threads ran, at the last sample */
+	atomic_t n_moves;         /* of threads from one unit to another, begun */
+	int seen_moves;           /* at the last sample */
 	struct watt_process *next_dead; /* and of those removed, which wait for their readers */
 	struct watt_process *next_active;
 	const struct signal_struct *signal; /* tells one from another, no more */
@@ -102,6 +100,7 @@ struct watt_process {
 	bool is_placed;      /* since it began, its parts were read once while no thread moved */
 	bool is_freed;       /* its leader was, and last_words are there */
 	bool is_final;       /* nothing of it is still to come */
+	u64 reaped_ns;       /* when it was first read without a leader; 0: never */
 	int is_dead;         /* in the list of those whose last thread has exited; by xchg() */
 	u64 first_window;    /* that shows it; 0: none so far */
 	u64 dead_window;     /* the first that shows all it used; 0: it is not dead */
@@ -139,6 +138,12 @@ struct watt_process *watt_process_add(struct task_struct *leader);
 void watt_process_thread_exits(struct task_struct *task);
 /* A task is freed: in its RCU callback, when its run time is final. */
 void watt_process_thread_freed(struct task_struct *task);
+/* The same for those of which it was not heard. For the sampler; it pauses. */
+void watt_processes_free_missed(void);
+/* How many these were. */
+u64 watt_processes_missed(void);
+/* Its last thread has exited, heard or not: watt_processes_take_dead() has it. */
+void watt_process_list_dead(struct watt_process *process);
 /*
  * Puts those whose last thread has exited since the last call before a list by next_dead, which is
  * returned. For the sampler.

@@ -121,6 +121,8 @@ static void visit_all(struct pass *pass)
 		if (leader) {
 			visit(pass, process, leader);
 			n += READ_ONCE(leader->signal->nr_threads) / THREADS_AS_ONE;
+		} else {
+			watt_process_list_dead(process);
 		}
 		if (++n < WATT_PAUSE_EVERY)
 			continue;
@@ -220,6 +222,8 @@ static void sample(bool is_window)
 	if (watt_processes_take_incomplete())
 		find_all();
 	visit_all(&pass);
+	if (is_window)
+		watt_processes_free_missed();
 	visit_dead(&pass);
 	visit_unlisted(&pass);
 	watt_ledger_divide(pass.active);

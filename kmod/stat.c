@@ -40,6 +40,7 @@ int watt_stat_show(struct seq_file *file, void *unused)
 	seq_printf(file, "thread_cpu_ns=%llu\n", stat.cpu_ns);
 	seq_printf(file, "processes=%u\n", watt_processes_count());
 	seq_printf(file, "processes_refused=%llu\n", watt_processes_refused());
+	seq_printf(file, "ends_missed=%llu\n", watt_processes_missed());
 	seq_printf(file, "times_held=%llu\n", watt_usage_n_held());
 	seq_printf(file, "moves_halfway=%llu\n", watt_usage_n_halfway());
 	seq_printf(file, "instructions_disbelieved=%llu\n", watt_instructions_n_disbelieved());

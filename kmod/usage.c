@@ -31,6 +31,9 @@
 /* Less than this, who was thought to have run a bit longer than it did has not caught up yet. */
 #define HELD_MIN_NS (50 * NSEC_PER_MSEC)
 
+/* So long after its leader was reaped nobody will hear any more that it is freed. */
+#define REAPED_MAX_NS (30 * NSEC_PER_SEC)
+
 static u64 n_held, n_halfway;
 static DEFINE_PER_CPU(struct watt_lag, lags); /* the sampler's, whatever CPU it is on */
 
@@ -223,6 +226,19 @@ void watt_usage_read(struct watt_process *process, struct task_struct *leader, b
 		process->now.mem_bytes = watt_usage_mem_bytes(leader);
 }
 
+/* Its leader was freed, or it was so long ago that it must have been, heard or not. */
+static bool is_over(struct watt_process *process, bool is_freed)
+{
+	u64 now_ns;
+
+	if (is_freed)
+		return true;
+	now_ns = ktime_get_ns();
+	if (!process->reaped_ns)
+		process->reaped_ns = now_ns;
+	return now_ns - process->reaped_ns >= REAPED_MAX_NS;
+}
+
 void watt_usage_read_dead(struct watt_process *process)
 {
 	/* before last_words: take_last_words() */
@@ -230,7 +246,7 @@ void watt_usage_read_dead(struct watt_process *process)
 	u64 run_ns;
 
 	run_ns = watt_leavers_read(process);
-	process->is_final = is_freed && list_empty(&process->leavers);
+	process->is_final = is_over(process, is_freed) && list_empty(&process->leavers);
 	if (is_freed)
 		set_counts(process, &process->last_words);
 	process->now.mem_bytes = 0;
