@@ -82,6 +82,29 @@ static void test_rails(void **state)
 	watt_config_free(config);
 }
 
+/* libfyaml has a text in as many pieces as escapes make of it. */
+static void test_text_of_many_pieces(void **state)
+{
+	struct watt_config *config;
+
+	assert_int_equal(
+		parse("rails:\n"
+		      "- {label: 'a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''a''', domain: a}\n"
+		      "- {label: \"b\\x41\\u00e4\\\\\", domain: b}\n",
+		      &config),
+		0);
+	assert_string_equal(config->rails[0].label, "a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'a'");
+	assert_string_equal(config->rails[1].label, "bA\u00e4\\");
+	watt_config_free(config);
+	/* What libfyaml 0.7.12 reads wrongly is refused. */
+	if (parse("rails:\n- {label: 'a''''b', domain: a}\n", &config) == 0) {
+		assert_string_equal(config->rails[0].label, "a''b");
+		watt_config_free(config);
+	}
+	assert_int_equal(parse("rails:\n- {label: \"a\\0b\", domain: a}\n", &config), -EINVAL);
+	assert_non_null(strstr(said, "must be a text of 1 to 255 bytes"));
+}
+
 static void test_boards(void **state)
 {
 	const struct watt_config_board *board;
@@ -339,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_empty_files_are_valid),
 		cmocka_unit_test(test_chips),
 		cmocka_unit_test(test_rails),
+		cmocka_unit_test(test_text_of_many_pieces),
 		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_errors),

@@ -57,6 +57,39 @@ static void test_yaml(void **state)
 	settings_done(&settings);
 }
 
+/* libfyaml has a text in as many pieces as escapes and lines make of it. */
+static void test_yaml_text_of_many_pieces(void **state)
+{
+	char text[8192] = "sources: '", want[4200] = "";
+	struct settings settings;
+	size_t i;
+
+	settings_init(&settings);
+	for (i = 0; i < 100; i++) {
+		strcat(text, "a''");
+		strcat(want, "a'");
+	}
+	strcat(text, "'\nrates: \"a\\x41\\u00e4\\\\\"\nlisten: a\n  b\ndelays: \"\"\n");
+	assert_int_equal(take(&settings, text), 0);
+	assert_string_equal(settings_text(&settings, SETTING_SOURCES), want);
+	assert_string_equal(settings_text(&settings, SETTING_RATES), "aA\u00e4\\");
+	assert_string_equal(settings_text(&settings, SETTING_LISTEN), "a b");
+	assert_string_equal(settings_text(&settings, SETTING_DELAYS), "");
+	settings_done(&settings);
+
+	settings_init(&settings);
+	assert_int_equal(take(&settings, "sources: \"a\\0b\"\n"), -EINVAL);
+	assert_non_null(strstr(settings.error, "sources must be one plain value of at most 4096"));
+	/* What libfyaml 0.7.12 reads wrongly is refused. */
+	if (take(&settings, "sources: 'a''''b'\n") == 0)
+		assert_string_equal(settings_text(&settings, SETTING_SOURCES), "a''b");
+	memset(want, 'a', 4097);
+	snprintf(text, sizeof(text), "sources: '%s'\n", want);
+	assert_int_equal(take(&settings, text), -EINVAL);
+	assert_non_null(strstr(settings.error, "sources must be one plain value of at most 4096"));
+	settings_done(&settings);
+}
+
 /* Each names the place and what is allowed, and changes nothing. */
 static void test_errors(void **state)
 {
@@ -192,6 +225,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_valid),
 		cmocka_unit_test(test_yaml),
+		cmocka_unit_test(test_yaml_text_of_many_pieces),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nul),
 		cmocka_unit_test(test_environment),

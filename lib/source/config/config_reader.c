@@ -138,17 +138,41 @@ int watt_config_check_entries(struct watt_config_reader *rd, struct fy_parser *p
 
 /* ---- scalars ---- */
 
+/*
+ * By its pieces: asked for the text as a whole, libfyaml 0.7.12 forgets memory where that has more
+ * than 16 escapes. Of two quotes in a row within single quotes it makes three, though it counts
+ * two: what doesn't have the counted length is refused rather than taken wrongly.
+ * -1: it is that, too long, or has a NUL.
+ */
+static int copy_text(struct fy_token *token, char text[WATT_CONFIG_TEXT_MAX + 1])
+{
+	struct fy_token_iter *iter = fy_token_iter_create(token);
+	const struct fy_iter_chunk *chunk = NULL;
+	int error = iter ? 0 : -1;
+	size_t n = 0;
+
+	while (error == 0 && (chunk = fy_token_iter_chunk_next(iter, chunk, &error))) {
+		if (chunk->len > WATT_CONFIG_TEXT_MAX - n || memchr(chunk->str, '\0', chunk->len)) {
+			error = -1;
+		} else {
+			memcpy(text + n, chunk->str, chunk->len);
+			n += chunk->len;
+		}
+	}
+	text[n] = '\0';
+	fy_token_iter_destroy(iter);
+	return error == 0 && n == fy_token_get_text_length(token) ? 0 : -1;
+}
+
 char *watt_config_dup_scalar(struct fy_node *node)
 {
-	const char *text;
-	size_t len;
+	char text[WATT_CONFIG_TEXT_MAX + 1];
+	struct fy_token *token;
 
 	if (!node || fy_node_get_type(node) != FYNT_SCALAR || fy_node_is_alias(node))
 		return NULL;
-	text = fy_node_get_scalar(node, &len);
-	if (!text || len > WATT_CONFIG_TEXT_MAX || memchr(text, '\0', len))
-		return NULL;
-	return strndup(text, len);
+	token = fy_node_get_scalar_token(node);
+	return token && copy_text(token, text) == 0 ? strdup(text) : NULL;
 }
 
 int watt_config_take_text(struct watt_config_reader *rd, struct fy_node *node, const char *what,
