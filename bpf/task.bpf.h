@@ -25,6 +25,8 @@ struct task_struct___narrow {
 	__u8 on_cpu;
 } __attribute__((preserve_access_index));
 
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+
 const volatile __u32 v1_controller = WATT_BPF_V1_NONE;
 
 static __always_inline __u32 task_cpu(struct task_struct *task)
@@ -138,27 +140,53 @@ static __always_inline bool is_of_systemd(__u64 tail, long len)
 	       (len >= 6 && (last_6 == number_of(".slice\0") || last_6 == number_of(".scope\0")));
 }
 
+/* On the way from a cgroup to the root of its hierarchy. */
+struct cgroup_climb {
+	__u64 address; /* of the next one */
+	__u64 tail;    /* of the last name */
+	long len;
+	bool is_in_container;
+};
+
+/* 1: it is over. */
+static long cgroup_climb_on(__u32 i, struct cgroup_climb *climb)
+{
+	struct cgroup *cgroup = (void *)climb->address;
+	char text[NAME_MOST];
+	const char *name;
+
+	if (BPF_CORE_READ(cgroup, level) <= 0)
+		return 1;
+	name = BPF_CORE_READ(cgroup, kn, name);
+	climb->len = bpf_probe_read_kernel_str(text, sizeof(text), name) - 1;
+	bpf_probe_read_kernel(&climb->tail, TAIL, name + climb->len - TAIL);
+	climb->is_in_container = climb->len >= CONTAINER_ID && climb->tail != number_of(".service");
+	if (climb->is_in_container)
+		return 1;
+	climb->address = (unsigned long)BPF_CORE_READ(cgroup, self.parent, cgroup);
+	return 0;
+}
+
 /*
  * What a cgroup's path tells. Global, with where it lies for a number: so it is verified once, and not
- * again for each way that leads to it, of which a sweep has many.
+ * again for each way that leads to it, of which a sweep has many. Kernels that know of casts know
+ * loops, too, of which one turn is verified and not all.
  */
 __noinline int cgroup_tells(__u64 address)
 {
-	struct cgroup *cgroup = (void *)address;
-	char text[NAME_MOST];
-	__u64 tail = 0;
-	long len = 0;
+	struct cgroup_climb climb = { .address = address };
+	struct cgroup *last;
 
-	for (int i = 0; i < CGROUP_DEPTH && BPF_CORE_READ(cgroup, level) > 0; i++) {
-		const char *name = BPF_CORE_READ(cgroup, kn, name);
-
-		len = bpf_probe_read_kernel_str(text, sizeof(text), name) - 1;
-		bpf_probe_read_kernel(&tail, TAIL, name + len - TAIL);
-		if (len >= CONTAINER_ID && tail != number_of(".service"))
-			return CGROUP_CONTAINER;
-		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
-	}
-	if (len > 0 && !BPF_CORE_READ(cgroup, level) && !is_of_systemd(tail, len))
+	if (bpf_rdonly_cast)
+		bpf_loop(CGROUP_DEPTH, cgroup_climb_on, &climb, 0);
+	else
+		for (__u32 i = 0; i < CGROUP_DEPTH; i++)
+			if (cgroup_climb_on(i, &climb))
+				break;
+	if (climb.is_in_container)
+		return CGROUP_CONTAINER;
+	last = (void *)climb.address;
+	if (climb.len > 0 && !BPF_CORE_READ(last, level) && !is_of_systemd(climb.tail, climb.len))
 		return CGROUP_NAMED;
 	return CGROUP_OF_SYSTEMD;
 }

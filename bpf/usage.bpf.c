@@ -126,7 +126,6 @@ extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __w
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
-extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
 /*
  * The verifier looks through all of the kernel's types at each pointer that is followed from one
@@ -185,6 +184,33 @@ static __always_inline void count_lost(void)
 /* ---- the sweep ---- */
 
 /*
+ * The n-th record, of the task that lies there. Global, as cgroup_tells() is: verified once, and not
+ * again for each way in which a walk comes to a task. Not in kernels before 6.2.
+ */
+__noinline int fill_swept(__u64 address, __u32 n)
+{
+	struct watt_bpf_record *record;
+
+	if (!bpf_rdonly_cast)
+		return 0;
+	record = bpf_map_lookup_elem(&records, &n);
+	if (record)
+		record_fill(record,
+			    bpf_rdonly_cast((void *)address,
+					    bpf_core_type_id_kernel(struct task_struct)),
+			    WATT_BPF_TASK, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* In memory of a map the verifier takes an address for a number. */
+static __always_inline void fill_by_address(struct watt_bpf_record *record,
+					    struct task_struct *task, __u32 n)
+{
+	*(volatile __u64 *)&record->t_ns = (unsigned long)task;
+	fill_swept(*(volatile __u64 *)&record->t_ns, n);
+}
+
+/*
  * Extrapolated is only what is remembered: the next record must not fall below it. last: NULL if
  * the task is not.
  */
@@ -193,19 +219,20 @@ static __always_inline void tell_task(struct task_struct *task, struct watt_bpf_
 {
 	__u32 n = sweep.n_records;
 	struct watt_bpf_record *record;
-	__u64 now_ns;
 
 	record = bpf_map_lookup_elem(&records, &n);
 	if (!record)
 		return;
-	now_ns = bpf_ktime_get_ns();
-	record_fill(record, task, WATT_BPF_TASK, now_ns);
+	if (walks_by_hand)
+		fill_by_address(record, task, n);
+	else
+		record_fill(record, task, WATT_BPF_TASK, bpf_ktime_get_ns());
 	if (pidns_inum && !pidns_rename_task(record, task))
 		return;
 	if (is_running) {
 		record->flags |= WATT_BPF_RUNNING;
 		if (last)
-			record->cpu_ns += running_ns(task, now_ns);
+			record->cpu_ns += running_ns(task, record->t_ns);
 	} else if (task_is_zombie(task)) {
 		record->flags |= WATT_BPF_ZOMBIE;
 	}
