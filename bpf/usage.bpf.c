@@ -527,7 +527,7 @@ static __always_inline void fetch_ahead(struct task_struct *task)
 	next = bpf_rdonly_cast((void *)*ahead, bpf_core_type_id_kernel(struct task_struct));
 	if (bpf_core_field_exists(next->on_cpu)) {
 		if (bpf_core_field_size(next->on_cpu) == sizeof(__u8))
-			TOUCH(((struct task_struct___narrow *)next)->on_cpu);
+			TOUCH(((struct task_struct___other *)next)->on_cpu);
 		else
 			TOUCH(next->on_cpu);
 	}
