@@ -175,10 +175,10 @@ static void find(struct tracepoint *tracepoint, void *unused)
 }
 
 /*
- * When it returns, all CPUs run the hook, so that the next one that is set is heard nowhere before it.
- * The kernel does so itself on x86. On arm64 before 6.11, commit cfb00a357864 ("arm64: jump_label:
- * Ensure patched jump_labels are visible to all CPUs"), others go on for a while with what they had
- * fetched of the code from before it was patched: until an interrupt, of which this is one.
+ * When it returns, all CPUs run the hook, so that the next one that is set is heard nowhere before
+ * it. The kernel does so itself on x86. On arm64 before 6.11, commit cfb00a357864 ("arm64:
+ * jump_label: Ensure patched jump_labels are visible to all CPUs"), others go on for a while with
+ * what they had fetched of the code from before it was patched: until an interrupt, which this is.
  */
 static int set(struct hook *hook)
 {

@@ -20,9 +20,9 @@
 
 /*
  * In the table from its exit until it is freed, with a reference of the task: whatever is not heard
- * of its end, the task is there to be read, and no other one has its address, nor its signals'. It is
- * in the list of its process until what it ran is final and in the process's sums, and then in one
- * of those that have only to be freed.
+ * of its end, the task is there to be read, and no other one has its address, nor its signals'. It
+ * is in the list of its process until what it ran is final and in the process's sums, and then in
+ * one of those that have only to be freed.
  */
 struct leaver {
 	struct hlist_node table_node;

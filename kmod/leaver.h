@@ -22,14 +22,14 @@ void watt_leavers_end(void);
 /* A thread exits. It is not noted where there is no memory: its time comes late then. */
 void watt_leaver_add(struct watt_process *process, struct task_struct *task);
 /*
- * It is freed, noted or not: its run time is final, and goes to the base of its unit: of the process
- * that has it noted, else of this one. NULL: its time is nobody's if it was not noted.
+ * It is freed, noted or not: its run time is final, and goes to the base of its unit: of the
+ * process that has it noted, else of this one. NULL: its time is nobody's if it was not noted.
  */
 void watt_leaver_free(struct watt_process *process, const struct task_struct *task);
 /*
- * One that is freed, but for the reference by which it is noted, while nobody heard of it: it waits for
- * watt_leaver_free(). A reference of it is the caller's. NULL: there is no other one among those that
- * were final the last time when it was NULL. For the sampler; it pauses.
+ * One that is freed, but for the reference by which it is noted, while nobody heard of it: it waits
+ * for watt_leaver_free(). A reference of it is the caller's. NULL: there is no other one among
+ * those that were final the last time when it was NULL. For the sampler; it pauses.
  */
 struct task_struct *watt_leavers_find_missed(void);
 /*
