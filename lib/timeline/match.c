@@ -29,8 +29,11 @@
 #define MIN_EXPLAINED 0.7
 #define MIN_EXPLAINED_BY_FEW 0.85
 #define MIN_EXPLAINED_BY_FEWEST 0.95
-/* What a part takes, the machine takes about as well: a factor is 1, give or take (W2 by 1). */
-#define FACTOR_WEIGHT_W2 64
+/*
+ * What a part takes, the machine takes about as well: a factor is 1, give or take the losses of its
+ * supply, fans that follow it, and what a counter is wrong by.
+ */
+#define FACTOR_SD 0.3
 /* What a watt more of all parts together adds to the total. */
 #define MIN_PER_WATT 0.7
 #define MAX_PER_WATT 1.7
@@ -43,6 +46,8 @@
 /* What is left of a reading on any machine, as if so many readings had said it. */
 #define USUAL_NOISE_W2 80.0
 #define USUAL_READINGS 16
+/* A factor that is off by a deviation of its own counts as a reading that is off by its noise. */
+#define FACTOR_WEIGHT_W2 (USUAL_NOISE_W2 / (FACTOR_SD * FACTOR_SD))
 /* Measured (slow_total): of 16, ages are wrong by more than what chance alone says. */
 #define DOUBTED_READINGS 6
 /* What no part tells of, as fans and disks, goes on for so long; readings also have noise. */

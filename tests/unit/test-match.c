@@ -121,6 +121,29 @@ static void test_few_readings_are_less_sure(void **state)
 	free(m);
 }
 
+/* Six readings with what no part tells of in them: what they can't say of a factor is not made up. */
+static void test_guessed_factors_are_of_machines(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+	struct watt_observation list[400];
+	struct watt_match guess = { 0 };
+	double squares = 0;
+	uint64_t seed;
+	size_t n, i;
+
+	for (seed = 1; seed <= 20; seed++) {
+		run(m, seed);
+		n = look(m, 2 * SECOND, SECOND, 30 * SECOND, 1, list);
+		for (i = 0; i < n; i++)
+			list[i].power_w += 30 * draw(m) - 15;
+		assert_int_equal(watt_match_find(&m->parts, list, n, &guess), -ENODATA);
+		for (i = 0; i < 2; i++)
+			squares += (guess.factor[i] - 1.1) * (guess.factor[i] - 1.1) / 40;
+	}
+	assert_true(sqrt(squares) < 0.2);
+	free(m);
+}
+
 /* What has nothing to do with the parts, or stands still, has no age. */
 static void test_nothing_is_found_in_noise(void **state)
 {
@@ -194,6 +217,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_delays_are_found),
 		cmocka_unit_test(test_few_readings_are_less_sure),
+		cmocka_unit_test(test_guessed_factors_are_of_machines),
 		cmocka_unit_test(test_nothing_is_found_in_noise),
 		cmocka_unit_test(test_nothing_is_found_in_another_machine),
 		cmocka_unit_test(test_holds),
