@@ -563,9 +563,10 @@ static bool show(const struct bmc *bmc, struct machine *m)
 
 /* ---- many machines, to see how it is spread ---- */
 
-#define N_STUDIED_SEEDS 20
+#define STUDIED_PER_SEED (2 * 4)
+#define STUDIED_MACHINES 160
 #define N_STUDIED_OTHERS 200
-#define MAX_STUDIED (2 * 4 * N_STUDIED_SEEDS)
+#define MAX_STUDIED 2400
 
 static int compare(const void *a, const void *b)
 {
@@ -662,19 +663,20 @@ static void print_biases(double *up_w, double *down_w, size_t n)
 	print_spread("that of each down", down_w, n, "W");
 }
 
-static void study(struct machine *m, struct machine *other, unsigned int period_s)
+static void study(struct machine *m, struct machine *other, unsigned int period_s,
+		  unsigned int n_machines)
 {
 	static const uint64_t delays_ns[] = { 200 * MS, 1300 * MS, 2500 * MS, 8 * SECOND };
-	double ages_ms[MAX_STUDIED], energies[MAX_STUDIED], told[MAX_STUDIED];
-	double up_w[MAX_STUDIED], down_w[MAX_STUDIED];
+	static double ages_ms[MAX_STUDIED], energies[MAX_STUDIED], told[MAX_STUDIED];
+	static double up_w[MAX_STUDIED], down_w[MAX_STUDIED];
 	static struct bounds bounds;
-	size_t n = 0, n_found = 0, n_far = 0, d;
+	size_t n = 0, n_found = 0, n_far = 0, n_wrong = 0, d;
 	bool is_bound = FOUND_S / period_s < SLOW_BOUND_MAX;
 	unsigned int quantum_w;
 	uint64_t seed;
 
 	bounds = (struct bounds){ .n = 0 };
-	for (seed = 1; seed <= N_STUDIED_SEEDS; seed++) {
+	for (seed = 1; seed <= n_machines / STUDIED_PER_SEED; seed++) {
 		make_machine(m, seed * 31337 + 5);
 		for (d = 0; d < WATT_ARRAY_SIZE(delays_ns); d++)
 			for (quantum_w = 1; quantum_w <= 8; quantum_w += 7) {
@@ -690,6 +692,7 @@ static void study(struct machine *m, struct machine *other, unsigned int period_
 				told[n] = try(m, &bmc).energy_wrong * 100;
 				up_w[n] = r.up_w;
 				down_w[n] = r.down_w;
+				n_wrong += fabs(r.energy_wrong) > MAX_ENERGY_WRONG;
 				energies[n++] = r.energy_wrong * 100;
 				if (!r.is_found)
 					continue;
@@ -702,12 +705,29 @@ static void study(struct machine *m, struct machine *other, unsigned int period_
 	print_spread("age", ages_ms, n_found, "ms");
 	print_bounds(&bounds);
 	print_spread("energy", energies, n, "%");
+	printf("        energy of %zu is off by more than %.0f %%\n", n_wrong,
+	       MAX_ENERGY_WRONG * 100);
 	print_spread("energy, its age is told,", told, n, "%");
 	print_biases(up_w, down_w, n);
 	show_others(m, other, period_s, N_STUDIED_OTHERS);
 }
 
-/* slow_total [PERIOD...]: with periods in seconds, shows how it is spread there, and judges nothing. */
+static void study_as_told(struct machine *m, struct machine *other, const char *what)
+{
+	unsigned int period_s = 0, n_machines = STUDIED_MACHINES;
+
+	if (sscanf(what, "%ux%u", &period_s, &n_machines) < 1 || period_s == 0 ||
+	    n_machines > MAX_STUDIED)
+		printf("%s: not a period in seconds, nor one and how many machines, as 30x800 (%u at most)\n",
+		       what, MAX_STUDIED);
+	else
+		study(m, other, period_s, n_machines);
+}
+
+/*
+ * slow_total [PERIOD[xMACHINES]...]: with periods in seconds, shows how it is spread there, and
+ * judges nothing.
+ */
 int main(int argc, char **argv)
 {
 	static const uint64_t delays_ns[] = { 200 * MS, 2500 * MS, 8 * SECOND };
@@ -719,7 +739,7 @@ int main(int argc, char **argv)
 	if (!m || !other)
 		return 1;
 	for (i = 1; i < argc; i++)
-		study(m, other, (unsigned int)WATT_MAX(atoi(argv[i]), 1));
+		study_as_told(m, other, argv[i]);
 	if (argc > 1) {
 		free(other);
 		free(m);
