@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What recording costs: a session with 16 channels at 1 kHz and a snapshot a second, recorded to a
- * file, which attributes once a second; and a thread that sleeps and preads the same 16 files and
- * does nothing else. On real sysfs attributes, which the bar is of, and on files in memory, which
- * cost less to read than any sensor. Then, on those, the same with slices of 50 ms, for attribution
- * has a bar of its own, and that without a recording. Memory early and late tells whether it grows.
+ * file, which attributes once a second; and at the same time a thread that sleeps and preads the
+ * same 16 files and does nothing else, so that what slows one slows both. On real sysfs attributes,
+ * which the bar is of, and on files in memory, which cost less to read than any sensor. Then, on
+ * those, the same with slices of 50 ms, for attribution has a bar of its own, and that without a
+ * recording. Memory early and late tells whether it grows.
  * usage: bench-record [SECONDS]
  */
 #include "bench.h"
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,8 +25,9 @@
 
 #define N_CHANNELS 16
 #define RATE_HZ 1000
+#define PERIOD_NS (WATT_NSEC_PER_SEC / RATE_HZ)
+#define SHIFT_NS 100 /* by which the bare loop's is longer: a tenth of one in a second */
 #define EARLY_S 5
-#define N_TURNS 3 /* of the bare loop and the session */
 #define SYSFS_COUNTERS "/sys/class/net/lo/statistics/"
 
 static void log_line(void *data, enum watt_log_level level, const char *text)
@@ -221,23 +224,12 @@ static void run_for(struct watt_session *ses, unsigned long seconds)
 	}
 }
 
-static struct outcome measure(const char *tree, const char *slice, const char *file,
-			      unsigned long seconds)
+/* Closes the session. */
+static struct outcome take_outcome(struct watt_session *ses, const char *file)
 {
-	struct watt_session *ses = open_session(tree, slice, file);
 	struct watt_record_stats stats = { .sz = sizeof(stats) };
-	struct outcome o = { 0 };
-	uint64_t wall_ns, cpu_ns;
+	struct outcome o = { .late_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576 };
 
-	run_for(ses, EARLY_S);
-	o.early_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
-	wall_ns = watt_now_ns();
-	cpu_ns = bench_cpu_ns();
-	run_for(ses, seconds);
-	cpu_ns = bench_cpu_ns() - cpu_ns;
-	wall_ns = watt_now_ns() - wall_ns;
-	o.cpu_percent = 100.0 * (double)cpu_ns / (double)wall_ns;
-	o.late_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
 	o.reader.sz = sizeof(o.reader);
 	watt_session_get_reader_stats(ses, 0, &o.reader);
 	if (file)
@@ -253,18 +245,21 @@ static struct outcome measure(const char *tree, const char *slice, const char *f
 
 struct bare_loop {
 	const char *tree;
-	unsigned long seconds;
+	atomic_bool is_over;
 	struct bench_series late_ns;
-	uint64_t cpu_ns;
+	pthread_t thread;
 };
 
+/*
+ * Who reads right after the other finds the caches warm: the period is a little longer than the
+ * session's, so that the loop comes by its deadlines on both sides.
+ */
 static void *run_bare_loop(void *data)
 {
 	struct sched_param param = { .sched_priority = 10 };
 	struct bare_loop *loop = data;
-	unsigned long i, n = loop->seconds * RATE_HZ;
-	uint64_t t_ns, cpu_ns;
 	int fds[N_CHANNELS], k;
+	uint64_t t_ns;
 	char buf[64];
 
 	for (k = 0; k < N_CHANNELS; k++)
@@ -272,9 +267,8 @@ static void *run_bare_loop(void *data)
 	prctl(PR_SET_TIMERSLACK, 1);
 	sched_setscheduler(0, SCHED_FIFO, &param);
 	t_ns = watt_now_ns();
-	cpu_ns = bench_thread_cpu_ns();
-	for (i = 0; i < n; i++) {
-		struct timespec ts = watt_timespec_from_ns(t_ns += WATT_NSEC_PER_SEC / RATE_HZ);
+	while (!atomic_load_explicit(&loop->is_over, memory_order_relaxed)) {
+		struct timespec ts = watt_timespec_from_ns(t_ns += PERIOD_NS + SHIFT_NS);
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 		bench_add(&loop->late_ns, watt_now_ns() - t_ns);
@@ -282,36 +276,105 @@ static void *run_bare_loop(void *data)
 			if (pread(fds[k], buf, sizeof(buf), 0) <= 0)
 				bench_exit(1, "pread: %s", strerror(errno));
 	}
-	loop->cpu_ns = bench_thread_cpu_ns() - cpu_ns;
 	for (k = 0; k < N_CHANNELS; k++)
 		close(fds[k]);
 	return NULL;
 }
 
-static double measure_bare_loop(const char *tree, unsigned long seconds,
-				struct bench_series *late_ns)
+static void start_bare_loop(struct bare_loop *loop)
 {
-	struct bare_loop loop = { .tree = tree, .seconds = seconds, .late_ns = *late_ns };
-	pthread_t thread;
-
-	if (pthread_create(&thread, NULL, run_bare_loop, &loop) != 0)
+	if (pthread_create(&loop->thread, NULL, run_bare_loop, loop) != 0)
 		bench_exit(1, "no thread");
-	pthread_join(thread, NULL);
-	*late_ns = loop.late_ns;
-	return 100.0 * (double)loop.cpu_ns / ((double)seconds * 1e9);
+}
+
+static void end_bare_loop(struct bare_loop *loop)
+{
+	atomic_store(&loop->is_over, true);
+	pthread_join(loop->thread, NULL);
+}
+
+static uint64_t bare_cpu_ns(const struct bare_loop *loop)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(loop->thread, &clock) != 0)
+		bench_exit(1, "the bare loop has no clock");
+	return watt_clock_ns(clock);
+}
+
+/* ---- both at once ---- */
+
+/* CPU time of each second: what else the machine does only adds to it. */
+struct costs {
+	struct bench_series bare_ns, session_ns;
+};
+
+static double percent_of_core(struct bench_series *cpu_ns, unsigned int permille)
+{
+	return 100.0 * (double)bench_percentile(cpu_ns, permille) / (double)WATT_NSEC_PER_SEC;
+}
+
+static double ratio_at(struct costs *costs, unsigned int permille)
+{
+	return percent_of_core(&costs->session_ns, permille) /
+	       percent_of_core(&costs->bare_ns, permille);
+}
+
+static void costs_done(struct costs *costs)
+{
+	bench_series_done(&costs->bare_ns);
+	bench_series_done(&costs->session_ns);
+}
+
+static void measure_second(struct watt_session *ses, const struct bare_loop *loop,
+			   struct costs *costs)
+{
+	uint64_t bare_ns = bare_cpu_ns(loop), all_ns = bench_cpu_ns();
+
+	run_for(ses, 1);
+	all_ns = bench_cpu_ns() - all_ns;
+	bare_ns = bare_cpu_ns(loop) - bare_ns;
+	bench_add(&costs->bare_ns, bare_ns);
+	bench_add(&costs->session_ns, all_ns - bare_ns);
+}
+
+/* The series are the caller's. */
+static struct outcome measure(const char *tree, const char *slice, const char *file,
+			      unsigned long seconds, struct costs *costs, struct bare_loop *loop)
+{
+	struct watt_session *ses = open_session(tree, slice, file);
+	struct outcome o;
+	double early_mib;
+	unsigned long i;
+
+	*costs = (struct costs){ 0 };
+	*loop = (struct bare_loop){ .tree = tree };
+	run_for(ses, EARLY_S);
+	early_mib = (double)bench_memory_bytes(getpid(), "Rss") / 1048576;
+	start_bare_loop(loop);
+	run_for(ses, 1);
+	for (i = 0; i < seconds; i++)
+		measure_second(ses, loop, costs);
+	end_bare_loop(loop);
+	o = take_outcome(ses, file);
+	o.cpu_percent = percent_of_core(&costs->session_ns, 250);
+	o.early_mib = early_mib;
+	return o;
 }
 
 /* ---- the recorder, with hardly any attribution ---- */
 
-static void report_recorder(const struct kind *kind, const struct outcome *alone, double ratio)
+static void report_recorder(const struct kind *kind, const struct outcome *alone,
+			    struct costs *costs)
 {
 	const struct watt_reader_stats *reader = &alone->reader;
 
-	bench_report("recording: CPU over the bare loop's", ratio, "times",
+	bench_report("recording: CPU over the bare loop's", ratio_at(costs, 250), "times",
 		     kind->is_sysfs ? BENCH_AT_MOST : BENCH_NO_BAR, 1.25,
 		     "1 kHz, 16 channels on %s, attributed once a second: %.2f %% of a core, all "
-		     "threads and the file included; median of %d turns",
-		     kind->name, alone->cpu_percent, N_TURNS);
+		     "threads and the file included; lower quartiles of the seconds, by the upper "
+		     "ones %.2f times",
+		     kind->name, alone->cpu_percent, ratio_at(costs, 750));
 	bench_report("recording: lateness p50", (double)reader->lateness_p50_ns / 1e3, "us",
 		     BENCH_NO_BAR, 0, "%s, %s", kind->name,
 		     reader->is_realtime ? "SCHED_FIFO" : "SCHED_OTHER");
@@ -323,32 +386,22 @@ static void report_recorder(const struct kind *kind, const struct outcome *alone
 		     (double)alone->lost_ns / 1e9);
 }
 
-/* By turns, so that what else the machine does hits both. */
 static struct outcome measure_recorder(const struct kind *kind, const char *file,
 				       unsigned long seconds)
 {
-	struct bench_series late_ns = { 0 }, ratios = { 0 }, bares = { 0 };
-	unsigned long each_s = (seconds + N_TURNS - 1) / N_TURNS;
-	struct outcome alone = { 0 };
-	double bare;
-	int i;
+	struct bare_loop loop;
+	struct costs costs;
+	struct outcome alone = measure(kind->tree, "1s", file, seconds, &costs, &loop);
 
-	for (i = 0; i < N_TURNS; i++) {
-		bare = measure_bare_loop(kind->tree, each_s, &late_ns);
-		alone = measure(kind->tree, "1s", file, each_s);
-		bench_add(&bares, (uint64_t)(bare * 1e6));
-		bench_add(&ratios, (uint64_t)(alone.cpu_percent / bare * 1e6));
-	}
 	bench_report("recording: bare loop of sleep and pread",
-		     (double)bench_percentile(&bares, 500) / 1e6, "%", BENCH_NO_BAR, 0,
+		     percent_of_core(&costs.bare_ns, 250), "%", BENCH_NO_BAR, 0,
 		     "1 kHz, 16 files on %s: no recorder can cost less; lateness p50 %.1f us, "
 		     "p99 %.1f us",
-		     kind->name, (double)bench_percentile(&late_ns, 500) / 1e3,
-		     (double)bench_percentile(&late_ns, 990) / 1e3);
-	report_recorder(kind, &alone, (double)bench_percentile(&ratios, 500) / 1e6);
-	bench_series_done(&late_ns);
-	bench_series_done(&ratios);
-	bench_series_done(&bares);
+		     kind->name, (double)bench_percentile(&loop.late_ns, 500) / 1e3,
+		     (double)bench_percentile(&loop.late_ns, 990) / 1e3);
+	report_recorder(kind, &alone, &costs);
+	bench_series_done(&loop.late_ns);
+	costs_done(&costs);
 	return alone;
 }
 
@@ -378,10 +431,17 @@ static void report_session(const struct outcome *with, const struct outcome *wit
 static void measure_attribution(const struct kind *kind, const char *file,
 				const struct outcome *alone, unsigned long seconds)
 {
-	struct outcome without = measure(kind->tree, "50ms", NULL, seconds);
-	struct outcome with = measure(kind->tree, "50ms", file, seconds);
+	struct bare_loop loops[2];
+	struct costs costs[2];
+	struct outcome without = measure(kind->tree, "50ms", NULL, seconds, &costs[0], &loops[0]);
+	struct outcome with = measure(kind->tree, "50ms", file, seconds, &costs[1], &loops[1]);
+	size_t i;
 
 	report_session(&with, &without, alone, seconds);
+	for (i = 0; i < 2; i++) {
+		bench_series_done(&loops[i].late_ns);
+		costs_done(&costs[i]);
+	}
 }
 
 int main(int argc, char **argv)
