@@ -150,7 +150,7 @@ static int drain(struct live *live, uint64_t now_ns)
 /* Returns the number of slices taken, or a negative errno. */
 static int do_due(struct live *live)
 {
-	uint64_t now_ns;
+	uint64_t now_ns, due_ns;
 	int n_marks, r;
 
 	if (!live->is_started)
@@ -165,11 +165,12 @@ static int do_due(struct live *live)
 			return 0;
 		return drain(live, now_ns);
 	}
+	due_ns = now_ns >= live->due_ns ? live->due_ns : now_ns;
 	/* however many were missed, and at once for a mark: one slice ends */
 	if (now_ns >= live->due_ns)
 		live->due_ns = next_due_ns(live, now_ns);
 	live->looked_ns = now_ns;
-	r = watt_pipeline_tick(live->pipeline);
+	r = watt_pipeline_tick(live->pipeline, due_ns);
 	live->ticked_ns = watt_now_ns();
 	set_pace(live);
 	return r < 0 ? r : 1;

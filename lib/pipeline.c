@@ -25,6 +25,8 @@
 #include "source/host/pidns.h"
 #include "source/select.h"
 
+/* A sweep that comes later than that is no longer beside the readings that were due with it. */
+#define LATE_SWEEP_NS WATT_NSEC_PER_MSEC
 /* A full sweep now and then finds tasks whose death was lost. */
 #define FULL_SWEEP_PERIOD_NS (10 * WATT_NSEC_PER_SEC)
 /* How long a flush waits for names: it is for numbers. */
@@ -475,7 +477,7 @@ static int set_barrier(struct watt_pipeline *p)
 	return watt_executor_apply(p->executor, &op, NULL);
 }
 
-int watt_pipeline_tick(struct watt_pipeline *p)
+int watt_pipeline_tick(struct watt_pipeline *p, uint64_t due_ns)
 {
 	int swept, r;
 
@@ -488,6 +490,9 @@ int watt_pipeline_tick(struct watt_pipeline *p)
 		r = watt_naming_take_answers(&p->naming);
 	if (r < 0)
 		return r;
+	/* what is counted between two readings is taken for even: a late sweep needs one of its own */
+	if (due_ns && watt_now_ns() > due_ns + LATE_SWEEP_NS)
+		watt_engine_ask_now(p->engine);
 	swept = sweep(p);
 	r = attribute(p); /* also without a sweep: what was read would be lost in the rings */
 	if (r >= 0)
@@ -524,7 +529,7 @@ int watt_pipeline_start(struct watt_pipeline *p)
 		return r;
 	for (i = 0; i < p->n_tellers; i++)
 		watt_teller_wait(p->tellers[i], deadline_ns);
-	return watt_pipeline_tick(p);
+	return watt_pipeline_tick(p, 0);
 }
 
 int watt_pipeline_drain(struct watt_pipeline *p)

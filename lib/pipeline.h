@@ -38,8 +38,11 @@ int watt_pipeline_end_recording(struct watt_pipeline *pipeline, uint64_t t_ns);
 int watt_pipeline_record_stats(const struct watt_pipeline *pipeline, struct watt_record_stats *ret);
 /* Starts the readers and takes the first sweep. */
 int watt_pipeline_start(struct watt_pipeline *pipeline);
-/* Ends a slice: sweep, fetch, attribute. */
-int watt_pipeline_tick(struct watt_pipeline *pipeline);
+/*
+ * Ends a slice: sweep, fetch, attribute. due_ns: when it was to end; if that is past, sensors are asked
+ * for a reading beside the sweep, which nobody waits for. 0: it ends when it ends.
+ */
+int watt_pipeline_tick(struct watt_pipeline *pipeline, uint64_t due_ns);
 /* Takes what the readers have read, and attributes what waited for it; no slice ends. */
 int watt_pipeline_drain(struct watt_pipeline *pipeline);
 /* For how long nothing is lost when nobody drains. */

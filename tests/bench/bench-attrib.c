@@ -234,7 +234,8 @@ struct costs {
 /* Readers, and what of a refresh is theirs. */
 struct readers {
 	struct watt_cursor *cursors[N_CURSORS];
-	size_t n; /* 0: the session's own window alone */
+	size_t n;             /* 0: the session's own window alone */
+	uint64_t lateness_ns; /* how late they end each slice */
 };
 
 static int look(struct watt_session *ses, const struct readers *readers, struct costs *costs)
@@ -261,6 +262,8 @@ static void refresh(struct watt_session *ses, const struct readers *readers, str
 	uint64_t cpu_ns;
 
 	poll(&pfd, 1, 1000);
+	if (readers->lateness_ns)
+		bench_sleep_ns(readers->lateness_ns);
 	cpu_ns = bench_thread_cpu_ns();
 	if (watt_session_dispatch(ses) <= 0)
 		return;
@@ -336,6 +339,25 @@ static void measure_cursors(const char *sysfs, size_t n, unsigned long seconds)
 		     n, (double)bench_percentile(&costs.refresh_ns, 990) / 1e6);
 	for (i = 0; i < n; i++)
 		watt_cursor_close(readers.cursors[i]);
+	watt_session_close(ses);
+}
+
+/* As on a machine that lets who measures wait: sensors are read beside each late sweep, too. */
+static void measure_late(const char *sysfs, unsigned long seconds)
+{
+	struct watt_session *ses = open_session(sysfs, 20, NULL, false);
+	struct costs warm_up = { 0 }, costs = { 0 };
+	const struct readers late = { .lateness_ns = 3 * WATT_NSEC_PER_MSEC };
+
+	refresh_for(ses, &late, 2, &warm_up);
+	refresh_for(ses, &late, seconds, &costs);
+	bench_report("agent: CPU of one core", 100.0 * (double)costs.cpu_ns / (double)costs.wall_ns,
+		     "%", BENCH_AT_MOST, 1,
+		     "20 Hz, %zu rows, each slice 3 ms late: reader threads included", costs.rows);
+	bench_report("agent: refresh, median CPU",
+		     (double)bench_percentile(&costs.refresh_ns, 500) / 1e6, "ms", BENCH_AT_MOST,
+		     0.5, "20 Hz, %zu rows, each slice 3 ms late; p99 %.3f ms", costs.rows,
+		     (double)bench_percentile(&costs.refresh_ns, 990) / 1e6);
 	watt_session_close(ses);
 }
 
@@ -483,6 +505,7 @@ static void measure_command(const char *command, const char *sysfs, unsigned lon
 
 enum {
 	START = 0, /* not a rate: what is measured instead */
+	LATE = 999,
 	THREADS = 1000,
 	CURSORS = 2000, /* and more: so many of them */
 };
@@ -496,6 +519,8 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 	if (pid == 0) {
 		if (rate_hz >= CURSORS)
 			measure_cursors(sysfs, rate_hz - CURSORS, seconds);
+		else if (rate_hz == LATE)
+			measure_late(sysfs, seconds);
 		else if (rate_hz == START)
 			measure_start(sysfs);
 		else if (rate_hz == THREADS)
@@ -511,9 +536,8 @@ static void run_apart(const char *sysfs, unsigned int rate_hz, unsigned long sec
 
 int main(int argc, char **argv)
 {
-	static const unsigned int rates_hz[] = {
-		START, 1, 20, 100, THREADS, CURSORS + 1, CURSORS + N_CURSORS
-	};
+	static const unsigned int rates_hz[] = { START, 1,       20,          LATE,
+						 100,   THREADS, CURSORS + 1, CURSORS + N_CURSORS };
 	unsigned long seconds = bench_arg(argc, argv, 10);
 	char *tree = bench_tree_new();
 	struct machine *machine;

@@ -368,6 +368,36 @@ static void test_event_loop(void **state)
 	}
 }
 
+static uint64_t count_reads(const struct watt_session *ses)
+{
+	struct watt_reader_stats stats = { .sz = sizeof(stats) };
+
+	assert_int_equal(watt_session_get_reader_stats(ses, 0, &stats), 0);
+	return stats.reads;
+}
+
+/* A sensor that is read but at the start is read beside a slice that ends late. */
+static void test_reads_beside_a_late_slice(void **state)
+{
+	struct watt_options *options = options_of("sources", "synth", "usage", "synth", "slice",
+						  "10ms", "rate", "synth=0.001", NULL);
+	struct pollfd pfd = { .events = POLLIN };
+	struct watt_session *ses = NULL;
+	int n_tries = 0;
+
+	watt_options_set_driven(options, 1);
+	assert_int_equal(open_by(options, &ses), 0);
+	assert_int_equal(watt_session_start(ses), 0);
+	pfd.fd = watt_session_get_fd(ses);
+	while (count_reads(ses) < 2 && n_tries++ < 1000) {
+		assert_int_equal(poll(&pfd, 1, 60000), 1);
+		usleep(3000);
+		assert_true(watt_session_dispatch(ses) >= 0);
+	}
+	assert_true(count_reads(ses) >= 2);
+	watt_session_close(ses);
+}
+
 static volatile sig_atomic_t n_signals;
 static pthread_t waiter;
 
@@ -753,6 +783,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot_before_start),
 		cmocka_unit_test(test_nobody_comes),
 		cmocka_unit_test(test_event_loop),
+		cmocka_unit_test(test_reads_beside_a_late_slice),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_cursors),
