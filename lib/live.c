@@ -69,7 +69,7 @@ struct live {
 	uint64_t drain_ns;  /* longest time between two looks into the rings */
 	uint64_t grace_ns;  /* how late a caller may be */
 	uint64_t looked_ns; /* when the rings were empty last */
-	uint64_t ticked_ns; /* when the newest slice had ended */
+	uint64_t swept_ns;  /* when it was known who ran, the last time */
 	int n_slices;       /* since the last dispatch() */
 	int error;          /* since then, the first */
 };
@@ -171,7 +171,7 @@ static int do_due(struct live *live)
 		live->due_ns = next_due_ns(live, now_ns);
 	live->looked_ns = now_ns;
 	r = watt_pipeline_tick(live->pipeline, due_ns);
-	live->ticked_ns = watt_now_ns();
+	live->swept_ns = watt_now_ns();
 	set_pace(live);
 	return r < 0 ? r : 1;
 }
@@ -500,6 +500,7 @@ static int live_flush(struct watt_session *ses, uint64_t timeout_ns)
 		r = watt_pipeline_flush_begin(live->pipeline);
 		if (r < 0)
 			return r;
+		live->swept_ns = watt_now_ns();
 		watt_lock_give(ses->lock);
 		r = watt_pipeline_flush_wait(live->pipeline);
 		watt_lock_take(ses->lock);
@@ -565,13 +566,13 @@ static void end_cut(struct live *live, uint32_t cursor)
 
 /*
  * When a cut is worth another try. Before it is known who ran until then it can't be made, which the
- * end of a slice tells, and wakes who waits; what sensors have may come at any time.
+ * end of a slice tells, and wakes who waits, if no flush did; what sensors have may come at any time.
  */
 static uint64_t next_try_ns(const struct live *live, uint64_t t_ns, uint64_t end_ns)
 {
 	uint64_t try_ns = watt_now_ns() + CUT_PAUSE_NS;
 
-	if (live->ticked_ns < t_ns)
+	if (live->swept_ns < t_ns)
 		try_ns = WATT_MAX(try_ns, live->due_ns);
 	return WATT_MIN(end_ns, try_ns);
 }

@@ -2,6 +2,9 @@
 /* A live session's flush says what was lost since the one before, each loss once. */
 #include "unit.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <wattribute/wattribute.h>
 
 #include "../options_of.h"
@@ -21,6 +24,7 @@
 static struct watt_counter n_lost_records;
 static struct watt_counter n_early_sweeps; /* they know what happened until they were asked */
 static struct watt_counter is_silent;      /* the first sensor */
+static struct watt_counter is_held;        /* the slow one: it answers when it is not */
 
 /* ---- sensors ---- */
 
@@ -108,13 +112,20 @@ const struct watt_power_ops power_ops = {
 };
 
 /* A flush does not wait for it. */
+static void slow_power_read(struct watt_power *power, uint32_t index, struct watt_sample *ret)
+{
+	while (watt_counter_get(&is_held))
+		usleep(1000);
+	power_read(power, index, ret);
+}
+
 const struct watt_power_ops slow_power_ops = {
 	.name = "slow",
 	.summary = "the same, by somebody who may block",
 	.flags = WATT_POWER_BLOCKING,
 	.probe = power_probe,
 	.open = slow_power_open,
-	.read = power_read,
+	.read = slow_power_read,
 	.close = power_close,
 };
 
@@ -301,13 +312,45 @@ static void test_early_sweep(void **state)
 	}
 }
 
+static void *let_go(void *unused)
+{
+	usleep(100000);
+	watt_counter_set(&is_held, 0);
+	return NULL;
+}
+
+/* Nor has a slice to end where a sensor that a flush does not wait for answers later. */
+static void test_late_reading(void **state)
+{
+	int is_driven;
+
+	for (is_driven = 0; is_driven < 2; is_driven++) {
+		struct watt_session *ses = start_with("slow", "60s", is_driven);
+		struct watt_snapshot *snap;
+		pthread_t thread;
+		uint64_t t_ns;
+
+		assert_true(watt_session_flush(ses, DEADLINE_MS) >= 0);
+		watt_counter_set(&is_held, 1);
+		t_ns = watt_session_get_time_ns(ses);
+		assert_true(watt_session_flush(ses, DEADLINE_MS) >= 0);
+		assert_int_equal(pthread_create(&thread, NULL, let_go, NULL), 0);
+		assert_int_equal(watt_session_snapshot_at(ses, t_ns, DEADLINE_MS, &snap), 0);
+		assert_true(watt_snapshot_get_time_ns(snap) >= t_ns);
+		/* and it is not the last try, which comes in any case */
+		assert_true(watt_now_ns() < t_ns + DEADLINE_MS * MS);
+		watt_snapshot_unref(snap);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		watt_session_close(ses);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_silent_sensor),
-		cmocka_unit_test(test_early_sweep),
+		cmocka_unit_test(test_samples),       cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_silent_sensor), cmocka_unit_test(test_early_sweep),
+		cmocka_unit_test(test_late_reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
