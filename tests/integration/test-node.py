@@ -184,6 +184,15 @@ def test_faults_have_words():
             equal(bmc.sessions, {}, f'{fault}: sessions that were left')
 
 
+def test_a_report_is_the_total():
+    """Where no chassis tells, a report of the telemetry service does."""
+    with Bmc('idrac', lambda t: 250.0, period_s=0.1) as bmc:
+        bmc.fail(404, 'Chassis/System.Embedded.1/Power')
+        says(ask(bmc), 'available', 'a telemetry report is the node: none of 2 chassis has a power; SystemInputPower')
+        with looking(bmc) as wait_for:
+            wait_for(lambda node: 249 < (node['power_w'] or 0) < 251, '250 W by a report')
+
+
 def test_who_may_ask():
     with Bmc('xcc') as bmc:
         says(ask(bmc, env={}), 'forbidden', 'it wants a user and a password')
@@ -312,6 +321,11 @@ def test_the_status_of_each_fault():
             becomes(status)
             bmc.fail(None, POWER)
             becomes('ok')
+        bmc.retry_after_s = 1
+        bmc.fail(429, POWER)  # it is asked too often
+        becomes('no data')
+        bmc.fail(None, POWER)
+        becomes('ok')
         bmc.retry_after_s = 3600
         bmc.fail(503, POWER)
         becomes('no data')
@@ -327,6 +341,6 @@ if 'redfish' not in [s['source'] for s in run('doctor', '--json').json()['source
     print('missing: libcurl: built without Redfish')
     sys.exit(77)
 main([test_power_of_a_late_beginning, test_a_total_that_comes_to_an_estimate, test_total_of_simulated_parts, test_picture_of_the_node,
-      test_what_each_maker_tells, test_a_period_that_nobody_tells, test_what_is_read, test_faults_have_words, test_who_may_ask,
-      test_users_in_a_file, test_who_is_trusted, test_nobody_there, test_what_happens_while_it_is_read,
-      test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])
+      test_what_each_maker_tells, test_a_period_that_nobody_tells, test_what_is_read, test_faults_have_words,
+      test_a_report_is_the_total, test_who_may_ask, test_users_in_a_file, test_who_is_trusted, test_nobody_there,
+      test_what_happens_while_it_is_read, test_a_bmc_that_hangs_holds_nobody, test_the_status_of_each_fault])

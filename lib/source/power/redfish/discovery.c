@@ -421,7 +421,7 @@ static bool look_at_report(struct search *s, const char *path)
 	for (i = 0; report && i < WATT_ARRAY_SIZE(metrics) && total->n_places == 0; i++) {
 		if (!has_value(WATT_REDFISH_REPORT, metrics[i], report))
 			continue;
-		take_place(total, WATT_REDFISH_REPORT, path, "a report that the BMC makes");
+		take_place(total, WATT_REDFISH_REPORT, path, metrics[i]);
 		watt_strlcpy(total->places[0].member, metrics[i], sizeof(total->places[0].member));
 		watt_strlcpy(total->chassis, "report", sizeof(total->chassis));
 	}
@@ -463,7 +463,10 @@ static void choose_node(struct watt_redfish_plan *plan)
 			plan->node = i;
 	for (i = 0; i < plan->n_totals; i++)
 		n_equal += rank_total(&plan->totals[i]) == rank_total(&plan->totals[plan->node]);
-	if (plan->n_totals == 1)
+	if (plan->totals[0].places[0].form == WATT_REDFISH_REPORT)
+		snprintf(plan->why, sizeof(plan->why), "none of %zu chassis has a power",
+			 plan->n_chassis);
+	else if (plan->n_totals == 1)
 		snprintf(plan->why, sizeof(plan->why), "no other of %zu chassis has a power",
 			 plan->n_chassis);
 	else if (n_equal > 1)

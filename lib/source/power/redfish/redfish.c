@@ -397,12 +397,14 @@ static void describe(const struct redfish *redfish, struct watt_diag *diag)
 {
 	const struct watt_redfish_plan *plan = &redfish->plan;
 	const struct watt_redfish_total *node = &plan->totals[plan->node];
+	bool is_report = node->places[0].form == WATT_REDFISH_REPORT;
 
 	diag->state = WATT_AVAILABLE;
 	diag->n_channels = redfish->power.n_channels;
 	diag->period_ns = node->period_ns;
-	snprintf(diag->why, sizeof(diag->why), "%.40s: chassis %.20s is the node: %.90s; %.60s",
-		 plan->product, node->chassis, plan->why, node->why);
+	snprintf(diag->why, sizeof(diag->why), "%.40s: %s %.20s is the node: %.90s; %.60s",
+		 plan->product, is_report ? "a telemetry" : "chassis", node->chassis, plan->why,
+		 node->why);
 	snprintf(diag->path, sizeof(diag->path), "%s", redfish->channels.channel[plan->node].path);
 }
 
