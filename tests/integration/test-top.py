@@ -29,15 +29,15 @@ class Terminal:
     def __init__(self, columns=80, lines=24, term=None):
         if not shutil.which('tmux'):
             raise Skip('missing: tmux')
-        self.name = f'watt-test-{os.getpid()}'
-        self.tmux('kill-server')
+        # one before, of which the end was asked for, may still answer
+        self.folder = tempfile.TemporaryDirectory(prefix='watt-top-', ignore_cleanup_errors=True)
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(lines),
                   f"LC_ALL=C.UTF-8 PS1='prompt> ' {f'TERM={term} ' if term else ''}sh")
         self.wait('prompt>')
 
     def tmux(self, *args):
-        return subprocess.run(['tmux', '-L', self.name, *args], capture_output=True, text=True,
-                              check=False).stdout
+        socket = os.path.join(self.folder.name, 'socket')
+        return subprocess.run(['tmux', '-S', socket, *args], capture_output=True, text=True, check=False).stdout
 
     def keys(self, *keys):
         self.tmux('send-keys', *keys)
@@ -67,6 +67,7 @@ class Terminal:
 
     def __exit__(self, *_):
         self.tmux('kill-server')
+        self.folder.cleanup()
 
 
 def check_equation(line):
