@@ -165,7 +165,7 @@ static int do_due(struct live *live)
 			return 0;
 		return drain(live, now_ns);
 	}
-	due_ns = now_ns >= live->due_ns ? live->due_ns : now_ns;
+	due_ns = WATT_MIN(now_ns, live->due_ns);
 	/* however many were missed, and at once for a mark: one slice ends */
 	if (now_ns >= live->due_ns)
 		live->due_ns = next_due_ns(live, now_ns);

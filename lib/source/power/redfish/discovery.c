@@ -463,11 +463,10 @@ static void choose_node(struct watt_redfish_plan *plan)
 			plan->node = i;
 	for (i = 0; i < plan->n_totals; i++)
 		n_equal += rank_total(&plan->totals[i]) == rank_total(&plan->totals[plan->node]);
-	if (plan->totals[0].places[0].form == WATT_REDFISH_REPORT)
-		snprintf(plan->why, sizeof(plan->why), "none of %zu chassis has a power",
-			 plan->n_chassis);
-	else if (plan->n_totals == 1)
-		snprintf(plan->why, sizeof(plan->why), "no other of %zu chassis has a power",
+	if (plan->n_totals == 1)
+		snprintf(plan->why, sizeof(plan->why), "%s of %zu chassis has a power",
+			 plan->totals[0].places[0].form == WATT_REDFISH_REPORT ? "none" :
+										 "no other",
 			 plan->n_chassis);
 	else if (n_equal > 1)
 		snprintf(plan->why, sizeof(plan->why),
