@@ -295,6 +295,7 @@ def test_hang():
     # of a beginning that took so long nothing is known at all
     true(f'nothing is known of {DOMAIN}' in said or 'No energy is known' in said, f'of a GPU that is lost: {said}')
     true('on average' not in said, f'a mean over what is not known: {said}')
+    true(said.count('fallen off the bus') <= 1, f'told of twice: {said}')
     domains = {domain['path']: domain for domain in report['domains']}
     true(domains['package-0']['known_s'] > 4, f"the other: {domains['package-0']}")
     known_s = domains[DOMAIN]['known_s'] if DOMAIN in domains else 0

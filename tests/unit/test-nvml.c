@@ -439,19 +439,30 @@ static void test_failures(void **state)
 	}
 }
 
-/* One that was lost is not asked any more; it is found again by who looks for what has come. */
+static void count_losses(void *data, enum watt_log_level level, const char *text)
+{
+	*(unsigned int *)data += level == WATT_LOG_WARNING &&
+				 strstr(text, "fallen off the bus; it is looked for again");
+}
+
+/*
+ * One that was lost is not asked any more, which is said once; it is found again by who looks for
+ * what has come.
+ */
 static void test_comes_back(void **state)
 {
 	static const char *const name = "nvml/gpu-0000:0d:00_0";
 	const struct watt_known known = { &name, 1 }, nobody = { NULL, 0 };
 	struct watt_sample sample;
 	struct watt_power *power, *again;
+	unsigned int told = 0;
 	struct fake fake;
 	uint64_t calls;
 
 	fake_init(&fake, "WATT_FAKE_NVML",
 		  H100 "error nvmlDeviceGetFieldValues 50 15\n"
 		       "error nvmlDeviceGetHandleByIndex_v2 50 15\n");
+	fake.env.log = (struct watt_log){ count_losses, &told };
 	power = open_power(&fake);
 	calls = fake.calls();
 	assert_int_equal(watt_power_nvml.rescan(&fake.env, &known, &again), -ENODEV);
@@ -464,6 +475,7 @@ static void test_comes_back(void **state)
 	read_one(power, 0, &sample);
 	assert_int_equal(fake.calls(), calls);
 	assert_int_equal(watt_power_nvml.rescan(&fake.env, &nobody, &again), -ENODEV);
+	assert_int_equal(told, 1);
 	assert_int_equal(fake.load(H100), 0);
 	assert_int_equal(watt_power_nvml.rescan(&fake.env, &nobody, &again), 0);
 	assert_string_equal(again->channels[0].name, name);

@@ -169,17 +169,28 @@ static void test_lists(void **state)
 	}
 }
 
-/* One that is lost tells nothing, and up to when the others are known does not depend on it. */
+static void count_warnings(void *data, enum watt_log_level level, const char *text)
+{
+	(void)text;
+	*(unsigned int *)data += level <= WATT_LOG_WARNING;
+}
+
+/*
+ * One that is lost tells nothing, and up to when the others are known does not depend on it. Who
+ * reads its power warns of it.
+ */
 static void test_lost(void **state)
 {
 	struct watt_activity_source *source;
 	struct watt_activity_batch batch;
 	uint64_t lost_ns, calls;
+	unsigned int told = 0;
 	struct fake fake;
 
 	fake_init(&fake, "WATT_FAKE_NVML",
 		  GPU "error nvmlDeviceGetProcessUtilization 40 15\n"
 		      "gpu GPU-2 00000000:02:00.0 another\npower 0 100000\n");
+	fake.env.log = (struct watt_log){ count_warnings, &told };
 	source = open_source(&fake);
 	read_batch(source, &batch);
 	assert_int_equal(batch.n_places, 2);
@@ -195,6 +206,7 @@ static void test_lost(void **state)
 	calls = fake.calls();
 	read_batch(source, &batch);
 	assert_in_range(fake.calls() - calls, 1, 8); /* of the other alone */
+	assert_int_equal(told, 0);
 	source->ops->close(source);
 	fake_done(&fake);
 }

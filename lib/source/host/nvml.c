@@ -339,21 +339,26 @@ int watt_nvml_read_field(struct watt_nvml *nvml, const struct watt_nvml_gpu *gpu
 	return code;
 }
 
+static void tell_loss(const struct watt_nvml *nvml, const char *pci, int code)
+{
+	watt_log(&nvml->env->log, nvml->is_second ? WATT_LOG_DEBUG : WATT_LOG_WARNING,
+		 "nvml: %s%s%s; it is looked for again", pci, *pci ? ": " : "",
+		 watt_nvml_error_text(code));
+}
+
 int watt_nvml_judge(struct watt_nvml *nvml, struct watt_nvml_gpu *gpu, int code)
 {
 	switch (code) {
 	case WATT_NVML_UNINITIALIZED:
 	case WATT_NVML_DRIVER_NOT_LOADED:
 	case WATT_NVML_VERSION_MISMATCH:
-		watt_log(&nvml->env->log, WATT_LOG_WARNING, "nvml: %s; it is looked for again",
-			 watt_nvml_error_text(code));
+		tell_loss(nvml, "", code);
 		lose_driver(nvml);
 		break;
 	case WATT_NVML_GPU_IS_LOST:
 	case WATT_NVML_RESET_REQUIRED:
 	case WATT_NVML_GPU_NOT_FOUND:
-		watt_log(&nvml->env->log, WATT_LOG_WARNING, "nvml: %s: %s", gpu->pci,
-			 watt_nvml_error_text(code));
+		tell_loss(nvml, gpu->pci, code);
 		lose(gpu);
 		break;
 	default:

@@ -199,7 +199,8 @@ struct watt_nvml {
 	const struct watt_env *env;
 	void *library;
 	struct watt_nvml_api api;
-	bool is_up; /* initialised; false: everybody sleeps, or the driver has gone */
+	bool is_up;     /* initialised; false: everybody sleeps, or the driver has gone */
+	bool is_second; /* somebody else loses what this one loses, and warns of it */
 	char driver[80];
 	struct watt_nvml_gpu gpus[WATT_NVML_MAX_GPUS];
 	size_t n_gpus;

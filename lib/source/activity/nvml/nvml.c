@@ -547,11 +547,16 @@ static void close_library(struct nvml_activity *self)
 /* What is lost may be back, under another handle. */
 static int reopen(struct nvml_activity *self, uint64_t now_ns)
 {
+	int r;
+
 	if (self->nvml && (!is_anything_lost(self->nvml) || now_ns < self->opened_ns + REOPEN_NS))
 		return 0;
 	close_library(self);
 	self->opened_ns = now_ns;
-	return watt_nvml_open(self->env, &self->nvml, NULL);
+	r = watt_nvml_open(self->env, &self->nvml, NULL);
+	if (r == 0)
+		self->nvml->is_second = true; /* to who reads their power */
+	return r;
 }
 
 static int nvml_read(struct watt_activity_source *src, struct watt_activity_batch *ret)
