@@ -379,6 +379,29 @@ static void print_rests(const struct watt_session *ses, const struct watt_snapsh
 	fputs(n ? ".\n" : "", stdout);
 }
 
+/* "Who uses gpu-0000:0d:00_0, ... is not told any more." */
+static void print_untold(const struct watt_session *ses, enum watt_status which)
+{
+	enum watt_status status, of_whole;
+	char name[128];
+	size_t i, n = 0;
+
+	for (i = 0; i < watt_session_get_domain_count(ses); i++) {
+		const struct watt_domain *domain = watt_session_get_domain(ses, i);
+
+		if (watt_session_get_users_status(ses, i, &status) < 0 || status != which)
+			continue;
+		if (domain->parent >= 0 &&
+		    watt_session_get_users_status(ses, (size_t)domain->parent, &of_whole) == 0 &&
+		    of_whole == which)
+			continue;
+		text_clean(name, sizeof(name), domain->path);
+		printf("%s%s", n++ ? ", " : "Who uses ", name);
+	}
+	if (n)
+		printf(" %s.\n", usage_untold(which));
+}
+
 /* "Power supplies: supply-3-0058 is 93.1 % efficient, ...": what comes out, of what goes in. */
 static void print_efficiencies(const struct watt_session *ses)
 {
@@ -462,6 +485,8 @@ static int list_all(struct watt_session *ses, bool is_json)
 	} else {
 		print_table(&list, isatty(STDOUT_FILENO));
 		print_keys(ses);
+		print_untold(ses, WATT_STATUS_FORBIDDEN);
+		print_untold(ses, WATT_STATUS_STALE);
 		print_rests(ses, list.snap, true);
 		print_rests(ses, list.snap, false);
 		print_efficiencies(ses);

@@ -10,6 +10,7 @@
 #include <wattribute/units.h>
 
 #include "text.h"
+#include "usage.h"
 
 #define PATH_MOST 28
 #define NAME_LEAST 12
@@ -231,17 +232,7 @@ char *top_gpus_line(const struct top_gpus *gpus, size_t i, const struct watt_vie
 
 const char *top_gpus_untold(const struct top_gpu *gpu, const struct watt_view *view)
 {
-	if (gpu->is_part)
-		return NULL;
-	switch (view->states[gpu->domain]->users_status) {
-	case WATT_STATUS_FORBIDDEN:
-		return "  who uses it is told by pids of another namespace, and not known here "
-		       "(--pid=host, hostPID)";
-	case WATT_STATUS_STALE:
-		return "  who uses it is not told any more";
-	default:
-		return NULL;
-	}
+	return gpu->is_part ? NULL : usage_untold(view->states[gpu->domain]->users_status);
 }
 
 static bool is_nobody(const struct top_row *row)

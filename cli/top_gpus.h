@@ -45,7 +45,7 @@ bool top_gpus_has_gauge(const struct top_gpus *gpus, const struct watt_view *vie
 char *top_gpus_titles(const struct top_gpus *gpus, size_t width, char *buf);
 char *top_gpus_line(const struct top_gpus *gpus, size_t i, const struct watt_view *view,
 		    size_t width, char *buf);
-/* Why nobody is on its list who may be on the card, as a line. NULL: it is told who is. */
+/* usage_untold() of a card: why nobody is on its list who may be on it. */
 const char *top_gpus_untold(const struct top_gpu *gpu, const struct watt_view *view);
 /*
  * The rows that took something of a GPU's domain in the window, most first, and idle and nobody last:

@@ -45,7 +45,7 @@ static void print_gpus(const struct top_gpus *gpus, const struct watt_view *view
 
 		fprintf(out, "%s\n", top_gpus_line(gpus, i, view, width, line));
 		if (untold)
-			fprintf(out, "%s\n", untold);
+			fprintf(out, "  who uses it %s\n", untold);
 	}
 }
 

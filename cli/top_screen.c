@@ -301,6 +301,7 @@ static void draw_users(struct panel *panel, const struct top_gpu *gpu,
 static void draw_panel(struct top_screen *screen, const struct top_frame *frame, int y)
 {
 	struct panel panel = { .y = y + 1, .first = screen->scroll };
+	char line[TOP_GPUS_LINE];
 	size_t i;
 
 	panel.n_seen = screen->n_lines = LINES > y + 2 ? (size_t)(LINES - y - 2) : 0;
@@ -309,8 +310,10 @@ static void draw_panel(struct top_screen *screen, const struct top_frame *frame,
 		const char *untold = top_gpus_untold(&screen->gpus.gpu[i], frame->view);
 
 		draw_gpu(&screen->gpus, i, frame->view, place_line(&panel));
-		if (untold)
-			put(place_line(&panel), 0, A_DIM, untold);
+		if (untold) {
+			snprintf(line, sizeof(line), "  who uses it %s", untold);
+			put(place_line(&panel), 0, A_DIM, line);
+		}
 		draw_users(&panel, &screen->gpus.gpu[i], frame->model);
 	}
 	screen->n_rows = panel.n;

@@ -20,6 +20,19 @@ const char *usage_text(const struct watt_session *ses, char *buf, size_t size)
 	return buf;
 }
 
+const char *usage_untold(enum watt_status users_status)
+{
+	switch (users_status) {
+	case WATT_STATUS_FORBIDDEN:
+		return "is told by pids of another namespace, and not known here "
+		       "(--pid=host, hostPID)";
+	case WATT_STATUS_STALE:
+		return "is not told any more";
+	default:
+		return NULL;
+	}
+}
+
 int usage_check_command(const struct watt_session *ses, char *const *argv)
 {
 	char clean[128];

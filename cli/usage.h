@@ -12,6 +12,12 @@
 /* "bpf", or "procfs (not by bpf: loading BPF programs is not permitted; run as root)". */
 const char *usage_text(const struct watt_session *ses, char *buf, size_t size);
 
+/*
+ * Why nobody is known to use a domain who may, as the end of a sentence that begins with "Who uses
+ * it"; NULL: it is told who does, or is too early to tell.
+ */
+const char *usage_untold(enum watt_status users_status);
+
 /* Whether a command's CPU time can be counted at all. 0; -EINVAL: it can't, which was said. */
 int usage_check_command(const struct watt_session *ses, char *const *argv);
 

@@ -288,6 +288,17 @@ const struct watt_domain *watt_session_get_domain(const struct watt_session *ses
 	return watt_attrib_domain(ses->attrib, index);
 }
 
+int watt_session_get_users_status(const struct watt_session *ses, size_t index,
+				  enum watt_status *ret)
+{
+	_cleanup_lock_ struct watt_lock *held = watt_lock_take(ses->lock);
+
+	if (index >= watt_attrib_domain_count(ses->attrib) || !ret)
+		return -EINVAL;
+	*ret = watt_attrib_users_status(ses->attrib, index);
+	return 0;
+}
+
 const char *watt_session_get_usage_name(const struct watt_session *ses)
 {
 	return ses->setup->usage;

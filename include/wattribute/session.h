@@ -241,6 +241,14 @@ WATT_API size_t watt_session_get_domain_count(const struct watt_session *ses);
 /** NULL if @p index is out of range. */
 WATT_API const struct watt_domain *watt_session_get_domain(const struct watt_session *ses,
 							   size_t index);
+/**
+ * Whether it is told who used the domain at @p index, by now: the status that
+ * struct watt_domain_state calls users_status, which a snapshot has of the end of its window.
+ *
+ * @return 0; -EINVAL: there is no such domain.
+ */
+WATT_API int watt_session_get_users_status(const struct watt_session *ses, size_t index,
+					   enum watt_status *ret);
 /** "bpf" or "procfs". */
 WATT_API const char *watt_session_get_usage_name(const struct watt_session *ses);
 /**

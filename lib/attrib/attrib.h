@@ -62,6 +62,8 @@ int watt_attrib_grow(struct watt_attrib *at, const struct watt_channel *const *c
 /* The tree of the channels: numbers never change, and what is there never moves. */
 size_t watt_attrib_domain_count(const struct watt_attrib *at);
 const struct watt_domain *watt_attrib_domain(const struct watt_attrib *at, size_t index);
+/* As users_status of a domain's state, by now. index is a domain's. */
+enum watt_status watt_attrib_users_status(const struct watt_attrib *at, size_t index);
 /* Domain that a channel measures or would measure; -1: none. */
 int watt_attrib_channel_domain(const struct watt_attrib *at, size_t channel);
 

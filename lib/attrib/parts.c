@@ -42,6 +42,11 @@ enum watt_status watt_parts_status(const struct watt_attrib *at, const struct wa
 	return WATT_STATUS_OK;
 }
 
+enum watt_status watt_attrib_users_status(const struct watt_attrib *at, size_t index)
+{
+	return watt_parts_status(at, watt_ledger_get_divider(at, &at->ledgers[index]));
+}
+
 /* All that a key needs, and of what it can do without, what somebody tells of. */
 static uint32_t kinds_of(const struct watt_ledger *ledger, const struct watt_key_ops *ops)
 {

@@ -28,9 +28,10 @@ static void add_efficiency(struct watt_json *doc, struct watt_json_node obj,
 }
 
 static void add_domain(struct watt_json *doc, struct watt_json_node array,
-		       const struct watt_session *ses, const struct watt_domain *domain)
+		       const struct watt_session *ses, size_t index)
 {
-	const struct watt_domain *parent = NULL;
+	const struct watt_domain *domain = watt_session_get_domain(ses, index), *parent = NULL;
+	enum watt_status users = WATT_STATUS_PENDING;
 	const struct watt_channel *channel = NULL;
 	struct watt_json_node obj = watt_json_append(doc, array);
 
@@ -43,6 +44,8 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_text(doc, obj, "kind", watt_domain_kind_name(domain->kind));
 	watt_json_text(doc, obj, "origin", watt_origin_name(domain->origin));
 	watt_json_text(doc, obj, "share_key", watt_share_key_name(domain->key));
+	watt_session_get_users_status(ses, index, &users);
+	watt_json_text(doc, obj, "users_status", watt_status_name(users));
 	watt_json_text(doc, obj, "parent", parent ? parent->path : NULL);
 	watt_json_text(doc, obj, "channel", channel ? channel->name : NULL);
 	watt_json_bool(doc, obj, "is_summed", domain->is_summed);
@@ -193,7 +196,7 @@ int watt_sources_to_json(const struct watt_session *ses, uint32_t flags, char **
 	}
 	array = watt_json_array(&doc, doc.root, "domains");
 	for (i = 0; i < watt_session_get_domain_count(ses); i++)
-		add_domain(&doc, array, ses, watt_session_get_domain(ses, i));
+		add_domain(&doc, array, ses, i);
 	array = watt_json_array(&doc, doc.root, "channels");
 	for (i = 0; i < watt_session_get_channel_count(ses); i++)
 		add_channel(&doc, array, ses, i);

@@ -189,12 +189,17 @@ static void test_snapshot(void **state)
 static void test_session(void **state)
 {
 	struct watt_session *ses = open_synth();
+	enum watt_status users = WATT_STATUS_BROKEN;
 	char *text = NULL;
 	uint32_t ppm = 7;
 
 	assert_int_equal(watt_session_get_efficiency(ses, 0, &ppm), -ENOENT);
 	assert_int_equal(watt_session_get_efficiency(ses, 100000, &ppm), -EINVAL);
 	assert_int_equal(ppm, 7);
+	assert_int_equal(watt_session_get_users_status(ses, 0, &users), 0);
+	assert_int_equal(users, WATT_STATUS_OK); /* the time of CPUs */
+	assert_int_equal(watt_session_get_users_status(ses, 100000, &users), -EINVAL);
+	assert_int_equal(watt_session_get_users_status(ses, 0, NULL), -EINVAL);
 	assert_string_equal(watt_session_get_usage_why(ses), ""); /* it was chosen */
 	assert_int_equal(watt_sources_to_json(ses, 0, &text), 0);
 	assert_non_null(strstr(text, "\"wattribute-sources-1\""));

@@ -167,6 +167,7 @@ def test_other_pids():
         raise Skip(f'no pid namespace can be made here: {done.stderr.strip()}')
     shell = ('sleep 600 & { cat; echo "process $! 0 80"; } > "$FAKE_NVML_SCRIPT"; '
              '"$@" stat --json -o stat.json --sources=nvml --nvml-lib "$DRIVER" --usage=procfs sleep 3; '
+             '"$@" sources --sources=nvml --nvml-lib "$DRIVER" --usage=procfs > sources.txt; '
              '"$@" top --once -d 3 --sources=nvml --nvml-lib "$DRIVER" --usage=procfs > top.txt; '
              '"$@" record -f -q -o gpu.watt --for=4s --sources=nvml --nvml-lib "$DRIVER" --usage=procfs && '
              '"$@" doctor --json --nvml-lib "$DRIVER"; kill $!')
@@ -182,6 +183,8 @@ def test_other_pids():
     with open(path('stat.json'), encoding='utf-8') as file:
         domain, = (domain for domain in json.load(file)['runs'][0]['domains'] if domain['path'] == DOMAIN)
     equal(domain['users_status'], 'forbidden', 'of stat')
+    with open(path('sources.txt'), encoding='utf-8') as file:
+        true(f'Who uses {DOMAIN} is told by pids of another namespace' in file.read(), 'no word of it in sources')
     with open(path('top.txt'), encoding='utf-8') as file:
         true('pids of another namespace' in file.read(), 'no word of it in top')
     report = run('report', '--json', '-n', '0', path('gpu.watt')).json()
