@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -138,21 +139,71 @@ def hear_signals():
             signal.signal(number, signal.SIG_DFL)
 
 
-def main(tests):
-    """Runs functions; prints a line for each; exit status 0, 1, or 77 if all were skipped."""
+def verdict(test):
+    """Runs a function and prints a line for it; 'ok', 'skipped' or 'FAILED'."""
+    try:
+        test()
+        print(f'ok      {test.__name__}', flush=True)
+        return 'ok'
+    except Skip as reason:
+        print(f'skipped {test.__name__}: {reason}', flush=True)
+        return 'skipped'
+    except (AssertionError, subprocess.TimeoutExpired, KeyError, ValueError) as error:
+        print(f'FAILED  {test.__name__}: {type(error).__name__}: {error}', flush=True)
+        return 'FAILED'
+
+
+VERDICTS = ['ok', 'skipped', 'FAILED']
+
+
+def verdict_of_child(test, said):
+    """Runs a function in this process, which ends with it, and which nobody else is to clean up after."""
+    status = VERDICTS.index('FAILED')
+    try:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+        status = VERDICTS.index(verdict(test))
+    except BaseException:  # whatever it is, it is told, and ends here
+        traceback.print_exc()
+        print(f'FAILED  {test.__name__}: see above')
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def verdicts_at_once(tests, at_once):
+    """Runs functions side by side, each in a process of its own, and prints what they said in one piece."""
+    waiting, running = list(tests), {}
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            test, said = waiting.pop(0), tempfile.TemporaryFile()
+            sys.stdout.flush()
+            pid = os.fork()
+            if not pid:
+                verdict_of_child(test, said)
+            running[pid] = test, said
+        pid, status = os.wait()
+        test, said = running.pop(pid)
+        with said:
+            said.seek(0)
+            print(said.read().decode(errors='replace'), end='')
+        if os.WIFSIGNALED(status):
+            print(f'FAILED  {test.__name__}: signal {os.WTERMSIG(status)}')
+        sys.stdout.flush()
+        yield 'FAILED' if os.WIFSIGNALED(status) else VERDICTS[os.WEXITSTATUS(status)]
+
+
+def main(tests, at_once=1):
+    """Runs functions; prints a line for each; exit status 0, 1, or 77 if all were skipped.
+
+    at_once: so many run side by side, which is for those that wait for most of their time, measure no
+    CPU time and share nothing.
+    """
     hear_signals()
     wanted = sys.argv[1:]
-    failed = skipped = 0
     tests = [test for test in tests if not wanted or test.__name__ in wanted]
-    for test in tests:
-        try:
-            test()
-            print(f'ok      {test.__name__}', flush=True)
-        except Skip as reason:
-            skipped += 1
-            print(f'skipped {test.__name__}: {reason}', flush=True)
-        except (AssertionError, subprocess.TimeoutExpired, KeyError, ValueError) as error:
-            failed += 1
-            print(f'FAILED  {test.__name__}: {type(error).__name__}: {error}', flush=True)
+    found = list(verdicts_at_once(tests, at_once) if at_once > 1 else map(verdict, tests))
+    failed, skipped = found.count('FAILED'), found.count('skipped')
     print(f'{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped')
     sys.exit(1 if failed else 77 if skipped == len(tests) else 0)
