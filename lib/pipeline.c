@@ -20,10 +20,10 @@
 #include "places.h"
 #include "profile.h"
 #include "sample/sample.h"
-#include "sample/teller.h"
 #include "sensors.h"
 #include "source/host/pidns.h"
 #include "source/select.h"
+#include "tellers.h"
 
 /* A sweep that comes later than that is no longer beside the readings that were due with it. */
 #define LATE_SWEEP_NS WATT_NSEC_PER_MSEC
@@ -45,8 +45,7 @@ struct watt_pipeline {
 	struct watt_places places;
 	struct watt_activity_source *usage;
 	struct watt_select_why usage_why; /* it is not a better one */
-	struct watt_teller *tellers[WATT_MAX_SOURCES];
-	size_t n_tellers;
+	struct watt_tellers tellers;
 	struct watt_naming naming;
 	struct watt_setup setup;
 	char *prior; /* text of the profile; NULL: none */
@@ -65,24 +64,6 @@ struct watt_pipeline {
 	uint64_t file_begin_ns;
 	uint64_t told_learned_ns; /* when a file was told at its beginning */
 };
-
-/* Sources of activity that tell by themselves; one that does not work says so in the log. */
-static int open_tellers(struct watt_pipeline *p, const struct watt_options *options)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; watt_activity_registry[i] && r == 0; i++) {
-		const struct watt_activity_ops *ops = watt_activity_registry[i];
-
-		if (!watt_select_activity_is_wanted(ops, &options->sources, options->is_precise) ||
-		    p->n_tellers == WATT_MAX_SOURCES)
-			continue;
-		r = watt_teller_new(p->env, ops, &p->places.map, &p->tellers[p->n_tellers]);
-		p->n_tellers += r == 0;
-	}
-	return r;
-}
 
 /* Who chooses a key of counts that nobody makes is told, and CPU time divides. */
 static void warn_of_keys(const struct watt_pipeline *p, const struct watt_options *options)
@@ -153,7 +134,7 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 		r = watt_select_usage(p->env, &p->places.map, options->usage, &p->usage,
 				      &p->usage_why);
 	if (r == 0)
-		r = open_tellers(p, options);
+		r = watt_tellers_open(p->env, options, &p->places.map, &p->tellers);
 	if (r == 0)
 		warn_of_keys(p, options);
 	if (r == 0)
@@ -168,11 +149,8 @@ int watt_pipeline_new(const struct watt_env *env, const struct watt_options *opt
 int watt_pipeline_stop(struct watt_pipeline *p)
 {
 	uint64_t deadline_ns = watt_now_ns() + WATT_SLOW_STOP_NS;
-	int n_hung = 0;
-	size_t i;
+	int n_hung = p ? watt_tellers_stop(&p->tellers, deadline_ns) : 0;
 
-	for (i = 0; p && i < p->n_tellers; i++)
-		n_hung += watt_teller_stop(p->tellers[i], deadline_ns);
 	if (p && p->engine && watt_engine_stop(p->engine) > 0)
 		n_hung += watt_engine_count_stranded(p->engine);
 	if (p)
@@ -182,8 +160,6 @@ int watt_pipeline_stop(struct watt_pipeline *p)
 
 struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 {
-	size_t i;
-
 	if (!p)
 		return NULL;
 	watt_recorder_close(p->recorder);
@@ -192,8 +168,7 @@ struct watt_pipeline *watt_pipeline_free(struct watt_pipeline *p)
 	free(p->domains);
 	free(p->prior);
 	watt_naming_done(&p->naming);
-	for (i = 0; i < p->n_tellers; i++)
-		watt_teller_free(p->tellers[i]);
+	watt_tellers_done(&p->tellers);
 	if (p->usage)
 		p->usage->ops->close(p->usage);
 	watt_places_done(&p->places);
@@ -426,25 +401,6 @@ static int sweep(struct watt_pipeline *p)
 	return r;
 }
 
-static int take_activities(struct watt_pipeline *p)
-{
-	struct watt_op op = { .kind = WATT_OP_ACTIVITY };
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < p->n_tellers && r >= 0; i++) {
-		/* who has been heard is asked again: it is behind a sweep that it best is read */
-		while (r >= 0 && watt_teller_poll(p->tellers[i], watt_now_ns(), &op.activity) == 0)
-			r = watt_executor_apply(p->executor, &op, NULL);
-		if (r == -EINVAL) {
-			watt_log(&p->env->log, WATT_LOG_WARNING,
-				 "a source of activity contradicts itself: left out");
-			r = 0;
-		}
-	}
-	return r;
-}
-
 static int advance(struct watt_pipeline *p)
 {
 	struct watt_op op = { .kind = WATT_OP_ADVANCE, .advance_ns = watt_now_ns() };
@@ -461,7 +417,7 @@ static int attribute(struct watt_pipeline *p)
 		return r;
 	watt_crosschecks_compare(&p->sensors.crosschecks, watt_now_ns(), &p->env->log);
 	watt_naming_ask(&p->naming);
-	r = take_activities(p);
+	r = watt_tellers_take(&p->tellers, &p->env->log, p->executor);
 	return r < 0 ? r : advance(p);
 }
 
@@ -515,7 +471,6 @@ static int show_threads(struct watt_pipeline *p)
 int watt_pipeline_start(struct watt_pipeline *p)
 {
 	uint64_t deadline_ns = watt_now_ns() + READ_TIMEOUT_NS;
-	size_t i;
 	int r;
 
 	r = show_threads(p);
@@ -527,8 +482,7 @@ int watt_pipeline_start(struct watt_pipeline *p)
 	r = watt_engine_wait_now(p->engine, READ_TIMEOUT_NS);
 	if (r < 0 && r != -ETIMEDOUT)
 		return r;
-	for (i = 0; i < p->n_tellers; i++)
-		watt_teller_wait(p->tellers[i], deadline_ns);
+	watt_tellers_wait(&p->tellers, deadline_ns);
 	return watt_pipeline_tick(p, 0);
 }
 
@@ -685,10 +639,7 @@ int watt_pipeline_snapshot_at(struct watt_pipeline *p, uint32_t cursor, uint64_t
 
 void watt_pipeline_hurry(struct watt_pipeline *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_tellers; i++)
-		watt_teller_hurry(p->tellers[i]);
+	watt_tellers_hurry(&p->tellers);
 }
 
 int watt_pipeline_open_cursor(struct watt_pipeline *p, uint32_t *ret_cursor)
