@@ -42,10 +42,10 @@ STOPPED = re.compile(r'blocked for more than|\brcu\b|\brcu:|soft lockup|hard LOC
                      r'[Cc]all [Tt]race:')
 
 
-# The kernel says so of itself as soon as a module of ours was ever loaded. Before that, what it meets
-# is its own fault or the emulator's.
-TAINTED = re.compile(r'\bTainted: ')
-NOT_TAINTED = re.compile(r'\bNot tainted\b')
+# What the kernel says when the first module of ours comes, and from then on in every complaint: O for one
+# that is not of its tree, E for one without a signature. Other letters tell of what it has met: D of an
+# oops, W of a warning, L of a CPU that stood still. A second complaint has them also where no module was.
+OURS = re.compile(r'loading out-of-tree module|module verification failed|\bTainted: (?:[A-Z] *)*[OE]')
 
 
 def is_hosts(lines):
@@ -58,14 +58,11 @@ def is_emulators(lines):
     return any(STALE_CODE.search(line) for line in lines)
 
 
-def is_of_stock(lines):
-    """Whether the kernel complains while nothing of ours has ever been in it."""
-    return any(NOT_TAINTED.search(line) for line in lines) and not any(TAINTED.search(line) for line in lines)
-
-
-def is_doubtful(lines):
-    """Whether a complaint may be the emulator's doing: then it counts when it comes again."""
-    return is_hosts(lines) or is_emulators(lines) or is_of_stock(lines)
+def has_ours(lines):
+    """Whether a module of ours was loaded by then. Before that, what the kernel meets is its own fault or
+    the emulator's.
+    """
+    return any(OURS.search(line) for line in lines)
 
 
 def complaints(lines):

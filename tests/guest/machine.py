@@ -18,6 +18,8 @@ MACHINES = {
     'one-cpu': ('1', 'Skylake-Server-v1', '1'),
     'bmc': ('2,sockets=1,cores=2', 'Skylake-Server-v1', '2,sockets=1,cores=2'),
 }
+# Which of them the newer emulator, a QEMU 10.0, is not: it fails an assertion of its own.
+NOT_NEWER = ('two-dies',)
 # What only costs time under emulation is off. What finds faults is on: red zones, poison and
 # checks in the allocator of small objects, and, where the kernel has it, KFENCE. A busy host lets a CPU
 # stand still for longer than the kernel would believe without its limits.
