@@ -67,10 +67,14 @@ void watt_crew_done(struct watt_crew *crew)
 	*crew = (struct watt_crew){ 0 };
 }
 
-int watt_crew_add_waiting(struct watt_crew *crew, const char *name, const struct watt_env *env,
-			  struct watt_crew_member **ret)
+int watt_crew_add_waiting(struct watt_crew *crew, const struct watt_power_ops *ops,
+			  const struct watt_env *env, struct watt_crew_member **ret)
 {
-	return add(crew, name, true, false, env, ret);
+	int r = add(crew, ops->name, true, false, env, ret);
+
+	if (r == 0 && ops->flags & WATT_POWER_FAREWELL)
+		watt_reader_set_farewell((*ret)->reader);
+	return r;
 }
 
 int watt_crew_add_finder(struct watt_crew *crew, const struct watt_env *env)
@@ -108,8 +112,10 @@ int watt_crew_get(struct watt_crew *crew, const struct watt_power_ops *ops,
 	*ret = is_blocking ? watt_crew_find_waiting(crew, ops) : crew->fast;
 	if (*ret)
 		return 0;
-	r = add(crew, is_blocking ? ops->name : "watt-fast", is_blocking, !is_blocking, NULL, ret);
-	if (r == 0 && !is_blocking)
+	if (is_blocking)
+		return watt_crew_add_waiting(crew, ops, NULL, ret);
+	r = add(crew, "watt-fast", false, true, NULL, ret);
+	if (r == 0)
 		crew->fast = *ret;
 	return r;
 }

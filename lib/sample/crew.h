@@ -33,8 +33,8 @@ struct watt_crew {
 void watt_crew_done(struct watt_crew *crew);
 
 /* One for a source that can block, or that only looks for what comes. 0 or a negative errno. */
-int watt_crew_add_waiting(struct watt_crew *crew, const char *name, const struct watt_env *env,
-			  struct watt_crew_member **ret);
+int watt_crew_add_waiting(struct watt_crew *crew, const struct watt_power_ops *ops,
+			  const struct watt_env *env, struct watt_crew_member **ret);
 /* The same for what comes to quick sources, once. */
 int watt_crew_add_finder(struct watt_crew *crew, const struct watt_env *env);
 /* The one that reads the source; it is made if there is none. 0 or a negative errno. */

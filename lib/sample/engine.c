@@ -330,7 +330,7 @@ static int watch_slow(struct watt_engine *engine, const struct watt_env *env,
 		      const struct watt_power_ops *ops, uint64_t asked_period_ns)
 {
 	struct watt_crew_member *reader;
-	int r = watt_crew_add_waiting(&engine->crew, ops->name, env, &reader);
+	int r = watt_crew_add_waiting(&engine->crew, ops, env, &reader);
 
 	if (r == 0)
 		r = add_search(engine, ops, asked_period_ns, reader, false);
@@ -349,7 +349,7 @@ static int watch_opened(struct watt_engine *engine, const struct watt_env *env,
 	if (reader)
 		watt_crew_set_env(&engine->crew, ops, env);
 	else
-		r = watt_crew_add_waiting(&engine->crew, ops->name, env, &reader);
+		r = watt_crew_add_waiting(&engine->crew, ops, env, &reader);
 	if (r == 0)
 		r = add_search(engine, ops, asked_period_ns, reader, true);
 	return r;

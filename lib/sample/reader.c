@@ -24,6 +24,7 @@
 #define STARVED_NS (10 * WATT_NSEC_PER_SEC)
 #define STARVED_PAUSE_NS (10 * WATT_NSEC_PER_MSEC)
 #define LATE_START_NS WATT_NSEC_PER_SEC
+#define FAREWELL_NS (2 * WATT_NSEC_PER_SEC)
 
 struct watt_reader {
 	struct watt_refcount refs; /* its owner, and its thread */
@@ -34,6 +35,7 @@ struct watt_reader {
 	pthread_t thread;
 	bool has_thread;
 	bool is_given_up;
+	bool has_farewell;
 	struct watt_ring inbox;  /* of struct watt_task *, to the thread */
 	struct watt_ring outbox; /* and back */
 	size_t n_away;
@@ -445,12 +447,22 @@ static bool is_worth_waiting(const struct watt_reader *reader, uint64_t deadline
 			     uint64_t limit_ns)
 {
 	uint64_t now_ns = watt_now_ns(), since_ns;
+	uint64_t patience_ns = 0;
 	const char *what;
 
 	since_ns = watt_reader_busy_since_ns(reader, &what);
 	if (now_ns >= limit_ns)
 		return false;
-	return !since_ns || (since_ns > deadline_ns && now_ns < since_ns + LATE_START_NS);
+	if (reader->has_farewell)
+		patience_ns = FAREWELL_NS;
+	else if (since_ns > deadline_ns)
+		patience_ns = LATE_START_NS;
+	return !since_ns || now_ns < since_ns + patience_ns;
+}
+
+void watt_reader_set_farewell(struct watt_reader *reader)
+{
+	reader->has_farewell = true;
 }
 
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns)

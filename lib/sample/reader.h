@@ -59,6 +59,8 @@ int watt_reader_ask_close(struct watt_reader *reader);
  * hangs; it is given up. What its sources were opened with must stay for ever.
  */
 int watt_reader_join(struct watt_reader *reader, uint64_t deadline_ns);
+/* From now on, what its thread began less than two seconds ago is waited for, too. */
+void watt_reader_set_farewell(struct watt_reader *reader);
 /* Since when the thread is busy with one thing, and with what; 0: it is not, or there is none. */
 uint64_t watt_reader_busy_since_ns(const struct watt_reader *reader, const char **ret_what);
 

@@ -22,7 +22,7 @@
 
 #include "source/source.h"
 
-/* At the end, a source that can block has no more time than this to come back. */
+/* At the end, a source that can block, and takes no leave, has no more time than this to come back. */
 #define WATT_SLOW_STOP_NS (100 * WATT_NSEC_PER_MSEC)
 
 struct watt_engine;

@@ -95,6 +95,11 @@ enum watt_power_flag {
 	 * read more seldom than others have a thread of their own.
 	 */
 	WATT_POWER_TIERED = 1u << 5,
+	/*
+	 * With BLOCKING: somebody far away keeps something for it until its end is told there. What
+	 * it began a moment ago is waited for at the end, and so is its close().
+	 */
+	WATT_POWER_FAREWELL = 1u << 6,
 };
 
 /* What rules say of a source. */

@@ -289,6 +289,20 @@ def test_what_happens_while_it_is_read():
     equal(bmc.sessions, {}, 'sessions that were left')
 
 
+def test_a_slow_bmc_is_left_in_order():
+    """It has few sessions: ours is ended though it takes a moment for each answer, and is asked at the end."""
+    with Bmc('xcc', answer_s=0.3) as bmc:
+        channels(bmc)
+        equal(bmc.sessions, {}, 'sessions that `sources` left')
+        begun = bmc.n_sessions
+        with watching(bmc):
+            wait_until(lambda: bmc.count('GET', POWER) >= 3, 'it is not read')
+            asked = bmc.count('GET', POWER)
+            wait_until(lambda: bmc.count('GET', POWER) > asked, 'it is not asked')
+        true(bmc.n_sessions > begun, 'no session of `record`')
+        equal(bmc.sessions, {}, 'sessions that `record` left')
+
+
 def test_a_bmc_that_hangs_holds_nobody():
     with Bmc('xcc', period_s=0.1) as bmc, watching(bmc):
         wait_until(lambda: bmc.count('GET', POWER) >= 2, 'it is not read')
@@ -350,4 +364,5 @@ main([test_the_status_of_each_fault, test_what_is_read, test_what_each_maker_tel
       test_power_of_a_late_beginning, test_a_total_that_comes_to_an_estimate, test_total_of_simulated_parts,
       test_picture_of_the_node, test_a_period_that_nobody_tells,
       test_a_report_is_the_total, test_who_may_ask, test_users_in_a_file, test_who_is_trusted, test_nobody_there,
-      test_what_happens_while_it_is_read, test_a_bmc_that_hangs_holds_nobody], at_once=6)
+      test_what_happens_while_it_is_read, test_a_slow_bmc_is_left_in_order,
+      test_a_bmc_that_hangs_holds_nobody], at_once=6)

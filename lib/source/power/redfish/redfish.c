@@ -437,7 +437,7 @@ static int redfish_probe(const struct watt_env *env, struct watt_diag *diag)
 const struct watt_power_ops watt_power_redfish = {
 	.name = "redfish",
 	.summary = "the machine's total, as its BMC tells it",
-	.flags = WATT_POWER_BLOCKING,
+	.flags = WATT_POWER_BLOCKING | WATT_POWER_FAREWELL, /* its session */
 	.probe = redfish_probe,
 	.open = redfish_open,
 	.rescan = redfish_rescan,
