@@ -218,19 +218,30 @@ static void storm(void *data)
 		for (int i = 0; i < 25; i++)
 			waitpid(pids[i], NULL, 0);
 	}
+	raise(SIGSTOP); /* to be looked at */
 }
 
+/*
+ * Where a kernel may lose a record, it may be the last one of a process that forked, which has more
+ * time than hundreds of those that it forked: these are looked at before they end.
+ */
 static void test_fork_storm(void **state)
 {
 	const size_t n = 8 + 8 * 250;
 	uint64_t before_ns = children_ns();
 	struct rig *rig = rig_get(state);
 	struct rusage usage;
+	siginfo_t info;
 	pid_t pids[8];
 
 	rig_sweep(rig, true);
 	for (int i = 0; i < 8; i++)
 		pids[i] = child_spawn(storm, NULL);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(waitid(P_PID, (id_t)pids[i], &info, WSTOPPED | WEXITED), 0);
+	rig_sweep(rig, true);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(kill(pids[i], SIGCONT), 0);
 	for (int i = 0; i < 8; i++)
 		child_reap_settled(pids[i], &usage);
 	assert_true(rig_wait_count(rig, n));
