@@ -49,18 +49,18 @@ static json_t *make_domain(const struct monitor *monitor, size_t index)
 		domain->parent < 0 ? NULL : monitor_domain(monitor, (size_t)domain->parent);
 	bool is_known = state->samples || state->status == WATT_STATUS_OK;
 
-	return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "path",
-			 domain->path, "parent", parent ? parent->path : NULL, "kind",
-			 watt_domain_kind_name(domain->kind), "origin",
-			 watt_origin_name(domain->origin), "method",
-			 watt_share_key_name(state->key), "status", watt_status_name(state->status),
-			 "power_w", number(monitor_power_w(monitor, index)), "idle_w",
-			 number(state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN),
-			 "energy_j", number(is_known ? watt_energy_to_j(state->energy) : NAN),
-			 "uncertainty_ratio",
-			 number(domain->uncertainty_ppm ? domain->uncertainty_ppm / 1e6 : NAN),
-			 "is_summed", (int)domain->is_summed, "is_partition",
-			 (int)domain->is_partition);
+	return json_pack(
+		"{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b, s:b}", "path",
+		domain->path, "parent", parent ? parent->path : NULL, "kind",
+		watt_domain_kind_name(domain->kind), "origin", watt_origin_name(domain->origin),
+		"method", watt_share_key_name(state->key), "status",
+		watt_status_name(state->status), "power_w", number(monitor_power_w(monitor, index)),
+		"idle_w", number(state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN),
+		"idle_from", watt_baseline_from_name(state->baseline_from), "idle_uncertainty_w",
+		number(monitor_idle_uncertainty_w(monitor, index)), "energy_j",
+		number(is_known ? watt_energy_to_j(state->energy) : NAN), "uncertainty_ratio",
+		number(domain->uncertainty_ppm ? domain->uncertainty_ppm / 1e6 : NAN), "is_summed",
+		(int)domain->is_summed, "is_partition", (int)domain->is_partition);
 }
 
 static json_t *make_domains(const struct monitor *monitor)

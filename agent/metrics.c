@@ -186,6 +186,12 @@ static void write_domain_powers(struct exposition *ex, const struct monitor *mon
 		if (monitor_state(monitor, i)->baseline_ready)
 			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
 					  (double)monitor_state(monitor, i)->baseline_uw / 1e6);
+	gauge(ex, "wattribute_node_idle_uncertainty_watts", "watts",
+	      "Standard uncertainty of idle power; while it is not known, of taking it for nothing.");
+	for (i = 0; i < monitor_domain_count(monitor); i++)
+		if (!isnan(monitor_idle_uncertainty_w(monitor, i)))
+			exposition_number(ex, NULL, monitor_domain(monitor, i)->path,
+					  monitor_idle_uncertainty_w(monitor, i));
 	gauge(ex, "wattribute_machine_watts", "watts",
 	      "Mean power of the machine in the newest window, of those domains that tell.");
 	exposition_number(ex, NULL, NULL, monitor->total.power_w);

@@ -452,6 +452,13 @@ double monitor_power_w(const struct monitor *monitor, size_t domain)
 	return watt_view_power_w(state, state->window_nj);
 }
 
+double monitor_idle_uncertainty_w(const struct monitor *monitor, size_t domain)
+{
+	uint64_t uncertainty_uw = monitor->states[domain].baseline_uncertainty_uw;
+
+	return uncertainty_uw == UINT64_MAX ? NAN : (double)uncertainty_uw / 1e6;
+}
+
 /* ---- rendering ---- */
 
 static struct bytes render_metrics(struct monitor *monitor, enum exposition_format format)

@@ -148,6 +148,8 @@ bool monitor_has_counter(const struct monitor *monitor, size_t domain);
 bool monitor_is_in_levels(const struct monitor *monitor, size_t domain);
 /* Mean power of a domain in the newest window in which it was told of; NAN: not known now. */
 double monitor_power_w(const struct monitor *monitor, size_t domain);
+/* Standard uncertainty of its idle power, or of taking it for nothing; NAN: not known. */
+double monitor_idle_uncertainty_w(const struct monitor *monitor, size_t domain);
 
 /* Writes all metrics; the caller has the lock. */
 void metrics_write(struct exposition *ex, const struct monitor *monitor);

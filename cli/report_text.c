@@ -252,7 +252,7 @@ static void print_whole(const struct page *page, FILE *out, size_t width)
 	const struct watt_phase *whole = watt_phases_get_whole(run->phases);
 	const struct watt_balance *balance = &run->balance;
 	struct report_line line = { 0 };
-	char number[WATT_UNITS_SIZE], keys[sizeof(balance->keys)], missing[192];
+	char number[WATT_UNITS_SIZE], keys[sizeof(balance->keys)], missing[192], idle[160];
 
 	fputc('\n', out);
 	print_sum(page, out);
@@ -272,6 +272,8 @@ static void print_whole(const struct page *page, FILE *out, size_t width)
 		report_say(&line, "%s", totals_missing_text(balance, missing, sizeof(missing)));
 	if (balance->has_baseline && !balance->is_baseline_ready)
 		report_say(&line, "idle power did not become known: all is shared");
+	else if (*totals_idle_text(balance, idle, sizeof(idle)))
+		report_say(&line, "%s", idle);
 	report_end(&line, out, 2, width);
 }
 

@@ -180,7 +180,7 @@ static void print_domains(const struct page *page, FILE *out)
 static void print_title(const struct stat_report *report, FILE *out)
 {
 	const struct watt_balance *balance = &report->setup->balance;
-	char clean[256], number[WATT_UNITS_SIZE], usage[USAGE_TEXT_SIZE];
+	char clean[256], number[WATT_UNITS_SIZE], usage[USAGE_TEXT_SIZE], idle[160];
 	char *const *argv = report->setup->argv;
 
 	if (argv) {
@@ -200,13 +200,14 @@ static void print_title(const struct stat_report *report, FILE *out)
 	fputs(balance->is_known ? watt_origin_name(balance->origin) : "not known", out);
 	if (balance->uncertainty_ppm)
 		fprintf(out, " %s", text_uncertainty(number, balance->uncertainty_ppm));
-	fprintf(out, ", shared by %s%s%s\n CPU time by %s\n\n",
+	totals_idle_text(balance, idle, sizeof(idle));
+	fprintf(out, ", shared by %s%s%s%s\n CPU time by %s\n\n",
 		*balance->keys && totals_is_shared(balance) ? balance->keys : "nothing",
 		balance->idle_policy == WATT_IDLE_PROPORTIONAL ? ", idle energy too" : "",
-		balance->is_baseline_ready || !totals_is_shared(balance) ?
-			"" :
-			"; idle power is not known yet: all is shared",
-		usage_text(report->setup->ses, usage, sizeof(usage)));
+		!*idle                     ? "" :
+		balance->is_baseline_ready ? "\n " :
+					     "; ",
+		idle, usage_text(report->setup->ses, usage, sizeof(usage)));
 }
 
 /* Of the domains that make up the machine, in all runs. */

@@ -308,13 +308,20 @@ char *top_header_node(const struct watt_view *view, char *buf, size_t size)
 char *top_header_trust(const struct watt_balance *balance, const struct watt_quality *quality,
 		       const char *usage, const char *late, char *buf, size_t size)
 {
-	char losses[128], idle[64], waits[128] = "", number[WATT_UNITS_SIZE], missing[192];
+	bool is_guessed = balance->baseline_from == WATT_BASELINE_EXTRAPOLATED;
+	char losses[128], idle[96], doubt[WATT_UNITS_SIZE + 8] = "", waits[128] = "",
+							    number[WATT_UNITS_SIZE], missing[192];
 
 	format_losses(quality, losses, sizeof(losses));
+	if (is_guessed)
+		snprintf(doubt, sizeof(doubt), " %s%s", text_is_utf8() ? "\u00b1" : "+-",
+			 watt_units_power(number, balance->baseline_uncertainty_w, 2));
 	if (balance->is_baseline_ready)
-		snprintf(idle, sizeof(idle), "idle known (%s)%s",
+		snprintf(idle, sizeof(idle), "idle %s (%s%s)%s",
+			 is_guessed ? "extrapolated" : "known",
 			 watt_units_power(number, balance->baseline_w,
 					  watt_units_digits(balance->uncertainty_ppm)),
+			 doubt,
 			 balance->idle_policy == WATT_IDLE_PROPORTIONAL ? " and shared too" : "");
 	else
 		snprintf(idle, sizeof(idle), "idle power not known yet");

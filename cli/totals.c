@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <wattribute/units.h>
+
 #include "events.h"
+#include "text.h"
 
 static int open_snapshot(struct watt_snapshot *snap, uint64_t entity_id, uint64_t t_ns,
 			 struct totals *ret)
@@ -54,6 +57,24 @@ void totals_done(struct totals *totals)
 bool totals_is_shared(const struct watt_balance *balance)
 {
 	return strcmp(balance->keys, watt_share_key_name(WATT_KEY_NONE)) != 0;
+}
+
+const char *totals_idle_text(const struct watt_balance *balance, char *buf, size_t size)
+{
+	char watts[WATT_UNITS_SIZE], doubt[WATT_UNITS_SIZE];
+
+	buf[0] = '\0';
+	if (!balance->has_baseline)
+		return buf;
+	if (!balance->is_baseline_ready)
+		snprintf(buf, size, "idle power is not known yet: all is shared");
+	else if (balance->baseline_from == WATT_BASELINE_EXTRAPOLATED)
+		snprintf(buf, size,
+			 "idle power is extrapolated, as the machine was never seen idle: %s %s %s",
+			 watt_units_power(watts, balance->baseline_w, 2),
+			 text_is_utf8() ? "\u00b1" : "+-",
+			 watt_units_power(doubt, balance->baseline_uncertainty_w, 2));
+	return buf;
 }
 
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size)

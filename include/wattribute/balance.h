@@ -46,6 +46,10 @@ struct watt_balance {
 	/** The energy over the time since the session began, in watts; NaN: there is none, or no time
 	 *  has passed. */
 	double mean_w;
+	enum watt_baseline_from baseline_from; /**< of the domain that knows least */
+	/** Standard uncertainty of baseline_w; where it is not ready, of taking it for nothing. NaN:
+	 *  not known. */
+	double baseline_uncertainty_w;
 };
 
 /** 0; -EINVAL: a size that is not valid. Thread-safe. */

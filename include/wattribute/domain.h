@@ -43,6 +43,15 @@ enum watt_idle_policy {
 	WATT_IDLE_REQUESTS = 2,
 };
 
+/** How the power that a domain takes when nothing runs is known. */
+enum watt_baseline_from {
+	WATT_BASELINE_UNKNOWN = 0, /**< not at all yet: all energy counts as dynamic */
+	WATT_BASELINE_SEEN = 1,    /**< it was seen idle for a second */
+	/** It never was idle: by a line through its power at what it was seen to do */
+	WATT_BASELINE_EXTRAPOLATED = 2,
+	WATT_BASELINE_GIVEN = 3, /**< by the source, as a model's */
+};
+
 /** One node of the tree. */
 struct watt_domain {
 	size_t sz;        /**< sizeof(struct watt_domain), the library's */
@@ -72,6 +81,8 @@ struct watt_domain {
 WATT_API const char *watt_share_key_name(enum watt_share_key key);
 /** "separate", "proportional", "requests"; never NULL. Thread-safe. */
 WATT_API const char *watt_idle_policy_name(enum watt_idle_policy policy);
+/** "unknown", "seen", "extrapolated", "given"; never NULL. Thread-safe. */
+WATT_API const char *watt_baseline_from_name(enum watt_baseline_from from);
 
 WATT_END_DECLS
 

@@ -49,6 +49,9 @@ struct watt_row {
 	 *  it used before, or of slices that began before. Else zero. */
 	struct watt_energy tracked;
 	uint64_t tracked_cpu_ns; /**< the same of cpu_ns */
+	/** Of window_uncertainty_j, per domain of the partition, what comes of idle power that nobody has
+	 *  seen: it has one sign in all domains, and is added as it is. NULL: none does. */
+	const double *window_idle_uncertainty_j;
 };
 
 /** One domain and what became of its energy. */
@@ -107,6 +110,12 @@ struct watt_domain_state {
 	/** Of gap_ns, the time for which it has no energy: all of it, but of a residual only the gaps
 	 *  of its whole. What nobody told of a part is in the residual. */
 	uint64_t unknown_ns;
+	enum watt_baseline_from baseline_from; /**< how idle power is known */
+	/** Standard uncertainty of idle power: 0 where it was seen. Where it was never seen and is
+	 *  extrapolated, two fifths of the way from there to the least power that was seen. While it is
+	 *  not known, of taking it for nothing: 0.577 of that least power, as the truth may lie anywhere
+	 *  between. UINT64_MAX: not even that was seen. It is in the uncertainty of every row. */
+	uint64_t baseline_uncertainty_uw;
 };
 
 /** What one CPU did since the start of the session, as the kernel counts it. */

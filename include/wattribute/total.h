@@ -49,6 +49,11 @@ struct watt_total {
 	char missing[128];          /**< that can't be read: "package-1"; "": nothing is missing */
 	/** "incomplete: no energy of package-1 is known"; "": nothing is missing */
 	char why[192];
+	/** How the idle power of those that can be shared is known: of the one that knows least. */
+	enum watt_baseline_from baseline_from;
+	/** Standard uncertainty of baseline_w, as if all were wrong in the same way; where it is not
+	 *  ready, of taking it for nothing. NaN: not known. */
+	double baseline_uncertainty_w;
 };
 
 /** 0; -EINVAL: no snapshot, or a size that is not valid. Thread-safe. */

@@ -40,8 +40,8 @@ WATT_API int watt_view_has_energy(const struct watt_domain_state *state);
 /** Power of an energy in the window of its domain; NAN where that is not known. */
 WATT_API double watt_view_power_w(const struct watt_domain_state *state, int64_t window_nj);
 /** Standard uncertainty, in watts, of a row's power over the partition in the window, as to who used
- *  it; domains know nothing of each other, so that their variances add up. NAN: of some of what the
- *  row used nobody knows. */
+ *  it; domains know nothing of each other, so that their variances add up, but for errors of idle
+ *  power, which have one sign. NAN: of some of what the row used nobody knows. */
 WATT_API double watt_view_uncertainty_w(const struct watt_view *view, const struct watt_row *row);
 /** 1: one of those that the energy is divided among; 0: a sum of others, or nobody. */
 WATT_API int watt_view_is_user(enum watt_entity_kind kind);

@@ -43,6 +43,7 @@ struct watt_doubt {
 struct watt_doubt_span {
 	double variance_j2;
 	double past_j; /* of its energy, what is off the same way as what comes next */
+	double idle_j; /* beside that, what is off as idle power is, the same way everywhere */
 };
 
 /* What a container can reserve of a machine. */

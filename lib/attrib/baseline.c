@@ -24,6 +24,11 @@
  * tests/accuracy in which nobody ever is idle, two of it have the truth in 93 % of rows and more.
  */
 #define DOUBT_PERCENT 40
+/*
+ * Where nothing is known it may be anything from 0 to the least power that was seen. Taken for 0 it
+ * is wrong by 1 / sqrt(3) of that, as a root of the mean square, and by no more than 1.74 of those.
+ */
+#define UNKNOWN_PERMILLE 577
 
 void watt_baseline_done(struct watt_baseline *baseline)
 {
@@ -121,7 +126,15 @@ static void judge(struct watt_baseline *baseline)
 	uint64_t lowest_uw;
 
 	baseline->doubt_uw = 0;
-	if (baseline->is_given || !baseline->is_ready || !bins || bins[0].n >= MIN_IDLE_POINTS)
+	if (!baseline->is_ready)
+		baseline->from = WATT_BASELINE_UNKNOWN;
+	else if (baseline->is_given || !bins)
+		baseline->from = WATT_BASELINE_GIVEN;
+	else if (bins[0].n >= MIN_IDLE_POINTS)
+		baseline->from = WATT_BASELINE_SEEN;
+	else
+		baseline->from = WATT_BASELINE_EXTRAPOLATED;
+	if (baseline->from != WATT_BASELINE_EXTRAPOLATED)
 		return;
 	lowest_uw = WATT_MAX(lowest_mw(bins) * 1000ULL, baseline->baseline_uw);
 	baseline->doubt_uw = (lowest_uw - baseline->baseline_uw) * DOUBT_PERCENT / 100;
@@ -190,6 +203,19 @@ int64_t watt_baseline_idle_nj(const struct watt_baseline *baseline, uint64_t dt_
 		return 0;
 	idle_nj = (watt_u128)baseline->baseline_uw * dt_ns / 1000000;
 	return idle_nj < (watt_u128)energy_nj ? (int64_t)idle_nj : energy_nj;
+}
+
+uint64_t watt_baseline_doubt_uw(const struct watt_baseline *baseline)
+{
+	uint32_t low_mw = UINT32_MAX;
+	size_t i;
+
+	if (baseline->is_ready)
+		return baseline->doubt_uw;
+	for (i = 0; baseline->bins && i < WATT_BASELINE_BINS; i++)
+		if (baseline->bins[i].n)
+			low_mw = WATT_MIN(low_mw, baseline->bins[i].low_mw);
+	return low_mw == UINT32_MAX ? UINT64_MAX : (uint64_t)low_mw * UNKNOWN_PERMILLE;
 }
 
 static void visit_bin(struct watt_baseline_bin *bin, struct watt_words *words)

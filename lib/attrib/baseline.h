@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <wattribute/domain.h>
+
 struct watt_words; /* base/words.h */
 
 /* Of activity, 3.1 % each: a slow CPU that does nothing but measure is idle. */
@@ -32,6 +34,7 @@ struct watt_baseline {
 	uint64_t points;
 	uint64_t baseline_uw;
 	uint64_t doubt_uw; /* standard uncertainty of it, where the machine was never seen idle */
+	enum watt_baseline_from from; /* how it is known */
 	bool is_ready;
 	bool is_given; /* set by the owner with the two above: known, nothing is to be learned */
 };
@@ -48,5 +51,10 @@ int watt_baseline_add(struct watt_baseline *baseline, uint64_t dt_ns, int64_t en
 /* Idle energy of a slice: at most its energy; 0 before the baseline is ready. */
 int64_t watt_baseline_idle_nj(const struct watt_baseline *baseline, uint64_t dt_ns,
 			      int64_t energy_nj);
+/*
+ * Standard uncertainty of idle power; before it is ready, of taking it for nothing: by the least
+ * power that was seen so far. UINT64_MAX: none was seen.
+ */
+uint64_t watt_baseline_doubt_uw(const struct watt_baseline *baseline);
 
 #endif

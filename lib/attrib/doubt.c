@@ -7,6 +7,10 @@
  * over the directions of the key's space, and its variance a quadratic form of the covariance. In
  * time, an error stays what it is as long as the key learns nothing new of it: what came before
  * counts with what is told now, as far as watts have not changed since.
+ *
+ * Idle power that was never seen, or of which nothing is known yet, is a guess, and all who ran have
+ * the other side of its error: the same part of what each got, with the same sign in every row, sum,
+ * slice and domain. It is kept apart from the variances, and added as it is.
  */
 #include "attrib/doubt.h"
 
@@ -17,6 +21,8 @@
 
 #define TELL_NS 1000000000ULL
 #define TELL_PART 8 /* of the time since the beginning: what is learned changes faster then */
+/* Of dynamic energy, any part of which may be idle energy: 1 / sqrt(3), as in baseline.c. */
+#define IDLE_UNKNOWN 0.577
 
 /* What an account got since it was told last, as the key's space has it. */
 struct parcel {
@@ -46,7 +52,7 @@ struct telling {
 	/* of everybody: joules per watt, by direction; its product with the covariance */
 	double all[UINT8_MAX], all_cov[UINT8_MAX];
 	double all_j2, energy_j, bias_j;
-	double idle_part; /* of what each got, that may be idle energy, or be missing in it */
+	double idle_part; /* of what each got, how far it is off as idle power is */
 };
 
 static double squared(double x)
@@ -66,13 +72,22 @@ static const struct watt_key *key_of(const struct watt_ledger *ledger)
 	return key->ops && key->ops->doubt ? key : NULL;
 }
 
+static double deviation_j(double variance_j2, double idle_j)
+{
+	double sum_j2 = (variance_j2 < 0 ? 0 : variance_j2) + squared(idle_j);
+
+	return sum_j2 > 0 ? __builtin_sqrt(sum_j2) : sum_j2;
+}
+
 /* ---- what one span has ---- */
 
 /* An error of e joules with this relative variance comes to what is there. */
-static void span_add(struct watt_doubt_span *span, double e, double variation, double kept)
+static void span_add(struct watt_doubt_span *span, double e, double variation, double kept,
+		     double idle_part)
 {
 	if (!(e > 0))
 		return;
+	span->idle_j += e * idle_part;
 	span->variance_j2 += variation * e * (e + 2 * span->past_j);
 	span->past_j = span->past_j * kept + e;
 }
@@ -82,6 +97,7 @@ static void span_merge(struct watt_doubt_span *to, const struct watt_doubt_span 
 	to->variance_j2 =
 		squared(__builtin_sqrt(to->variance_j2) + part * __builtin_sqrt(from->variance_j2));
 	to->past_j += part * from->past_j;
+	to->idle_j += part * from->idle_j;
 }
 
 /* Of what is untold, what lies in a window. */
@@ -103,10 +119,12 @@ static void tell_account(struct telling *t, struct watt_account *account, double
 
 	variation = variation > 0 ? variation : 0;
 	span_add(&watt_account_get_spans(account, WATT_DOUBT_ALL)[t->domain],
-		 in_window_j(t->ledger, account, t->domain, WATT_DOUBT_ALL), variation, kept);
+		 in_window_j(t->ledger, account, t->domain, WATT_DOUBT_ALL), variation, kept,
+		 t->idle_part);
 	for (w = 0; w < n; w++)
 		span_add(&watt_account_get_spans(account, w)[t->domain],
-			 in_window_j(t->ledger, account, t->domain, w), variation, kept);
+			 in_window_j(t->ledger, account, t->domain, w), variation, kept,
+			 t->idle_part);
 	doubt->told_nj = (int64_t)account->energy_nj[t->domain];
 	doubt->variation = variation;
 }
@@ -267,7 +285,6 @@ static void tell_variance(struct telling *t, const struct parcel *parcel, double
 	double e = parcel->energy_j, bias = squared(parcel->bias_j - e / t->energy_j * t->bias_j);
 	double known = variance > 0 ? variance : 0, all;
 
-	bias += squared(e * t->idle_part);
 	all = known + bias;
 	tell_account(t, parcel->account, all / squared(e),
 		     all > 0 ? (kept * known + bias) / all : 0);
@@ -339,16 +356,25 @@ static double mean_variation(const struct telling *t)
 	return sum / t->energy_j;
 }
 
-/* Idle power that was never seen is a guess, and who ran has the other side of its error. */
-static double idle_part(const struct telling *t)
+/* Of what was given since accounts were told. */
+static double idle_part(const struct watt_ledger *ledger)
 {
-	uint64_t begin_ns;
+	return ledger->untold_j > 0 ? ledger->untold_idle_j / ledger->untold_j : 0;
+}
 
-	if (t->at->idle_policy == WATT_IDLE_PROPORTIONAL)
-		return 0; /* they get both */
-	begin_ns = WATT_MAX(t->ledger->told_ns, t->ledger->start_ns);
-	return (double)t->ledger->baseline.doubt_uw * 1e-6 *
-	       ((double)(t->ledger->cursor_ns - begin_ns) / 1e9) / t->energy_j;
+void watt_doubt_add_slice(const struct watt_attrib *at, struct watt_ledger *ledger,
+			  const struct watt_key_slice *slice)
+{
+	double dynamic_j = (double)slice->dynamic_nj * 1e-9, idle_j, most_j;
+
+	ledger->is_idle_known = slice->is_idle_known;
+	/* who ran gets idle energy, too, where that is shared */
+	if (!(dynamic_j > 0) || at->idle_policy == WATT_IDLE_PROPORTIONAL)
+		return;
+	idle_j = (double)slice->idle_doubt_uw * 1e-6 * (double)(slice->t1_ns - slice->t0_ns) * 1e-9;
+	most_j = slice->is_idle_known ? dynamic_j : dynamic_j * IDLE_UNKNOWN;
+	ledger->untold_j += dynamic_j;
+	ledger->untold_idle_j += WATT_MIN(idle_j, most_j);
 }
 
 int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger)
@@ -367,25 +393,28 @@ int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger)
 	t.passed_s = (double)(ledger->cursor_ns - ledger->told_ns) / 1e9;
 	r = collect(&t);
 	if (r == 0 && t.energy_j > 0) {
-		t.idle_part = idle_part(&t);
+		t.idle_part = idle_part(ledger);
 		tell(&t);
 		ledger->variation = mean_variation(&t);
 	}
 	ledger->n_told++;
 	ledger->told_ns = ledger->cursor_ns;
+	ledger->untold_j = ledger->untold_idle_j = 0;
 	free(t.members.list);
 	free(t.sums.list);
 	free(t.vectors);
 	return r;
 }
 
-bool watt_doubt_is_due(const struct watt_ledger *ledger, uint64_t t_ns, const struct watt_key *next)
+bool watt_doubt_is_due(const struct watt_ledger *ledger, const struct watt_key_slice *slice,
+		       const struct watt_key *next)
 {
-	uint64_t every_ns = (t_ns - ledger->start_ns) / TELL_PART;
+	uint64_t t_ns = slice->t1_ns, every_ns = (t_ns - ledger->start_ns) / TELL_PART;
 
 	if (!key_of(ledger) || ledger->cursor_ns == ledger->start_ns)
 		return false;
-	if (ledger->key != (next ? next->ops->id : WATT_KEY_NONE))
+	if (ledger->key != (next ? next->ops->id : WATT_KEY_NONE) ||
+	    ledger->is_idle_known != slice->is_idle_known)
 		return true;
 	return t_ns >= ledger->told_ns + WATT_MIN(every_ns, TELL_NS);
 }
@@ -404,49 +433,43 @@ int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account
 
 /* ---- what a reader is told ---- */
 
-static double span_j(const struct watt_doubt_span *span)
+/* And what was given since, as unsure as what this account was told last. */
+static struct watt_doubt_span with_untold(const struct watt_ledger *ledger,
+					  const struct watt_account *account, size_t domain,
+					  size_t reader)
 {
-	return span->variance_j2 > 0 ? __builtin_sqrt(span->variance_j2) : 0;
+	struct watt_doubt_span span = watt_account_get_spans(account, reader)[domain];
+	double variation = account->doubts[domain].variation;
+
+	span_add(&span, in_window_j(ledger, account, domain, reader),
+		 variation >= 0 ? variation : ledger->variation, 1, idle_part(ledger));
+	return span;
 }
 
-static double with_untold_j(const struct watt_doubt_span *told, double untold, double variation)
-{
-	struct watt_doubt_span span = *told;
-
-	span_add(&span, untold, variation, 1);
-	return span_j(&span);
-}
-
-void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-		      size_t domain, size_t reader, double *ret_all_j, double *ret_window_j)
+double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
+			size_t domain, size_t reader, struct watt_doubt_sum *sum)
 {
 	const struct watt_ledger *ledger = &at->ledgers[domain];
-	const struct watt_doubt *doubt = &account->doubts[domain];
-	const struct watt_doubt_span *all, *window;
-	double untold, variation;
+	const watt_i128 *energy_nj = &account->energy_nj[domain];
+	struct watt_doubt_span span = { .variance_j2 = NAN };
+	bool has_any = reader == WATT_DOUBT_ALL ?
+			       *energy_nj != 0 :
+			       *energy_nj != watt_account_get_base(account, reader)[domain];
 
-	*ret_all_j = *ret_window_j = NAN;
-	if (!key_of(ledger) || !ledger->n_told)
-		return;
-	variation = doubt->variation >= 0 ? doubt->variation : ledger->variation;
-	all = &watt_account_get_spans(account, WATT_DOUBT_ALL)[domain];
-	if (doubt->told_nj == (int64_t)account->energy_nj[domain]) {
-		*ret_all_j = span_j(all);
-	} else {
-		untold = in_window_j(ledger, account, domain, WATT_DOUBT_ALL);
-		*ret_all_j = untold > 0 ? with_untold_j(all, untold, variation) : span_j(all);
+	/* most accounts have nothing in a window */
+	if (key_of(ledger) && ledger->n_told)
+		span = has_any ? with_untold(ledger, account, domain, reader) :
+				 (struct watt_doubt_span){ 0 };
+	if (has_any && at->tree.domains[domain].is_partition) {
+		sum->variance_j2 += span.variance_j2;
+		sum->idle_j += span.idle_j;
 	}
-	*ret_window_j = 0; /* most accounts have nothing in a window */
-	if (account->energy_nj[domain] == watt_account_get_base(account, reader)[domain])
-		return;
-	window = &watt_account_get_spans(account, reader)[domain];
-	untold = in_window_j(ledger, account, domain, reader);
-	*ret_window_j = untold > 0 ? with_untold_j(window, untold, variation) : span_j(window);
+	return deviation_j(span.variance_j2, span.idle_j);
 }
 
-void watt_doubt_add_domain(double *sum_j, double domain_j)
+double watt_doubt_sum_j(const struct watt_doubt_sum *sum)
 {
-	*sum_j = *sum_j == 0 ? domain_j : __builtin_sqrt(*sum_j * *sum_j + domain_j * domain_j);
+	return deviation_j(sum->variance_j2, sum->idle_j);
 }
 
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,

@@ -11,21 +11,32 @@
 #include "attrib/state.h"
 
 /* Whether accounts have to be told of what they got before a slice is divided by this key. */
-bool watt_doubt_is_due(const struct watt_ledger *ledger, uint64_t t_ns,
+bool watt_doubt_is_due(const struct watt_ledger *ledger, const struct watt_key_slice *slice,
 		       const struct watt_key *next);
+/* A slice was divided: what of it is off as idle power is. */
+void watt_doubt_add_slice(const struct watt_attrib *at, struct watt_ledger *ledger,
+			  const struct watt_key_slice *slice);
 /* Tells all accounts how unsure what they got since the last time is. 0 or -ENOMEM. */
 int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger);
 /* The same in every domain in which this account has something untold: before it goes. */
 int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account);
 /*
- * Standard uncertainty of what it has of a domain since the beginning, and in a reader's window, in
- * joules; NAN: nobody knows.
+ * Of several domains. What keys know of one they don't of another, and those variances add up;
+ * errors of idle power have one sign.
  */
-void watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-		      size_t domain, size_t reader, double *ret_all_j, double *ret_window_j);
+struct watt_doubt_sum {
+	double variance_j2;
+	double idle_j;
+};
 
-/* Domains know nothing of each other: their variances add up. One that had nothing does no harm. */
-void watt_doubt_add_domain(double *sum_j, double domain_j);
+/*
+ * Standard uncertainty of what it has of a domain in a reader's window, or since the beginning
+ * (WATT_DOUBT_ALL), in joules; NAN: nobody knows. Of a domain of the partition it is added to sum.
+ */
+double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
+			size_t domain, size_t reader, struct watt_doubt_sum *sum);
+double watt_doubt_sum_j(const struct watt_doubt_sum *sum);
+
 /* One account has all that another has: errors of one name add up as they are. */
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,
 		      const struct watt_account *from);

@@ -28,17 +28,18 @@ struct watt_part {
 struct watt_key_slice {
 	uint64_t t0_ns;
 	uint64_t t1_ns;
-	int64_t energy_nj;   /* measured */
-	int64_t dynamic_nj;  /* of it, what is not idle */
-	uint64_t busy;       /* of the first kind that the key needs: all that was done */
-	uint32_t n_units;    /* and what could be active at once */
-	bool is_complete;    /* every activity came in time */
-	bool is_idle_known;  /* else dynamic_nj may have idle energy in it */
-	bool is_usable;      /* else the energy is not what it seems, as a rest that was cut at 0 */
-	uint64_t idle_uw;    /* when known: what is idle may be more than the energy of a slice */
-	uint64_t edge_ns[2]; /* how far its begin and its end lie from the nearest reading */
-	uint64_t joint_ns;   /* shorter times between two readings say nothing of energy */
-	uint64_t block_ns;   /* shorter times say nothing of power, as the sensor is slower */
+	int64_t energy_nj;  /* measured */
+	int64_t dynamic_nj; /* of it, what is not idle */
+	uint64_t busy;      /* of the first kind that the key needs: all that was done */
+	uint32_t n_units;   /* and what could be active at once */
+	bool is_complete;   /* every activity came in time */
+	bool is_idle_known; /* else dynamic_nj may have idle energy in it */
+	bool is_usable;     /* else the energy is not what it seems, as a rest that was cut at 0 */
+	uint64_t idle_uw;   /* when known: what is idle may be more than the energy of a slice */
+	uint64_t idle_doubt_uw; /* how unsure that is: watt_baseline_doubt_uw */
+	uint64_t edge_ns[2];    /* how far its begin and its end lie from the nearest reading */
+	uint64_t joint_ns;      /* shorter times between two readings say nothing of energy */
+	uint64_t block_ns;      /* shorter times say nothing of power, as the sensor is slower */
 	struct watt_part *parts;
 	size_t n_parts;
 	size_t n_needed; /* of them, at the front before they are weighed: of what the key needs */

@@ -25,6 +25,7 @@ static void init_baseline(struct watt_baseline *baseline, const struct watt_chan
 	baseline->min_block_ns = BLOCK_PACES * channel->period_ns;
 	baseline->baseline_uw = channel->idle_uw;
 	baseline->is_given = baseline->is_ready = channel->idle_uw > 0;
+	baseline->from = baseline->is_given ? WATT_BASELINE_GIVEN : WATT_BASELINE_UNKNOWN;
 }
 
 static int ledger_init(struct watt_attrib *at, struct watt_ledger *ledger,
@@ -318,6 +319,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 				       .energy_nj = energy_nj,
 				       .is_idle_known = ledger->baseline.is_ready,
 				       .idle_uw = ledger->baseline.baseline_uw,
+				       .idle_doubt_uw = watt_baseline_doubt_uw(&ledger->baseline),
 				       .is_usable = slice->t1_ns > ledger->doubtful_ns,
 				       .block_ns = ledger->baseline.min_block_ns };
 	size_t domain = (size_t)(ledger->domain - at->tree.domains);
@@ -331,7 +333,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 				      view.busy, view.n_units);
 	if (r < 0)
 		return r;
-	if (watt_doubt_is_due(ledger, slice->t1_ns, used))
+	if (watt_doubt_is_due(ledger, &view, used))
 		r = watt_doubt_tell(at, ledger);
 	if (r < 0)
 		return r;
@@ -360,6 +362,7 @@ static int divide(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->unattributed_nj += shared_nj - given_nj;
 	at->idle->energy_nj[domain] += idle_nj;
 	at->unattributed->energy_nj[domain] += shared_nj - given_nj;
+	watt_doubt_add_slice(at, ledger, &view);
 	return learn(at, ledger, slice, &view, used);
 }
 

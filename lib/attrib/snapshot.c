@@ -75,7 +75,7 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 	snap->names = calloc(2 * n_rows + 1, sizeof(*snap->names));
 	snap->energies = calloc(n_rows * n_domains + 1, sizeof(*snap->energies));
 	snap->windows = calloc(n_rows * n_domains + 1, sizeof(*snap->windows));
-	snap->uncertainties = calloc(2 * n_rows * n_domains + 1, sizeof(*snap->uncertainties));
+	snap->uncertainties = calloc(3 * n_rows * n_domains + 1, sizeof(*snap->uncertainties));
 	snap->states = calloc(n_domains + 1, sizeof(*snap->states));
 	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
 	snap->cpus = calloc(n_cpus + 1, sizeof(*snap->cpus));
@@ -133,22 +133,6 @@ static void fill_entity(struct watt_entity *entity, const struct watt_account *a
 	}
 }
 
-static void sum_uncertainties(const struct watt_snapshot *snap, struct watt_row *row)
-{
-	size_t d;
-
-	row->total_uncertainty_j = row->window_total_uncertainty_j = 0;
-	for (d = 0; d < snap->n_domains; d++) {
-		if (!snap->domains[d].is_partition)
-			continue;
-		if (!watt_energy_is_zero(row->energy[d]))
-			watt_doubt_add_domain(&row->total_uncertainty_j, row->uncertainty_j[d]);
-		if (row->window_nj[d])
-			watt_doubt_add_domain(&row->window_total_uncertainty_j,
-					      row->window_uncertainty_j[d]);
-	}
-}
-
 /* Idle power is nobody's share; how sure it is, its own readiness says. */
 static bool is_shared(const struct watt_account *account)
 {
@@ -163,18 +147,27 @@ static void add_uncertainties(struct watt_snapshot *snap, const struct watt_attr
 	size_t first = (size_t)(row - snap->rows), n = snap->n_domains, d;
 	double *all_j = &snap->uncertainties[first * n];
 	double *window_j = &snap->uncertainties[(snap->cap_rows + first) * n];
+	double *idle_j = &snap->uncertainties[(2 * snap->cap_rows + first) * n];
+	struct watt_doubt_sum all = { 0 }, window = { 0 };
 
-	for (d = 0; d < n; d++) {
-		double all = NAN, window = NAN;
-
-		if (is_shared(account))
-			watt_doubt_get_j(at, account, d, reader, &all, &window);
-		all_j[d] += all;
-		window_j[d] += window;
-	}
 	row->uncertainty_j = all_j;
 	row->window_uncertainty_j = window_j;
-	sum_uncertainties(snap, row);
+	row->window_idle_uncertainty_j = idle_j;
+	for (d = 0; d < n && !is_shared(account); d++)
+		all_j[d] = window_j[d] = NAN;
+	if (!is_shared(account)) {
+		row->total_uncertainty_j = watt_energy_is_zero(row->total) ? 0 : NAN;
+		row->window_total_uncertainty_j = row->window_total_nj ? NAN : 0;
+		return;
+	}
+	for (d = 0; d < n; d++) {
+		all_j[d] += watt_doubt_get_j(at, account, d, WATT_DOUBT_ALL, &all);
+		idle_j[d] -= window.idle_j;
+		window_j[d] += watt_doubt_get_j(at, account, d, reader, &window);
+		idle_j[d] += window.idle_j;
+	}
+	row->total_uncertainty_j += watt_doubt_sum_j(&all);
+	row->window_total_uncertainty_j += watt_doubt_sum_j(&window);
 }
 
 /* What of a thread's use its set has. */
@@ -389,6 +382,8 @@ static void fill_state(struct watt_domain_state *state, const struct watt_attrib
 	state->window_unattributed_nj = (int64_t)(ledger->unattributed_nj - base->unattributed_nj);
 	state->baseline_ready = ledger->baseline.is_ready;
 	state->baseline_uw = ledger->baseline.baseline_uw;
+	state->baseline_from = ledger->baseline.from;
+	state->baseline_uncertainty_uw = watt_baseline_doubt_uw(&ledger->baseline);
 	state->is_usable = ledger->is_usable;
 	state->key = ledger->key;
 	state->key_readiness_ppm = watt_ledger_key_readiness_ppm(divider);

@@ -37,7 +37,7 @@ struct watt_snapshot {
 	struct watt_name **names;     /* two per row, owned: its own and its cgroup's, or NULL */
 	struct watt_energy *energies; /* what the rows point to */
 	int64_t *windows;             /* the same */
-	double *uncertainties;        /* the same, of all and behind it of the windows */
+	double *uncertainties;        /* the same, of all, then of the windows, then of idle */
 };
 
 #endif

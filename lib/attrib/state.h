@@ -39,6 +39,9 @@ struct watt_ledger {
 	uint64_t n_told;          /* how often accounts were told how unsure it is: doubt.c */
 	uint64_t told_ns;         /* and up to where the last time */
 	double variation;         /* relative variance of what anybody got then, as a mean */
+	double untold_j;          /* dynamic energy since then */
+	double untold_idle_j;     /* and how far idle energy may be off in it: doubt.c */
+	bool is_idle_known;       /* in the newest slice */
 	int64_t nobodys_carry;    /* as watt_share.carry, of those whom nobody knows */
 	int64_t unreserved_carry; /* the same, of idle energy that nobody has reserved */
 	enum watt_share_key key;  /* that divided the newest slice */

@@ -90,6 +90,12 @@ NAMES(watt_idle_policy_name, enum watt_idle_policy,
 	[WATT_IDLE_PROPORTIONAL] = "proportional",
 	[WATT_IDLE_REQUESTS] = "requests")
 
+NAMES(watt_baseline_from_name, enum watt_baseline_from,
+	[WATT_BASELINE_UNKNOWN] = "unknown",
+	[WATT_BASELINE_SEEN] = "seen",
+	[WATT_BASELINE_EXTRAPOLATED] = "extrapolated",
+	[WATT_BASELINE_GIVEN] = "given")
+
 NAMES(watt_entity_kind_name, enum watt_entity_kind,
 	[WATT_ENTITY_PROCESS] = "process",
 	[WATT_ENTITY_KTHREAD] = "kthread",

@@ -336,6 +336,9 @@ static void put_head(struct watt_json *json, const struct watt_runs *runs)
 	watt_json_bool(json, json->root, "is_complete", is_complete(runs));
 	watt_json_text(json, json->root, "outside", balance->has_outside ? balance->outside : NULL);
 	watt_json_bool(json, json->root, "is_baseline_ready", balance->is_baseline_ready);
+	watt_json_text(json, json->root, "baseline_from",
+		       balance->has_baseline ? watt_baseline_from_name(balance->baseline_from) :
+					       NULL);
 }
 
 /* The caller's, as this library knows them. */

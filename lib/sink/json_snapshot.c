@@ -112,6 +112,7 @@ static void add_domain(struct watt_json *doc, struct watt_json_node array,
 	watt_json_bool(doc, obj, "is_baseline_ready", state->baseline_ready);
 	watt_json_real(doc, obj, "baseline_power_w",
 		       state->baseline_ready ? (double)state->baseline_uw / 1e6 : NAN);
+	watt_json_baseline(doc, obj, state);
 	watt_json_significance(doc, obj, state);
 	watt_json_time(doc, obj, "window_clamped_s", state->window_clamped_ns);
 	watt_json_time(doc, obj, "window_transient_s", state->window_transient_ns);
@@ -382,6 +383,8 @@ static void add_machine(struct watt_json *doc, const struct watt_snapshot *snap)
 		   sum.window_shared_idle_nj);
 	watt_json_bool(doc, obj, "is_complete", !sum.n_missing);
 	watt_json_bool(doc, obj, "is_baseline_ready", sum.is_baseline_ready);
+	watt_json_text(doc, obj, "baseline_from",
+		       sum.has_baseline ? watt_baseline_from_name(sum.baseline_from) : NULL);
 	watt_json_real(doc, obj, "power_w", sum.power_w);
 	watt_json_real(doc, obj, "idle_power_w", sum.idle_w);
 	watt_json_real(doc, obj, "unattributed_power_w", sum.unattributed_w);

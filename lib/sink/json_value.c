@@ -457,6 +457,16 @@ void watt_json_significance(struct watt_json *doc, struct watt_json_node parent,
 	watt_json_time(doc, parent, "transient_s", state->transient_ns);
 }
 
+void watt_json_baseline(struct watt_json *doc, struct watt_json_node parent,
+			const struct watt_domain_state *state)
+{
+	bool is_known = state->baseline_uncertainty_uw != UINT64_MAX;
+
+	watt_json_text(doc, parent, "baseline_from", watt_baseline_from_name(state->baseline_from));
+	watt_json_real(doc, parent, "baseline_uncertainty_w",
+		       is_known ? (double)state->baseline_uncertainty_uw / 1e6 : NAN);
+}
+
 void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,
 			   uint64_t uncertainty_ns)
 {

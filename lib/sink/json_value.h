@@ -113,6 +113,9 @@ struct watt_domain_state;
 /* Of a domain of which nobody knows whether programs cause it: whether they turned out to. */
 void watt_json_significance(struct watt_json *doc, struct watt_json_node parent,
 			    const struct watt_domain_state *state);
+/* How idle power is known, and how well: as what it is. */
+void watt_json_baseline(struct watt_json *doc, struct watt_json_node parent,
+			const struct watt_domain_state *state);
 /* How old a sensor's values were found to be, found_delay_s; an uncertainty of 0: they were not. */
 void watt_json_found_delay(struct watt_json *doc, struct watt_json_node parent, uint64_t delay_ns,
 			   uint64_t uncertainty_ns);

@@ -229,6 +229,9 @@ static void put_total(struct watt_json *json, struct watt_json_node doc,
 	watt_json_real(json, obj, "outside_power_w",
 		       balance->has_outside ? balance->outside_w : NAN);
 	watt_json_bool(json, obj, "is_baseline_ready", balance->is_baseline_ready);
+	watt_json_text(json, obj, "baseline_from",
+		       balance->has_baseline ? watt_baseline_from_name(balance->baseline_from) :
+					       NULL);
 }
 
 /* ---- domains ---- */
@@ -282,6 +285,7 @@ static void put_domain(struct watt_json *json, struct watt_json_node obj,
 	watt_json_bool(json, obj, "is_partition", domain->is_partition);
 	watt_json_bool(json, obj, "is_usable", state->is_usable);
 	watt_json_bool(json, obj, "is_baseline_ready", state->baseline_ready);
+	watt_json_baseline(json, obj, state);
 	watt_json_significance(json, obj, state);
 	watt_json_found_delay(json, obj, state->found_delay_ns, state->found_delay_uncertainty_ns);
 	watt_json_ratio(json, obj, "uncertainty_ratio", domain->uncertainty_ppm);

@@ -35,6 +35,8 @@ static void take_total(struct watt_balance *sum, const struct watt_total *total)
 	sum->unattributed = total->unattributed;
 	sum->shared_idle = total->shared_idle;
 	sum->baseline_w = total->baseline_w;
+	sum->baseline_from = total->baseline_from;
+	sum->baseline_uncertainty_w = total->baseline_uncertainty_w;
 	if (sum->has_power) {
 		sum->power_w = total->power_w;
 		sum->idle_w = total->idle_w;

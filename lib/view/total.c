@@ -15,6 +15,7 @@ void watt_total_init(struct watt_total *total)
 	*total = (struct watt_total){ .sz = sizeof(*total),
 				      .status = WATT_STATUS_ABSENT,
 				      .is_baseline_ready = 0,
+				      .baseline_from = WATT_BASELINE_GIVEN,
 				      .power_w = NAN,
 				      .idle_w = NAN,
 				      .unattributed_w = NAN };
@@ -65,6 +66,17 @@ static void add_power(struct watt_total *total, const struct watt_domain_state *
 	total->unattributed_w += watt_view_power_w(state, state->window_unattributed_nj);
 }
 
+/* How much a domain knows of its idle power. */
+static int knowledge_of(enum watt_baseline_from from)
+{
+	static const int known[] = { [WATT_BASELINE_UNKNOWN] = 0,
+				     [WATT_BASELINE_EXTRAPOLATED] = 1,
+				     [WATT_BASELINE_SEEN] = 2,
+				     [WATT_BASELINE_GIVEN] = 3 };
+
+	return known[from];
+}
+
 /* Where nothing can be shared, nobody needs to know what idle is. */
 static void add_baseline(struct watt_total *total, const struct watt_domain_state *state)
 {
@@ -74,6 +86,11 @@ static void add_baseline(struct watt_total *total, const struct watt_domain_stat
 	total->is_baseline_ready = (total->is_baseline_ready || !total->has_baseline) &&
 				   state->baseline_ready;
 	total->has_baseline = 1;
+	if (knowledge_of(state->baseline_from) < knowledge_of(total->baseline_from))
+		total->baseline_from = state->baseline_from;
+	total->baseline_uncertainty_w += state->baseline_uncertainty_uw == UINT64_MAX ?
+						 NAN :
+						 (double)state->baseline_uncertainty_uw / 1e6;
 }
 
 /* The first domain that has not told says why the sum is not complete. */

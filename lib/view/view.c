@@ -112,19 +112,22 @@ double watt_view_row_w(const struct watt_view *view, const struct watt_row *row)
 
 double watt_view_uncertainty_w(const struct watt_view *view, const struct watt_row *row)
 {
-	double variance_w2 = 0;
+	const double *idle_j = row->window_idle_uncertainty_j;
+	double variance_w2 = 0, idle_w = 0;
 	size_t i;
 
 	for (i = 0; i < view->n_domains; i++) {
 		uint64_t window_ns = view->states[i]->window_ns;
-		double part_w;
+		double part_w, part_idle_w;
 
 		if (!view->domains[i]->is_partition || window_ns == 0 || row->window_nj[i] == 0)
 			continue;
 		part_w = row->window_uncertainty_j[i] * 1e9 / (double)window_ns;
-		variance_w2 += part_w * part_w;
+		part_idle_w = idle_j ? idle_j[i] * 1e9 / (double)window_ns : 0;
+		variance_w2 += part_w * part_w - part_idle_w * part_idle_w;
+		idle_w += part_idle_w;
 	}
-	return sqrt(variance_w2);
+	return sqrt((variance_w2 < 0 ? 0 : variance_w2) + idle_w * idle_w);
 }
 
 bool watt_view_has_used(const struct watt_view *view, const struct watt_row *row)

@@ -33,6 +33,10 @@ class Domain:
     key: str = property(  # type: ignore[assignment]
         lambda self: text_of(lib.watt_share_key_name(self._state.key)))
 
+    #: How idle power is known: 'unknown', 'seen', 'extrapolated', 'given'.
+    idle_from: str = property(  # type: ignore[assignment]
+        lambda self: text_of(lib.watt_baseline_from_name(self._state.baseline_from)))
+
     @property
     def is_summed(self) -> bool:
         """Whether the machine's energy is the sum over such domains."""

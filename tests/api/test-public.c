@@ -32,6 +32,7 @@ NAMES(watt_availability, watt_availability_name, WATT_BROKEN + 1)
 NAMES(watt_source_role, watt_source_role_name, WATT_ROLE_ACTIVITY + 1)
 NAMES(watt_domain_kind, watt_domain_kind_name, WATT_DOMAIN_RESIDUAL + 1)
 NAMES(watt_entity_kind, watt_entity_kind_name, WATT_ENTITY_JOB + 1)
+NAMES(watt_baseline_from, watt_baseline_from_name, WATT_BASELINE_GIVEN + 1)
 NAMES(watt_idle_policy, watt_idle_policy_name, WATT_IDLE_REQUESTS + 1)
 NAMES(watt_quantity, watt_quantity_name, WATT_QUANTITY_LIMIT + 1)
 NAMES(watt_semantics, watt_semantics_name, WATT_SEMANTICS_AVERAGE + 1)
@@ -58,6 +59,7 @@ static void test_names(void **state)
 	check_names(name_of_watt_source_role, n_watt_source_role);
 	check_names(name_of_watt_domain_kind, n_watt_domain_kind);
 	check_names(name_of_watt_entity_kind, n_watt_entity_kind);
+	check_names(name_of_watt_baseline_from, n_watt_baseline_from);
 	check_names(name_of_watt_idle_policy, n_watt_idle_policy);
 	check_names(name_of_watt_quantity, n_watt_quantity);
 	check_names(name_of_watt_semantics, n_watt_semantics);

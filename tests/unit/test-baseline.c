@@ -31,15 +31,20 @@ static void test_idle_machine(void **state)
 	struct watt_baseline baseline = { 0 };
 	int i;
 
+	assert_true(watt_baseline_doubt_uw(&baseline) == UINT64_MAX);
 	for (i = 0; i < 8; i++)
 		feed(&baseline, 0.01, 500);
 	assert_false(baseline.is_ready);
+	assert_int_equal(baseline.from, WATT_BASELINE_UNKNOWN);
+	/* it may be all of the least that was seen, or nothing */
+	assert_in_range(watt_baseline_doubt_uw(&baseline), 10000 * 577, 10700 * 577);
 	assert_int_equal(watt_baseline_idle_nj(&baseline, 50 * MS, 1000000000), 0);
 	for (i = 0; i < 200; i++)
 		feed(&baseline, 0.01, 500);
 	assert_true(baseline.is_ready);
 	assert_in_range(baseline.baseline_uw, 10200000, 10600000);
-	assert_int_equal(baseline.doubt_uw, 0);
+	assert_int_equal(baseline.from, WATT_BASELINE_SEEN);
+	assert_int_equal(watt_baseline_doubt_uw(&baseline), 0);
 	watt_baseline_done(&baseline);
 }
 
@@ -70,6 +75,8 @@ static void test_unsure_until_idle(void **state)
 	words.is_loading = true;
 	assert_int_equal(watt_baseline_visit(&later, &words), 0);
 	assert_int_equal(later.doubt_uw, baseline.doubt_uw);
+	assert_int_equal(baseline.from, WATT_BASELINE_EXTRAPOLATED);
+	assert_int_equal(later.from, WATT_BASELINE_EXTRAPOLATED);
 	for (i = 0; i < 20; i++)
 		feed(&later, 0.01, 500);
 	assert_int_equal(later.doubt_uw, 0);

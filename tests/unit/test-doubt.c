@@ -42,6 +42,10 @@ static const struct watt_channel package = {
 	.idle_uw = (uint64_t)(IDLE_W * 1e6),
 };
 
+/* The same, and nobody tells its idle power. */
+static const struct watt_channel package_alone = { COUNTER("package-0"),
+						   .kind = WATT_DOMAIN_PACKAGE };
+
 struct rig {
 	struct watt_attrib *at;
 	struct watt_timeline *tl;
@@ -51,12 +55,14 @@ struct rig {
 	double used_j[N_TASKS];
 	double energy_j;
 	bool is_loner_over;
+	bool is_resting; /* nobody runs */
 	uint32_t n_channels;
 };
 
-static void open_rig_of(struct rig *rig, const char *key, size_t n_channels)
+static void open_rig_on(struct rig *rig, const char *key, const struct watt_channel *first,
+			size_t n_channels, enum watt_idle_policy policy)
 {
-	static const struct watt_channel *const channels[] = { &package, &dram };
+	const struct watt_channel *const channels[] = { first, &dram };
 	static const uint16_t slots[N_TASKS] = { 0 };
 	struct watt_rules rules;
 	struct watt_attrib_opts opts = { .channels = channels,
@@ -65,6 +71,7 @@ static void open_rig_of(struct rig *rig, const char *key, size_t n_channels)
 					 .n_cpus = N_TASKS,
 					 .n_slots = 1,
 					 .horizon_ns = 60000000000ULL,
+					 .idle_policy = policy,
 					 .share_keys = &rules };
 
 	*rig = (struct rig){ .now_ns = START_NS, .seed = 1, .n_channels = (uint32_t)n_channels };
@@ -72,6 +79,11 @@ static void open_rig_of(struct rig *rig, const char *key, size_t n_channels)
 	assert_int_equal(watt_timeline_new(channels, n_channels, &rig->tl), 0);
 	assert_int_equal(watt_attrib_new(&opts, &rig->at), 0);
 	watt_rules_clear(&rules);
+}
+
+static void open_rig_of(struct rig *rig, const char *key, size_t n_channels)
+{
+	open_rig_on(rig, key, &package, n_channels, WATT_IDLE_SEPARATE);
 }
 
 static void open_rig(struct rig *rig, const char *key)
@@ -121,6 +133,8 @@ static void step(struct rig *rig)
 	struct watt_sample sample = { 0 };
 	int i;
 
+	if (rig->is_resting)
+		twins_s = loner_s = 0;
 	rig->now_ns += SLICE_NS;
 	rig->energy_j += IDLE_W * 0.05;
 	for (i = 0; i < N_TASKS; i++) {
@@ -347,6 +361,136 @@ static void test_outlives_the_process(void **state)
 	close_rig(&rig);
 }
 
+/* Of a row that got the idle energy of its time too: that it may be so is in its uncertainty. */
+static void check_has_truth(const struct watt_row *row, double used_j)
+{
+	double off_j = joules(row->total) - used_j;
+
+	assert_true(fabs(off_j) < 2 * row->total_uncertainty_j);
+	assert_true(row->total_uncertainty_j < joules(row->total));
+}
+
+/* Before idle power is known all energy is shared, and rows say that part of it may be idle. */
+static void test_idle_unknown(void **state)
+{
+	const struct watt_domain_state *of;
+	struct watt_snapshot *snap;
+	struct rig rig;
+	size_t n;
+
+	(void)state;
+	open_rig_on(&rig, "learned", &package_alone, 1, WATT_IDLE_SEPARATE);
+	for (n = 4; n <= 32; n *= 2) {
+		run(&rig, n);
+		snap = look(&rig);
+		of = watt_snapshot_get_domain_state(snap, 0);
+		assert_int_equal(of->baseline_from, WATT_BASELINE_UNKNOWN);
+		/* the least power that was seen has idle power in it, and more */
+		assert_in_range(of->baseline_uncertainty_uw, IDLE_W * 577e3, 2 * IDLE_W * 577e3);
+		check_has_truth(find(snap, WATT_ENTITY_PROCESS, "task-0"), rig.used_j[TWIN_A]);
+		check_has_truth(find(snap, WATT_ENTITY_PROCESS, "task-1"), rig.used_j[TWIN_B]);
+		check_has_truth(find(snap, WATT_ENTITY_PROCESS, "task-2"), rig.used_j[LONER]);
+		check_has_truth(find_group(snap), rig.used_j[TWIN_A] + rig.used_j[TWIN_B]);
+		/* and is needed: who took the least has several times what it used */
+		assert_true(joules(find(snap, WATT_ENTITY_PROCESS, "task-2")->total) >
+			    5 * rig.used_j[LONER]);
+		watt_snapshot_unref(snap);
+	}
+	close_rig(&rig);
+}
+
+/* In this window, of its energy. */
+static double unsure_part(const struct watt_row *row)
+{
+	return row->window_total_uncertainty_j / ((double)row->window_total_nj / 1e9);
+}
+
+/*
+ * From when it is known on, windows are as sure as where it was known from the beginning. What was
+ * given before stays unsure.
+ */
+static void test_idle_gets_known(void **state)
+{
+	struct watt_snapshot *before, *between, *after, *known[2];
+	const struct watt_domain_state *of;
+	struct rig rig, other;
+
+	(void)state;
+	open_rig_on(&rig, "learned", &package_alone, 1, WATT_IDLE_SEPARATE);
+	open_rig(&other, "learned");
+	run(&rig, 40);
+	before = look(&rig);
+	rig.is_resting = true;
+	run(&rig, 40);
+	rig.is_resting = false;
+	between = look(&rig);
+	of = watt_snapshot_get_domain_state(between, 0);
+	assert_int_equal(of->baseline_from, WATT_BASELINE_SEEN);
+	assert_int_equal(of->baseline_uncertainty_uw, 0);
+	run(&rig, N_SLICES);
+	after = look(&rig);
+	run(&other, 40);
+	known[0] = look(&other);
+	run(&other, N_SLICES);
+	known[1] = look(&other);
+	assert_int_equal(watt_snapshot_get_domain_state(known[0], 0)->baseline_from,
+			 WATT_BASELINE_GIVEN);
+	assert_true(unsure_part(find_group(before)) > 1.3 * unsure_part(find_group(known[0])));
+	assert_true(unsure_part(find_group(after)) < 1.1 * unsure_part(find_group(known[1])));
+	assert_true(find_group(after)->total_uncertainty_j >
+		    find_group(before)->total_uncertainty_j);
+	watt_snapshot_unref(before);
+	watt_snapshot_unref(between);
+	watt_snapshot_unref(after);
+	watt_snapshot_unref(known[0]);
+	watt_snapshot_unref(known[1]);
+	close_rig(&other);
+	close_rig(&rig);
+}
+
+/* In two domains it has the same sign: what both may have too much adds up as it is. */
+static void test_idle_of_domains(void **state)
+{
+	const struct watt_row *row;
+	struct watt_snapshot *snap;
+	struct rig rig;
+
+	(void)state;
+	open_rig_on(&rig, "learned", &package_alone, 2, WATT_IDLE_SEPARATE);
+	run(&rig, 16);
+	snap = look(&rig);
+	row = find_group(snap);
+	assert_true(row->total_uncertainty_j >
+		    1.05 * hypot(row->uncertainty_j[0], row->uncertainty_j[1]));
+	assert_true(row->total_uncertainty_j <=
+		    (row->uncertainty_j[0] + row->uncertainty_j[1]) * (1 + 1e-9));
+	watt_snapshot_unref(snap);
+	close_rig(&rig);
+}
+
+/* Who shares idle energy has it in any case. */
+static void test_idle_is_shared(void **state)
+{
+	struct watt_snapshot *snap, *shared;
+	struct rig rig, other;
+
+	(void)state;
+	open_rig_on(&rig, "learned", &package_alone, 1, WATT_IDLE_SEPARATE);
+	open_rig_on(&other, "learned", &package_alone, 1, WATT_IDLE_PROPORTIONAL);
+	run(&rig, 16);
+	run(&other, 16);
+	snap = look(&rig);
+	shared = look(&other);
+	assert_int_equal(watt_energy_to_nj(find_group(shared)->total),
+			 watt_energy_to_nj(find_group(snap)->total));
+	assert_true(find_group(shared)->total_uncertainty_j <
+		    0.8 * find_group(snap)->total_uncertainty_j);
+	watt_snapshot_unref(snap);
+	watt_snapshot_unref(shared);
+	close_rig(&other);
+	close_rig(&rig);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -355,6 +499,10 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_by_cpu_time),
 		cmocka_unit_test(test_outlives_the_process),
+		cmocka_unit_test(test_idle_unknown),
+		cmocka_unit_test(test_idle_gets_known),
+		cmocka_unit_test(test_idle_of_domains),
+		cmocka_unit_test(test_idle_is_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,6 +425,7 @@ static void check_watts(struct top_model *model, const struct watt_view *view, c
 /* The column is there where a key tells; domains know nothing of each other. */
 static void test_uncertainty(void **state)
 {
+	static const double idle_j[N_DOMAINS] = { [PACKAGE] = 2, [DRAM] = 3 };
 	struct top_columns columns = { 0 };
 	struct top_model model = { 0 };
 	struct machine m;
@@ -445,6 +446,11 @@ static void test_uncertainty(void **state)
 	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "web", "5.00");
 	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "db", "-");
 	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "idle", "");
+	/* what comes of idle power has one sign in both: (9 - 4 + 16 - 9 + (2 + 3)^2)^(1/2) */
+	m.row[0].window_idle_uncertainty_j = idle_j;
+	top_model_build(&model, &m.view);
+	model.decimals_w = 2;
+	check_cell(&model, &m.view, TOP_COLUMN_UNCERTAINTY, "web", "6.08");
 	/* and where a name has room beside it */
 	top_columns_choose(&columns, &model, &m.view, false, 60);
 	for (i = 0; i < columns.n; i++)

@@ -144,7 +144,7 @@ function showQuality(page) {
   byId('quality-list').replaceChildren(...[
     entry('Conservation', failures ? el('span', { class: 'tag bad' }, failures + ' checks failed') : (c.checks + c.window_checks) + ' checks, all exact to the nanojoule'),
     entry('CPU time', q.coverage_ratio ? percent(q.coverage_ratio, 2) + ' of it is accounted for, by ' + clean(r.recording.usage || 'an unknown source') : 'how much of it is accounted for is not known'),
-    entry('Shared by', ((r.total.share_key || '').split(', ').filter((k) => k && k !== 'none').join(', ') || 'nothing') + (r.total.is_baseline_ready ? '' : '; idle power did not become known')),
+    entry('Shared by', ((r.total.share_key || '').split(', ').filter((k) => k && k !== 'none').join(', ') || 'nothing') + (!r.total.is_baseline_ready ? '; idle power did not become known' : r.total.baseline_from === 'extrapolated' ? '; idle power is extrapolated, as the machine was never seen idle' : '')),
     entry('Lost', losses.length ? losses.join(', ') : 'nothing'),
     entry('Sensors', sensors.length ? sensors.join(', ') : 'each reading in time and with a value'),
     ages.length ? entry('Age', ages.join(', ') + ', as was found and is allowed for') : [],
