@@ -9,7 +9,7 @@ import time
 
 from command import PROGRAM, true
 
-PATIENCE_S = 60  # for what must happen, on a machine that others use, too
+PATIENCE_S = 120  # for what must happen, on a machine that others use, too
 
 
 class Agent:

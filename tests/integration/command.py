@@ -44,7 +44,11 @@ class Result:
         return json.loads(self.out)
 
 
-def run(*args, timeout=120, env=None, stdin=subprocess.DEVNULL, **more):
+# For what hangs: a machine with ten times more to do than CPUs takes minutes for seconds of work.
+PATIENCE_S = 600
+
+
+def run(*args, timeout=PATIENCE_S, env=None, stdin=subprocess.DEVNULL, **more):
     """Runs `wattribute ARGS`."""
     done = subprocess.run([PROGRAM, *map(str, args)], stdin=stdin, capture_output=True, text=True,
                           errors='surrogateescape', timeout=timeout, check=False,

@@ -29,7 +29,7 @@ SYNTH = ('--sources=synth', '--usage=synth')
 COUNTED = ('--sources=synth', '--usage=procfs')
 HOUR_NS = 3600 * 10 ** 9
 FOLDER = tempfile.TemporaryDirectory(prefix='watt-faults-')
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 def new_folder():

@@ -57,7 +57,7 @@ def snapshot(machine):
 
 def eventually(condition, what):
     """A busy machine may not have read everything when it is asked first."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not condition():
         true(time.monotonic() < deadline, what)
 
@@ -173,7 +173,7 @@ def test_chips_of_one_name():
                              f'sys/{chip}/power2_label': 'Größe Ω\n'})
             os.symlink(f'../../../{address}', f'{folder}/sys/{chip}/device')
             os.symlink(f'../../{chip}', f'{folder}/sys/class/hwmon/hwmon{number}')
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             result = run('sources', '--json', '--machine', folder)
             channels = [channel for channel in result.json()['channels']
@@ -199,7 +199,7 @@ def told_of_supplies():
 
 def test_power_supplies():
     """Input is the machine from outside, output lies in it, and the sockets alone are added."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         text, domains = told_of_supplies()
         if (text.count(' % efficient') == 3 and domains['supply-5-0058']['efficiency_ratio']) or \

