@@ -20,13 +20,13 @@
 #define FORGET 0.01         /* of running means, a slice */
 #define TOLD_FORGET 0.05    /* of what is known of who runs, the same */
 #define KNOWN_SLICES 10     /* of a process, until it may differ from its program */
+#define KNOWN_SLICES_FEW 3  /* the same while few have a learner and power has just risen */
 #define DIFFERS_FEW 1       /* squared sigmas by which it has to: while few have a learner */
 #define DIFFERS 9           /* and when there are more */
 #define FEW_DEVIATIONS 16
 #define EVIDENCE_KEPT 0.999 /* of it, a slice */
 #define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
-#define RUN_FORGET 0.05
-#define RUN_SCALE 1.5 /* a run is short: errors that last for longer are in it by a part */
+#define RUN_SCALE 1.5       /* a run is short: errors that last for longer are in it by a part */
 /* What a prior says of a program holds no better than this: machines and programs change. */
 #define PRIOR_TRUST 0.1
 #define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
@@ -196,9 +196,10 @@ static double variance_of(double prior, const struct candidate *one)
 }
 
 /* Whether a process has been active for long enough, and differs from its program. */
-static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
+static bool does_differ(struct watt_learned *l, struct watt_learned_use *use, size_t n_uses)
 {
-	double differs = l->n_deviations < FEW_DEVIATIONS ? DIFFERS_FEW : DIFFERS;
+	bool are_few = l->n_deviations < FEW_DEVIATIONS;
+	double differs = are_few ? DIFFERS_FEW : DIFFERS;
 	size_t at = find_candidate(l, use->process);
 	struct candidate *one = &l->candidates[at];
 
@@ -206,10 +207,14 @@ static bool does_differ(struct watt_learned *l, struct watt_learned_use *use)
 	if (one->newest_slice != l->n_slices)
 		one->n_slices++;
 	one->newest_slice = l->n_slices;
+	/* what gets a calm machine to work is new, and there is a place for each of it */
+	if (are_few && n_uses <= FEW_DEVIATIONS && watt_learned_is_risen(l))
+		return one->n_slices > KNOWN_SLICES_FEW;
 	return one->n_slices > KNOWN_SLICES && squared(one->score) > differs * one->info;
 }
 
-static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *use, size_t program)
+static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *use, size_t program,
+			     size_t n_uses)
 {
 	const struct candidate *one;
 	uint64_t key;
@@ -220,7 +225,7 @@ static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *us
 	else
 		i = watt_learner_find(l, deviation_key(use->program, use->process));
 	if (i != OTHERS || !use->process || program == OTHERS || !l->list[program].has_many ||
-	    !does_differ(l, use))
+	    !does_differ(l, use, n_uses))
 		return i;
 	key = deviation_key(use->program, use->process);
 	one = get_candidate(l, use);
@@ -432,7 +437,7 @@ static void take_uses(struct watt_learned *l, struct watt_learned_slice *slice)
 		size_t p = find_program(l, use), d;
 
 		activate(l, p, time_of(l, use)); /* from here on it can't be evicted */
-		d = find_deviation(l, use, p);
+		d = find_deviation(l, use, p, slice->n_uses);
 		if (d != OTHERS)
 			activate(l, d, time_of(l, use));
 		use->at[0] = (uint16_t)p;
@@ -696,30 +701,9 @@ static double total_s(const struct watt_learned_slice *slice)
 	return sum_s;
 }
 
-/*
- * The filter takes slices for independent. Where a sensor is late by turns what one has too much
- * the next one lacks, and more is known than it thinks; where watts change in a way that it does
- * not follow, errors are alike and less is.
- */
-static void note_run(struct watt_learned *l, double error_j)
-{
-	struct run *run = &l->run;
-	double ratio;
-
-	run->error_j += error_j;
-	run->squares_j2 += squared(error_j);
-	if (++run->n < RUN_SLICES)
-		return;
-	ratio = run->squares_j2 > 0 ? squared(run->error_j) / run->squares_j2 : 1;
-	l->scale += RUN_FORGET * (ratio - l->scale);
-	*run = (struct run){ 0 };
-}
-
 static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
 {
 	double error_j = slice->energy_j, explained, variance;
-	/* the first slices say how much it is, later ones how it changes */
-	double rate = WATT_MAX(FORGET, 1.0 / (double)(l->n_scaled + 1));
 	bool is_odd;
 	size_t i;
 
@@ -729,15 +713,16 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 			error_j -= l->h[l->active[i]] * l->list[l->active[i]].watts;
 	}
 	explained = watt_learned_explain(l);
+	if (watt_learned_doubt_risen(l, error_j, explained + l->noise))
+		explained = watt_learned_explain(l);
 	variance = explained + l->noise;
-	note_run(l, error_j);
+	watt_learned_note_run(l, error_j);
 	is_odd = squared(error_j) >= GATE * variance;
-	if (is_odd)
-		rate = FORGET;
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
-	l->noise += rate * (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
-				     squared(slice->energy_j * 1e-4)) -
-			    l->noise);
+	l->noise += (is_odd ? FORGET : WATT_MAX(FORGET, watt_learned_begin_rate(l))) *
+		    (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
+			      squared(slice->energy_j * 1e-4)) -
+		     l->noise);
 	watt_learned_note_quiet(l, error_j);
 	if (is_odd) {
 		watt_learned_doubt_active(l);

@@ -11,6 +11,9 @@
 #define SCALE_LEAP 4      /* of the mean, that a slice counts for most in it */
 #define SCALE_RISE 2      /* of the mean, by which what nobody knows is so anew */
 #define DOUBT_RISE 2      /* of what was known of those who ran in a slice that nobody expected */
+#define RUN_FORGET 0.05   /* of how neighbouring slices are alike, a run */
+#define RISEN_WEIGHT 8    /* of newer slices, by which more is known, in what it is at first */
+#define SURPRISE 4        /* squared sigmas of a slice that says who ran is another by now */
 #define SETTLING 80       /* slices, in which what is known is soon wrong */
 #define QUIET_FACTOR 1.5  /* by which few slices may have less of it by chance */
 
@@ -18,6 +21,11 @@
 static bool is_settling(const struct watt_learned *l)
 {
 	return l->habit.has_load && l->n_scaled < SETTLING;
+}
+
+bool watt_learned_is_risen(const struct watt_learned *l)
+{
+	return is_settling(l) && l->n_scaled < l->n_slices;
 }
 
 /* Variance of what is known least, by a mean of all. */
@@ -101,6 +109,32 @@ void watt_learned_doubt_active(struct watt_learned *l)
 	}
 }
 
+/* By how much less is known of one than could be. */
+static double get_room(const struct watt_learned *l, size_t at, double mean_w)
+{
+	return WATT_MAX(widest(l, at, mean_w) - *cov_at(l, at, at), 0.0);
+}
+
+bool watt_learned_doubt_risen(struct watt_learned *l, double error_j, double variance)
+{
+	double mean = watt_learned_mean_w(l), lacks = squared(error_j) - variance, room = 0;
+	size_t i;
+
+	if (!watt_learned_is_risen(l) || squared(error_j) < SURPRISE * variance)
+		return false;
+	for (i = 0; i < l->n_active; i++)
+		room += squared(l->h[l->active[i]]) * get_room(l, l->active[i], mean);
+	if (!(room > 0))
+		return false;
+	lacks = WATT_MIN(lacks / room, 1.0);
+	for (i = 0; i < l->n_active; i++) {
+		size_t at = l->active[i];
+
+		*cov_at(l, at, at) += lacks * get_room(l, at, mean);
+	}
+	return true;
+}
+
 void watt_learned_note_quiet(struct watt_learned *l, double error_j)
 {
 	struct quiet *quiet = &l->quiet;
@@ -111,4 +145,25 @@ void watt_learned_note_quiet(struct watt_learned *l, double error_j)
 	if (is_settling(l))
 		l->noise = WATT_MIN(l->noise, QUIET_FACTOR * quiet->squares_j2 / QUIET_SLICES);
 	*quiet = (struct quiet){ 0 };
+}
+
+double watt_learned_begin_rate(const struct watt_learned *l)
+{
+	double first = watt_learned_is_risen(l) ? RISEN_WEIGHT : 1;
+
+	return first / ((double)l->n_scaled + first);
+}
+
+void watt_learned_note_run(struct watt_learned *l, double error_j)
+{
+	struct run *run = &l->run;
+	double ratio;
+
+	run->error_j += error_j;
+	run->squares_j2 += squared(error_j);
+	if (++run->n < RUN_SLICES)
+		return;
+	ratio = run->squares_j2 > 0 ? squared(run->error_j) / run->squares_j2 : 1;
+	l->scale += RUN_FORGET * (ratio - l->scale);
+	*run = (struct run){ 0 };
 }

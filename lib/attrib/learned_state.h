@@ -156,11 +156,26 @@ void watt_learned_take_mean(struct watt_learned *l, double energy_j, double busy
 void watt_learned_take_mean_expected(struct watt_learned *l, double expected_j, double busy_s);
 /* After a slice that nobody expected, by a new scale: one of those who ran is not what he was. */
 void watt_learned_doubt_active(struct watt_learned *l);
+/* Whether the scale is new because power rose: what is known is that of a calmer machine. */
+bool watt_learned_is_risen(const struct watt_learned *l);
+/*
+ * Then those who ran in a slice that is off by far are taken for less known, by as much as explains
+ * it: it teaches what they are now, and is no noise. Returns whether any are; they are in h.
+ */
+bool watt_learned_doubt_risen(struct watt_learned *l, double error_j, double variance);
 /*
  * By a new scale, few slices that are all off by much less than was thought say so: a running mean
  * takes long.
  */
 void watt_learned_note_quiet(struct watt_learned *l, double error_j);
+/* By which the first slices of a scale move what they leave unexplained: they say how much it is. */
+double watt_learned_begin_rate(const struct watt_learned *l);
+/*
+ * The filter takes slices for independent. Where a sensor is late by turns what one has too much
+ * the next one lacks, and more is known than it thinks; where watts change in a way that it does
+ * not follow, errors are alike and less is.
+ */
+void watt_learned_note_run(struct watt_learned *l, double error_j);
 
 /* ---- learned_kept.c ---- */
 

@@ -276,6 +276,49 @@ static void test_work_after_calm(void **state)
 	}
 }
 
+/* Six in turns on a CPU that is never idle, of 8 ms each and 1.5 more or less: nobody's part is large. */
+static void take_turns(struct rig *rig, struct watt_learned_slice *slice)
+{
+	size_t i;
+
+	slice->energy_j = 2e-3 * (draw(rig) - 0.5); /* what a sensor beside the sweeps is off */
+	for (i = 0; i < slice->n_uses; i++) {
+		struct watt_learned_use *use = &slice->uses[i];
+
+		*use = (struct watt_learned_use){ .program = 7,
+						  .process = 1 + i,
+						  .cpu_s = 8e-3 + 3e-3 * (draw(rig) - 0.5) };
+		slice->energy_j += use->cpu_s * 2 * (double)(i + 1);
+	}
+	assert_int_equal(watt_learned_update(rig->learned, slice), 0);
+}
+
+/*
+ * Their program was known to take next to nothing before they came. What does not fit is what they are,
+ * and no noise: in three seconds it is known who takes how much.
+ */
+static void test_turns_after_calm(void **state)
+{
+	struct watt_learned_use uses[6], calm = { .program = 7, .process = 99, .cpu_s = 1e-3 };
+	struct watt_learned_slice slice = { SLICE_S, 1e-4, 1, &calm, 1 };
+	struct rig rig = { .seed = 13, .learned = watt_learned_new(false) };
+	double off_w = 0;
+	size_t i;
+
+	assert_non_null(rig.learned);
+	for (i = 0; i < 20; i++)
+		assert_int_equal(watt_learned_update(rig.learned, &slice), 0);
+	slice = (struct watt_learned_slice){ SLICE_S, 0, 1, uses, WATT_ARRAY_SIZE(uses) };
+	for (i = 0; i < 60; i++)
+		take_turns(&rig, &slice);
+	watt_learned_estimate(rig.learned, &slice);
+	for (i = 0; i < WATT_ARRAY_SIZE(uses); i++)
+		off_w += fabs(uses[i].watts - 2 * (double)(i + 1)) / WATT_ARRAY_SIZE(uses);
+	print_message("    off by %.2f of 7 W\n", off_w);
+	assert_true(off_w < 1);
+	watt_learned_free(rig.learned);
+}
+
 /* Who takes what can't be told of those that never stop. */
 static void test_what_cannot_be_told_is_said(void **state)
 {
@@ -395,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_that_differ),
 		cmocka_unit_test(test_equal_tasks_stay_equal),
 		cmocka_unit_test(test_work_after_calm),
+		cmocka_unit_test(test_turns_after_calm),
 		cmocka_unit_test(test_what_cannot_be_told_is_said),
 		cmocka_unit_test(test_same_slices_same_bits),
 		cmocka_unit_test(test_short_lives_share_their_program),
