@@ -100,14 +100,16 @@ static double part_w(const struct report_run *run, size_t offset)
 	size_t d;
 
 	for (d = 0; d < watt_series_get_info(series)->n_domains; d++) {
-		const struct watt_series_energy *energy =
-			&watt_phases_get_whole(run->phases)->domains[d];
+		const struct watt_series_energy *domains =
+			watt_phases_get_whole(run->phases)->domains;
 		int64_t energy_nj;
+		double added_w;
 
-		if (!watt_series_get_domain(series, d)->is_partition || energy->known_ns == 0)
+		memcpy(&energy_nj, (const char *)&domains[d] + offset, sizeof(energy_nj));
+		added_w = watt_series_added_w(series, domains, d, energy_nj);
+		if (isnan(added_w))
 			continue;
-		memcpy(&energy_nj, (const char *)energy + offset, sizeof(energy_nj));
-		power_w += watt_series_power_w(energy, energy_nj);
+		power_w += added_w;
 		is_known = true;
 	}
 	return is_known ? power_w : NAN;

@@ -150,6 +150,16 @@ WATT_API const struct watt_series_entity *watt_series_get_entity(const struct wa
 								 size_t index);
 /** Mean power in the time for which energy is known; NAN: none is. */
 WATT_API double watt_series_power_w(const struct watt_series_energy *energy, int64_t energy_nj);
+/**
+ * Mean power that a domain has in the machine's: of one whose whole has a residual, in the time for
+ * which that is known, as it has what the domain did not tell. These add up, as energies do.
+ *
+ * @param domains of a window or a phase, all of them.
+ * @return NAN: it is not added, or none of its energy is known.
+ */
+WATT_API double watt_series_added_w(const struct watt_series *series,
+				    const struct watt_series_energy *domains, size_t domain_index,
+				    int64_t energy_nj);
 
 WATT_END_DECLS
 

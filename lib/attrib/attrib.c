@@ -209,14 +209,17 @@ static void drop_slices(struct watt_attrib *at)
 /*
  * Up to where nobody will ask for the points of the curve that a domain is measured by: a residual
  * asks for those of its parts too, and, as it keeps where it stands as a number, for those of
- * slices alone.
+ * slices alone. A part asks for where its silence began until it is past it.
  */
 static uint64_t domain_oldest_ns(const struct watt_attrib *at, int32_t domain, uint64_t slices_ns)
 {
 	const struct watt_domain *d = &at->tree.domains[domain];
+	const struct watt_silence *silence = &at->ledgers[domain].silence;
 	uint64_t t_ns = at->ledgers[domain].cursor_ns;
 	size_t i;
 
+	if (silence->to_ns)
+		t_ns = WATT_MIN(t_ns, silence->from_ns);
 	for (i = 0; i < at->tree.n_domains; i++) {
 		const struct watt_domain *r = &at->tree.domains[i];
 

@@ -149,6 +149,8 @@ static int residual_nj(const struct watt_attrib *at, const struct watt_ledger *l
 		if (part == ledger || part->domain->parent != parent || part->join_seq > seq)
 			continue;
 		r = watt_ledger_curve_nj(at, part, tl, t_ns, seq, &part_nj);
+		if (r == -EAGAIN)
+			r = watt_silence_end_nj(at, part, tl, &part_nj);
 		if (r == 0)
 			rest_nj -= part_nj;
 	}
@@ -163,7 +165,7 @@ int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger 
 {
 	if (ledger->domain->channel < 0)
 		return residual_nj(at, ledger, tl, t_ns, seq, ret_nj);
-	return watt_timeline_energy_nj(tl, (size_t)ledger->domain->channel, t_ns, ret_nj);
+	return watt_silence_curve_nj(ledger, tl, t_ns, ret_nj);
 }
 
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger)
@@ -419,7 +421,9 @@ enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct w
 	if (ledger->domain->channel >= 0)
 		return channel_status(at, ledger, tl);
 	for (i = 0; i < at->tree.n_domains && status == WATT_STATUS_OK; i++)
-		if (is_of_residual(at, ledger, i))
+		if (is_of_residual(at, ledger, i) &&
+		    !(at->tree.domains[i].parent == ledger->domain->parent &&
+		      watt_silence_is_taken(at, &at->ledgers[i], tl)))
 			status = channel_status(at, &at->ledgers[i], tl);
 	return status;
 }
@@ -435,8 +439,7 @@ static bool find_gap(const struct watt_attrib *at, const struct watt_ledger *res
 
 	for (i = 0; i < at->tree.n_domains; i++) {
 		if (!is_of_residual(at, residual, i) ||
-		    !watt_timeline_find_gap(tl, (size_t)at->tree.domains[i].channel, t0_ns, t1_ns,
-					    &gap) ||
+		    !watt_silence_find_gap(&at->ledgers[i], tl, t0_ns, t1_ns, &gap) ||
 		    (found && gap.t0_ns >= ret->t0_ns))
 			continue;
 		*ret = gap;
@@ -557,10 +560,11 @@ static void take_pace(const struct watt_attrib *at, struct watt_ledger *residual
 
 /*
  * Parts that are more than the whole stepped before it did, and it may have too much when it
- * follows: nothing is to be learned from a rest that was cut, nor from what comes just behind.
+ * follows: nothing is to be learned from a rest that was cut, nor from what comes just behind. Nor
+ * from one that has what a part took, as nobody tells of that.
  */
 static void judge(const struct watt_attrib *at, struct watt_ledger *residual,
-		  const struct watt_timeline *tl, const struct watt_slice *slice)
+		  const struct watt_timeline *tl, const struct watt_slice *slice, bool has_silence)
 {
 	int whole = at->tree.domains[residual->domain->parent].channel;
 
@@ -568,17 +572,33 @@ static void judge(const struct watt_attrib *at, struct watt_ledger *residual,
 	if (whole >= 0)
 		residual->transient_ns +=
 			watt_timeline_transient_ns(tl, (size_t)whole, slice->t0_ns, slice->t1_ns);
-	if (!residual->is_clamped)
+	if (residual->is_clamped)
+		residual->clamped_ns += slice->t1_ns - slice->t0_ns;
+	else if (!has_silence)
 		return;
-	residual->clamped_ns += slice->t1_ns - slice->t0_ns;
 	residual->doubtful_ns = slice->t1_ns + residual->baseline.min_block_ns / 2;
+}
+
+/* What its parts can't tell of the slice is in the residual from now on. Whether there is any. */
+static bool take_silence(struct watt_attrib *at, const struct watt_ledger *residual,
+			 const struct watt_timeline *tl, const struct watt_slice *slice)
+{
+	bool has_any = false;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++)
+		if (is_of_residual(at, residual, i) &&
+		    at->tree.domains[i].parent == residual->domain->parent &&
+		    at->ledgers[i].join_seq <= slice->seq)
+			has_any |= watt_silence_take(&at->ledgers[i], tl, slice->t1_ns);
+	return has_any;
 }
 
 /* One slice. 0: done; -EAGAIN: the energy is not known yet; -ENODATA: it never will be. */
 static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 		      const struct watt_timeline *tl, const struct watt_slice *slice)
 {
-	bool is_residual = ledger->domain->kind == WATT_DOMAIN_RESIDUAL, is_late;
+	bool is_residual = ledger->domain->kind == WATT_DOMAIN_RESIDUAL, is_late, has_silence;
 	watt_i128 begin_nj, end_nj, old_nj, late_nj, energy_nj;
 	int r;
 
@@ -603,8 +623,9 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 	if (is_residual) {
 		late_nj = is_late ? pay_debt(at, ledger, late_nj) : 0;
 		energy_nj = pay_debt(at, ledger, energy_nj);
+		has_silence = take_silence(at, ledger, tl, slice);
 		count_gaps(at, ledger, tl, slice->t1_ns);
-		judge(at, ledger, tl, slice);
+		judge(at, ledger, tl, slice, has_silence);
 	}
 	if (is_late)
 		take_late(at, ledger, late_nj);
@@ -614,6 +635,8 @@ static int take_slice(struct watt_attrib *at, struct watt_ledger *ledger,
 	ledger->last_nj = end_nj;
 	ledger->last_seq = slice->seq;
 	ledger->cursor_ns = slice->t1_ns;
+	if (!is_residual)
+		watt_silence_pass(ledger, tl);
 	return 0;
 }
 

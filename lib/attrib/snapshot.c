@@ -317,7 +317,7 @@ static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at, s
 			add_hidden(snap, at, at->accounts.list[i], reader);
 }
 
-/* A residual has no curve, and counts its gaps itself. */
+/* A residual has no curve, and counts its gaps itself. What it did not tell is none on the curve. */
 static struct watt_curve_stats curve_stats(const struct watt_ledger *ledger,
 					   const struct watt_timeline *tl)
 {
@@ -325,6 +325,8 @@ static struct watt_curve_stats curve_stats(const struct watt_ledger *ledger,
 
 	if (ledger->domain->channel >= 0)
 		watt_timeline_get_stats(tl, (size_t)ledger->domain->channel, &stats);
+	stats.gaps += ledger->silence.gaps;
+	stats.gap_ns += ledger->silence.gap_ns;
 	return stats;
 }
 

@@ -11,6 +11,7 @@
 #include "attrib/cpus.h"
 #include "attrib/key.h"
 #include "attrib/share.h"
+#include "attrib/silence.h"
 #include "attrib/slice.h"
 #include "attrib/task.h"
 #include "attrib/thread.h"
@@ -66,6 +67,7 @@ struct watt_ledger {
 	watt_i128 check_nj, check_base_nj; /* scratch of the conservation check */
 	/* Of a residual: what its parts have had that the whole has not counted yet. */
 	watt_i128 debt_nj;
+	struct watt_silence silence;    /* of a part */
 	struct watt_ledger_base *bases; /* per window */
 	/* Of a residual: when its whole or any of its parts had no energy. */
 	uint64_t gaps, gap_ns;
@@ -296,7 +298,10 @@ void watt_ledger_check(struct watt_attrib *at, bool is_right);
 int watt_ledgers_add_windows(struct watt_attrib *at, size_t n_windows);
 int watt_ledger_advance(struct watt_attrib *at, struct watt_ledger *ledger,
 			const struct watt_timeline *tl, uint64_t now_ns);
-/* How its sensor is; of a residual, how the first of its whole and parts is that is not well. */
+/*
+ * How its sensor is; of a residual, how the first of its whole and of the parts that it waits for is
+ * that is not well.
+ */
 enum watt_status watt_ledger_status(const struct watt_attrib *at, const struct watt_ledger *ledger,
 				    const struct watt_timeline *tl);
 /* The keys of its domain, with what is known from before: profile.c. 0 or -ENOMEM. */
@@ -304,8 +309,8 @@ int watt_ledger_open_keys(const struct watt_attrib *at, struct watt_ledger *ledg
 /* How ready the key is that was chosen for the domain. Of one that divides itself. */
 uint32_t watt_ledger_key_readiness_ppm(const struct watt_ledger *ledger);
 /*
- * E(t) of a domain on its curve, or of a residual from those of the parts that count in slice
- * `seq`.
+ * E(t) of a domain on its curve without its silence, or of a residual from those of the parts that
+ * count in slice `seq`.
  */
 int watt_ledger_curve_nj(const struct watt_attrib *at, const struct watt_ledger *ledger,
 			 const struct watt_timeline *tl, uint64_t t_ns, uint64_t seq,

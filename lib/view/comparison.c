@@ -88,11 +88,12 @@ static double machine_w(const struct watt_series *series, const struct watt_seri
 	size_t d;
 
 	for (d = 0; d < series->info.n_domains; d++) {
-		const struct watt_series_energy *energy = &window->domains[d];
+		double added_w = watt_series_added_w(series, window->domains, d,
+						     window->domains[d].energy_nj);
 
-		if (!series->last.domains[d]->is_partition || !watt_series_is_known(energy))
+		if (isnan(added_w))
 			continue;
-		power_w += watt_series_power_w(energy, energy->energy_nj);
+		power_w += added_w;
 		is_known = true;
 	}
 	return is_known ? power_w : NAN;

@@ -45,7 +45,7 @@ static void finish_sum(struct watt_phase *sum, const struct watt_series *series)
 		sum->unattributed_nj += energy->unattributed_nj;
 		if (!watt_series_is_known(energy))
 			continue;
-		sum->power_w += watt_series_power_w(energy, energy->energy_nj);
+		sum->power_w += watt_series_added_w(series, sum->domains, d, energy->energy_nj);
 		is_known = true;
 	}
 	if (!is_known)

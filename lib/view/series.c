@@ -205,6 +205,40 @@ static bool has_used(const struct watt_row *row, size_t n_domains)
 	return row->window_cpu_ns > 0;
 }
 
+/* What is left of a whole that has this part, and so what the part did not tell. NULL: nothing is. */
+static const struct watt_series_energy *
+find_rest(const struct watt_series *series, const struct watt_series_energy *domains, size_t part)
+{
+	size_t d;
+
+	for (d = 0; d < series->info.n_domains; d++) {
+		const struct watt_domain *domain = series->last.domains[d];
+
+		if (d != part && domain->kind == WATT_DOMAIN_RESIDUAL && domain->is_partition &&
+		    domain->parent == series->last.domains[part]->parent)
+			return &domains[d];
+	}
+	return NULL;
+}
+
+double watt_series_added_w(const struct watt_series *series,
+			   const struct watt_series_energy *domains, size_t domain_index,
+			   int64_t energy_nj)
+{
+	const struct watt_series_energy *rest;
+	struct watt_series_energy longer;
+
+	if (domain_index >= series->info.n_domains ||
+	    !series->last.domains[domain_index]->is_partition ||
+	    !watt_series_is_known(&domains[domain_index]))
+		return NAN;
+	longer = domains[domain_index];
+	rest = find_rest(series, domains, domain_index);
+	if (rest)
+		longer.known_ns = WATT_MAX(longer.known_ns, rest->known_ns);
+	return watt_series_power_w(&longer, energy_nj);
+}
+
 double watt_series_window_w(const struct watt_series *series,
 			    const struct watt_series_window *window, const int64_t *energy_nj)
 {
@@ -213,10 +247,11 @@ double watt_series_window_w(const struct watt_series *series,
 	size_t d;
 
 	for (d = 0; d < series->info.n_domains; d++) {
-		if (!series->last.domains[d]->is_partition ||
-		    !watt_series_is_known(&window->domains[d]))
+		double added_w = watt_series_added_w(series, window->domains, d, energy_nj[d]);
+
+		if (isnan(added_w))
 			continue;
-		power_w += watt_series_power_w(&window->domains[d], energy_nj[d]);
+		power_w += added_w;
 		is_known = true;
 	}
 	return is_known ? power_w : NAN;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/util.h"
 
 void watt_total_init(struct watt_total *total)
 {
@@ -128,16 +129,43 @@ void watt_total_add(struct watt_total *total, const struct watt_domain *domain,
 		total->uncertainty_ppm = domain->uncertainty_ppm;
 }
 
+/* Whether a domain is what is left of a whole that has this part, and so what the part didn't tell. */
+static bool is_rest_of(const struct watt_domain *rest, const struct watt_domain *part)
+{
+	return rest != part && rest->kind == WATT_DOMAIN_RESIDUAL && rest->is_partition &&
+	       rest->parent == part->parent;
+}
+
+/*
+ * Of one that has not told for as long as the rest of its whole is known, the power is that of all
+ * of that time: the other's has what is missing, and the sum is that of the whole.
+ */
+static void add_beside(struct watt_total *total, const struct watt_domain *domain,
+		       const struct watt_domain_state *state, const struct watt_domain_state *rest)
+{
+	struct watt_domain_state longer = *state;
+
+	if (rest && longer.window_ns)
+		longer.window_ns = WATT_MAX(longer.window_ns, rest->window_ns);
+	watt_total_add(total, domain, &longer);
+}
+
 int watt_total_draw(const struct watt_view *view, struct watt_total *ret)
 {
 	struct watt_total total;
-	size_t i;
+	size_t i, k;
 
 	if (!view || !watt_sized_is_valid(ret))
 		return -EINVAL;
 	watt_total_init(&total);
-	for (i = 0; i < view->n_domains; i++)
-		watt_total_add(&total, view->domains[i], view->states[i]);
+	for (i = 0; i < view->n_domains; i++) {
+		const struct watt_domain_state *rest = NULL;
+
+		for (k = 0; k < view->n_domains && !rest; k++)
+			if (is_rest_of(view->domains[k], view->domains[i]))
+				rest = view->states[k];
+		add_beside(&total, view->domains[i], view->states[i], rest);
+	}
 	watt_sized_give(&total, sizeof(total), ret);
 	return 0;
 }
@@ -145,14 +173,21 @@ int watt_total_draw(const struct watt_view *view, struct watt_total *ret)
 int watt_snapshot_get_total(const struct watt_snapshot *snap, struct watt_total *ret)
 {
 	struct watt_total total;
-	size_t i;
+	size_t n, i, k;
 
 	if (!snap || !watt_sized_is_valid(ret))
 		return -EINVAL;
 	watt_total_init(&total);
-	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
-		watt_total_add(&total, watt_snapshot_get_domain(snap, i),
-			       watt_snapshot_get_domain_state(snap, i));
+	n = watt_snapshot_get_domain_count(snap);
+	for (i = 0; i < n; i++) {
+		const struct watt_domain *domain = watt_snapshot_get_domain(snap, i);
+		const struct watt_domain_state *rest = NULL;
+
+		for (k = 0; k < n && !rest; k++)
+			if (is_rest_of(watt_snapshot_get_domain(snap, k), domain))
+				rest = watt_snapshot_get_domain_state(snap, k);
+		add_beside(&total, domain, watt_snapshot_get_domain_state(snap, i), rest);
+	}
 	watt_sized_give(&total, sizeof(total), ret);
 	return 0;
 }

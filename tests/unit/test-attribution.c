@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #include "rules_of.h"
-#include "attrib/attrib.h"
+#include "attrib/state.h"
 #include "base/util.h"
 
 #define MS 1000000ULL
@@ -395,7 +395,10 @@ static void check_twins(const struct world *w, const struct watt_snapshot *snap)
 				  watt_energy_to_nj(b->energy[d])) <= 2);
 }
 
-/* What the ledger divided since the last check is what the curve says, to the last nJ. */
+/*
+ * What the ledger divided since the last check is what the curve says, to the last nJ, but for what
+ * was told too late and is in the rest of its whole.
+ */
 static void check_curve(struct world *w, const struct watt_snapshot *snap, size_t d)
 {
 	const struct watt_domain_state *state = watt_snapshot_get_domain_state(snap, d);
@@ -404,7 +407,7 @@ static void check_curve(struct world *w, const struct watt_snapshot *snap, size_
 
 	if (channel < 0 || !state->t_ns)
 		return;
-	assert_int_equal(watt_timeline_energy_nj(w->tl, (size_t)channel, state->t_ns, &now_nj), 0);
+	assert_int_equal(watt_silence_curve_nj(&w->at->ledgers[d], w->tl, state->t_ns, &now_nj), 0);
 	if (w->was_started[d])
 		assert_int_equal(watt_energy_to_nj(state->energy) - w->divided_nj[d],
 				 (int64_t)now_nj - w->curve_nj[d]);

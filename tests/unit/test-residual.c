@@ -3,6 +3,10 @@
 #include "channel.h"
 #include "unit.h"
 
+#include <math.h>
+
+#include <wattribute/total.h>
+
 #include "attrib/state.h"
 
 #define MS 1000000ULL
@@ -206,7 +210,7 @@ static void test_has_the_gaps_of_all(void **state)
 		if (t_ms == 4000) {
 			snapshot(&b, t_ms);
 			rest = watt_snapshot_get_domain_state(b.snap, 3);
-			assert_int_equal(rest->status, WATT_STATUS_NODATA);
+			assert_int_equal(rest->status, WATT_STATUS_OK); /* it waits for neither */
 		}
 	}
 	snapshot(&b, 20000);
@@ -219,6 +223,62 @@ static void test_has_the_gaps_of_all(void **state)
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 0)->gaps, 1);
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 1)->gap_ns, 5000 * MS);
 	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 1)->unknown_ns, 5000 * MS);
+	close_bench(&b);
+}
+
+static int64_t energy_nj(const struct bench *b, size_t domain)
+{
+	return watt_energy_to_nj(watt_snapshot_get_domain_state(b->snap, domain)->energy);
+}
+
+/*
+ * A part is gone from 5 to 8 s, and from 15 s to the end: nobody waits for it, and what it took is
+ * in the residual, so that the machine has all that its whole has at each instant. It is not the
+ * part's, too, when its counter tells of it later.
+ */
+static void test_has_what_a_part_did_not_tell(void **state)
+{
+	const struct watt_channel total = total_of("in", WATT_QUANTITY_ENERGY);
+	const struct watt_channel *const channels[] = { &package, &total };
+	static const uint16_t slots[1] = { 0 };
+	struct watt_attrib_opts opts = {
+		.channels = channels, .n_channels = 2, .cpu_slot = slots, .n_cpus = 1, .n_slots = 1
+	};
+	const struct watt_domain_state *part;
+	struct bench b = { 0 };
+	uint64_t t_ms;
+
+	assert_int_equal(watt_timeline_new(channels, 2, &b.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &b.at), 0);
+	for (t_ms = 100; t_ms <= 20000; t_ms += 100) {
+		bool is_gone = (t_ms > 5000 && t_ms < 8000) || t_ms > 15000;
+		struct watt_sample samples[2] = {
+			{ t_ms * MS, t_ms * MS, is_gone ? 0 : (int64_t)(t_ms * MS), 0,
+			  is_gone ? WATT_STATUS_ABSENT : WATT_STATUS_OK },
+			{ t_ms * MS, t_ms * MS, (int64_t)(3 * t_ms * MS), 1, 0 },
+		};
+		struct watt_total sum = { .sz = sizeof(sum) };
+
+		assert_int_equal(watt_timeline_push(b.tl, &samples[0]), 0);
+		assert_int_equal(watt_timeline_push(b.tl, &samples[1]), 0);
+		sweep(&b, t_ms, WATT_BATCH_FULL);
+		snapshot(&b, t_ms);
+		assert_int_equal(energy_nj(&b, 0), (int64_t)(t_ms - 100) * 3 * 1000000);
+		assert_int_equal(energy_nj(&b, 1) + energy_nj(&b, 2), energy_nj(&b, 0));
+		assert_true(watt_snapshot_get_domain_state(b.snap, 0)->is_usable);
+		assert_int_equal(watt_snapshot_get_total(b.snap, &sum), 0);
+		assert_int_equal(watt_energy_to_nj(sum.energy), energy_nj(&b, 0));
+		/* its window when it comes back began where it fell silent */
+		assert_true(t_ms == 100 || t_ms == 8000 || fabs(sum.power_w - 3) < 1e-9);
+	}
+	assert_string_equal(watt_snapshot_get_domain(b.snap, 2)->name, "residual");
+	part = watt_snapshot_get_domain_state(b.snap, 1);
+	assert_int_equal(energy_nj(&b, 1), (4900 + 7100) * 1000000LL);
+	assert_int_equal(part->t_ns, 15000 * MS);
+	assert_int_equal(part->gaps, 1);
+	assert_int_equal(part->gap_ns, 2900 * MS);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 2)->clamped_ns, 0);
+	assert_int_equal(watt_snapshot_get_domain_state(b.snap, 2)->gap_ns, 7900 * MS);
 	close_bench(&b);
 }
 
@@ -278,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_transient),
 		cmocka_unit_test(test_stands_still),
 		cmocka_unit_test(test_has_the_gaps_of_all),
+		cmocka_unit_test(test_has_what_a_part_did_not_tell),
 	};
 
 	return cmocka_run_group_tests_name("residual", tests, NULL, NULL);
