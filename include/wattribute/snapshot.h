@@ -147,7 +147,7 @@ struct watt_gauge {
 	enum watt_quantity quantity;
 	enum watt_status status; /**< of the newest reading; PENDING: there was none yet */
 	double value;            /**< the newest one, in watt_quantity_unit(); NAN: none is known */
-	double mean;             /**< over the time in the window that is known; NAN: nothing is */
+	double mean;             /**< over what is known of the window; NAN: less than 0.5 ms */
 	uint64_t known_ns;       /**< how long that is */
 	uint64_t samples;        /**< good readings since the start of the session */
 	uint64_t errors;         /**< readings without a value */

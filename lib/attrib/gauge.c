@@ -15,6 +15,8 @@
 
 /* Of a curve, one nJ is 1 uW over 1000000 ns: so much of the canonical unit times 1 ns. */
 #define UNIT_NS_PER_SUM 1000000.0
+/* Sums are whole: a temperature's of 0.05 ms has steps of 0.02 C. A shorter time is of the next window. */
+#define SHORTEST_NS 500000
 
 int watt_gauges_grow(struct watt_attrib *at, const struct watt_channel *const *channels, size_t n)
 {
@@ -73,15 +75,19 @@ static uint64_t gaps_between_ns(const struct watt_timeline *tl, size_t channel,
 	return WATT_MAX(gap_ns, to->gap_ns - from->gap_ns);
 }
 
-static void fill_mean(struct watt_gauge *gauge, const struct watt_channel *channel,
+/* false: so little of the window is known that its mean would be coarse. */
+static bool fill_mean(struct watt_gauge *gauge, const struct watt_channel *channel,
 		      const struct watt_gauge_base *from, const struct watt_gauge_base *to,
 		      uint64_t gap_ns)
 {
 	if (to->t_ns <= from->t_ns + gap_ns)
-		return;
+		return true;
+	if (to->t_ns < from->t_ns + gap_ns + SHORTEST_NS)
+		return false;
 	gauge->known_ns = to->t_ns - from->t_ns - gap_ns;
 	gauge->mean = value_of(channel, (double)(to->sum - from->sum) * UNIT_NS_PER_SUM /
 						(double)gauge->known_ns);
+	return true;
 }
 
 static void fill_gauge(struct watt_gauge *gauge, const struct watt_channel *channel,
@@ -169,9 +175,9 @@ int watt_gauges_fill(struct watt_attrib *at, const struct watt_timeline *tl, siz
 			continue;
 		if (!cursor->gauges[i].t_ns)
 			cursor->gauges[i] = (struct watt_gauge_base){ .t_ns = stats.first_ns };
-		fill_mean(gauge, channel, &cursor->gauges[i], &now,
-			  gaps_between_ns(tl, i, &cursor->gauges[i], &now));
-		cursor->gauges[i] = now;
+		if (fill_mean(gauge, channel, &cursor->gauges[i], &now,
+			      gaps_between_ns(tl, i, &cursor->gauges[i], &now)))
+			cursor->gauges[i] = now;
 	}
 	return 0;
 }

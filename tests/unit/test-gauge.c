@@ -133,6 +133,29 @@ static void test_windows(void **state)
 	bench_done(&b);
 }
 
+/* What a window of some us has is too coarse for a mean, and is in the next one. */
+static void test_short_window(void **state)
+{
+	uint64_t t_ns = S, short_ns = 2 * S - 10 * MS + 57300;
+	const struct watt_gauge *gauge;
+	struct watt_snapshot *snap;
+	struct bench b;
+
+	bench_open(&b);
+	run_to(&b, &t_ns, 2 * S, -4511);
+	watt_attrib_set_barrier(b.at, 2 * S - 10 * MS);
+	check_mean(look(&b, 0, 2 * S - 10 * MS), -4.511, S - 10 * MS);
+	watt_attrib_set_barrier(b.at, short_ns);
+	snap = look(&b, 0, short_ns);
+	gauge = watt_snapshot_get_gauge(snap, 0);
+	assert_true(isnan(gauge->mean));
+	assert_int_equal(gauge->known_ns, 0);
+	watt_snapshot_unref(snap);
+	watt_attrib_set_barrier(b.at, 2 * S);
+	check_mean(look(&b, 0, 2 * S), -4.511, 10 * MS);
+	bench_done(&b);
+}
+
 /* Windows in the middle of a gap that has ended when they are looked at: nothing is known, not 0. */
 static void test_gap_behind(void **state)
 {
@@ -240,9 +263,9 @@ static void test_no_domain(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),   cmocka_unit_test(test_gap_behind),
-		cmocka_unit_test(test_readers),   cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_no_domain),
+		cmocka_unit_test(test_windows),    cmocka_unit_test(test_short_window),
+		cmocka_unit_test(test_gap_behind), cmocka_unit_test(test_readers),
+		cmocka_unit_test(test_missing),    cmocka_unit_test(test_no_domain),
 	};
 
 	return cmocka_run_group_tests_name("gauge", tests, NULL, NULL);
