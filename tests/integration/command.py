@@ -132,7 +132,10 @@ def validate(document, schema):
     except ImportError as error:
         raise Skip('missing: jsonschema for Python') from error
     with open(os.path.join(TOP, 'docs', 'schema', schema + '.json'), encoding='utf-8') as file:
-        jsonschema.validate(document, json.load(file))
+        try:
+            jsonschema.validate(document, json.load(file))
+        except jsonschema.ValidationError as error:  # one test fails by it, and those behind it are run
+            raise AssertionError(error) from error
 
 
 def hear_signals():
