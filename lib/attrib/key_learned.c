@@ -44,6 +44,7 @@ struct learned_state {
 	bool is_ready;
 	struct watt_block *joint; /* of slices up to the next reading; NULL: there never was one */
 	uint64_t joint_end_ns;    /* while there is something in it */
+	uint64_t joint_edge_ns;   /* how far its begin lies from a reading */
 	struct rest *rest;        /* NULL: somebody causes it in any case */
 };
 
@@ -353,6 +354,13 @@ static int join(struct learned_state *state, const struct watt_key_slice *slice,
 	return state->joint ? watt_block_add(state->joint, &view) : -ENOMEM;
 }
 
+static double get_edge_s2(uint64_t edge0_ns, uint64_t edge1_ns)
+{
+	double edge0_s = (double)edge0_ns / 1e9, edge1_s = (double)edge1_ns / 1e9;
+
+	return edge0_s * edge0_s + edge1_s * edge1_s;
+}
+
 /*
  * Between two readings energy is what it would be at even power: a slice that ends nearer to its own
  * middle than to a reading tells nothing of who ran in it. Those from one reading to the next are
@@ -363,7 +371,7 @@ static int await_reading(struct learned_state *state, const struct watt_key_slic
 {
 	uint64_t half_ns = (slice->t1_ns - slice->t0_ns) / 2;
 	bool is_end = slice->edge_ns[1] <= half_ns;
-	double joint_s;
+	double joint_s, edge_s2;
 	int r;
 
 	if (state->joint_end_ns != slice->t0_ns)
@@ -372,12 +380,17 @@ static int await_reading(struct learned_state *state, const struct watt_key_slic
 	if (!(joint_s > 0) && slice->edge_ns[0] > half_ns)
 		return 1;
 	is_end = is_end && joint_s + view->dt_s >= (double)slice->joint_ns / 1e9;
+	if (!(joint_s > 0))
+		state->joint_edge_ns = slice->edge_ns[0];
+	edge_s2 = get_edge_s2(state->joint_edge_ns, slice->edge_ns[1]);
+	view->edge_s2 = edge_s2;
 	if (is_end && !(joint_s > 0))
 		return 0;
 	r = join(state, slice, *view);
 	if (r < 0 || !is_end)
 		return r < 0 ? r : 1;
 	watt_block_get(state->joint, view);
+	view->edge_s2 = edge_s2;
 	return 0;
 }
 
@@ -558,6 +571,11 @@ static void visit_joint(struct learned_state *state, struct watt_words *words)
 	watt_block_visit(state->joint, words);
 	for (i = 0; i < state->joint->n; i++)
 		watt_words_double(words, &state->joint->uses[i].shared_s, 0, MOST_S);
+	/* recordings of before have none */
+	if (words->is_loading)
+		state->joint_edge_ns = 0;
+	if (!words->is_loading || words->at < words->n)
+		watt_words_u64(words, &state->joint_edge_ns, UINT64_MAX);
 	if (words->error && words->is_loading)
 		clear_joint(state);
 }

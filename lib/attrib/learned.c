@@ -367,19 +367,6 @@ const double *watt_learned_covariance(const struct watt_learned *l, size_t row)
 	return cov_at(l, row, 0);
 }
 
-/* How far watts may come to lie from what is expected of them, in squared means. */
-static double spread_of(const struct watt_learned *l, const struct learner *one)
-{
-	return one->is_common ? 0 : l->spread[one->is_process];
-}
-
-double watt_learned_growth(const struct watt_learned *l, size_t row)
-{
-	double mean = watt_learned_mean_w(l);
-
-	return 2 * spread_of(l, &l->list[row]) * squared(mean) / l->habit.drift_s;
-}
-
 double watt_learned_scale(const struct watt_learned *l)
 {
 	return RUN_SCALE * l->scale;
@@ -628,7 +615,7 @@ static void learn_spread(struct watt_learned *l, const struct watt_learned_slice
 		l->spread[i] = WATT_MAX(l->spread[i], squared(SPREAD_MIN));
 }
 
-/* Watts change, and come to differ as far as those of all do. */
+/* Watts change, and go back to what is expected of them. */
 static void age(struct watt_learned *l, double dt_s)
 {
 	double mean = watt_learned_mean_w(l), back = WATT_MIN(dt_s / l->habit.drift_s, 1.0), to_w;
@@ -642,7 +629,6 @@ static void age(struct watt_learned *l, double dt_s)
 			continue;
 		to_w = one->is_process ? 0 : mean + watt_learned_expect(l, one);
 		one->watts += back * (to_w - one->watts);
-		*cov_at(l, i, i) += 2 * back * spread_of(l, one) * squared(mean);
 	}
 	for (i = 0; i < l->n_active; i++) {
 		struct learner *one = &l->list[l->active[i]];
@@ -701,9 +687,20 @@ static double total_s(const struct watt_learned_slice *slice)
 	return sum_s;
 }
 
+/*
+ * Between an end of a slice and the reading beside it power was that of whoever ran then, and the
+ * energy is that of the mean of all.
+ */
+static double edge_variance(const struct watt_learned *l, const struct watt_learned_slice *slice)
+{
+	double n_running = total_s(slice) / slice->dt_s;
+
+	return slice->edge_s2 * n_running * (l->apart + l->unsure);
+}
+
 static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
 {
-	double error_j = slice->energy_j, explained, variance;
+	double error_j = slice->energy_j, edge = edge_variance(l, slice), explained, variance;
 	bool is_odd;
 	size_t i;
 
@@ -713,23 +710,24 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 			error_j -= l->h[l->active[i]] * l->list[l->active[i]].watts;
 	}
 	explained = watt_learned_explain(l);
-	if (watt_learned_doubt_risen(l, error_j, explained + l->noise))
+	if (watt_learned_doubt_risen(l, error_j, explained + edge + l->noise))
 		explained = watt_learned_explain(l);
-	variance = explained + l->noise;
+	variance = explained + edge + l->noise;
 	watt_learned_note_run(l, error_j);
 	is_odd = squared(error_j) >= GATE * variance;
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
 	l->noise += (is_odd ? FORGET : WATT_MAX(FORGET, watt_learned_begin_rate(l))) *
-		    (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained,
+		    (WATT_MAX(WATT_MIN(squared(error_j), GATE * variance) - explained - edge,
 			      squared(slice->energy_j * 1e-4)) -
 		     l->noise);
 	watt_learned_note_quiet(l, error_j);
 	if (is_odd) {
 		watt_learned_doubt_active(l);
-		return;
+	} else {
+		note_evidence(l, slice, g, error_j, variance);
+		watt_learned_correct(l, error_j, variance);
 	}
-	note_evidence(l, slice, g, error_j, variance);
-	watt_learned_correct(l, error_j, variance);
+	watt_learned_grow(l, slice->dt_s, squared(error_j) / variance);
 }
 
 int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice)

@@ -46,6 +46,9 @@ struct watt_learned_slice {
 	uint32_t n_cpus;
 	struct watt_learned_use *uses;
 	size_t n_uses;
+	/* squared distances of its begin and its end to the readings beside them: who ran meanwhile is
+	 * in it and its energy is not, or the reverse */
+	double edge_s2;
 };
 
 /* is_rest: of what nobody is known to cause, in blocks of seconds. NULL: no memory. */

@@ -177,6 +177,15 @@ double watt_learned_begin_rate(const struct watt_learned *l);
  */
 void watt_learned_note_run(struct watt_learned *l, double error_j);
 
+/* ---- learned_change.c ---- */
+
+/*
+ * Watts come to differ as far as those of all do. Of those who ran in a slice, it says how fast: where
+ * it is nearer to what was expected than that allows for, what was learned still holds, and would else
+ * follow what no program did. squared_sigmas: of its error; who ran is in h.
+ */
+void watt_learned_grow(struct watt_learned *l, double dt_s, double squared_sigmas);
+
 /* ---- learned_kept.c ---- */
 
 void watt_learned_forget_names(struct watt_learned *l);

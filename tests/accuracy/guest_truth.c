@@ -64,7 +64,7 @@ static const struct scenario scenarios[] = {
 	 * What learning adds, the seconds included in which nothing is known yet: how many those are is up
 	 * to how the kernel happens to put them in turns. CPU time is off by 130 and 390.
 	 */
-	{ "2 to 12 W, while learning", LOAD_STAY, 6, 20 * W, 2 * W, 12 * W, 100, 300, 45000 },
+	{ "2 to 12 W, while learning", LOAD_STAY, 6, 20 * W, 2 * W, 12 * W, 40, 120, 45000 },
 };
 
 /*
