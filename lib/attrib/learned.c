@@ -691,16 +691,16 @@ static double total_s(const struct watt_learned_slice *slice)
  * Between an end of a slice and the reading beside it power was that of whoever ran then, and the
  * energy is that of the mean of all.
  */
-static double edge_variance(const struct watt_learned *l, const struct watt_learned_slice *slice)
+static double edge_variance(const struct watt_learned *l, const struct watt_learned_slice *slice,
+			    double busy_s)
 {
-	double n_running = total_s(slice) / slice->dt_s;
-
-	return slice->edge_s2 * n_running * (l->apart + l->unsure);
+	return slice->edge_s2 * (busy_s / slice->dt_s) * (l->apart + l->unsure);
 }
 
-static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g)
+static void filter(struct watt_learned *l, const struct watt_learned_slice *slice, double g,
+		   double edge)
 {
-	double error_j = slice->energy_j, edge = edge_variance(l, slice), explained, variance;
+	double error_j = slice->energy_j, explained, variance;
 	bool is_odd;
 	size_t i;
 
@@ -754,7 +754,7 @@ int watt_learned_update(struct watt_learned *l, struct watt_learned_slice *slice
 		watt_learned_take_mean_expected(l, expected_j, busy_s);
 	move_curve(l, slice->energy_j, g * expected_j, bin, part);
 	age(l, slice->dt_s);
-	filter(l, slice, g);
+	filter(l, slice, g, edge_variance(l, slice, busy_s));
 	learn_spread(l, slice);
 	note_knowledge(l, slice);
 	return 0;
