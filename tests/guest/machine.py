@@ -42,6 +42,7 @@ GRACE_S = 30
 # A guest that gets less of the CPU time that it wants proves nothing by what it fails in. On two
 # quiet CPUs four busy ones of a guest get half.
 STARVED = 0.35
+MAX_LOAD = 2  # of the host, a CPU, as in tools/run-tests: where there is more, ms are lost at any time
 
 
 # The emulator ends with who started it, however that ends.
@@ -110,6 +111,7 @@ class Boot:
         self.factor = factor
         self.why = None  # what went wrong with the guest as a whole
         self.ran_ns, self.waited_ns = 1, 0  # its threads, for a CPU to run on
+        self.load = 0  # the host's, at most
         self.looked_s = 0
         self.echo = echo
         with open(log, 'w', encoding='utf-8', errors='replace') as self.log:
@@ -120,6 +122,7 @@ class Boot:
         if time.monotonic() - self.looked_s < 1:
             return
         self.looked_s = time.monotonic()
+        self.load = max(self.load, os.getloadavg()[0])
         times = []
         for name in glob.glob(f'/proc/{pid}/task/*/schedstat'):
             try:
@@ -134,6 +137,10 @@ class Boot:
     def is_starved(self):
         """Whether others kept it from running for most of the time that it wanted to."""
         return self.ran_ns < STARVED * (self.ran_ns + self.waited_ns)
+
+    def is_crowded(self):
+        """Whether others wanted the host's CPUs, too, so that it was stopped now and then."""
+        return self.is_starved() or self.load > MAX_LOAD * os.cpu_count()
 
     def limit_s(self):
         if not self.relay.is_up:
