@@ -29,8 +29,8 @@ void totals_done(struct totals *totals);
 const char *totals_missing_text(const struct watt_balance *balance, char *buf, size_t size);
 /*
  * What is to be known of idle power where it was not seen: "idle power is not known yet: all is
- * shared", "idle power is extrapolated: 12 W +- 3 W, as the machine was never idle". "" where it is
- * known, or does not matter. Returns buf.
+ * shared", "idle power is extrapolated, as the machine was never seen idle: 12 W +- 2.9 W". "" where
+ * it is known, or does not matter. Returns buf.
  */
 const char *totals_idle_text(const struct watt_balance *balance, char *buf, size_t size);
 /* Whether anything told who used some of it; if not, that somebody used 0 is not known either. */
