@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attrib/parts.h"
 #include "base/clock.h"
 #include "base/usage.h"
 #include "base/util.h"
@@ -311,14 +312,16 @@ enum watt_status watt_activities_status(const struct watt_attrib *at, enum watt_
 	return place->is_outside ? WATT_STATUS_FORBIDDEN : WATT_STATUS_OK;
 }
 
-static bool can_fill(const struct watt_activities *all, const struct watt_slice *slice,
-		     uint64_t now_ns)
+/* Of a device that is gone nobody tells: what is done elsewhere must not wait for it. */
+static bool can_fill(const struct watt_attrib *at, enum watt_activity_kind kind,
+		     const struct watt_slice *slice, uint64_t now_ns)
 {
+	const struct watt_activities *all = &at->activities[kind];
 	size_t i;
 
 	for (i = 0; i < all->n_places; i++)
 		if (all->places[i].complete_ns < slice->t1_ns &&
-		    is_waited_for(&all->places[i], now_ns))
+		    is_waited_for(&all->places[i], now_ns) && !watt_parts_are_gone(at, kind, i))
 			return false;
 	return true;
 }
@@ -499,7 +502,7 @@ int watt_activities_fill(struct watt_attrib *at, uint64_t now_ns)
 			continue;
 		all->next_seq = WATT_MAX(all->next_seq, oldest);
 		while ((slice = watt_slices_find(&at->slices, all->next_seq)) &&
-		       can_fill(all, slice, now_ns)) {
+		       can_fill(at, kind, slice, now_ns)) {
 			int r = fill(at, kind, slice);
 
 			if (r < 0)

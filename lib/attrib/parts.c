@@ -47,6 +47,30 @@ enum watt_status watt_attrib_users_status(const struct watt_attrib *at, size_t i
 	return watt_parts_status(at, watt_ledger_get_divider(at, &at->ledgers[index]));
 }
 
+/* Whether the domain has a sensor, whose energy is divided by what is done at the place. */
+static bool is_divided_by(const struct watt_ledger *ledger, enum watt_activity_kind kind,
+			  size_t place)
+{
+	return ledger->domain->channel >= 0 &&
+	       (ledger->chain.keys[0].ops->needs & WATT_KEY_BIT(kind)) &&
+	       place < ledger->n_places[kind] && ledger->has_place[kind][place];
+}
+
+bool watt_parts_are_gone(const struct watt_attrib *at, enum watt_activity_kind kind, size_t place)
+{
+	bool is_found = false;
+	size_t i;
+
+	for (i = 0; i < at->tree.n_domains; i++) {
+		if (!is_divided_by(&at->ledgers[i], kind, place))
+			continue;
+		if (watt_ledger_status(at, &at->ledgers[i], at->timeline) != WATT_STATUS_ABSENT)
+			return false;
+		is_found = true;
+	}
+	return is_found;
+}
+
 /* All that a key needs, and of what it can do without, what somebody tells of. */
 static uint32_t kinds_of(const struct watt_ledger *ledger, const struct watt_key_ops *ops)
 {

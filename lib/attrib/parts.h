@@ -12,6 +12,11 @@ bool watt_parts_are_told(const struct watt_ledger *ledger, uint32_t needs);
  * places. OK by what CPUs do; ABSENT: by a key that needs nothing.
  */
 enum watt_status watt_parts_status(const struct watt_attrib *at, const struct watt_ledger *ledger);
+/*
+ * Whether a place lies in a device that is gone: there are sensors of domains that what is done there
+ * divides, and all of them are absent.
+ */
+bool watt_parts_are_gone(const struct watt_attrib *at, enum watt_activity_kind kind, size_t place);
 /* Whether the activities have come that any key of the domain can use. */
 bool watt_parts_have_come(const struct watt_ledger *ledger, const struct watt_slice *slice);
 /* What the key needs comes first. What it could do without may be missing. 0 or -ENOMEM. */

@@ -298,6 +298,57 @@ static void test_silent_source(void **state)
 	close_world(&w);
 }
 
+/* Half a second of a GPU, as a reading of its counter and one user who is on it all the time. */
+static void live_on(struct world *w, uint32_t gpu, uint64_t t_ns)
+{
+	static const char *const paths[] = { "gpu-0", "gpu-1" };
+	struct watt_sample sample = { t_ns, t_ns, (int64_t)(t_ns * 10), gpu, WATT_STATUS_OK };
+	struct watt_activity_place place = { paths[gpu], t_ns, WATT_ACTIVITY_GPU_TIME, 1 };
+	struct watt_activity reading = {
+		.t_ns = t_ns, .amount = t_ns - EPOCH_NS, .start_ns = 1, .pid = FIRST_PID
+	};
+	struct watt_activity_batch batch = { &place, 1, &reading, 1 };
+
+	assert_int_equal(watt_timeline_push(w->tl, &sample), 0);
+	assert_int_equal(watt_attrib_push_activity(w->at, &batch), 0);
+}
+
+/* Who uses a GPU that is there is known, whatever has become of another one. */
+static void test_lost_beside_another(void **state)
+{
+	static const struct watt_channel gpus[2] = {
+		CHANNEL("gpu 0", "gpu-0", WATT_DOMAIN_GPU, .package_id = -1),
+		CHANNEL("gpu 1", "gpu-1", WATT_DOMAIN_GPU, .package_id = -1),
+	};
+	static const struct watt_channel *const list[] = { &gpus[0], &gpus[1] };
+	struct watt_attrib_opts opts = { .channels = list, .n_channels = 2 };
+	uint64_t t_ns, lost_ns = EPOCH_NS + 2000 * MS;
+	const struct watt_domain_state *s;
+	struct world w = { 0 };
+
+	assert_int_equal(watt_timeline_new(list, 2, &w.tl), 0);
+	assert_int_equal(watt_attrib_new(&opts, &w.at), 0);
+	for (t_ns = EPOCH_NS; t_ns <= lost_ns + 2000 * MS; t_ns += 500 * MS) {
+		live_on(&w, 0, t_ns);
+		if (t_ns < lost_ns)
+			live_on(&w, 1, t_ns);
+		sweep(&w, t_ns);
+		assert_true(watt_attrib_advance(w.at, w.tl, t_ns) >= 0);
+	}
+	/* it may only be late */
+	s = look(&w, t_ns);
+	assert_int_equal(s->t_ns, lost_ns - 500 * MS);
+	assert_int_equal(watt_timeline_push(w.tl, &(struct watt_sample){ t_ns, t_ns, 0, 1,
+									 WATT_STATUS_ABSENT }),
+			 0);
+	assert_true(watt_attrib_advance(w.at, w.tl, t_ns) >= 0);
+	s = look(&w, t_ns);
+	assert_int_equal(s->t_ns, lost_ns + 2000 * MS);
+	assert_int_equal(s->key, WATT_KEY_GPU_TIME);
+	assert_int_equal(energy_of(&w, "user-0"), 4000 * MS * 10);
+	close_world(&w);
+}
+
 /* A count that began again adds nothing, nor does one that can't be true. */
 static void test_damaged_counts(void **state)
 {
@@ -435,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_gone_and_unknown),
 		cmocka_unit_test(test_gone_and_unknown_with_threads),
 		cmocka_unit_test(test_silent_source),
+		cmocka_unit_test(test_lost_beside_another),
 		cmocka_unit_test(test_damaged_counts),
 		cmocka_unit_test(test_learned),
 		cmocka_unit_test(test_memory),
