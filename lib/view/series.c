@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/util.h"
+#include "view/total.h"
 
 /* Entities of a kind that are kept apart, where nothing else is asked. */
 #define ENTITIES 1000
@@ -205,37 +206,21 @@ static bool has_used(const struct watt_row *row, size_t n_domains)
 	return row->window_cpu_ns > 0;
 }
 
-/* What is left of a whole that has this part, and so what the part did not tell. NULL: nothing is. */
-static const struct watt_series_energy *
-find_rest(const struct watt_series *series, const struct watt_series_energy *domains, size_t part)
-{
-	size_t d;
-
-	for (d = 0; d < series->info.n_domains; d++) {
-		const struct watt_domain *domain = series->last.domains[d];
-
-		if (d != part && domain->kind == WATT_DOMAIN_RESIDUAL && domain->is_partition &&
-		    domain->parent == series->last.domains[part]->parent)
-			return &domains[d];
-	}
-	return NULL;
-}
-
 double watt_series_added_w(const struct watt_series *series,
 			   const struct watt_series_energy *domains, size_t domain_index,
 			   int64_t energy_nj)
 {
-	const struct watt_series_energy *rest;
 	struct watt_series_energy longer;
+	int rest;
 
 	if (domain_index >= series->info.n_domains ||
 	    !series->last.domains[domain_index]->is_partition ||
 	    !watt_series_is_known(&domains[domain_index]))
 		return NAN;
 	longer = domains[domain_index];
-	rest = find_rest(series, domains, domain_index);
-	if (rest)
-		longer.known_ns = WATT_MAX(longer.known_ns, rest->known_ns);
+	rest = watt_total_find_rest(&series->last, domain_index);
+	if (rest >= 0)
+		longer.known_ns = WATT_MAX(longer.known_ns, domains[rest].known_ns);
 	return watt_series_power_w(&longer, energy_nj);
 }
 

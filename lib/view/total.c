@@ -129,43 +129,86 @@ void watt_total_add(struct watt_total *total, const struct watt_domain *domain,
 		total->uncertainty_ppm = domain->uncertainty_ppm;
 }
 
-/* Whether a domain is what is left of a whole that has this part, and so what the part didn't tell. */
-static bool is_rest_of(const struct watt_domain *rest, const struct watt_domain *part)
+/* What a total is of: a view, or a snapshot as it is. */
+struct parts {
+	const struct watt_view *view; /* NULL: of the snapshot */
+	const struct watt_snapshot *snap;
+	size_t n;
+};
+
+static const struct watt_domain *domain_of(const struct parts *parts, size_t i)
 {
-	return rest != part && rest->kind == WATT_DOMAIN_RESIDUAL && rest->is_partition &&
-	       rest->parent == part->parent;
+	return parts->view ? parts->view->domains[i] : watt_snapshot_get_domain(parts->snap, i);
+}
+
+static const struct watt_domain_state *state_of(const struct parts *parts, size_t i)
+{
+	return parts->view ? parts->view->states[i] :
+			     watt_snapshot_get_domain_state(parts->snap, i);
+}
+
+/* The domain that is what is left of a whole that has this part, and so what the part didn't tell. */
+static int find_rest(const struct parts *parts, size_t part)
+{
+	int32_t whole = domain_of(parts, part)->parent;
+	size_t i;
+
+	for (i = 0; i < parts->n; i++) {
+		const struct watt_domain *domain = domain_of(parts, i);
+
+		if (i != part && domain->kind == WATT_DOMAIN_RESIDUAL && domain->is_partition &&
+		    domain->parent == whole)
+			return (int)i;
+	}
+	return -1;
+}
+
+int watt_total_find_rest(const struct watt_view *view, size_t part)
+{
+	const struct parts parts = { .view = view, .n = view->n_domains };
+
+	return find_rest(&parts, part);
 }
 
 /*
- * Of one that has not told for as long as the rest of its whole is known, the power is that of all
- * of that time: the other's has what is missing, and the sum is that of the whole.
+ * The window to which a part's energy in it belongs. The rest waits for its parts; where it has gone
+ * on without one, the time since is its: it has what the part took then, and the sum of powers is
+ * that of the whole. A part that has come back has a window that began where it fell silent.
  */
-static void add_beside(struct watt_total *total, const struct watt_domain *domain,
-		       const struct watt_domain_state *state, const struct watt_domain_state *rest)
+static uint64_t window_beside_ns(const struct watt_domain_state *part,
+				 const struct watt_domain_state *rest)
 {
-	struct watt_domain_state longer = *state;
+	uint64_t from_ns = part->t_ns - part->window_ns, to_ns = WATT_MAX(part->t_ns, rest->t_ns);
+	uint64_t rest_from_ns = rest->t_ns - rest->window_ns;
 
-	if (rest && longer.window_ns)
-		longer.window_ns = WATT_MAX(longer.window_ns, rest->window_ns);
-	watt_total_add(total, domain, &longer);
+	if (rest_from_ns > from_ns && part->unknown_ns >= rest_from_ns - from_ns)
+		from_ns = rest_from_ns;
+	return to_ns - from_ns;
+}
+
+static void add_all(struct watt_total *total, const struct parts *parts)
+{
+	struct watt_domain_state state;
+	size_t i;
+	int rest;
+
+	for (i = 0; i < parts->n; i++) {
+		state = *state_of(parts, i);
+		rest = find_rest(parts, i);
+		if (rest >= 0 && state.window_ns)
+			state.window_ns = window_beside_ns(&state, state_of(parts, (size_t)rest));
+		watt_total_add(total, domain_of(parts, i), &state);
+	}
 }
 
 int watt_total_draw(const struct watt_view *view, struct watt_total *ret)
 {
 	struct watt_total total;
-	size_t i, k;
 
 	if (!view || !watt_sized_is_valid(ret))
 		return -EINVAL;
 	watt_total_init(&total);
-	for (i = 0; i < view->n_domains; i++) {
-		const struct watt_domain_state *rest = NULL;
-
-		for (k = 0; k < view->n_domains && !rest; k++)
-			if (is_rest_of(view->domains[k], view->domains[i]))
-				rest = view->states[k];
-		add_beside(&total, view->domains[i], view->states[i], rest);
-	}
+	add_all(&total, &(struct parts){ .view = view, .n = view->n_domains });
 	watt_sized_give(&total, sizeof(total), ret);
 	return 0;
 }
@@ -173,21 +216,11 @@ int watt_total_draw(const struct watt_view *view, struct watt_total *ret)
 int watt_snapshot_get_total(const struct watt_snapshot *snap, struct watt_total *ret)
 {
 	struct watt_total total;
-	size_t n, i, k;
 
 	if (!snap || !watt_sized_is_valid(ret))
 		return -EINVAL;
 	watt_total_init(&total);
-	n = watt_snapshot_get_domain_count(snap);
-	for (i = 0; i < n; i++) {
-		const struct watt_domain *domain = watt_snapshot_get_domain(snap, i);
-		const struct watt_domain_state *rest = NULL;
-
-		for (k = 0; k < n && !rest; k++)
-			if (is_rest_of(watt_snapshot_get_domain(snap, k), domain))
-				rest = watt_snapshot_get_domain_state(snap, k);
-		add_beside(&total, domain, watt_snapshot_get_domain_state(snap, i), rest);
-	}
+	add_all(&total, &(struct parts){ .snap = snap, .n = watt_snapshot_get_domain_count(snap) });
 	watt_sized_give(&total, sizeof(total), ret);
 	return 0;
 }
