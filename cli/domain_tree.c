@@ -55,3 +55,14 @@ struct domain_tree_node *domain_tree_draw(const struct watt_domain *const *domai
 	draw_children(&drawing, -1, "", 0);
 	return drawing.nodes;
 }
+
+int domain_tree_find_rest(const struct watt_domain *const *domains, size_t n, size_t part)
+{
+	size_t i;
+
+	for (i = 0; i < n && domains[part]->is_partition; i++)
+		if (i != part && domains[i]->kind == WATT_DOMAIN_RESIDUAL &&
+		    domains[i]->is_partition && domains[i]->parent == domains[part]->parent)
+			return (int)i;
+	return -1;
+}

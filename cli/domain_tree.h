@@ -17,5 +17,10 @@ struct domain_tree_node {
  * Draws n domains, each below its parent. Returns an array of n nodes; the caller frees it.
  */
 struct domain_tree_node *domain_tree_draw(const struct watt_domain *const *domains, size_t n);
+/*
+ * The residual of n that has what this part of the machine does not tell: what is left of its whole.
+ * -1: none, or it is no part of the machine.
+ */
+int domain_tree_find_rest(const struct watt_domain *const *domains, size_t n, size_t part);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <wattribute/units.h>
 
+#include "domain_tree.h"
 #include "text.h"
 #include "totals.h"
 
@@ -161,26 +162,44 @@ static uint64_t unknown_ns(const struct watt_snapshot *snap, size_t domain)
 	return watt_snapshot_get_domain(snap, domain)->is_partition ? ns : 0;
 }
 
-static void print_unknown(const struct watt_snapshot *snap, FILE *out)
+/* A part of a whole whose rest is known then: the rest has what it took. */
+static int find_rest(const struct totals *totals, size_t part)
 {
-	char time[WATT_UNITS_SIZE], path[128];
-	size_t i;
+	int rest = domain_tree_find_rest(totals->view->domains, totals->view->n_domains, part);
 
-	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
-		if (unknown_ns(snap, i))
-			fprintf(out, " For %s nothing is known of %s.\n",
-				watt_units_time(time, (double)unknown_ns(snap, i) / 1e9, 2),
-				text_clean(path, sizeof(path),
-					   watt_snapshot_get_domain(snap, i)->path));
+	return rest >= 0 && !unknown_ns(totals->snap, (size_t)rest) ? rest : -1;
+}
+
+static void print_unknown(const struct totals *totals, FILE *out)
+{
+	char time[WATT_UNITS_SIZE], path[128], rest_path[128];
+	uint64_t ns;
+	size_t i;
+	int rest;
+
+	for (i = 0; i < totals->view->n_domains; i++) {
+		ns = unknown_ns(totals->snap, i);
+		rest = find_rest(totals, i);
+		if (!ns)
+			continue;
+		fprintf(out, " For %s nothing is known of %s",
+			watt_units_time(time, (double)ns / 1e9, 2),
+			text_clean(path, sizeof(path), totals->view->domains[i]->path));
+		if (rest >= 0)
+			fprintf(out, ": what it took is in %s",
+				text_clean(rest_path, sizeof(rest_path),
+					   totals->view->domains[rest]->path));
+		fputs(".\n", out);
+	}
 }
 
 /* A mean is of all the time: it would be too small where some of the time is not known. */
-static bool is_all_known(const struct watt_snapshot *snap)
+static bool is_all_known(const struct totals *totals)
 {
 	size_t i;
 
-	for (i = 0; i < watt_snapshot_get_domain_count(snap); i++)
-		if (unknown_ns(snap, i))
+	for (i = 0; i < totals->view->n_domains; i++)
+		if (unknown_ns(totals->snap, i) && find_rest(totals, i) < 0)
 			return false;
 	return true;
 }
@@ -197,7 +216,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 	}
 	fprintf(out, " The machine used %s",
 		watt_units_energy(energy, watt_energy_to_j(balance->energy), digits));
-	if (is_all_known(run->totals.snap))
+	if (is_all_known(&run->totals))
 		fprintf(out, ", %s on average", watt_units_power(power, balance->mean_w, digits));
 	fprintf(out, " (%s).", watt_origin_name(balance->origin));
 	if (run->totals.row)
@@ -208,7 +227,7 @@ static void print_energy(const struct record_run *run, FILE *out)
 		fprintf(out, " That is %s.",
 			totals_missing_text(balance, missing, sizeof(missing)));
 	fputc('\n', out);
-	print_unknown(run->totals.snap, out);
+	print_unknown(&run->totals, out);
 }
 
 /* Those that are there; --keep may have deleted some, and somebody else all. */

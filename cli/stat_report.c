@@ -210,10 +210,55 @@ static void print_title(const struct stat_report *report, FILE *out)
 		idle, usage_text(report->setup->ses, usage, sizeof(usage)));
 }
 
-/* Of the domains that make up the machine, in all runs. */
+/* For how long nothing is known of a domain, in all runs. */
+static uint64_t gap_ns(const struct stat_report *report, size_t domain)
+{
+	uint64_t sum_ns = 0;
+	size_t k;
+
+	for (k = 0; k < report->n_runs; k++)
+		sum_ns += report->runs[k]->domain_loss[domain].gap_ns;
+	return sum_ns;
+}
+
+/* What a part of a whole did not tell, while the rest of it is known, is in that rest. */
+static void print_told_by_rest(const struct stat_report *report,
+			       const struct watt_domain *const *domains, size_t part, size_t rest,
+			       FILE *out)
+{
+	uint64_t part_ns = gap_ns(report, part), rest_ns = gap_ns(report, rest);
+	char number[WATT_UNITS_SIZE], path[128], rest_path[128];
+
+	if (part_ns > rest_ns)
+		fprintf(out, " %s told nothing for %s: what it took is in %s.\n",
+			text_clean(path, sizeof(path), domains[part]->path),
+			watt_units_time(number, (double)(part_ns - rest_ns) / 1e9, 2),
+			text_clean(rest_path, sizeof(rest_path), domains[rest]->path));
+}
+
+/* Of the domains that make up the machine, for how long nothing is known of its energy. */
+static uint64_t print_gaps(const struct stat_report *report, FILE *out)
+{
+	size_t n = report->runs[0]->n_domains, i;
+	auto_free const struct watt_domain **domains = xcalloc(n, sizeof(*domains));
+	uint64_t sum_ns = 0;
+	int rest;
+
+	for (i = 0; i < n; i++)
+		domains[i] = watt_session_get_domain(report->setup->ses, i);
+	for (i = 0; i < n; i++) {
+		rest = domain_tree_find_rest(domains, n, i);
+		if (rest >= 0)
+			print_told_by_rest(report, domains, i, (size_t)rest, out);
+		else if (domains[i]->is_partition)
+			sum_ns += gap_ns(report, i);
+	}
+	return sum_ns;
+}
+
 static void print_missing(const struct stat_report *report, FILE *out)
 {
-	uint64_t gap_ns = 0, resets = 0, ambiguous = 0;
+	uint64_t unknown_ns, resets = 0, ambiguous = 0;
 	char number[WATT_UNITS_SIZE], missing[192];
 	size_t k, i;
 
@@ -223,7 +268,6 @@ static void print_missing(const struct stat_report *report, FILE *out)
 		for (i = 0; i < run->n_domains; i++) {
 			if (!watt_session_get_domain(report->setup->ses, i)->is_partition)
 				continue;
-			gap_ns += run->domain_loss[i].gap_ns;
 			resets += run->domain_loss[i].resets;
 			ambiguous += run->domain_loss[i].ambiguous;
 		}
@@ -231,9 +275,10 @@ static void print_missing(const struct stat_report *report, FILE *out)
 	if (*report->setup->balance.missing)
 		fprintf(out, " The machine's energy is %s.\n",
 			totals_missing_text(&report->setup->balance, missing, sizeof(missing)));
-	if (gap_ns)
+	unknown_ns = print_gaps(report, out);
+	if (unknown_ns)
 		fprintf(out, " No energy is known of %s%s.\n",
-			watt_units_time(number, (double)gap_ns / 1e9, 2),
+			watt_units_time(number, (double)unknown_ns / 1e9, 2),
 			resets ? ": a counter began anew" : "");
 	if (ambiguous)
 		fprintf(out,

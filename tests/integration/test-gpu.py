@@ -329,5 +329,19 @@ def test_stat_tells_what_it_lacks():
     true(gpu['gap_s'] > 0.5 and not document['is_complete'], f'nothing is said to be missing: {run}')
 
 
-main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_other_pids, test_instances,
+def test_the_rest_has_it():
+    """Of a GPU that is lost within a node that is measured no energy is missing, and that is said."""
+    usual = ('--sources=nvml,null,meter', "--meter=exec:while echo 'W 500'; do sleep 0.2; done")
+    said = with_gpu(GPU + 'error * 3 15\n', 'record', '-f', '-o', path('rest.watt'), *usual, '--',
+                    PROGRAM, 'stat', *USUAL, *usual, '--', 'sleep', '6')
+    if 'without recordings' in said.err:
+        raise Skip('missing: built without recordings')
+    said = said.out + said.err
+    for words in f'{DOMAIN} told nothing for ', f'nothing is known of {DOMAIN}: ':
+        lines = [line for line in said.splitlines() if words in line]
+        equal([line.partition(': ')[2] for line in lines], ['what it took is in node/residual.'], f'{words!r}: {said}')
+    true('No energy is known' not in said and 'on average (' in said, f'all energy is known: {said}')
+
+
+main([test_stat_has_all_of_it, test_stat_tells_what_it_lacks, test_the_rest_has_it, test_shown, test_what_it_was_like, test_calibration, test_who_used_it, test_other_pids, test_instances,
       test_agent, test_hang])
