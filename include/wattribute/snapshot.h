@@ -112,8 +112,9 @@ struct watt_domain_state {
 	uint64_t unknown_ns;
 	enum watt_baseline_from baseline_from; /**< how idle power is known */
 	/** Standard uncertainty of idle power: 0 where it was seen. Where it was never seen and is
-	 *  extrapolated, two fifths of the way from there to the least power that was seen. While it is
-	 *  not known, of taking it for nothing: 0.577 of that least power, as the truth may lie anywhere
+	 *  extrapolated, two fifths of the way from there to the least power that was seen, or half of
+	 *  itself by the part of the CPUs that was busy at the least, whichever is more. While it is not
+	 *  known, of taking it for nothing: 0.577 of that least power, as the truth may lie anywhere
 	 *  between. UINT64_MAX: not even that was seen. It is in the uncertainty of every row. */
 	uint64_t baseline_uncertainty_uw;
 };

@@ -20,10 +20,13 @@
 #define MIN_BINS 6           /* for a line */
 #define MIN_POINTS 60        /* for a line: 3 s */
 /*
- * Of the way from where the line ends to the least power that was seen, in percent: in the worlds of
- * tests/accuracy in which nobody ever is idle, two of it have the truth in 93 % of rows and more.
+ * How far off an extrapolated idle power may be. Programs that differ have the line end too low: by
+ * so much, in percent, of the way from there to the least power that was seen. What bends the line,
+ * as siblings of cores and turbo do, has it end too high, by the more the longer it goes on where
+ * nobody has been: by so much of itself, in percent, if that is from all CPUs busy to none.
  */
 #define DOUBT_PERCENT 40
+#define BEND_PERCENT 50
 /*
  * Where nothing is known it may be anything from 0 to the least power that was seen. Taken for 0 it
  * is wrong by 1 / sqrt(3) of that, as a root of the mean square, and by no more than 1.74 of those.
@@ -111,6 +114,16 @@ static uint32_t lowest_mw(const struct watt_baseline_bin *bins)
 	return low;
 }
 
+/* How far the line goes on below all that was seen, in halves of bins. */
+static uint64_t unseen_halves(const struct watt_baseline_bin *bins)
+{
+	uint64_t i = 0;
+
+	while (i < WATT_BASELINE_BINS && !counts(&bins[i]))
+		i++;
+	return 2 * i + 1;
+}
+
 static size_t used_bins(const struct watt_baseline_bin *bins)
 {
 	size_t i, n = 0;
@@ -123,7 +136,7 @@ static size_t used_bins(const struct watt_baseline_bin *bins)
 static void judge(struct watt_baseline *baseline)
 {
 	const struct watt_baseline_bin *bins = baseline->bins;
-	uint64_t lowest_uw;
+	uint64_t lowest_uw, bend_uw;
 
 	baseline->doubt_uw = 0;
 	if (!baseline->is_ready)
@@ -137,7 +150,10 @@ static void judge(struct watt_baseline *baseline)
 	if (baseline->from != WATT_BASELINE_EXTRAPOLATED)
 		return;
 	lowest_uw = WATT_MAX(lowest_mw(bins) * 1000ULL, baseline->baseline_uw);
+	bend_uw = baseline->baseline_uw * unseen_halves(bins) / (2ULL * WATT_BASELINE_BINS) *
+		  BEND_PERCENT / 100;
 	baseline->doubt_uw = (lowest_uw - baseline->baseline_uw) * DOUBT_PERCENT / 100;
+	baseline->doubt_uw = WATT_MAX(baseline->doubt_uw, bend_uw);
 }
 
 static void learn(struct watt_baseline *baseline)

@@ -60,22 +60,25 @@ struct sensor {
 	bool is_idle_unknown; /* it has to be learned, and nobody is ever idle */
 	double bound,
 		late_bound; /* of what is learned, in percent: the first half, and the second */
+	bool has_smt, has_turbo; /* which bend power over load */
 };
 
 /* clang-format off */
 static const struct sensor sensors[] = {
-	{ "package: a counter of 61 uJ", WATT_DOMAIN_PACKAGE, "package-0", 1, 10, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
-	{ "core: the same, four fifths of it", WATT_DOMAIN_CORES, "package-0/core", 0.8, 1, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
-	{ "dram: the same, a twentieth of it", WATT_DOMAIN_DRAM, "dram-0", 0.05, 3, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
-	{ "psys: with losses, and 1 W of others", WATT_DOMAIN_TOTAL, "psys", 1.12, 6, 1, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1 },
-	{ "package: 20 W idle, which nobody sees", WATT_DOMAIN_PACKAGE, "package-0", 1, 20, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, true, 50, 40 },
-	{ "rail: power, each 10 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 10, 1, 0, 120, false, false, false, false, 3, 2 },
-	{ "rail: power, each 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 1, 0, 240, false, false, false, false, 15, 15 },
-	{ "rail: means of 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, false, false, false, 15, 12 },
-	{ "rail: the same, known when they ended", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, true, false, false, 2, 2 },
-	{ "BMC: power, each 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 500, 1200, true, false, true, false, 25, 15 },
-	{ "BMC: means of 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, false, true, false, 45, 45 },
-	{ "BMC: the same, known when they ended", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, true, true, false, 6, 4 },
+	{ "package: a counter of 61 uJ", WATT_DOMAIN_PACKAGE, "package-0", 1, 10, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1, false, false },
+	{ "core: the same, four fifths of it", WATT_DOMAIN_CORES, "package-0/core", 0.8, 1, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1, false, false },
+	{ "dram: the same, a twentieth of it", WATT_DOMAIN_DRAM, "dram-0", 0.05, 3, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1, false, false },
+	{ "psys: with losses, and 1 W of others", WATT_DOMAIN_TOTAL, "psys", 1.12, 6, 1, 61.035e-6, 0, 0, 0, 120, false, false, false, false, 2, 1, false, false },
+	{ "package: 20 W idle, which nobody sees", WATT_DOMAIN_PACKAGE, "package-0", 1, 20, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, true, 50, 40, false, false },
+	{ "package: the same, with turbo", WATT_DOMAIN_PACKAGE, "package-0", 1, 20, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, true, 50, 40, false, true },
+	{ "package: the same, with siblings", WATT_DOMAIN_PACKAGE, "package-0", 1, 20, 0, 61.035e-6, 0, 0, 0, 120, false, false, false, true, 50, 40, true, false },
+	{ "rail: power, each 10 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 10, 1, 0, 120, false, false, false, false, 3, 2, false, false },
+	{ "rail: power, each 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 1, 0, 240, false, false, false, false, 15, 15, false, false },
+	{ "rail: means of 100 ms, in 40 mW", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, false, false, false, 15, 12, false, false },
+	{ "rail: the same, known when they ended", WATT_DOMAIN_CPU_RAIL, "vdd_cpu", 1, 2, 0, 40e-3, 100, 100, 0, 240, false, true, false, false, 2, 2, false, false },
+	{ "BMC: power, each 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 500, 1200, true, false, true, false, 25, 15, false, false },
+	{ "BMC: means of 1 s, 1 s old, in 1 W", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, false, true, false, 45, 45, false, false },
+	{ "BMC: the same, known when they ended", WATT_DOMAIN_TOTAL, "node", 1.12, 60, 0, 1, 1000, 1000, 1000, 1200, false, true, true, false, 6, 4, false, false },
 };
 /* clang-format on */
 
@@ -165,7 +168,9 @@ static void open_rig(struct rig *rig, const struct sensor *sensor, uint64_t seed
 				   .n_cpus = N_CPUS,
 				   .seconds = sensor->seconds,
 				   .seed = 31 + seed,
-				   .is_slow = sensor->is_slow };
+				   .is_slow = sensor->is_slow,
+				   .has_smt = sensor->has_smt,
+				   .has_turbo = sensor->has_turbo };
 	size_t n_slices = sensor->seconds * SLICES_PER_S;
 
 	*rig = (struct rig){ .sensor = sensor, .world = world_new(&opts), .seed = seed };

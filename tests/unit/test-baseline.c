@@ -85,6 +85,27 @@ static void test_unsure_until_idle(void **state)
 	watt_baseline_done(&baseline);
 }
 
+/* Where siblings make the upper half of the load cheap, the line of a busy machine ends too high. */
+static void test_unsure_of_what_bends(void **state)
+{
+	struct watt_baseline baseline = { 0 };
+	double busy, taken;
+	int i;
+
+	for (i = 0; i < 2400; i++) {
+		busy = 0.6 + 0.39 * (double)(i / 4 % 60) / 60;
+		taken = 0.5 + (busy - 0.5) / 3; /* of what it would at an even slope */
+		assert_int_equal(watt_baseline_add(&baseline, 50 * MS,
+						   (int64_t)((10000 + 20000 * taken) * 50 * 1000),
+						   (uint64_t)(busy * 200 * MS), 4),
+				 0);
+	}
+	assert_int_equal(baseline.from, WATT_BASELINE_EXTRAPOLATED);
+	assert_in_range(baseline.baseline_uw, 16000000, 17000000);
+	assert_in_range(baseline.doubt_uw, 4500000, 5500000);
+	watt_baseline_done(&baseline);
+}
+
 static void test_not_from_one_level(void **state)
 {
 	struct watt_baseline baseline = { 0 };
@@ -125,6 +146,7 @@ int main(void)
 		cmocka_unit_test(test_idle_machine),
 		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_unsure_until_idle),
+		cmocka_unit_test(test_unsure_of_what_bends),
 		cmocka_unit_test(test_not_from_one_level),
 		cmocka_unit_test(test_never_more_than_there_is),
 		cmocka_unit_test(test_given_is_kept),
