@@ -55,6 +55,17 @@ struct telling {
 	double idle_part; /* of what each got, how far it is off as idle power is */
 };
 
+/*
+ * Of several domains. What keys know of one they don't of another, and those variances add up;
+ * errors of idle power have one sign.
+ */
+struct sum {
+	double variance_j2;
+	double idle_j;
+	double deviation_j; /* of all in it, where that is one domain */
+	size_t n;
+};
+
 static double squared(double x)
 {
 	return x * x;
@@ -433,43 +444,93 @@ int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account
 
 /* ---- what a reader is told ---- */
 
-/* And what was given since, as unsure as what this account was told last. */
-static struct watt_doubt_span with_untold(const struct watt_ledger *ledger,
-					  const struct watt_account *account, size_t domain,
-					  size_t reader)
+void watt_doubt_begin_rows(struct watt_attrib *at, size_t reader)
 {
-	struct watt_doubt_span span = watt_account_get_spans(account, reader)[domain];
-	double variation = account->doubts[domain].variation;
+	size_t d;
 
-	span_add(&span, in_window_j(ledger, account, domain, reader),
-		 variation >= 0 ? variation : ledger->variation, 1, idle_part(ledger));
-	return span;
-}
+	for (d = 0; d < at->tree.n_domains; d++) {
+		struct watt_ledger *ledger = &at->ledgers[d];
 
-double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-			size_t domain, size_t reader, struct watt_doubt_sum *sum)
-{
-	const struct watt_ledger *ledger = &at->ledgers[domain];
-	const watt_i128 *energy_nj = &account->energy_nj[domain];
-	struct watt_doubt_span span = { .variance_j2 = NAN };
-	bool has_any = reader == WATT_DOUBT_ALL ?
-			       *energy_nj != 0 :
-			       *energy_nj != watt_account_get_base(account, reader)[domain];
-
-	/* most accounts have nothing in a window */
-	if (key_of(ledger) && ledger->n_told)
-		span = has_any ? with_untold(ledger, account, domain, reader) :
-				 (struct watt_doubt_span){ 0 };
-	if (has_any && at->tree.domains[domain].is_partition) {
-		sum->variance_j2 += span.variance_j2;
-		sum->idle_j += span.idle_j;
+		ledger->shown = (struct watt_doubt_shown){
+			.is_known = key_of(ledger) && ledger->n_told,
+			.is_untold_since_begin = ledger->bases[reader].n_told == ledger->n_told,
+			.idle_part = idle_part(ledger),
+		};
 	}
-	return deviation_j(span.variance_j2, span.idle_j);
 }
 
-double watt_doubt_sum_j(const struct watt_doubt_sum *sum)
+/*
+ * What is untold is as unsure as what the account was told last. Whether it has any is as good as
+ * chance: to reckon with nothing takes less time than a guess that is wrong.
+ */
+static inline double get_j(const struct watt_ledger *ledger, const struct watt_doubt *doubt,
+			   const struct watt_doubt_span *span, double untold, bool is_part,
+			   struct sum *sum)
 {
-	return deviation_j(sum->variance_j2, sum->idle_j);
+	double variation = doubt->variation >= 0 ? doubt->variation : ledger->variation;
+	double e = WATT_MAX(untold, 0.0);
+	double idle_j = span->idle_j + e * ledger->shown.idle_part;
+	double variance_j2 = span->variance_j2 + variation * e * (e + 2 * span->past_j);
+	double deviation = deviation_j(variance_j2, idle_j);
+
+	if (is_part) {
+		sum->variance_j2 += variance_j2;
+		sum->idle_j += idle_j;
+		sum->deviation_j = sum->n++ ? NAN : deviation;
+	}
+	return deviation;
+}
+
+/* No energy of a domain is no energy of the sum. */
+static double unknown_j(bool has_any, bool is_part, struct sum *sum)
+{
+	if (has_any && is_part) {
+		sum->variance_j2 = sum->deviation_j = NAN;
+		sum->n++;
+	}
+	return NAN;
+}
+
+static double sum_j(const struct sum *sum)
+{
+	return sum->n == 1 ? sum->deviation_j : deviation_j(sum->variance_j2, sum->idle_j);
+}
+
+void watt_doubt_add_row(const struct watt_attrib *at, const struct watt_account *account,
+			size_t reader, const struct watt_doubt_row *row)
+{
+	const struct watt_doubt_span *all_spans = watt_account_get_spans(account, WATT_DOUBT_ALL);
+	const struct watt_doubt_span *spans = watt_account_get_spans(account, reader);
+	const watt_i128 *base_nj = watt_account_get_base(account, reader);
+	struct sum all = { 0 }, window = { 0 };
+	size_t d;
+
+	for (d = 0; d < at->tree.n_domains; d++) {
+		const struct watt_ledger *ledger = &at->ledgers[d];
+		const struct watt_doubt *doubt = &account->doubts[d];
+		const watt_i128 *energy_nj = &account->energy_nj[d];
+		bool has_any = *energy_nj != 0, is_in_window = *energy_nj != base_nj[d];
+		bool is_part = at->tree.domains[d].is_partition;
+		double untold = untold_j(energy_nj, doubt->told_nj);
+
+		if (!ledger->shown.is_known) {
+			row->all_j[d] += unknown_j(has_any, is_part, &all);
+			row->window_j[d] += unknown_j(is_in_window, is_part, &window);
+			continue;
+		}
+		if (has_any)
+			row->all_j[d] += get_j(ledger, doubt, &all_spans[d], untold, is_part, &all);
+		/* most accounts have nothing in a window */
+		if (!is_in_window)
+			continue;
+		if (ledger->shown.is_untold_since_begin)
+			untold = untold_j(energy_nj, (int64_t)base_nj[d]);
+		row->idle_j[d] -= window.idle_j;
+		row->window_j[d] += get_j(ledger, doubt, &spans[d], untold, is_part, &window);
+		row->idle_j[d] += window.idle_j;
+	}
+	*row->total_j += sum_j(&all);
+	*row->window_total_j += sum_j(&window);
 }
 
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,

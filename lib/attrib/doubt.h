@@ -20,22 +20,21 @@ void watt_doubt_add_slice(const struct watt_attrib *at, struct watt_ledger *ledg
 int watt_doubt_tell(struct watt_attrib *at, struct watt_ledger *ledger);
 /* The same in every domain in which this account has something untold: before it goes. */
 int watt_doubt_settle(struct watt_attrib *at, const struct watt_account *account);
-/*
- * Of several domains. What keys know of one they don't of another, and those variances add up;
- * errors of idle power have one sign.
- */
-struct watt_doubt_sum {
-	double variance_j2;
-	double idle_j;
+/* What a row says of that: each is added to. */
+struct watt_doubt_row {
+	double *all_j, *window_j; /* per domain; NAN: nobody knows */
+	double *idle_j;           /* per domain: of window_j, what has one sign in all domains */
+	double *total_j, *window_total_j;
 };
 
+/* Rows of a reader's window are next. */
+void watt_doubt_begin_rows(struct watt_attrib *at, size_t reader);
 /*
- * Standard uncertainty of what it has of a domain in a reader's window, or since the beginning
- * (WATT_DOUBT_ALL), in joules; NAN: nobody knows. Of a domain of the partition it is added to sum.
+ * Adds the standard uncertainty of what an account has of each domain, and of those of the partition
+ * together, since the beginning and in the reader's window, in joules.
  */
-double watt_doubt_get_j(const struct watt_attrib *at, const struct watt_account *account,
-			size_t domain, size_t reader, struct watt_doubt_sum *sum);
-double watt_doubt_sum_j(const struct watt_doubt_sum *sum);
+void watt_doubt_add_row(const struct watt_attrib *at, const struct watt_account *account,
+			size_t reader, const struct watt_doubt_row *row);
 
 /* One account has all that another has: errors of one name add up as they are. */
 void watt_doubt_merge(const struct watt_accounts *accounts, struct watt_account *to,

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 
 #define N_KINDS (WATT_ENTITY_JOB + 1)
+#define AHEAD 8 /* rows, of which memory is asked for before they are needed */
 
 struct watt_snapshot *watt_snapshot_ref(struct watt_snapshot *snap)
 {
@@ -26,14 +27,12 @@ struct watt_snapshot *watt_snapshot_unref(struct watt_snapshot *snap)
 
 	if (!snap || !watt_refcount_put(&snap->refs))
 		return NULL;
-	for (i = 0; snap->names && i < 2 * snap->n_rows; i++)
+	for (i = 0; i < 2 * snap->n_rows; i++) {
+		if (i + AHEAD < 2 * snap->n_rows)
+			watt_prefetch(snap->names[i + AHEAD]);
 		watt_name_unref(snap->names[i]);
-	free(snap->names);
+	}
 	free(snap->rows);
-	free(snap->entities);
-	free(snap->energies);
-	free(snap->windows);
-	free(snap->uncertainties);
 	free(snap->states);
 	free(snap->domains);
 	free(snap->paths);
@@ -62,6 +61,30 @@ int watt_domain_is_missing(const struct watt_domain *domain, const struct watt_d
 	}
 }
 
+/*
+ * All that there is of rows, as one piece: the C library comes to keep a piece of that size, where it
+ * gives several of them back to the kernel and gets new pages each time. Who fills a row sets all of
+ * it.
+ */
+static int alloc_rows(struct watt_snapshot *snap, size_t n, size_t n_domains)
+{
+	size_t n_numbers = n * n_domains;
+	size_t size = n * (sizeof(*snap->rows) + sizeof(*snap->entities)) +
+		      n_numbers * (sizeof(*snap->energies) + sizeof(*snap->windows) +
+				   3 * sizeof(*snap->uncertainties)) +
+		      2 * n * sizeof(*snap->names);
+
+	snap->rows = malloc(size + 1);
+	if (!snap->rows)
+		return -ENOMEM;
+	snap->entities = (void *)(snap->rows + n);
+	snap->energies = (void *)(snap->entities + n);
+	snap->windows = (void *)(snap->energies + n_numbers);
+	snap->uncertainties = (void *)(snap->windows + n_numbers);
+	snap->names = (void *)(snap->uncertainties + 3 * n_numbers);
+	return 0;
+}
+
 static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, size_t n_cpus,
 					    size_t paths_size)
 {
@@ -70,18 +93,12 @@ static struct watt_snapshot *snapshot_alloc(size_t n_rows, size_t n_domains, siz
 	if (!snap)
 		return NULL;
 	watt_refcount_init(&snap->refs);
-	snap->rows = calloc(n_rows + 1, sizeof(*snap->rows));
-	snap->entities = calloc(n_rows + 1, sizeof(*snap->entities));
-	snap->names = calloc(2 * n_rows + 1, sizeof(*snap->names));
-	snap->energies = calloc(n_rows * n_domains + 1, sizeof(*snap->energies));
-	snap->windows = calloc(n_rows * n_domains + 1, sizeof(*snap->windows));
-	snap->uncertainties = calloc(3 * n_rows * n_domains + 1, sizeof(*snap->uncertainties));
 	snap->states = calloc(n_domains + 1, sizeof(*snap->states));
 	snap->domains = calloc(n_domains + 1, sizeof(*snap->domains));
 	snap->cpus = calloc(n_cpus + 1, sizeof(*snap->cpus));
 	snap->paths = malloc(paths_size + 1);
-	if (!snap->rows || !snap->entities || !snap->names || !snap->energies || !snap->windows ||
-	    !snap->uncertainties || !snap->states || !snap->domains || !snap->cpus || !snap->paths)
+	if (alloc_rows(snap, n_rows, n_domains) < 0 || !snap->states || !snap->domains ||
+	    !snap->cpus || !snap->paths)
 		return watt_snapshot_unref(snap);
 	snap->n_domains = n_domains;
 	snap->cap_rows = n_rows;
@@ -109,17 +126,22 @@ static enum watt_entity_kind shown_kind(const struct watt_account *account)
 	return account->kind;
 }
 
+static struct watt_name *name_of(const struct watt_account *account)
+{
+	return account->title ? account->title : account->name;
+}
+
 static void fill_entity(struct watt_entity *entity, const struct watt_account *account,
 			struct watt_name *name, struct watt_name *cgroup)
 {
-	entity->sz = sizeof(*entity);
-	entity->id = account->id;
-	entity->parent_id = account->parent_id;
-	entity->tracked_id = account->tracked_id;
-	entity->kind = shown_kind(account);
-	entity->count = account->count;
-	entity->alive = account->is_alive;
-	entity->name = name->text;
+	*entity = (struct watt_entity){ .sz = sizeof(*entity),
+					.id = account->id,
+					.parent_id = account->parent_id,
+					.tracked_id = account->tracked_id,
+					.kind = shown_kind(account),
+					.count = account->count,
+					.alive = account->is_alive,
+					.name = name->text };
 	if (name->has_identity) {
 		entity->identity = &name->identity;
 		entity->missing = name->identity.missing;
@@ -139,35 +161,40 @@ static bool is_shared(const struct watt_account *account)
 	return account->kind != WATT_ENTITY_IDLE && account->kind != WATT_ENTITY_UNATTRIBUTED;
 }
 
+static void clear_uncertainties(struct watt_snapshot *snap, size_t row)
+{
+	size_t n = snap->n_domains, i, d;
+
+	for (i = 0; i < 3; i++)
+		for (d = 0; d < n; d++)
+			snap->uncertainties[(i * snap->cap_rows + row) * n + d] = 0;
+}
+
 /* Errors of processes of one name are as good as the same: they add up. */
 static void add_uncertainties(struct watt_snapshot *snap, const struct watt_attrib *at,
 			      const struct watt_account *account, size_t reader,
 			      struct watt_row *row)
 {
 	size_t first = (size_t)(row - snap->rows), n = snap->n_domains, d;
-	double *all_j = &snap->uncertainties[first * n];
-	double *window_j = &snap->uncertainties[(snap->cap_rows + first) * n];
-	double *idle_j = &snap->uncertainties[(2 * snap->cap_rows + first) * n];
-	struct watt_doubt_sum all = { 0 }, window = { 0 };
+	struct watt_doubt_row doubt = {
+		.all_j = &snap->uncertainties[first * n],
+		.window_j = &snap->uncertainties[(snap->cap_rows + first) * n],
+		.idle_j = &snap->uncertainties[(2 * snap->cap_rows + first) * n],
+		.total_j = &row->total_uncertainty_j,
+		.window_total_j = &row->window_total_uncertainty_j,
+	};
 
-	row->uncertainty_j = all_j;
-	row->window_uncertainty_j = window_j;
-	row->window_idle_uncertainty_j = idle_j;
-	for (d = 0; d < n && !is_shared(account); d++)
-		all_j[d] = window_j[d] = NAN;
-	if (!is_shared(account)) {
-		row->total_uncertainty_j = watt_energy_is_zero(row->total) ? 0 : NAN;
-		row->window_total_uncertainty_j = row->window_total_nj ? NAN : 0;
+	row->uncertainty_j = doubt.all_j;
+	row->window_uncertainty_j = doubt.window_j;
+	row->window_idle_uncertainty_j = doubt.idle_j;
+	if (is_shared(account)) {
+		watt_doubt_add_row(at, account, reader, &doubt);
 		return;
 	}
-	for (d = 0; d < n; d++) {
-		all_j[d] += watt_doubt_get_j(at, account, d, WATT_DOUBT_ALL, &all);
-		idle_j[d] -= window.idle_j;
-		window_j[d] += watt_doubt_get_j(at, account, d, reader, &window);
-		idle_j[d] += window.idle_j;
-	}
-	row->total_uncertainty_j += watt_doubt_sum_j(&all);
-	row->window_total_uncertainty_j += watt_doubt_sum_j(&window);
+	for (d = 0; d < n; d++)
+		doubt.all_j[d] = doubt.window_j[d] = NAN;
+	row->total_uncertainty_j = watt_energy_is_zero(row->total) ? 0 : NAN;
+	row->window_total_uncertainty_j = row->window_total_nj ? NAN : 0;
 }
 
 /* What of a thread's use its set has. */
@@ -195,22 +222,22 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 		     struct watt_account *account, size_t reader)
 {
 	const watt_i128 *base_nj = watt_account_get_base(account, reader);
+	uint64_t cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
 	size_t n = snap->n_domains, d;
 	struct watt_energy *energy = &snap->energies[i * n];
 	int64_t *window_nj = &snap->windows[i * n];
 	struct watt_row *row = &snap->rows[i];
 	watt_i128 total_nj = 0;
 
-	snap->names[2 * i] = watt_name_ref(account->title ? account->title : account->name);
-	if (account->cgroup)
-		snap->names[2 * i + 1] = watt_name_ref(account->cgroup);
+	snap->names[2 * i] = watt_name_ref(name_of(account));
+	snap->names[2 * i + 1] = account->cgroup ? watt_name_ref(account->cgroup) : NULL;
 	fill_entity(&snap->entities[i], account, snap->names[2 * i], snap->names[2 * i + 1]);
-	row->sz = sizeof(*row);
-	row->entity = &snap->entities[i];
-	row->cpu_ns = account->cpu_ns - account->ahead_cpu_ns;
-	row->window_cpu_ns = row->cpu_ns - account->looks[reader].base_cpu_ns;
-	row->energy = energy;
-	row->window_nj = window_nj;
+	*row = (struct watt_row){ .sz = sizeof(*row),
+				  .entity = &snap->entities[i],
+				  .cpu_ns = cpu_ns,
+				  .window_cpu_ns = cpu_ns - account->looks[reader].base_cpu_ns,
+				  .energy = energy,
+				  .window_nj = window_nj };
 	for (d = 0; d < n; d++) {
 		energy[d] = energy_of(account->energy_nj[d]);
 		window_nj[d] = (int64_t)(account->energy_nj[d] - base_nj[d]);
@@ -222,6 +249,7 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	row->total = energy_of(total_nj);
 	if (account->kind == WATT_ENTITY_THREAD && account->tracked_id)
 		fill_tracked(row, at, account);
+	clear_uncertainties(snap, i);
 	add_uncertainties(snap, at, account, reader, row);
 	account->row = i;
 	account->looks[reader].is_owed = watt_retire_is_owing(account);
@@ -293,14 +321,28 @@ static void find_hidden(const struct watt_attrib *at, size_t reader)
 	}
 }
 
+/* Of accounts that are next, what else than themselves their rows need. */
+static void prefetch_row(const struct watt_accounts *accounts, size_t i)
+{
+	const struct watt_account *account;
+
+	if (i + AHEAD >= accounts->n)
+		return;
+	account = accounts->list[i + AHEAD];
+	watt_prefetch(name_of(account));
+	watt_prefetch(account->energy_nj);
+	watt_prefetch(account->spans);
+}
+
 /* By kind, and in the order of their ids within: where each kind begins is counted first. */
-static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at, size_t reader)
+static void add_rows(struct watt_snapshot *snap, struct watt_attrib *at, size_t reader)
 {
 	size_t next[N_KINDS + 1] = { 0 };
 	size_t i;
 	int kind;
 
 	find_hidden(at, reader);
+	watt_doubt_begin_rows(at, reader);
 	for (i = 0; i < at->accounts.n; i++)
 		if (has_row(at->accounts.list[i]))
 			next[shown_kind(at->accounts.list[i]) + 1]++;
@@ -308,6 +350,7 @@ static void add_rows(struct watt_snapshot *snap, const struct watt_attrib *at, s
 		next[kind + 1] += next[kind];
 	snap->n_rows = next[N_KINDS];
 	for (i = 0; i < at->accounts.n; i++) {
+		prefetch_row(&at->accounts, i);
 		kind = shown_kind(at->accounts.list[i]);
 		if (has_row(at->accounts.list[i]))
 			fill_row(snap, next[kind]++, at, at->accounts.list[i], reader);

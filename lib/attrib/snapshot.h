@@ -32,9 +32,9 @@ struct watt_snapshot {
 	struct watt_gauge *gauges;
 	char *gauge_texts; /* what their names point into */
 	size_t n_rows, cap_rows;
-	struct watt_row *rows;
+	struct watt_row *rows;        /* owned, as one piece with all that follows */
 	struct watt_entity *entities; /* one per row */
-	struct watt_name **names;     /* two per row, owned: its own and its cgroup's, or NULL */
+	struct watt_name **names;     /* two per row, referenced: its own, its cgroup's or NULL */
 	struct watt_energy *energies; /* what the rows point to */
 	int64_t *windows;             /* the same */
 	double *uncertainties;        /* the same, of all, then of the windows, then of idle */

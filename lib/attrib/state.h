@@ -32,6 +32,13 @@ struct watt_ledger_base {
 };
 
 /* What became of one domain's energy. */
+/* What rows of a snapshot have in common: doubt.c */
+struct watt_doubt_shown {
+	bool is_known;              /* how unsure the domain is */
+	bool is_untold_since_begin; /* of the reader's window */
+	double idle_part;           /* of what was given since accounts were told */
+};
+
 struct watt_ledger {
 	const struct watt_domain *domain;
 	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
@@ -64,6 +71,7 @@ struct watt_ledger {
 	watt_i128 unattributed_nj;
 	watt_i128 late_nj;
 	watt_i128 shared_idle_nj;          /* idle energy that who ran has got */
+	struct watt_doubt_shown shown;     /* scratch of a snapshot */
 	watt_i128 check_nj, check_base_nj; /* scratch of the conservation check */
 	/* Of a residual: what its parts have had that the whole has not counted yet. */
 	watt_i128 debt_nj;

@@ -35,6 +35,15 @@ static inline uint64_t watt_hash_u64(uint64_t x)
 	return x;
 }
 
+/*
+ * Says that this is about to be written, so that a walk over what lies about in memory does not wait
+ * for each piece of it. Any address will do.
+ */
+static inline void watt_prefetch(const void *p)
+{
+	__builtin_prefetch(p, 1);
+}
+
 /* Greatest common divisor; 0 only of 0 and 0. */
 uint64_t watt_gcd_u64(uint64_t a, uint64_t b);
 
