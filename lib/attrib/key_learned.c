@@ -27,6 +27,7 @@
 #define APART_STAY 1.2
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 #define WEIGHT_MOST 1e18
+#define AHEAD 8           /* uses, of which memory is asked for before they are needed */
 #define NOBODY UINT64_MAX /* as a program */
 #define MOST_S 1e12       /* of a time that is loaded */
 #define LEAST_J 1e-9      /* a block without energy, for a learner that takes none without */
@@ -110,9 +111,7 @@ static uint64_t number_of(const struct watt_account *account)
 {
 	const struct watt_name *name = account->name;
 
-	if (name->has_identity)
-		return watt_hash_u64(name->identity.pid ^ watt_hash_u64(name->identity.start_ns));
-	return name->has_cgroup ? name->cgroup.id : 1 + (uint64_t)account->kind;
+	return name->has_identity || name->has_cgroup ? name->number : 1 + (uint64_t)account->kind;
 }
 
 /* What somebody runs: the executable, or its name in its cgroup where that is not known. */
@@ -151,6 +150,15 @@ static struct watt_learned_use use_of(const struct watt_part *part)
 	use.process = number_of(watt_member_get_user(actor));
 	set_name(&use, actor);
 	return use;
+}
+
+/* What is about to be asked of who did something; nobody has looked there since the last slice. */
+static void prefetch_user(const struct watt_part *part)
+{
+	const struct watt_member *actor = part->use->actor;
+
+	if (actor)
+		watt_prefetch(name_of(watt_member_get_user(actor)));
 }
 
 static bool is_taken(const struct learned_state *state, const struct watt_key_slice *slice)
@@ -227,6 +235,8 @@ static int take_slice(struct learned_state *state, const struct watt_key_slice *
 					    .n_cpus = slice->n_units };
 	/* who divides a slice learns from it next */
 	for (i = 0; i < slice->n_needed && r == 0 && !is_taken(state, slice); i++) {
+		if (i + AHEAD < slice->n_needed)
+			prefetch_user(&slice->parts[i + AHEAD]);
 		r = watt_grow((void **)&state->uses, &state->cap_uses, i, sizeof(*state->uses));
 		if (r == 0)
 			state->uses[i] = use_of(&slice->parts[i]);

@@ -11,8 +11,6 @@
 
 #include "base/util.h"
 
-#define WAYS 8 /* places of a candidate */
-
 #define DEVIATION_ERROR 0.5 /* of a process from its program, the same */
 #define SPREAD_RATE 0.002   /* by which a slice moves how far they are thought to differ */
 #define CURVE_RATE 0.02     /* by which a slice moves the curve */
@@ -24,9 +22,8 @@
 #define DIFFERS_FEW 1       /* squared sigmas by which it has to: while few have a learner */
 #define DIFFERS 9           /* and when there are more */
 #define FEW_DEVIATIONS 16
-#define EVIDENCE_KEPT 0.999 /* of it, a slice */
-#define DEVIATIONS_MAX 64   /* learners of processes: programs come first */
-#define RUN_SCALE 1.5       /* a run is short: errors that last for longer are in it by a part */
+#define DEVIATIONS_MAX 64 /* learners of processes: programs come first */
+#define RUN_SCALE 1.5     /* a run is short: errors that last for longer are in it by a part */
 /* What a prior says of a program holds no better than this: machines and programs change. */
 #define PRIOR_TRUST 0.1
 #define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
@@ -157,50 +154,12 @@ static size_t find_program(struct watt_learned *l, const struct watt_learned_use
 	return i;
 }
 
-/* One that nothing is known of where the process is not counted. */
-static const struct candidate *get_candidate(const struct watt_learned *l,
-					     const struct watt_learned_use *use)
-{
-	static const struct candidate stranger;
-	uint64_t process = use->process;
-	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, i;
-
-	if (l->counted[use->counted_at] == process)
-		return &l->candidates[use->counted_at];
-	for (i = first; i < first + WAYS; i++)
-		if (l->counted[i] == process)
-			return &l->candidates[i];
-	return &stranger;
-}
-
-/* Where a process is counted: it has few places, and who was away for longest gives way. */
-static size_t find_candidate(struct watt_learned *l, uint64_t process)
-{
-	size_t first = watt_hash_u64(process) % (CANDIDATES / WAYS) * WAYS, oldest = first, i;
-
-	for (i = first; i < first + WAYS; i++)
-		if (l->counted[i] == process)
-			return i;
-	for (i = first; i < first + WAYS; i++)
-		if (l->candidates[i].newest_slice < l->candidates[oldest].newest_slice)
-			oldest = i;
-	l->candidates[oldest] = (struct candidate){ 0 };
-	l->counted[oldest] = process;
-	return oldest;
-}
-
-/* What slices say of the difference of a process to its program: its variance, and itself. */
-static double variance_of(double prior, const struct candidate *one)
-{
-	return prior / (1 + prior * one->info);
-}
-
 /* Whether a process has been active for long enough, and differs from its program. */
 static bool does_differ(struct watt_learned *l, struct watt_learned_use *use, size_t n_uses)
 {
 	bool are_few = l->n_deviations < FEW_DEVIATIONS;
 	double differs = are_few ? DIFFERS_FEW : DIFFERS;
-	size_t at = find_candidate(l, use->process);
+	size_t at = watt_evidence_find(l, use);
 	struct candidate *one = &l->candidates[at];
 
 	use->counted_at = (uint16_t)at;
@@ -228,7 +187,7 @@ static size_t find_deviation(struct watt_learned *l, struct watt_learned_use *us
 	    !does_differ(l, use, n_uses))
 		return i;
 	key = deviation_key(use->program, use->process);
-	one = get_candidate(l, use);
+	one = evidence_of(l, use);
 	return watt_learner_add(
 		l,
 		&(struct learner){ .key = key,
@@ -287,7 +246,7 @@ static double variance_unknown(const struct watt_learned *l, const struct watt_l
 	bool may_differ = use->at[1] == OTHERS && use->at[0] != OTHERS &&
 			  l->list[use->at[0]].has_many;
 
-	return may_differ ? variance_of(prior, get_candidate(l, use)) : 0;
+	return may_differ ? variance_of(prior, evidence_of(l, use)) : 0;
 }
 
 /* A square root is the same everywhere, as IEEE 754 wants it. */
@@ -301,11 +260,13 @@ void watt_learned_weigh(const struct watt_learned *l, struct watt_learned_slice 
 	double mean = watt_learned_mean_w(l);
 	size_t i;
 
+	watt_evidence_fetch(l, slice);
 	for (i = 0; i < slice->n_uses; i++) {
 		seek(l, &slice->uses[i]);
 		slice->uses[i].watts = l->n_slices ? watt_learned_watts(l, &slice->uses[i], mean) :
 						     0;
 	}
+	watt_evidence_seek(l, slice);
 }
 
 double watt_learned_predict(const struct watt_learned *l, struct watt_learned_slice *slice)
@@ -354,7 +315,7 @@ void watt_learned_doubt(const struct watt_learned *l, uint64_t program, uint64_t
 	ret->at[1] = use.at[1];
 	ret->n_at = use.at[1] != OTHERS ? 2 : 1;
 	if (use.at[1] == OTHERS && use.at[0] != OTHERS && l->list[use.at[0]].has_many)
-		ret->own_w2 = variance_of(deviation_prior(l), get_candidate(l, &use));
+		ret->own_w2 = variance_of(deviation_prior(l), evidence_of(l, &use));
 }
 
 size_t watt_learned_size(const struct watt_learned *l)
@@ -502,7 +463,16 @@ double watt_learned_explain(struct watt_learned *l)
 	size_t i, j, n = l->n;
 
 	memset(ch, 0, n * sizeof(*ch));
-	for (j = 0; j < l->n_active; j++) {
+	/* two at a time, in the order of one by one: sums are the same to the last bit */
+	for (j = 0; j + 1 < l->n_active; j += 2) {
+		const double *restrict a = cov_at(l, l->active[j], 0);
+		const double *restrict b = cov_at(l, l->active[j + 1], 0);
+		double ha = l->h[l->active[j]], hb = l->h[l->active[j + 1]];
+
+		for (i = 0; i < n; i++)
+			ch[i] = (ch[i] + a[i] * ha) + b[i] * hb;
+	}
+	if (j < l->n_active) {
 		const double *restrict row = cov_at(l, l->active[j], 0);
 		double h = l->h[l->active[j]];
 
@@ -532,32 +502,6 @@ void watt_learned_correct(struct watt_learned *l, double error_j, double varianc
 	}
 }
 
-/* What the slice says of processes that have no learner of their own. */
-static void note_evidence(struct watt_learned *l, const struct watt_learned_slice *slice, double g,
-			  double error_j, double variance)
-{
-	size_t i;
-
-	for (i = 0; i < slice->n_uses; i++) {
-		const struct watt_learned_use *use = &slice->uses[i];
-		double h = time_of(l, use) * g, own;
-		struct candidate *one;
-
-		if (use->at[0] == OTHERS || use->at[1] != OTHERS || !use->process ||
-		    !l->list[use->at[0]].has_many)
-			continue;
-		if (l->counted[use->counted_at] != use->process)
-			continue; /* another one has its place by now */
-		one = &l->candidates[use->counted_at];
-		/* what is no part of its usual share of its program: the rest is the program's */
-		one->own_s = EVIDENCE_KEPT * one->own_s + h;
-		one->program_s = EVIDENCE_KEPT * one->program_s + l->h[use->at[0]];
-		own = h - l->h[use->at[0]] * one->own_s / one->program_s;
-		one->info = EVIDENCE_KEPT * one->info + squared(own) / variance;
-		one->score = EVIDENCE_KEPT * one->score + own * error_j / variance;
-	}
-}
-
 /* Squared difference that is expected of each, as a mean of those who were active. */
 static double mean_deviation(const struct watt_learned *l, const struct watt_learned_slice *slice)
 {
@@ -577,7 +521,7 @@ static double mean_deviation(const struct watt_learned *l, const struct watt_lea
 			       *cov_at(l, use->at[1], use->at[1]);
 			continue;
 		}
-		one = get_candidate(l, use);
+		one = evidence_of(l, use);
 		variance = variance_of(prior, one);
 		sum += squared(variance * one->score) + variance;
 	}
@@ -724,7 +668,7 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	if (is_odd) {
 		watt_learned_doubt_active(l);
 	} else {
-		note_evidence(l, slice, g, error_j, variance);
+		watt_evidence_note(l, slice, g, error_j, variance);
 		watt_learned_correct(l, error_j, variance);
 	}
 	watt_learned_grow(l, slice->dt_s, squared(error_j) / variance);

@@ -130,6 +130,12 @@ static inline double deviation_prior(const struct watt_learned *l)
 	return l->spread[true] * squared(watt_learned_mean_w(l));
 }
 
+/* What slices say of the difference of a process to its program: its variance, and itself. */
+static inline double variance_of(double prior, const struct candidate *one)
+{
+	return prior / (1 + prior * one->info);
+}
+
 /* ---- learned.c ---- */
 
 /* OTHERS: it has none. */
@@ -176,6 +182,32 @@ double watt_learned_begin_rate(const struct watt_learned *l);
  * not follow, errors are alike and less is.
  */
 void watt_learned_note_run(struct watt_learned *l, double error_j);
+
+/* ---- learned_evidence.c ---- */
+
+/* Of a process: one that nothing is known of where it is not counted. */
+const struct candidate *watt_evidence_look_up(const struct watt_learned *l,
+					      const struct watt_learned_use *use);
+/* Where a process is counted: it has few places, and who was away for longest gives way. */
+size_t watt_evidence_find(struct watt_learned *l, const struct watt_learned_use *use);
+/*
+ * Evidence lies about in memory, and is needed when the slice teaches. First, where that of its uses
+ * may be is fetched; once their learners are known, what is there is found, and fetched in turn.
+ */
+void watt_evidence_fetch(const struct watt_learned *l, const struct watt_learned_slice *slice);
+void watt_evidence_seek(const struct watt_learned *l, struct watt_learned_slice *slice);
+/* The slice is off by error_j, of that variance. */
+void watt_evidence_note(struct watt_learned *l, const struct watt_learned_slice *slice, double g,
+			double error_j, double variance);
+
+/* Who has been found in this slice, as a rule has kept its place. */
+static inline const struct candidate *evidence_of(const struct watt_learned *l,
+						  const struct watt_learned_use *use)
+{
+	if (l->counted[use->counted_at] == use->process)
+		return &l->candidates[use->counted_at];
+	return watt_evidence_look_up(l, use);
+}
 
 /* ---- learned_change.c ---- */
 

@@ -75,6 +75,7 @@ struct watt_name *watt_name_new_identity(const struct watt_identity *identity)
 	name->identity.vm_name = store(&cursor, identity->vm_name);
 	name->identity.hypervisor = store(&cursor, identity->hypervisor);
 	name->text = identity->vm_name ? name->identity.vm_name : name->identity.comm;
+	name->number = watt_hash_u64(identity->pid ^ watt_hash_u64(identity->start_ns));
 	name->has_program = identity->exe;
 	name->program = hash_text(identity->exe ? identity->exe : name->identity.comm);
 	return name;
@@ -93,6 +94,7 @@ struct watt_name *watt_name_new_cgroup(const struct watt_cgroup *cgroup)
 		return NULL;
 	cursor = name->storage;
 	name->has_cgroup = true;
+	name->number = cgroup->id;
 	name->cgroup = *cgroup;
 	name->cgroup.sz = sizeof(name->cgroup);
 	name->cgroup.path = store(&cursor, cgroup->path);

@@ -16,6 +16,8 @@ struct watt_name {
 	bool has_container;
 	bool has_program; /* the executable is known */
 	uint64_t program; /* hash of the executable, or of what stands for it; 0: no process */
+	/* Of a process or a cgroup: the same number in every session, which tells it from others. */
+	uint64_t number;
 	const char *text; /* never NULL */
 	struct watt_identity identity;
 	union { /* one or the other */
