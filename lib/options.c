@@ -78,14 +78,8 @@ int watt_options_init(struct watt_options *to, const struct watt_options *from)
 		said = *from;
 	*to = said;
 	to->problem[0] = '\0';
-	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++) {
-		const char *text = *text_at(&said, texts[i]);
-		char *copy = text ? strdup(text) : NULL;
-
-		*text_at(to, texts[i]) = copy;
-		if (text && !copy)
-			r = -ENOMEM;
-	}
+	for (i = 0; i < WATT_ARRAY_SIZE(texts); i++)
+		*text_at(to, texts[i]) = watt_strdup(*text_at(&said, texts[i]), &r);
 	for (i = 0; i < WATT_ARRAY_SIZE(lists); i++) {
 		*list_at(to, lists[i]) = (struct watt_rules){ 0 };
 		r |= watt_rules_join(list_at(to, lists[i]), list_at(&said, lists[i]));
@@ -190,14 +184,15 @@ static int note(struct watt_options *options, int r)
 static int set_text(struct watt_options *options, size_t place, const char *text, const char *what)
 {
 	char *copy;
+	int r = 0;
 
 	if (!options)
 		return -EINVAL;
 	if (text && !*text)
 		return complain(options, -EINVAL, "'' is no %s", what);
-	copy = text ? strdup(text) : NULL;
-	if (text && !copy)
-		return note(options, -ENOMEM);
+	copy = watt_strdup(text, &r);
+	if (r < 0)
+		return note(options, r);
 	free(*text_at(options, place));
 	*text_at(options, place) = copy;
 	return 0;

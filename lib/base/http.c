@@ -95,24 +95,17 @@ static int load(struct curl_api *api)
 	return lib ? 0 : -EOPNOTSUPP;
 }
 
-static int copy(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 int watt_http_open(const struct watt_http_opts *opts, struct watt_http **ret)
 {
 	struct watt_http *http = calloc(1, sizeof(*http));
-	int r;
+	int r = 0;
 
 	if (!http)
 		return -ENOMEM;
 	http->is_insecure = opts->is_insecure;
 	http->max_size = opts->max_size ? opts->max_size : DEFAULT_MAX_SIZE;
-	r = copy(opts->ca_file, &http->ca_file);
-	if (r == 0)
-		r = copy(opts->pin, &http->pin);
+	http->ca_file = watt_strdup(opts->ca_file, &r);
+	http->pin = watt_strdup(opts->pin, &r);
 	if (r == 0)
 		r = load(&http->api);
 	if (r == 0) {

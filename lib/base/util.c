@@ -54,6 +54,15 @@ int watt_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
+char *watt_strdup(const char *text, int *r)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		*r = -ENOMEM;
+	return copy;
+}
+
 void watt_strlcpy(char *dst, const char *src, size_t size)
 {
 	size_t n = strnlen(src, size - 1);

@@ -56,6 +56,9 @@ int watt_grow(void **array, size_t *cap, size_t n, size_t size);
 /* Writes all of it, however often that takes. 0 or a negative errno. */
 int watt_write_all(int fd, const void *data, size_t size);
 
+/* A copy of a text; NULL of NULL. Without memory it is NULL, too, and *r is -ENOMEM. */
+char *watt_strdup(const char *text, int *r);
+
 /* Copies as much of src as fits and always terminates. */
 void watt_strlcpy(char *dst, const char *src, size_t size);
 

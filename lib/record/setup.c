@@ -12,23 +12,17 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/util.h"
 
-static void *copy_bytes(const void *from, size_t n, bool *has_failed)
+static void *copy_bytes(const void *from, size_t n, int *r)
 {
 	void *to = malloc(n + 1);
 
-	*has_failed |= !to;
-	if (to && n)
+	if (!to)
+		*r = -ENOMEM;
+	else if (n)
 		memcpy(to, from, n);
 	return to;
-}
-
-static char *copy_text(const char *text, bool *has_failed)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	*has_failed |= text && !copy;
-	return copy;
 }
 
 /* A name that no other recording has. */
@@ -47,41 +41,40 @@ int watt_head_copy(struct watt_head_copy *copy, const struct watt_setup *setup,
 		   const struct watt_machine *machine, const struct watt_domain *const *domains,
 		   size_t n_domains, const char *command)
 {
-	bool has_failed = false;
+	int r = 0;
 
 	*copy = (struct watt_head_copy){ .setup = *setup };
 	if (machine)
 		copy->machine = *machine;
-	copy->setup.channels = copy_bytes(
-		setup->channels, setup->n_channels * sizeof(struct watt_channel *), &has_failed);
+	copy->setup.channels =
+		copy_bytes(setup->channels, setup->n_channels * sizeof(struct watt_channel *), &r);
 	copy->setup.cpu_slot =
-		copy_bytes(setup->cpu_slot, setup->n_cpus * sizeof(*setup->cpu_slot), &has_failed);
-	copy->setup.places =
-		copy_bytes(setup->places, setup->n_slots * sizeof(*setup->places), &has_failed);
-	copy->setup.usage = copy_text(setup->usage, &has_failed);
-	copy->setup.usage_why = copy_text(setup->usage_why, &has_failed);
-	copy->setup.prior = copy_text(setup->prior, &has_failed);
-	has_failed |= watt_rules_join(&copy->share_keys, setup->share_keys) < 0;
-	has_failed |= watt_rules_join(&copy->delays, setup->delays) < 0;
+		copy_bytes(setup->cpu_slot, setup->n_cpus * sizeof(*setup->cpu_slot), &r);
+	copy->setup.places = copy_bytes(setup->places, setup->n_slots * sizeof(*setup->places), &r);
+	copy->setup.usage = watt_strdup(setup->usage, &r);
+	copy->setup.usage_why = watt_strdup(setup->usage_why, &r);
+	copy->setup.prior = watt_strdup(setup->prior, &r);
+	r |= watt_rules_join(&copy->share_keys, setup->share_keys);
+	r |= watt_rules_join(&copy->delays, setup->delays);
 	copy->setup.share_keys = &copy->share_keys;
 	copy->setup.delays = &copy->delays;
-	copy->machine.host = copy_text(copy->machine.host, &has_failed);
-	copy->machine.os = copy_text(copy->machine.os, &has_failed);
-	copy->machine.kernel = copy_text(copy->machine.kernel, &has_failed);
-	copy->machine.arch = copy_text(copy->machine.arch, &has_failed);
-	copy->machine.cpu = copy_text(copy->machine.cpu, &has_failed);
+	copy->machine.host = watt_strdup(copy->machine.host, &r);
+	copy->machine.os = watt_strdup(copy->machine.os, &r);
+	copy->machine.kernel = watt_strdup(copy->machine.kernel, &r);
+	copy->machine.arch = watt_strdup(copy->machine.arch, &r);
+	copy->machine.cpu = watt_strdup(copy->machine.cpu, &r);
 	name_recording(copy->recording);
 	copy->head = (struct watt_part_head){
 		.setup = &copy->setup,
 		.machine = &copy->machine,
-		.domains = copy_bytes(domains, n_domains * sizeof(*domains), &has_failed),
+		.domains = copy_bytes(domains, n_domains * sizeof(*domains), &r),
 		.n_domains = n_domains,
-		.command = copy_text(command, &has_failed),
+		.command = watt_strdup(command, &r),
 		.recording = copy->recording,
 		.part = 1,
 		.realtime_offset_ns = (int64_t)(watt_clock_ns(CLOCK_REALTIME) - watt_now_ns()),
 	};
-	return has_failed ? -ENOMEM : 0;
+	return r < 0 ? -ENOMEM : 0;
 }
 
 void watt_head_copy_done(struct watt_head_copy *copy)

@@ -17,25 +17,20 @@ static void channel_done(struct watt_channel *channel)
 	free((char *)channel->path);
 }
 
-static int copy_text(const char *text, const char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 /* Its strings are copied; source is not: it is static. */
 static int copy_channel(const struct watt_channel *channel, struct watt_channel *ret)
 {
 	struct watt_channel copy = *channel;
+	int r = 0;
 
 	copy.sz = sizeof(copy);
-	copy.name = copy.domain = copy.label = copy.path = NULL;
-	if (copy_text(channel->name, &copy.name) < 0 ||
-	    copy_text(channel->domain, &copy.domain) < 0 ||
-	    copy_text(channel->label, &copy.label) < 0 ||
-	    copy_text(channel->path, &copy.path) < 0) {
+	copy.name = watt_strdup(channel->name, &r);
+	copy.domain = watt_strdup(channel->domain, &r);
+	copy.label = watt_strdup(channel->label, &r);
+	copy.path = watt_strdup(channel->path, &r);
+	if (r < 0) {
 		channel_done(&copy);
-		return -ENOMEM;
+		return r;
 	}
 	*ret = copy;
 	return 0;
