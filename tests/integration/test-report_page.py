@@ -231,6 +231,27 @@ class Page(unittest.TestCase):
         self.click('[data-zoom=reset]')
         self.assertEqual(self.range_nj(), whole)
 
+    def test_times_are_evenly_spaced(self):
+        """What an axis says of its ticks is where they are: no step is rounded."""
+        seen = set()
+        for kind in ('plain', 'estimate'):
+            self.open(kind)
+            self.page.eval('window.said = []; const draw = CanvasRenderingContext2D.prototype.fillText; '
+                           'CanvasRenderingContext2D.prototype.fillText = function (text, ...more) { '
+                           'said.push([[...document.querySelectorAll("canvas")].indexOf(this.canvas), text]); '
+                           'return draw.call(this, text, ...more); }; 0')
+            for _ in range(5):
+                self.page.eval('said.length = 0')
+                self.click('[data-zoom=in]')
+                times = [(chart, text) for chart, text in self.page.eval('said') if re.fullmatch(r'[0-9:]+:[0-9.]+', text)]
+                for chart in {chart for chart, _ in times}:
+                    ms = sorted({sum(round(1000 * float(part)) * 60 ** i for i, part in enumerate(reversed(text.split(':'))))
+                                 for it, text in times if it == chart})
+                    steps = {after - before for before, after in zip(ms, ms[1:])}
+                    self.assertLessEqual(len(steps), 1, f'times that are said: {times}')
+                    seen |= steps
+        self.assertGreater(len(seen), 2, 'hardly anything was zoomed')
+
     def test_hover_tells_values(self):
         self.open('full')
         left, top, width, height = self.plot_box()

@@ -148,12 +148,17 @@ function placeTip(tip, event) {
   tip.style.top = Math.max(4, Math.min(event.clientY + 12, innerHeight - box.height - 8)) + 'px';
 }
 
+/* Steps of an axis of time, in seconds, such that each is a round time in the digits that clock() gives. */
+const TIME_STEPS = [0.001, 0.01, 0.1].flatMap((unit) => [1, 2, 5].map((n) => Number((n * unit).toFixed(3))))
+  .concat([1, 2, 5, 10, 15, 30], [1, 2, 5, 10, 15, 30].map((n) => n * 60), [1, 2, 3, 6, 12].map((n) => n * 3600),
+    Array.from({ length: 16 }, (_, i) => 2 ** i * 86400));
+
 function axes(page) {
   const scale = page.sums.power.scale;
   const common = { stroke: () => palette.quiet, font: '12px system-ui, sans-serif', grid: { stroke: () => palette.grid, width: 1 },
     ticks: { stroke: () => palette.grid, width: 1, size: 4 } };
   return [
-    { ...common, space: 70, size: 34, values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
+    { ...common, space: 70, size: 34, incrs: TIME_STEPS, values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
     { ...common, size: 58, values: (u, splits) => splits.map((v) => (v === 0 ? '0' : Number((v / scale.factor).toPrecision(4)) + '\u202f' + scale.unit)) },
   ];
 }
