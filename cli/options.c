@@ -66,13 +66,14 @@ int options_set(struct options *opts, const char *name, const char *value)
 int options_complain(char *const *argv)
 {
 	const char *word = argv[optind - 1];
+	bool is_long = optopt >= 256 || strncmp(word, "--", 2) == 0;
 
-	if (optopt >= 256 || optopt == 0)
-		message_usage(optopt ? "option '%s' needs a value, or takes none" :
-				       "unknown option '%s'",
-			      word);
-	else if (strncmp(word, "--", 2) == 0)
-		message_usage("option '%s' needs a value, or takes none", word);
+	if (optopt == 0)
+		message_usage("unknown option '%s'", word);
+	else if (is_long && strchr(word, '='))
+		message_usage("option '%.*s' takes no value", (int)strcspn(word, "="), word);
+	else if (is_long)
+		message_usage("option '%s' needs a value", word);
 	else
 		message_usage("unknown option '-%c', or its value is missing", optopt);
 	return -EINVAL;

@@ -67,10 +67,12 @@ def test_mistakes_in_options():
         one_line(run(name, '--bogus'), 2, f'wattribute {name}:', '--bogus')
         one_line(run(name, '-Z'), 2, f'wattribute {name}:', '-Z')
         one_line(run(name, '--sysfs-root'), 2, '--sysfs-root')
+        one_line(run(name, '--verbose=3'), 2, "'--verbose' takes no value")
         one_line(run(name, '--slice=abc'), 2, '--slice', 'abc')
         one_line(run(name, '--slice=0'), 2, '--slice')
         one_line(run(name, '--usage=magic'), 2, '--usage', 'magic')
     one_line(run('doctor', 'what'), 2, 'what')
+    one_line(run('stat', '--sysfs-root'), 2, "'--sysfs-root' needs a value")
     for value in ('0', '-1', 'x', '1e9', '99999999999999999999'):
         one_line(run('top', '-n', value), 2, '--count', value)
         one_line(run('stat', '-r', value, 'true'), 2, '--repeat', value)
