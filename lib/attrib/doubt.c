@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define TELL_NS 1000000000ULL
+#define LEVEL_S 5 /* that power lasts for which no program causes, as a fall from all to nothing */
 #define TELL_PART 8 /* of the time since the beginning: what is learned changes faster then */
 /* Of dynamic energy, any part of which may be idle energy: 1 / sqrt(3), as in baseline.c. */
 #define IDLE_UNKNOWN 0.577
@@ -30,6 +31,7 @@ struct parcel {
 	double energy_j;
 	double own_j2;
 	double bias_j;
+	double busy_s; /* for which it had what one busy CPU takes of its watts */
 	size_t vector; /* where its directions are; of all sums */
 	struct watt_key_doubt doubt;
 };
@@ -52,7 +54,8 @@ struct telling {
 	/* of everybody: joules per watt, by direction; its product with the covariance */
 	double all[UINT8_MAX], all_cov[UINT8_MAX];
 	double all_j2, energy_j, bias_j;
-	double idle_part; /* of what each got, how far it is off as idle power is */
+	double busy_s;    /* of everybody */
+	double idle_part; /* of what all got, how far it is off as idle power is */
 };
 
 /*
@@ -123,7 +126,7 @@ static double in_window_j(const struct watt_ledger *ledger, const struct watt_ac
 }
 
 static void tell_account(struct telling *t, struct watt_account *account, double variation,
-			 double kept)
+			 double kept, double idle_part)
 {
 	struct watt_doubt *doubt = &account->doubts[t->domain];
 	size_t w, n = t->at->accounts.n_windows;
@@ -131,11 +134,10 @@ static void tell_account(struct telling *t, struct watt_account *account, double
 	variation = variation > 0 ? variation : 0;
 	span_add(&watt_account_get_spans(account, WATT_DOUBT_ALL)[t->domain],
 		 in_window_j(t->ledger, account, t->domain, WATT_DOUBT_ALL), variation, kept,
-		 t->idle_part);
+		 idle_part);
 	for (w = 0; w < n; w++)
 		span_add(&watt_account_get_spans(account, w)[t->domain],
-			 in_window_j(t->ledger, account, t->domain, w), variation, kept,
-			 t->idle_part);
+			 in_window_j(t->ledger, account, t->domain, w), variation, kept, idle_part);
 	doubt->told_nj = (int64_t)account->energy_nj[t->domain];
 	doubt->variation = variation;
 }
@@ -189,6 +191,7 @@ static int add_to_sum(struct telling *t, struct watt_account *account, const str
 	sum->energy_j += from->energy_j;
 	sum->own_j2 += from->own_j2;
 	sum->bias_j += from->bias_j;
+	sum->busy_s += from->busy_s;
 	add_directions(&t->vectors[sum->vector], from);
 	for (u = 0; u < WATT_ACCOUNT_UPS && account->up[u] && r == 0; u++)
 		r = add_to_sum(t, account->up[u], from);
@@ -213,8 +216,10 @@ static int add_member(struct telling *t, struct watt_member *member)
 	parcel->energy_j = e;
 	parcel->own_j2 = squared(e) * parcel->doubt.own;
 	parcel->bias_j = e * parcel->doubt.bias;
+	parcel->busy_s = e * parcel->doubt.by;
 	t->energy_j += e;
 	t->bias_j += parcel->bias_j;
+	t->busy_s += parcel->busy_s;
 	add_directions(t->all, parcel);
 	for (i = 0; i < WATT_MEMBER_SUMS && r == 0; i++)
 		if (member->sums[i])
@@ -286,19 +291,38 @@ static double scale(const struct telling *t, double variance, double prior)
 	double unknown = prior > 0 ? variance / prior : 1;
 
 	unknown = unknown < 1 ? unknown : 1;
+	/* nor is anybody less known than who is new */
+	if (t->space.scale > 1)
+		return variance * WATT_MAX(WATT_MIN(t->space.scale, 1 / unknown), 1.0);
 	return variance * (t->space.scale + (1 - t->space.scale) * unknown);
 }
 
-/* What is known to be wrong comes on top, and is wrong the same way each time. */
+/*
+ * Idle power that is a guess is learned as that of whoever ran, the same of each: who takes little has
+ * the greater part of it.
+ */
+static double get_idle_part(const struct telling *t, const struct parcel *parcel)
+{
+	if (!(t->busy_s > 0))
+		return t->idle_part;
+	return t->idle_part * (parcel->busy_s / t->busy_s) / (parcel->energy_j / t->energy_j);
+}
+
+/*
+ * What is known to be wrong comes on top, and is wrong the same way each time. What no program
+ * causes, and what readings leave open, is one row's as far as it isn't all others' as well.
+ */
 static void tell_variance(struct telling *t, const struct parcel *parcel, double variance,
 			  double kept)
 {
 	double e = parcel->energy_j, bias = squared(parcel->bias_j - e / t->energy_j * t->bias_j);
-	double known = variance > 0 ? variance : 0, all;
+	double known = variance > 0 ? variance : 0, all, lasting = kept * known + bias;
+	double others2 = squared(e * (1 - e / t->energy_j)), level = t->space.level * others2;
 
-	all = known + bias;
-	tell_account(t, parcel->account, all / squared(e),
-		     all > 0 ? (kept * known + bias) / all : 0);
+	lasting += level * WATT_MAX(1 - t->passed_s / LEVEL_S, 0);
+	all = known + bias + level + t->space.open / WATT_MAX(t->passed_s, 1) * others2;
+	tell_account(t, parcel->account, all / squared(e), all > 0 ? lasting / all : 0,
+		     get_idle_part(t, parcel));
 }
 
 static void tell_member(struct telling *t, const struct parcel *parcel)

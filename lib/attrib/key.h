@@ -62,6 +62,8 @@ struct watt_key_doubt {
 struct watt_key_space {
 	size_t n;     /* 0: there are none yet */
 	double scale; /* by which variances are larger than the covariance has them */
+	double open; /* relative variance of each energy beside that, times s: in each second another */
+	double level; /* the same of energy that no program causes; not times s, it lasts longer */
 	double prior; /* variance of a direction nobody knows anything of: never scaled */
 	const void *state;
 	const double *(*covariance)(const void *state, size_t row);

@@ -27,10 +27,11 @@
 #define APART_STAY 1.2
 #define WEIGHT_SCALE 256 /* of a program that takes as much as the mean */
 #define WEIGHT_MOST 1e18
-#define AHEAD 8           /* uses, of which memory is asked for before they are needed */
-#define NOBODY UINT64_MAX /* as a program */
-#define MOST_S 1e12       /* of a time that is loaded */
-#define LEAST_J 1e-9      /* a block without energy, for a learner that takes none without */
+#define AHEAD 8               /* uses, of which memory is asked for before they are needed */
+#define NOBODY UINT64_MAX     /* as a program */
+#define CHECK_MARK UINT64_MAX /* of a recording: no time */
+#define MOST_S 1e12           /* of a time that is loaded */
+#define LEAST_J 1e-9          /* a block without energy, for a learner that takes none without */
 
 struct learned_state {
 	struct watt_learned *learned;
@@ -401,6 +402,7 @@ static int await_reading(struct learned_state *state, const struct watt_key_slic
 		return r < 0 ? r : 1;
 	watt_block_get(state->joint, view);
 	view->edge_s2 = edge_s2;
+	view->is_joint = true;
 	return 0;
 }
 
@@ -439,6 +441,9 @@ static int learn(void *data, const struct watt_key_slice *slice)
 	taught = view;
 	if (r == 0)
 		r = await_reading(state, slice, &taught);
+	/* in half of it one slice has what the other ones lack */
+	if (r >= 0 && state->joint && state->joint->dt_s > 0)
+		watt_learned_note_open(state->learned, &view, state->joint->dt_s / 2);
 	if (r == 0) {
 		r = teach(state, &taught);
 		clear_joint(state);
@@ -590,6 +595,21 @@ static void visit_joint(struct learned_state *state, struct watt_words *words)
 		clear_joint(state);
 }
 
+/* Recordings of before have none: what comes next there is the end of a joint, or nothing. */
+static void visit_check(struct learned_state *state, struct watt_words *words)
+{
+	uint64_t mark = CHECK_MARK;
+
+	if (words->error || !watt_learned_size(state->learned))
+		return;
+	if (words->is_loading && (words->at == words->n || words->list[words->at] != mark)) {
+		watt_learned_forget_check(state->learned);
+		return;
+	}
+	watt_words_u64(words, &mark, UINT64_MAX);
+	watt_learned_visit_check(state->learned, words);
+}
+
 static int visit(void *data, struct watt_words *words)
 {
 	struct learned_state *state = data;
@@ -605,6 +625,7 @@ static int visit(void *data, struct watt_words *words)
 		watt_block_visit(&state->rest->blocks[1], words);
 		watt_words_bool(words, &state->rest->is_second);
 	}
+	visit_check(state, words);
 	if (!state->rest)
 		visit_joint(state, words);
 	if (words->error && words->is_loading)
@@ -633,6 +654,8 @@ static void get_space(const void *data, struct watt_key_space *ret)
 	*ret = (struct watt_key_space){
 		.n = watt_learned_size(state->learned),
 		.scale = watt_learned_scale(state->learned),
+		.open = watt_learned_open(state->learned),
+		.level = watt_learned_level(state->learned),
 		.prior = watt_learned_prior(state->learned) * mean_w * mean_w,
 		.state = state->learned,
 		.covariance = covariance,

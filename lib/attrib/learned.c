@@ -23,7 +23,6 @@
 #define DIFFERS 9           /* and when there are more */
 #define FEW_DEVIATIONS 16
 #define DEVIATIONS_MAX 64 /* learners of processes: programs come first */
-#define RUN_SCALE 1.5     /* a run is short: errors that last for longer are in it by a part */
 /* What a prior says of a program holds no better than this: machines and programs change. */
 #define PRIOR_TRUST 0.1
 #define FEATURES_LEFT 0.3 /* by which a program is off what features say, the same */
@@ -94,6 +93,7 @@ static void reset(struct watt_learned *l, size_t i, const struct learner *to, do
 	for (j = 0; j < l->n; j++)
 		*cov_at(l, i, j) = *cov_at(l, j, i) = 0;
 	*cov_at(l, i, i) = squared(error_w);
+	watt_learned_forget_run(l, i);
 }
 
 size_t watt_learner_add(struct watt_learned *l, const struct learner *learner, double error_w)
@@ -328,11 +328,6 @@ const double *watt_learned_covariance(const struct watt_learned *l, size_t row)
 	return cov_at(l, row, 0);
 }
 
-double watt_learned_scale(const struct watt_learned *l)
-{
-	return RUN_SCALE * l->scale;
-}
-
 double watt_learned_prior(const struct watt_learned *l)
 {
 	return l->n ? l->spread[false] : squared(l->habit.prior_error);
@@ -495,6 +490,8 @@ void watt_learned_correct(struct watt_learned *l, double error_j, double varianc
 		if (gain == 0)
 			continue;
 		l->list[i].watts += gain * error_j;
+		l->run.moved_w[i] += gain * error_j;
+		l->run.expected_w2[i] += gain * ch[i];
 		for (j = 0; j < n; j++)
 			row[j] -= gain * ch[j];
 		if (!(row[i] > 0))
@@ -615,7 +612,7 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : l->habit.prior_error);
 	l->spread[true] = squared(DEVIATION_ERROR);
 	l->left = squared(FEATURES_LEFT);
-	l->scale = 1;
+	watt_learned_begin_check(l);
 	l->n = 1;
 	reset(l, OTHERS, &others, l->habit.prior_error * others.watts);
 	return 0;
@@ -657,7 +654,7 @@ static void filter(struct watt_learned *l, const struct watt_learned_slice *slic
 	if (watt_learned_doubt_risen(l, error_j, explained + edge + l->noise))
 		explained = watt_learned_explain(l);
 	variance = explained + edge + l->noise;
-	watt_learned_note_run(l, error_j);
+	watt_learned_note_check(l, slice, error_j, explained, variance);
 	is_odd = squared(error_j) >= GATE * variance;
 	/* What nobody expected teaches nothing, but many such slices widen what is expected. */
 	l->noise += (is_odd ? FORGET : WATT_MAX(FORGET, watt_learned_begin_rate(l))) *

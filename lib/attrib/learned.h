@@ -49,6 +49,8 @@ struct watt_learned_slice {
 	/* squared distances of its begin and its end to the readings beside them: who ran meanwhile is
 	 * in it and its energy is not, or the reverse */
 	double edge_s2;
+	/* of several, from one reading to the next: what it leaves unexplained says nothing of each */
+	bool is_joint;
 };
 
 /* is_rest: of what nobody is known to cause, in blocks of seconds. NULL: no memory. */
@@ -107,7 +109,20 @@ size_t watt_learned_size(const struct watt_learned *learned);
 const double *watt_learned_covariance(const struct watt_learned *learned, size_t row);
 /* Variance that the watts of a row gain in a second in which nothing is seen of them. */
 double watt_learned_growth(const struct watt_learned *learned, size_t row);
-/* By what the variances are too small or too large, as neighbouring slices have it. */
+/*
+ * Of slices that are learned from together, in each of which energy is what it would be at even power:
+ * how far one is off, and how long that lasts. Sets watts of each use.
+ */
+void watt_learned_note_open(struct watt_learned *learned, struct watt_learned_slice *slice,
+			    double lasts_s);
+/* Relative variance of a row's energy by that, times seconds: of a longer time it is less. */
+double watt_learned_open(const struct watt_learned *learned);
+/*
+ * Relative variance of a row's energy by power that no program causes, as leakage, and that goes
+ * to all who run. It lasts for seconds.
+ */
+double watt_learned_level(const struct watt_learned *learned);
+/* By what the variances are too small or too large, as slices have it. */
 double watt_learned_scale(const struct watt_learned *learned);
 /* Variance of a program's watts that nobody knows anything of, in squared means. */
 double watt_learned_prior(const struct watt_learned *learned);
@@ -124,6 +139,12 @@ int watt_learned_tell(const struct watt_learned *learned, struct watt_profile_pa
  * the error is in words, and nothing is known then. 0 or words->error.
  */
 int watt_learned_visit(struct watt_learned *learned, struct watt_words *words);
+/*
+ * The same of what slices say of how sure it is. Recordings of before don't have it: forgotten, it is
+ * found anew within a minute.
+ */
+int watt_learned_visit_check(struct watt_learned *learned, struct watt_words *words);
+void watt_learned_forget_check(struct watt_learned *learned);
 /* Learners that have a place of their own. */
 size_t watt_learned_count(const struct watt_learned *learned);
 

@@ -111,6 +111,7 @@ static void visit_learner(struct learner *one, struct watt_words *words)
 
 static void visit_figures(struct watt_learned *l, struct watt_words *words)
 {
+	double unused[2] = { 0 };
 	size_t i;
 
 	for (i = 0; i <= BINS; i++)
@@ -131,8 +132,9 @@ static void visit_figures(struct watt_learned *l, struct watt_words *words)
 	for (i = 0; i < WATT_N_FEATURES; i++)
 		watt_words_size(words, &l->features[i], l->n - 1);
 	watt_words_size(words, &l->discount, l->n - 1);
-	watt_words_double(words, &l->run.error_j, -MOST, MOST);
-	watt_words_double(words, &l->run.squares_j2, 0, MOST);
+	/* two figures that are no longer needed */
+	watt_words_double(words, &unused[0], -MOST, MOST);
+	watt_words_double(words, &unused[1], 0, MOST);
 	watt_words_u32(words, &l->run.n, RUN_SLICES - 1);
 	watt_words_double(words, &l->quiet.squares_j2, 0, MOST);
 	watt_words_u32(words, &l->quiet.n, QUIET_SLICES - 1);
@@ -226,5 +228,31 @@ int watt_learned_visit(struct watt_learned *l, struct watt_words *words)
 		load_end(l, words);
 	if (words->is_loading && words->error)
 		forget(l);
+	return words->error;
+}
+
+void watt_learned_forget_check(struct watt_learned *l)
+{
+	watt_learned_begin_check(l);
+}
+
+int watt_learned_visit_check(struct watt_learned *l, struct watt_words *words)
+{
+	struct check *check = &l->check;
+	size_t i;
+
+	watt_words_double(words, &check->squares_j2, 0, MOST);
+	watt_words_double(words, &check->expected_j2, 0, MOST);
+	watt_words_double(words, &check->explained_j2, 0, MOST);
+	watt_words_double(words, &check->energy_j, -MOST, MOST);
+	watt_words_double(words, &check->level_j, -MOST, MOST);
+	watt_words_double(words, &check->level_j2, 0, MOST);
+	watt_words_double(words, &check->open_j2s, 0, MOST);
+	watt_words_double(words, &check->open_energy_j, -MOST, MOST);
+	watt_words_bool(words, &check->is_open);
+	for (i = 0; i < l->n; i++) {
+		watt_words_double(words, &l->run.moved_w[i], -MOST, MOST);
+		watt_words_double(words, &l->run.expected_w2[i], 0, MOST);
+	}
 	return words->error;
 }

@@ -11,7 +11,6 @@
 #define SCALE_LEAP 4      /* of the mean, that a slice counts for most in it */
 #define SCALE_RISE 2      /* of the mean, by which what nobody knows is so anew */
 #define DOUBT_RISE 2      /* of what was known of those who ran in a slice that nobody expected */
-#define RUN_FORGET 0.05   /* of how neighbouring slices are alike, a run */
 #define RISEN_WEIGHT 8    /* of newer slices, by which more is known, in what it is at first */
 #define SURPRISE 4        /* squared sigmas of a slice that says who ran is another by now */
 #define SETTLING 80       /* slices, in which what is known is soon wrong */
@@ -152,18 +151,4 @@ double watt_learned_begin_rate(const struct watt_learned *l)
 	double first = watt_learned_is_risen(l) ? RISEN_WEIGHT : 1;
 
 	return first / ((double)l->n_scaled + first);
-}
-
-void watt_learned_note_run(struct watt_learned *l, double error_j)
-{
-	struct run *run = &l->run;
-	double ratio;
-
-	run->error_j += error_j;
-	run->squares_j2 += squared(error_j);
-	if (++run->n < RUN_SLICES)
-		return;
-	ratio = run->squares_j2 > 0 ? squared(run->error_j) / run->squares_j2 : 1;
-	l->scale += RUN_FORGET * (ratio - l->scale);
-	*run = (struct run){ 0 };
 }

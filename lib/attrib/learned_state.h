@@ -49,11 +49,22 @@ struct candidate {
 	double score; /* and what they say of it, by that variance */
 };
 
-/* What neighbouring slices have left unexplained. */
+/* Neighbouring slices: how far they have moved watts together. */
 struct run {
-	double error_j;
-	double squares_j2; /* of each by itself */
+	double moved_w[WATT_LEARNED_MAX];
+	double expected_w2[WATT_LEARNED_MAX]; /* of that, squared: when errors are independent */
 	uint32_t n;
+};
+
+/* Running means of what slices say of how sure rows are. */
+struct check {
+	/* of the last second: errors, what was expected of them, and of that by what is known of watts */
+	double squares_j2, expected_j2, explained_j2;
+	double energy_j;
+	double level_j, level_j2; /* errors of one sign, and the square of that */
+	/* of slices that are learned from together: errors of each, by how long one lasts */
+	double open_j2s, open_energy_j;
+	bool is_open; /* the newest were such slices */
 };
 
 struct habit {
@@ -88,8 +99,9 @@ struct watt_learned {
 	size_t features[WATT_N_FEATURES]; /* their learners; 0: nobody told of any */
 	size_t discount;                  /* the same, of what siblings take less */
 	struct run run;
+	struct check check;
 	struct quiet quiet;
-	double scale; /* of the variances that are told */
+	double scale; /* by how much farther runs move watts than independent errors do, squared */
 	uint64_t n_slices;
 	uint8_t map[MAP_SIZE];        /* index plus 1 of who has a key; 0: nobody */
 	uint32_t n_maps;              /* how often it was made */
@@ -176,12 +188,20 @@ bool watt_learned_doubt_risen(struct watt_learned *l, double error_j, double var
 void watt_learned_note_quiet(struct watt_learned *l, double error_j);
 /* By which the first slices of a scale move what they leave unexplained: they say how much it is. */
 double watt_learned_begin_rate(const struct watt_learned *l);
+
+/* ---- learned_check.c ---- */
+
 /*
  * The filter takes slices for independent. Where a sensor is late by turns what one has too much
  * the next one lacks, and more is known than it thinks; where watts change in a way that it does
- * not follow, errors are alike and less is.
+ * not follow, errors are alike and less is. Both show in how far watts move in a run of slices.
  */
-void watt_learned_note_run(struct watt_learned *l, double error_j);
+void watt_learned_note_check(struct watt_learned *l, const struct watt_learned_slice *slice,
+			     double error_j, double explained_j2, double expected_j2);
+/* Nothing has said anything yet. */
+void watt_learned_begin_check(struct watt_learned *l);
+/* One is another program's by now. */
+void watt_learned_forget_run(struct watt_learned *l, size_t i);
 
 /* ---- learned_evidence.c ---- */
 

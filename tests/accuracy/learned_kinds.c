@@ -26,7 +26,7 @@
 #define STEP_S 1e-3
 #define SLICES_PER_S (WATT_NSEC_PER_SEC / WORLD_SLICE_NS)
 #define BEGIN_S 3       /* by then every sensor has told something */
-#define INSIDE_LEAST 85 /* percent of rows whose truth is within two sigma */
+#define INSIDE_LEAST 92 /* percent of rows whose truth is within two sigma */
 #define CHECKED_S 30    /* from when on rows are held against their uncertainty */
 
 enum meter {

@@ -9,6 +9,7 @@
 
 #include "attrib/learned.h"
 #include "base/util.h"
+#include "base/words.h"
 
 #define SLICE_S 0.05
 #define STEPS 50 /* of 1 ms, in a slice */
@@ -380,7 +381,7 @@ static void test_watts_that_last(void **state)
 	struct watt_learned_use uses[6];
 	struct watt_learned_slice slice = { SLICE_S, 0, 1, uses, WATT_ARRAY_SIZE(uses) };
 	struct rig rig = { .seed = 19, .learned = watt_learned_new(false) };
-	double error_w = 0, off_w = 0;
+	double error_w = 0, off_w = 0, calm, most = 0;
 	size_t i;
 
 	assert_non_null(rig.learned);
@@ -390,16 +391,20 @@ static void test_watts_that_last(void **state)
 		off_w = turns_off_w(&rig, &slice);
 	}
 	error_w = uses[5].error;
+	calm = watt_learned_scale(rig.learned);
 	for (i = 0; i < 100; i++) {
 		draw_turns(&rig, &slice);
 		slice.energy_j += 6 * uses[5].cpu_s;
 		assert_int_equal(watt_learned_update(rig.learned, &slice), 0);
+		most = WATT_MAX(most, watt_learned_scale(rig.learned));
 	}
 	watt_learned_estimate(rig.learned, &slice);
 	print_message("    off by %.2f of 7 W, and said to be by %.2f; 18 W as %.1f\n", off_w,
 		      error_w, uses[5].watts);
 	assert_true(off_w < error_w && error_w < 0.28);
 	assert_true(uses[5].watts > 14);
+	print_message("    variances by %.2f, in the jump by %.1f\n", calm, most);
+	assert_true(most > 5 * calm);
 	watt_learned_free(rig.learned);
 }
 
@@ -411,6 +416,45 @@ static void test_what_cannot_be_told_is_said(void **state)
 	assert_true(v.told < 0.35);
 	assert_true(v.apart < 1.2);
 	assert_int_equal(v.n_inside, 4);
+}
+
+static void save(struct watt_learned *l, struct watt_words *words)
+{
+	*words = (struct watt_words){ 0 };
+	assert_int_equal(watt_learned_visit(l, words), 0);
+	assert_int_equal(watt_learned_visit_check(l, words), 0);
+}
+
+/* Who goes on from what was kept says the same to the bit, of how sure it is too. */
+static void test_kept(void **state)
+{
+	struct watt_learned *other = watt_learned_new(false);
+	struct world world = { 12, 4, 0, .seed = 27 };
+	struct watt_words words, again;
+	struct rig rig;
+	size_t i;
+
+	(void)state;
+	assert_non_null(other);
+	open_rig(&rig, &world);
+	for (i = 0; i < 310; i++)
+		run_slice(&rig);
+	save(rig.learned, &words);
+	words.is_loading = true;
+	assert_int_equal(watt_learned_visit(other, &words), 0);
+	assert_int_equal(watt_learned_visit_check(other, &words), 0);
+	assert_int_equal(watt_words_end(&words), 0);
+	save(other, &again);
+	assert_int_equal(again.n, words.n);
+	assert_memory_equal(again.list, words.list, words.n * sizeof(*words.list));
+	assert_true(watt_learned_scale(other) == watt_learned_scale(rig.learned));
+	assert_true(watt_learned_level(other) > 0);
+	assert_true(watt_learned_level(other) == watt_learned_level(rig.learned));
+	words.is_loading = again.is_loading = false;
+	watt_words_done(&words);
+	watt_words_done(&again);
+	watt_learned_free(other);
+	watt_learned_free(rig.learned);
 }
 
 static void test_same_slices_same_bits(void **state)
@@ -526,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_late_sweeps),
 		cmocka_unit_test(test_watts_that_last),
 		cmocka_unit_test(test_what_cannot_be_told_is_said),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_same_slices_same_bits),
 		cmocka_unit_test(test_short_lives_share_their_program),
 		cmocka_unit_test(test_memory_is_bounded),
