@@ -162,7 +162,7 @@ static bool does_differ(struct watt_learned *l, struct watt_learned_use *use, si
 	size_t at = watt_evidence_find(l, use);
 	struct candidate *one = &l->candidates[at];
 
-	use->counted_at = (uint16_t)at;
+	use->counted_at = use->seen_at = (uint16_t)at;
 	if (one->newest_slice != l->n_slices)
 		one->n_slices++;
 	one->newest_slice = l->n_slices;

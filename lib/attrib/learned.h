@@ -36,7 +36,8 @@ struct watt_learned_use {
 	double watts;        /* out: per busy CPU */
 	double error;        /* out: standard uncertainty of that */
 	uint16_t at[2];      /* scratch: its learners, of the program and of itself */
-	uint16_t counted_at; /* scratch: where its evidence is */
+	uint16_t counted_at; /* scratch: where its evidence is, which the slice adds to */
+	uint16_t seen_at;    /* scratch: where it was, if anywhere */
 	uint32_t sought;     /* scratch: by which of the learner's maps `at` is; 0: by none */
 };
 

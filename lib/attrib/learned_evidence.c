@@ -33,8 +33,8 @@ size_t watt_evidence_find(struct watt_learned *l, const struct watt_learned_use 
 	uint64_t process = use->process;
 	size_t first, oldest, i;
 
-	if (l->counted[use->counted_at] == process)
-		return use->counted_at;
+	if (l->counted[use->seen_at] == process)
+		return use->seen_at;
 	first = oldest = first_way(process);
 	for (i = first; i < first + WAYS; i++)
 		if (l->counted[i] == process)
@@ -57,12 +57,12 @@ void watt_evidence_fetch(const struct watt_learned *l, const struct watt_learned
 
 static void seek(const struct watt_learned *l, struct watt_learned_use *use)
 {
-	size_t first = first_way(use->process), at = use->counted_at, i;
+	size_t first = first_way(use->process), at = use->seen_at, i;
 
 	/* no end before the last one: that would wait for the first one */
 	for (i = first; i < first + WAYS; i++)
 		at = l->counted[i] == use->process ? i : at;
-	use->counted_at = (uint16_t)at;
+	use->seen_at = (uint16_t)at;
 	watt_prefetch(&l->candidates[at].newest_slice);
 	watt_prefetch(&l->candidates[at].score);
 }

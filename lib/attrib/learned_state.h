@@ -224,8 +224,8 @@ void watt_evidence_note(struct watt_learned *l, const struct watt_learned_slice 
 static inline const struct candidate *evidence_of(const struct watt_learned *l,
 						  const struct watt_learned_use *use)
 {
-	if (l->counted[use->counted_at] == use->process)
-		return &l->candidates[use->counted_at];
+	if (l->counted[use->seen_at] == use->process)
+		return &l->candidates[use->seen_at];
 	return watt_evidence_look_up(l, use);
 }
 

@@ -560,6 +560,52 @@ static void test_wild_slices(void **state)
 	watt_learned_free(NULL);
 }
 
+/* A few processes of far more programs than have learners: those come, go, and come back. */
+static void draw_slice(struct rig *rig, struct watt_learned_slice *slice)
+{
+	size_t i;
+
+	slice->energy_j = 0;
+	for (i = 0; i < slice->n_uses; i++) {
+		uint64_t program = 1 + (uint64_t)(draw(rig) * 160), one = draw(rig) < 0.5;
+
+		slice->uses[i] = (struct watt_learned_use){ .program = program,
+							    .process = 2 * program + one,
+							    .cpu_s = 1e-3 + draw(rig) * 1e-3 };
+		slice->energy_j += slice->uses[i].cpu_s * (double)(2 + program % 10 + 3 * one);
+	}
+}
+
+/* Who divides a slice, which a key that is not ready does not, learns the same from it. */
+static void test_weighing_teaches_nothing(void **state)
+{
+	static struct rig rig;
+	struct watt_learned *weighed = watt_learned_new(false), *other = watt_learned_new(false);
+	struct watt_learned_use uses[40], same[40];
+	struct watt_learned_slice slice = { SLICE_S, 0, 4, uses, WATT_ARRAY_SIZE(uses) }, copy;
+	int i;
+
+	(void)state;
+	rig.seed = 5;
+	for (i = 0; i < 3000; i++) {
+		draw_slice(&rig, &slice);
+		copy = slice;
+		copy.uses = same;
+		memcpy(same, uses, sizeof(same));
+		watt_learned_weigh(weighed, &slice);
+		assert_int_equal(watt_learned_update(weighed, &slice), 0);
+		assert_int_equal(watt_learned_update(other, &copy), 0);
+	}
+	watt_learned_estimate(weighed, &slice);
+	watt_learned_estimate(other, &copy);
+	for (i = 0; i < (int)slice.n_uses; i++) {
+		assert_memory_equal(&uses[i].watts, &same[i].watts, sizeof(uses[i].watts));
+		assert_memory_equal(&uses[i].error, &same[i].error, sizeof(uses[i].error));
+	}
+	watt_learned_free(weighed);
+	watt_learned_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -576,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_wild_slices),
+		cmocka_unit_test(test_weighing_teaches_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
