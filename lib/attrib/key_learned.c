@@ -140,17 +140,16 @@ static void set_name(struct watt_learned_use *use, const struct watt_member *act
 		use->cgroup = cgroup->name->cgroup.path;
 }
 
-static struct watt_learned_use use_of(const struct watt_part *part)
+static void take_use(struct watt_learned_use *use, const struct watt_part *part)
 {
 	const struct watt_member *actor = part->use->actor;
-	struct watt_learned_use use = { .cpu_s = (double)part->use->amount / 1e9 };
 
+	*use = (struct watt_learned_use){ .cpu_s = (double)part->use->amount / 1e9 };
 	if (!actor)
-		return use;
-	use.program = program_of(actor);
-	use.process = number_of(watt_member_get_user(actor));
-	set_name(&use, actor);
-	return use;
+		return;
+	use->program = program_of(actor);
+	use->process = number_of(watt_member_get_user(actor));
+	set_name(use, actor);
 }
 
 /* What is about to be asked of who did something; nobody has looked there since the last slice. */
@@ -240,7 +239,7 @@ static int take_slice(struct learned_state *state, const struct watt_key_slice *
 			prefetch_user(&slice->parts[i + AHEAD]);
 		r = watt_grow((void **)&state->uses, &state->cap_uses, i, sizeof(*state->uses));
 		if (r == 0)
-			state->uses[i] = use_of(&slice->parts[i]);
+			take_use(&state->uses[i], &slice->parts[i]);
 	}
 	if (r == 0 && !is_taken(state, slice) &&
 	    (slice->likes & WATT_KEY_BIT(WATT_ACTIVITY_SHARED_TIME)))

@@ -18,13 +18,11 @@ uint64_t watt_gcd_u64(uint64_t a, uint64_t b)
 	return a;
 }
 
-int watt_grow(void **array, size_t *cap, size_t n, size_t size)
+int watt_make_room(void **array, size_t *cap, size_t n, size_t size)
 {
 	size_t new_cap;
 	void *p;
 
-	if (n < *cap)
-		return 0;
 	new_cap = *cap ? *cap * 2 : 16;
 	while (new_cap <= n)
 		new_cap *= 2;

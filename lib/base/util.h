@@ -51,7 +51,11 @@ uint64_t watt_gcd_u64(uint64_t a, uint64_t b);
  * Grows *array (n elements of size bytes, room for *cap) so that one more fits. 0 or -ENOMEM;
  * what is there stays. New room is zeroed.
  */
-int watt_grow(void **array, size_t *cap, size_t n, size_t size);
+int watt_make_room(void **array, size_t *cap, size_t n, size_t size);
+static inline int watt_grow(void **array, size_t *cap, size_t n, size_t size)
+{
+	return n < *cap ? 0 : watt_make_room(array, cap, n, size);
+}
 
 /* Writes all of it, however often that takes. 0 or a negative errno. */
 int watt_write_all(int fd, const void *data, size_t size);
