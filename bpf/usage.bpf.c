@@ -13,13 +13,12 @@
 #include "usage_layout.h"
 #include "irq_time.bpf.h"
 #include "task.bpf.h"
+#include "task_clock.h"
 #include "seen.bpf.h"
 #include "pidns.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* How long the smallest distance between the clocks is believed. */
-#define WINDOW_NS 1000000000ULL
 /* Tasks that are visited between two looks at the clock. */
 #define VISITS_PER_LOOK 32
 /* More than any machine has tasks. */
@@ -47,7 +46,7 @@ struct {
 	__type(value, __u64);
 } order SEC(".maps");
 
-/* Per CPU. */
+/* Per CPU, or only the first one, of all: clock_of(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -141,39 +140,39 @@ static __always_inline struct task_struct *cheap_to_verify(struct task_struct *t
 /* How old the counter of a running task can be. */
 const volatile __u64 tick_ns = 10000000;
 
+/* Where CPUs keep what a host takes of them out of the tasks' time. */
+struct rq___steal {
+	__u64 prev_steal_time_rq;
+} __attribute__((preserve_access_index));
+
 /*
- * The counter of a running task is as old as the last tick or switch. The time since then is on
- * the task clock of its CPU, which runs behind CLOCK_MONOTONIC by what irqs and steal took; the
- * smallest distance seen of late is the best guess at how far. Where that makes more than a tick,
- * the clock has fallen behind since.
+ * A task clock of its own has a CPU only where something is kept out of the tasks' time: else all
+ * have the scheduler's.
  */
+static __always_inline __u32 clock_of(struct task_struct *task)
+{
+	if (irq_time_is_separate() ||
+	    bpf_core_field_exists(((struct rq___steal *)0)->prev_steal_time_rq))
+		return task_cpu(task);
+	return 0;
+}
+
 static __always_inline __u64 running_ns(struct task_struct *task, __u64 now_ns)
 {
-	__u64 distance_ns = now_ns - task->se.exec_start, least_ns;
-	__u32 cpu = task_cpu(task);
+	__u32 key = clock_of(task);
 	struct watt_bpf_clock *clock;
 
-	clock = bpf_map_lookup_elem(&clocks, &cpu);
-	if (!clock)
-		return 0;
-	if (now_ns - clock->since_ns > WINDOW_NS) {
-		clock->previous_ns = clock->least_ns;
-		if (now_ns - clock->since_ns > 2 * WINDOW_NS)
-			clock->previous_ns = distance_ns;
-		clock->least_ns = distance_ns;
-		clock->since_ns = now_ns;
-	}
-	if (distance_ns < clock->least_ns)
-		clock->least_ns = distance_ns;
-	least_ns = clock->least_ns;
-	if (clock->previous_ns < least_ns)
-		least_ns = clock->previous_ns;
-	if (distance_ns - least_ns > tick_ns) {
-		least_ns = distance_ns - tick_ns;
-		clock->least_ns = least_ns;
-		clock->previous_ns = least_ns;
-	}
-	return distance_ns - least_ns;
+	clock = bpf_map_lookup_elem(&clocks, &key);
+	return clock ? watt_bpf_running_ns(clock, now_ns, task->se.exec_start, tick_ns) : 0;
+}
+
+/*
+ * Ticks and sweeps keep step, and then all that sweeps see of other CPUs is some ms old, always the
+ * same. Who sweeps has only just got its CPU.
+ */
+static __always_inline void look_at_own_clock(void)
+{
+	running_ns(bpf_get_current_task_btf(), bpf_ktime_get_ns());
 }
 
 static __always_inline void count_lost(void)
@@ -579,6 +578,7 @@ int sweep_call(void *ctx)
 	long n_steps;
 
 	find_abilities();
+	look_at_own_clock();
 	bpf_rcu_read_lock();
 	walk.first = cheap_to_verify(bpf_get_current_task_btf());
 	walk.task = resume();
@@ -607,6 +607,8 @@ int sweep_iter(struct bpf_iter__task *ctx)
 		find_abilities();
 		return 0;
 	}
+	if (!ctx->meta->seq_num)
+		look_at_own_clock();
 	visit_task(task);
 	/* Whoever reads gets a byte, and reads on when there is room again. */
 	if (sweep.n_records >= n_records_most)

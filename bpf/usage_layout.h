@@ -129,13 +129,6 @@ struct watt_bpf_quiet {
 	__u64 cpu_ns;
 };
 
-/* How far the task clock of a CPU is behind CLOCK_MONOTONIC. */
-struct watt_bpf_clock {
-	__u64 since_ns;    /* start of the window */
-	__u64 least_ns;    /* smallest difference seen in the window */
-	__u64 previous_ns; /* and in the one before */
-};
-
 /* Positions in one CPU's part of the migrations; on a cache line of its own. */
 struct watt_bpf_move_log {
 	__u64 written; /* by the hook */

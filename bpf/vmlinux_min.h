@@ -193,6 +193,7 @@ struct bpf_iter_meta {
 	union {
 		struct seq_file *seq;
 	};
+	__u64 seq_num;
 };
 
 struct bpf_iter__task {
