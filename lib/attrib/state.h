@@ -31,7 +31,6 @@ struct watt_ledger_base {
 	uint64_t transient_ns;
 };
 
-/* What became of one domain's energy. */
 /* What rows of a snapshot have in common: doubt.c */
 struct watt_doubt_shown {
 	bool is_known;              /* how unsure the domain is */
@@ -39,6 +38,7 @@ struct watt_doubt_shown {
 	double idle_part;           /* of what was given since accounts were told */
 };
 
+/* What became of one domain's energy. */
 struct watt_ledger {
 	const struct watt_domain *domain;
 	bool *has_place[WATT_N_ACTIVITIES]; /* per place of a kind: whether it is of the domain */
