@@ -181,9 +181,10 @@ def test_hog_pinned_for_ten_seconds():
     near(one['cpu_s'], truth_s, 0.005 if document['usage'] == 'bpf' else 0.02, 'hog')
     # It is accounted while it runs, not when it ends.
     true(len(one['intervals']) >= 9, f"only {len(one['intervals'])} intervals")
-    # Where others want the CPU, too, it may get a second with next to nothing, and once with nothing.
+    # Where others want the CPU, too, it may get a second with next to nothing, and once with nothing; who
+    # got less than a tenth of ten seconds may have had several of these.
     empty = [part for part in one['intervals'][:-1] if not part['cpu_s']]
-    true(len(empty) <= 1, f'intervals with nothing: {empty}')
+    true(len(empty) <= 1 or truth_s < 1, f'intervals with nothing, of {truth_s:.3f} s: {empty}')
     for part in one['intervals'][:-1]:
         true(part['cpu_s'] <= part['elapsed_s'] * 1.1, f'an interval with {part}')
 
