@@ -299,6 +299,38 @@ static void test_key_goes_on(void **state)
 	close_rest(&other);
 }
 
+/* Recordings of before say nothing of how sure rows are by what slices say: all else is known. */
+static void test_key_of_before(void **state)
+{
+	struct rest rest = open_rest(), other = open_rest();
+	struct watt_key_space space;
+	struct watt_words words;
+	size_t i, n;
+
+	(void)state;
+	seed = 5;
+	for (i = 0; i < 4007; i++)
+		show(&rest, i, noise(), true);
+	words = save(&rest);
+	n = words.n;
+	/* the nobody of this key has the same number, further ahead */
+	for (i = n - 1; i > 0 && words.list[i] != UINT64_MAX; i--)
+		;
+	assert_true(i > 0);
+	words.n = i;
+	words.is_loading = true;
+	assert_int_equal(rest.ops->visit(other.state, &words), 0);
+	assert_int_equal(watt_words_end(&words), 0);
+	assert_true(is_significant(&other));
+	other.ops->get_space(other.state, &space);
+	assert_true(space.n > 1 && space.scale > 0.5 && space.level == 0);
+	words.n = n;
+	words.is_loading = false;
+	watt_words_done(&words);
+	close_rest(&rest);
+	close_rest(&other);
+}
+
 /* A residual that was cut at 0 teaches nothing. */
 static void test_key_takes_no_clamped(void **state)
 {
@@ -317,15 +349,11 @@ static void test_key_takes_no_clamped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chance),
-		cmocka_unit_test(test_relation),
-		cmocka_unit_test(test_against),
-		cmocka_unit_test(test_one_change),
-		cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_block),
-		cmocka_unit_test(test_full_block),
-		cmocka_unit_test(test_key_goes_on),
-		cmocka_unit_test(test_key_takes_no_clamped),
+		cmocka_unit_test(test_chance),        cmocka_unit_test(test_relation),
+		cmocka_unit_test(test_against),       cmocka_unit_test(test_one_change),
+		cmocka_unit_test(test_saved),         cmocka_unit_test(test_block),
+		cmocka_unit_test(test_full_block),    cmocka_unit_test(test_key_goes_on),
+		cmocka_unit_test(test_key_of_before), cmocka_unit_test(test_key_takes_no_clamped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
