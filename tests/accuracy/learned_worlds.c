@@ -6,7 +6,7 @@
  * function of the seeds, and the test fails where a figure is above its bound.
  * usage: learned_worlds [--markdown | --tasks | --other-seeds | SEED]; tests/accuracy/worlds puts its table into the docs
  * --tasks: true joules of each task of the first world, and those by CPU time and as learned.
- * --other-seeds: whether rows say how far off they are in worlds for which nothing was tuned.
+ * --other-seeds: whether rows say how far off they are in worlds of three other seeds.
  * Another SEED makes other worlds, in which one or the other figure may be above its bound.
  */
 #include <errno.h>
