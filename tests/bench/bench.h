@@ -130,6 +130,18 @@ static inline uint64_t bench_percentile(struct bench_series *series, uint32_t pe
 	return series->values[rank > 0 ? rank - 1 : 0];
 }
 
+/* Of the least so many of it: what interrupts a value is in none of these. Sorts the series. */
+static inline double bench_mean(struct bench_series *series, uint32_t permille)
+{
+	size_t n = (size_t)((uint64_t)series->n * permille / 1000), i;
+	double sum = 0;
+
+	bench_percentile(series, permille);
+	for (i = 0; i < n; i++)
+		sum += (double)series->values[i];
+	return n ? sum / (double)n : 0;
+}
+
 static inline void bench_series_done(struct bench_series *series)
 {
 	free(series->values);
