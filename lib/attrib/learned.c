@@ -612,7 +612,7 @@ static int begin(struct watt_learned *l, double energy_j, double busy_s)
 	l->spread[false] = squared(prior ? prior->spread_w / prior->mean_w : l->habit.prior_error);
 	l->spread[true] = squared(DEVIATION_ERROR);
 	l->left = squared(FEATURES_LEFT);
-	watt_learned_begin_check(l);
+	watt_learned_forget_check(l);
 	l->n = 1;
 	reset(l, OTHERS, &others, l->habit.prior_error * others.watts);
 	return 0;

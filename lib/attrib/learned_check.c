@@ -75,7 +75,7 @@ void watt_learned_note_open(struct watt_learned *l, struct watt_learned_slice *s
 	follow(&check->open_energy_j, FRESH_FORGET, slice->energy_j);
 }
 
-void watt_learned_begin_check(struct watt_learned *l)
+void watt_learned_forget_check(struct watt_learned *l)
 {
 	memset(&l->run, 0, sizeof(l->run));
 	memset(&l->check, 0, sizeof(l->check));

@@ -231,11 +231,6 @@ int watt_learned_visit(struct watt_learned *l, struct watt_words *words)
 	return words->error;
 }
 
-void watt_learned_forget_check(struct watt_learned *l)
-{
-	watt_learned_begin_check(l);
-}
-
 int watt_learned_visit_check(struct watt_learned *l, struct watt_words *words)
 {
 	struct check *check = &l->check;

@@ -198,8 +198,6 @@ double watt_learned_begin_rate(const struct watt_learned *l);
  */
 void watt_learned_note_check(struct watt_learned *l, const struct watt_learned_slice *slice,
 			     double error_j, double explained_j2, double expected_j2);
-/* Nothing has said anything yet. */
-void watt_learned_begin_check(struct watt_learned *l);
 /* One is another program's by now. */
 void watt_learned_forget_run(struct watt_learned *l, size_t i);
 
