@@ -174,6 +174,12 @@ bool watt_entity_kind_is_leaf(enum watt_entity_kind kind);
 /* Whether it is the sum of others. */
 bool watt_entity_kind_is_sum(enum watt_entity_kind kind);
 
+/* What it is called. */
+static inline struct watt_name *watt_account_get_title(const struct watt_account *account)
+{
+	return account->title ? account->title : account->name;
+}
+
 /* What it had of each domain when the window began. */
 static inline watt_i128 *watt_account_get_base(const struct watt_account *account, size_t reader)
 {

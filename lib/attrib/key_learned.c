@@ -99,11 +99,6 @@ static void done(void *data)
 	free(state->features);
 }
 
-static const struct watt_name *name_of(const struct watt_account *account)
-{
-	return account->title ? account->title : account->name;
-}
-
 /*
  * Programs and processes have the same numbers in every session and part of one: those of
  * accounts are counted by who came first.
@@ -120,7 +115,7 @@ static uint64_t program_of(const struct watt_member *actor)
 {
 	const struct watt_account *account = watt_member_get_user(actor);
 	const struct watt_account *cgroup = actor->sums[WATT_MEMBER_CGROUP];
-	const struct watt_name *name = name_of(account);
+	const struct watt_name *name = watt_account_get_title(account);
 
 	if (name->has_program)
 		return name->program;
@@ -132,7 +127,7 @@ static uint64_t program_of(const struct watt_member *actor)
 static void set_name(struct watt_learned_use *use, const struct watt_member *actor)
 {
 	const struct watt_account *cgroup = actor->sums[WATT_MEMBER_CGROUP];
-	const struct watt_name *name = name_of(watt_member_get_user(actor));
+	const struct watt_name *name = watt_account_get_title(watt_member_get_user(actor));
 
 	use->is_executable = name->has_program;
 	use->name = name->has_program ? name->identity.exe : name->text;
@@ -158,7 +153,7 @@ static void prefetch_user(const struct watt_part *part)
 	const struct watt_member *actor = part->use->actor;
 
 	if (actor)
-		watt_prefetch(name_of(watt_member_get_user(actor)));
+		watt_prefetch(watt_account_get_title(watt_member_get_user(actor)));
 }
 
 static bool is_taken(const struct learned_state *state, const struct watt_key_slice *slice)

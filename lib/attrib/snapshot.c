@@ -126,11 +126,6 @@ static enum watt_entity_kind shown_kind(const struct watt_account *account)
 	return account->kind;
 }
 
-static struct watt_name *name_of(const struct watt_account *account)
-{
-	return account->title ? account->title : account->name;
-}
-
 static void fill_entity(struct watt_entity *entity, const struct watt_account *account,
 			struct watt_name *name, struct watt_name *cgroup)
 {
@@ -229,7 +224,7 @@ static void fill_row(struct watt_snapshot *snap, size_t i, const struct watt_att
 	struct watt_row *row = &snap->rows[i];
 	watt_i128 total_nj = 0;
 
-	snap->names[2 * i] = watt_name_ref(name_of(account));
+	snap->names[2 * i] = watt_name_ref(watt_account_get_title(account));
 	snap->names[2 * i + 1] = account->cgroup ? watt_name_ref(account->cgroup) : NULL;
 	fill_entity(&snap->entities[i], account, snap->names[2 * i], snap->names[2 * i + 1]);
 	*row = (struct watt_row){ .sz = sizeof(*row),
@@ -329,7 +324,7 @@ static void prefetch_row(const struct watt_accounts *accounts, size_t i)
 	if (i + AHEAD >= accounts->n)
 		return;
 	account = accounts->list[i + AHEAD];
-	watt_prefetch(name_of(account));
+	watt_prefetch(watt_account_get_title(account));
 	watt_prefetch(account->energy_nj);
 	watt_prefetch(account->spans);
 }
